@@ -1,0 +1,3 @@
+//! kubectl-finalizers: parse, run, exit code.
+
+fn main() {}
