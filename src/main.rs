@@ -1,3 +1,1 @@
-//! kubectl-finalizers: parse, run, exit code.
-
 fn main() {}
