@@ -7,6 +7,7 @@
 pub mod filter;
 pub mod gap;
 pub mod glob;
+pub mod json;
 pub mod selector;
 pub mod tally;
 
