@@ -5,6 +5,8 @@
 
 use std::{io, path::PathBuf};
 
+use crate::snapshot::{Gap, What, select::Unknown};
+
 /// An error that ends the run. Messages start lower case and fit after "error: ".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -46,6 +48,34 @@ pub enum Error {
 }
 
 impl Error {
+    /// A type that does not exist, with what was probably meant. Where groups could not be read the type may
+    /// be in one of them, and that is said instead of more than is known.
+    pub fn unknown_type(unknown: &Unknown, gaps: &[Gap]) -> Self {
+        let silent: Vec<_> = gaps
+            .iter()
+            .filter_map(|gap| match &gap.what {
+                What::GroupVersion { group, version, .. } => Some(format!("{group}/{version}")),
+                What::Discovery => Some("some groups".into()),
+                _ => None,
+            })
+            .collect();
+        let message = format!("there is no type {:?} that can be listed", unknown.word);
+        Error::Usage {
+            message: if silent.is_empty() {
+                message
+            } else {
+                format!(
+                    "{message}, unless it belongs to what did not answer: {}",
+                    silent.join(", ")
+                )
+            },
+            hint: Some(match &unknown.near {
+                Some(near) => format!("did you mean {near}?"),
+                None => "kubectl api-resources lists the types".into(),
+            }),
+        }
+    }
+
     /// The line that says what to try, if there is one.
     pub fn hint(&self) -> Option<&str> {
         match self {

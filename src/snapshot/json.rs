@@ -34,6 +34,12 @@ pub fn list(body: &[u8], each: Each<'_>) -> Result<List, serde_json::Error> {
     Ok(list)
 }
 
+/// Reads a single object.
+pub fn object(body: &[u8]) -> Result<Object<'_>, String> {
+    serde_json::from_slice(body)
+        .map_err(|error| format!("the answer is not an object that can be read: {error}"))
+}
+
 struct ListVisitor<'f> {
     each: Each<'f>,
 }
