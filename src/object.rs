@@ -100,7 +100,7 @@ pub enum List {
 }
 
 /// One entry of a finalizer list.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finalizer {
     /// The list it stands in.
     pub list: List,

@@ -6,8 +6,9 @@ use std::{path::PathBuf, time::Duration};
 use jiff::SignedDuration;
 
 use crate::{
-    cli::{ConnectionArgs, Format, ScanArgs, SortBy},
+    cli::{self, ConnectionArgs, Format, ScanArgs},
     error::Error,
+    report::scan::{SortBy, View},
     snapshot::{Filter, glob::Glob, selector::Selector},
 };
 
@@ -95,12 +96,8 @@ pub struct Scan {
     pub exclude: Vec<String>,
     /// Which objects.
     pub filter: Filter,
-    /// Whether every object with a finalizer is listed.
-    pub all: bool,
-    /// Whether only objects being deleted are reported.
-    pub terminating: bool,
-    /// Order of the objects.
-    pub sort_by: SortBy,
+    /// What of it is reported.
+    pub view: View,
     /// How it is shown.
     pub show: Show,
     /// Whether the exit code tells what was found.
@@ -123,6 +120,7 @@ impl Scan {
             Some(name) => Scope::Namespace(name.clone()),
             None => Scope::All,
         };
+        let namespace = connection.namespace.clone();
         let source = if words.from.is_empty() {
             Source::Server(Box::new(Connection::new(connection)?))
         } else {
@@ -147,21 +145,42 @@ impl Scan {
                 .map(|text| duration("--older-than", text))
                 .transpose()?,
         };
+        let view = View {
+            all: words.all,
+            terminating: words.terminating,
+            namespace: namespace,
+            sort_by: match words.sort_by {
+                cli::SortBy::Age => SortBy::Age,
+                cli::SortBy::Name => SortBy::Name,
+                cli::SortBy::Namespace => SortBy::Namespace,
+                cli::SortBy::Type => SortBy::Type,
+                cli::SortBy::Finalizer => SortBy::Finalizer,
+            },
+        };
         Ok(Scan {
             source,
             scope,
             types: types(words.types),
             exclude: types(words.exclude),
             filter,
-            all: words.all,
-            terminating: words.terminating,
-            sort_by: words.sort_by,
+            view,
             show: Show {
                 format: words.output,
                 no_headers: words.no_headers,
             },
             exit_code: words.exit_code,
         })
+    }
+
+    /// Whether objects may have been read and not counted.
+    pub fn is_filtered(&self) -> bool {
+        let Filter {
+            finalizers,
+            selector,
+            older_than,
+        } = &self.filter;
+        let chosen = !self.types.is_empty() || !self.exclude.is_empty() || self.scope != Scope::All;
+        chosen || !finalizers.is_empty() || selector.is_some() || older_than.is_some()
     }
 }
 

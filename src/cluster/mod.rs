@@ -10,7 +10,7 @@ mod scan;
 
 pub use self::{
     request::Server,
-    scan::{Reading, scan},
+    scan::{Progress, Reading, scan},
 };
 
 /// Requests under way at once. kube speaks HTTP/1.1, so each is a connection with a TLS handshake of its own;

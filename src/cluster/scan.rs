@@ -193,7 +193,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
         reading,
         scope: &wanted.scope,
         keep: Keep {
-            all: wanted.all,
+            all: wanted.view.all,
             filter: wanted.filter.clone(),
             now,
             leaving: Some(BTreeSet::new()),
