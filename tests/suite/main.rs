@@ -7,3 +7,5 @@
 mod harness;
 
 mod controlplane;
+mod playground;
+mod stuck;
