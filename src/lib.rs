@@ -6,6 +6,7 @@
 //! `tests/layers.rs` reads the imports and fails when a layer reaches up.
 
 pub mod cli;
+pub mod cluster;
 pub mod error;
 pub mod exit;
 pub mod object;

@@ -1,0 +1,3 @@
+//! The only place that talks to an API server.
+
+pub mod connect;
