@@ -8,12 +8,18 @@
 //!
 //! `-- --objects 200000` takes another size, and `-- --rounds 3` another number of rounds.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    missing_docs,
+    unreachable_pub
+)]
 
-#[path = "../tests/harness/mod.rs"]
-mod harness;
 #[path = "support/fill.rs"]
 mod fill;
+#[path = "../tests/harness/mod.rs"]
+mod harness;
 #[path = "support/measure.rs"]
 mod measure;
 #[path = "support/yardstick.rs"]
@@ -30,15 +36,25 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |flag: &str, otherwise: usize| {
         let at = arguments.iter().position(|argument| argument == flag);
-        at.map_or(otherwise, |at| arguments.get(at + 1).and_then(|n| n.parse().ok()).expect("a number"))
+        at.map_or(otherwise, |at| {
+            arguments
+                .get(at + 1)
+                .and_then(|n| n.parse().ok())
+                .expect("a number")
+        })
     };
     let (objects, rounds) = (number("--objects", 20_000), number("--rounds", 7));
 
-    let help: Vec<_> = (0..20).map(|_| process(measure::PLUGIN, &["--help"], &[])).collect();
+    let help: Vec<_> = (0..20)
+        .map(|_| process(measure::PLUGIN, &["--help"], &[]))
+        .collect();
     println!("--help                      {}", summary(&help));
 
     // Without the controller manager: nothing else asks the server for anything while it is measured.
-    let cluster = Cluster::with(&Options { controller_manager: false, ..Options::default() });
+    let cluster = Cluster::with(&Options {
+        controller_manager: false,
+        ..Options::default()
+    });
     eprintln!("filling the cluster with {objects} objects ...");
     fill::fill(&cluster, objects);
     rounds_of(&cluster, objects, rounds);
@@ -50,13 +66,17 @@ fn rounds_of(cluster: &Cluster, objects: usize, rounds: usize) {
     let paths = yardstick::paths(cluster);
     // Once unmeasured, so that the server's caches are as warm for the first as for the last.
     scan();
-    let (mut protobuf, mut json, mut scans): (Vec<Measured>, Vec<Measured>, Vec<Measured>) = Default::default();
+    let (mut protobuf, mut json, mut scans): (Vec<Measured>, Vec<Measured>, Vec<Measured>) =
+        Default::default();
     for _ in 0..rounds {
         protobuf.push(yardstick::measure(cluster, &paths, Form::Protobuf));
         json.push(yardstick::measure(cluster, &paths, Form::Json));
         scans.push(scan());
     }
-    println!("{objects} objects, {} types, {rounds} rounds in turn", paths.len());
+    println!(
+        "{objects} objects, {} types, {rounds} rounds in turn",
+        paths.len()
+    );
     println!("(a)  same pages, protobuf   {}", summary(&protobuf));
     println!("(a') same pages, JSON       {}", summary(&json));
     println!("(b)  scan                   {}", summary(&scans));

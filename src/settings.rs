@@ -148,7 +148,7 @@ impl Scan {
         let view = View {
             all: words.all,
             terminating: words.terminating,
-            namespace: namespace,
+            namespace,
             sort_by: match words.sort_by {
                 cli::SortBy::Age => SortBy::Age,
                 cli::SortBy::Name => SortBy::Name,

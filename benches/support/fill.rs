@@ -23,23 +23,36 @@ const PARALLEL: usize = 24;
 /// Fills it with `objects` objects: a third each of ConfigMaps, Secrets and custom resources.
 pub fn fill(cluster: &Cluster, objects: usize) {
     drop(rustls::crypto::ring::default_provider().install_default());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let kubeconfig = Kubeconfig::read_from(cluster.kubeconfig()).unwrap();
-        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+            .await
+            .unwrap();
         let client = Client::try_from(config).unwrap();
         let namespaces = Type::core("Namespace", "namespaces");
-        namespaces.create(&client, (0..NAMESPACES).map(|n| named(&format!("ns-{n}"), None))).await;
+        namespaces
+            .create(&client, (0..NAMESPACES).map(|n| named(&format!("ns-{n}"), None)))
+            .await;
         let definitions = Type {
             group: "apiextensions.k8s.io".into(),
             kind: "CustomResourceDefinition".into(),
             plural: "customresourcedefinitions".into(),
         };
-        definitions.create(&client, (0..CUSTOM_TYPES).map(definition)).await;
+        definitions
+            .create(&client, (0..CUSTOM_TYPES).map(definition))
+            .await;
         let third = objects / 3;
         let config = Type::core("ConfigMap", "configmaps");
-        config.create(&client, (0..third).map(|n| object("config", n))).await;
-        Type::core("Secret", "secrets").create(&client, (0..third).map(|n| object("secret", n))).await;
+        config
+            .create(&client, (0..third).map(|n| object("config", n)))
+            .await;
+        Type::core("Secret", "secrets")
+            .create(&client, (0..third).map(|n| object("secret", n)))
+            .await;
         for custom in 0..CUSTOM_TYPES {
             let ty = Type::custom(custom);
             ty.served(&client).await;
@@ -88,11 +101,19 @@ struct Type {
 
 impl Type {
     fn core(kind: &str, plural: &str) -> Self {
-        Self { group: String::new(), kind: kind.into(), plural: plural.into() }
+        Self {
+            group: String::new(),
+            kind: kind.into(),
+            plural: plural.into(),
+        }
     }
 
     fn custom(n: usize) -> Self {
-        Self { group: group(n), kind: format!("Kind{n}"), plural: format!("kind{n}s") }
+        Self {
+            group: group(n),
+            kind: format!("Kind{n}"),
+            plural: format!("kind{n}s"),
+        }
     }
 
     fn api(&self, client: &Client, namespace: Option<&str>) -> Api<DynamicObject> {
@@ -105,7 +126,11 @@ impl Type {
     }
 
     async fn create(&self, client: &Client, objects: impl Iterator<Item = Value>) {
-        let api_version = if self.group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.group) };
+        let api_version = if self.group.is_empty() {
+            "v1".to_owned()
+        } else {
+            format!("{}/v1", self.group)
+        };
         stream::iter(objects)
             .for_each_concurrent(PARALLEL, |mut object| {
                 object["apiVersion"] = json!(api_version);
@@ -130,6 +155,8 @@ impl Type {
 async fn delete_some(client: &Client) {
     for n in (0..).step_by(WITH_FINALIZER).take(STUCK) {
         let api = Type::core("ConfigMap", "configmaps").api(client, Some(&format!("ns-{}", n % NAMESPACES)));
-        api.delete(&format!("config-{n}"), &DeleteParams::default()).await.unwrap();
+        api.delete(&format!("config-{n}"), &DeleteParams::default())
+            .await
+            .unwrap();
     }
 }

@@ -23,7 +23,10 @@ pub struct Measured {
 /// Runs a program to its end with its output thrown away; fails if the program does.
 pub fn process(program: &str, arguments: &[&str], environment: &[(&str, String)]) -> Measured {
     let mut command = Command::new(program);
-    command.args(arguments).envs(environment.iter().cloned()).env("LANG", "C.UTF-8");
+    command
+        .args(arguments)
+        .envs(environment.iter().cloned())
+        .env("LANG", "C.UTF-8");
     watch(command)
 }
 
@@ -31,17 +34,25 @@ pub fn process(program: &str, arguments: &[&str], environment: &[(&str, String)]
 pub fn pasted_loop(cluster: &Cluster) -> Measured {
     let kubectl = cluster.kubectl_program();
     let mut command = Command::new("sh");
-    command.env("KUBECONFIG", cluster.kubeconfig()).arg("-c").arg(format!(
-        "{k} api-resources --verbs=list -o name | \
+    command
+        .env("KUBECONFIG", cluster.kubeconfig())
+        .arg("-c")
+        .arg(format!(
+            "{k} api-resources --verbs=list -o name | \
          xargs -n 1 {k} get --all-namespaces --show-kind --ignore-not-found -o json",
-        k = kubectl.display()
-    ));
+            k = kubectl.display()
+        ));
     watch(command)
 }
 
 fn watch(mut command: Command) -> Measured {
     let began = Instant::now();
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
     let peak_kib = peak(&mut child);
     let took = began.elapsed();
     let status = child.wait().unwrap();
@@ -68,7 +79,10 @@ pub fn summary(runs: &[Measured]) -> String {
     times.sort_by(f64::total_cmp);
     let peak = runs.iter().map(|run| run.peak_kib).max().unwrap_or(0) as f64 / 1024.0;
     let (least, most) = (times[0], times[times.len() - 1]);
-    format!("{:8.1} ms  ({least:.1} to {most:.1}), peak {peak:.1} MiB", median(runs))
+    format!(
+        "{:8.1} ms  ({least:.1} to {most:.1}), peak {peak:.1} MiB",
+        median(runs)
+    )
 }
 
 /// How many times longer one took than the other, by their medians.

@@ -24,7 +24,9 @@ pub enum Form {
 
 /// The collections that a scan lists, as paths.
 pub fn paths(cluster: &Cluster) -> Vec<String> {
-    let all = cluster.kubectl(["api-resources", "--verbs=list", "--no-headers"]).success();
+    let all = cluster
+        .kubectl(["api-resources", "--verbs=list", "--no-headers"])
+        .success();
     let mut paths = Vec::new();
     for line in all.lines() {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -52,7 +54,9 @@ pub fn measure(cluster: &Cluster, paths: &[String], form: Form) -> Measured {
 
 /// The job, if this process is the yardstick.
 pub fn job() -> Option<String> {
-    env::var(VARIABLE).ok().map(|path| fs::read_to_string(path).unwrap())
+    env::var(VARIABLE)
+        .ok()
+        .map(|path| fs::read_to_string(path).unwrap())
 }
 
 /// Fetches every page of the job and throws it away.
@@ -60,14 +64,21 @@ pub fn run(job: &str) {
     drop(rustls::crypto::ring::default_provider().install_default());
     let mut lines = job.lines();
     let accept = match lines.next() {
-        Some("Protobuf") => "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        Some("Protobuf") => {
+            "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+        }
         _ => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let connected = connect::connect(&Connection::default()).await.unwrap();
         let client = &connected.client;
-        stream::iter(lines).for_each_concurrent(PARALLEL, |path| pages(client, path, accept)).await;
+        stream::iter(lines)
+            .for_each_concurrent(PARALLEL, |path| pages(client, path, accept))
+            .await;
     });
 }
 
@@ -76,7 +87,10 @@ async fn pages(client: &kube::Client, path: &str, accept: &str) {
     loop {
         let uri = format!("{path}?limit=500{next}");
         let request = http::Request::get(uri).header(http::header::ACCEPT, accept);
-        let answer = client.send(request.body(kube::client::Body::empty()).unwrap()).await.unwrap();
+        let answer = client
+            .send(request.body(kube::client::Body::empty()).unwrap())
+            .await
+            .unwrap();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         match token(&body) {
             Some(token) => next = format!("&continue={token}"),
@@ -90,6 +104,8 @@ async fn pages(client: &kube::Client, path: &str, accept: &str) {
 fn token(body: &[u8]) -> Option<&str> {
     let head = &body[..body.len().min(1024)];
     let at = head.windows(7).position(|window| window == b"eyJ2Ijo")?;
-    let end = body[at..].iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"-_".contains(byte))?;
+    let end = body[at..]
+        .iter()
+        .position(|byte| !byte.is_ascii_alphanumeric() && !b"-_".contains(byte))?;
     std::str::from_utf8(&body[at..at + end]).ok()
 }

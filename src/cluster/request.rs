@@ -12,8 +12,8 @@ use kube::client::Body;
 use serde::Deserialize;
 use tokio::time::{sleep, timeout};
 
-use super::decode;
-use crate::snapshot::Why;
+use super::{connect::Connected, decode};
+use crate::{error::Error, snapshot::Why};
 
 /// Asks for metadata of a list's items only, in protobuf or, from servers without it, in JSON. Protobuf is
 /// smaller and three times as fast to walk; custom resources are served in it too, because this is the form
@@ -37,15 +37,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(32);
 const UNAVAILABLE_TRIES: u32 = 2;
 const UNAVAILABLE_WAIT: Duration = Duration::from_millis(300);
 
-/// A connection to one API server.
+/// One API server, with the manners of this tool.
 pub struct Server {
-    pub(super) client: kube::Client,
-    /// Its address, for messages.
-    pub address: String,
-    /// The namespace of the context.
-    pub namespace: String,
-    /// How long one request may take.
-    pub(super) limit: Option<Duration>,
+    /// The connection to it.
+    pub connected: Connected,
 }
 
 /// A good answer.
@@ -59,8 +54,8 @@ pub(super) struct Answer {
 /// Why there is no good answer.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The connection failed.
-    Connection(Box<kube::Error>),
+    /// The connection failed; in words.
+    Connection(Box<Error>),
     /// No answer within the limit.
     TimedOut(Duration),
     /// The server answered with an error.
@@ -85,7 +80,7 @@ impl Failure {
     /// The failure as the reason of a gap.
     pub(super) fn why(&self) -> Why {
         match self {
-            Failure::Connection(error) => Why::Connection(super::connect::sentence(error)),
+            Failure::Connection(error) => Why::Connection(error.to_string()),
             Failure::TimedOut(limit) => Why::TimedOut(*limit),
             Failure::Body(message) => Why::Undecodable(message.clone()),
             Failure::Status { code, message, .. } => match *code {
@@ -173,7 +168,7 @@ impl Server {
         body: Vec<u8>,
     ) -> Result<Answer, Failure> {
         let whole = self.send(method, path, accept, body);
-        match self.limit {
+        match self.connected.request_timeout {
             None => whole.await,
             Some(limit) => timeout(limit, whole)
                 .await
@@ -196,10 +191,11 @@ impl Server {
             .body(Body::from(body))
             .map_err(|error| Failure::Body(format!("{path} is not a path: {error}")))?;
         let response = self
+            .connected
             .client
             .send(request)
             .await
-            .map_err(|error| Failure::Connection(Box::new(error)))?;
+            .map_err(|error| Failure::Connection(Box::new(self.connected.unreachable(&error))))?;
         let (head, body) = response.into_parts();
         let bytes = Limited::new(body, LARGEST_ANSWER)
             .collect()

@@ -213,12 +213,17 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
 }
 
 fn no_discovery(server: &Server, failure: Failure) -> Error {
+    let connected = &server.connected;
+    if failure.is(http::StatusCode::UNAUTHORIZED) {
+        return connected.unauthorized();
+    }
     match failure {
-        Failure::Connection(error) => super::connect::unreachable(&error, &server.address),
+        Failure::Connection(error) => *error,
+        Failure::TimedOut(_) => connected.timed_out(),
         failure => {
             let why = failure.why();
             Error::Server {
-                message: format!("cannot ask {} for its types: {}", server.address, why.message()),
+                message: format!("cannot ask {} for its types: {}", connected.server, why.message()),
                 hint: matches!(why, Why::Forbidden(_))
                     .then(|| "check with: kubectl auth whoami, and with: kubectl get --raw /apis".to_owned()),
             }
@@ -398,7 +403,7 @@ impl Scanner<'_> {
         // Without the right to list namespaces, the one of the context is the only one that is known.
         let (namespaces, all_known) = match self.namespace_names().await {
             Some(names) => (names, true),
-            None => (vec![self.server.namespace.clone()], false),
+            None => (vec![self.server.connected.namespace.clone()], false),
         };
         let rights: Vec<_> = stream::iter(&namespaces)
             .map(

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     cli::Format,
-    cluster::{self, Reading},
+    cluster::{self, Reading, Server, connect::connect},
     error::Error,
     exit::Exit,
     output,
@@ -36,7 +36,9 @@ pub(super) fn run(scan: &Scan) -> Result<Exit, Error> {
 
 /// Reads the cluster until it is done or the user has had enough.
 async fn read(connection: &Connection, scan: &Scan) -> Result<Snapshot, Error> {
-    let server = cluster::connect::connect(connection).await?;
+    let server = Server {
+        connected: connect(connection).await?,
+    };
     let reading = Reading::default();
     let mut line = Line::on_terminal();
     let mut ticks = tokio::time::interval(EVERY);
@@ -59,7 +61,7 @@ async fn read(connection: &Connection, scan: &Scan) -> Result<Snapshot, Error> {
         }
     }
     drop(line);
-    Ok(reading.finish(&server.address))
+    Ok(reading.finish(&server.connected.server))
 }
 
 fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), Error> {

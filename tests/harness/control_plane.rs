@@ -44,7 +44,10 @@ impl<'a> Plan<'a> {
     }
 
     pub fn etcd(&self) -> Vec<String> {
-        let (url, peer) = (self.etcd_url(), format!("http://127.0.0.1:{}", self.etcd_peer_port));
+        let (url, peer) = (
+            self.etcd_url(),
+            format!("http://127.0.0.1:{}", self.etcd_peer_port),
+        );
         vec![
             "--name=test".into(),
             format!("--data-dir={}", self.directory.join("etcd").display()),
@@ -89,7 +92,10 @@ impl<'a> Plan<'a> {
             "--requestheader-username-headers=X-Remote-User".into(),
         ];
         let proxy = self.authority.client("front-proxy", "front-proxy", &[], false);
-        flags.push(format!("--proxy-client-cert-file={}", proxy.certificate.display()));
+        flags.push(format!(
+            "--proxy-client-cert-file={}",
+            proxy.certificate.display()
+        ));
         flags.push(format!("--proxy-client-key-file={}", proxy.key.display()));
         flags.extend(extra.iter().map(ToString::to_string));
         flags

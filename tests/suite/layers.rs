@@ -9,19 +9,46 @@ use std::{
 };
 
 /// Lowest first. A layer may use those before it.
-const LAYERS: &[&str] = &["object", "snapshot", "knowledge", "diagnose", "plan", "report", "output"];
+const LAYERS: &[&str] = &[
+    "object",
+    "snapshot",
+    "knowledge",
+    "diagnose",
+    "plan",
+    "report",
+    "output",
+];
 /// What reaches out of the process, or into its surroundings.
 const OUTSIDE: &[&str] = &[
-    "kube::", "kube_client", "k8s_openapi", "tokio::", "reqwest", "hyper::", "std::net", "std::process", "std::env",
-    "Timestamp::now", "SystemTime::now", "Instant::now", "println!", "eprintln!", "crate::cluster", "crate::run",
-    "crate::act", "crate::settings", "crate::cli",
+    "kube::",
+    "kube_client",
+    "k8s_openapi",
+    "tokio::",
+    "reqwest",
+    "hyper::",
+    "std::net",
+    "std::process",
+    "std::env",
+    "Timestamp::now",
+    "SystemTime::now",
+    "Instant::now",
+    "println!",
+    "eprintln!",
+    "crate::cluster",
+    "crate::run",
+    "crate::act",
+    "crate::settings",
+    "crate::cli",
 ];
 /// Reads files, and nothing else of the outside: `--from` and a user's own knowledge are files.
 const READS_FILES: &[&str] = &["src/snapshot/load"];
 
 fn sources(layer: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found: Vec<PathBuf> = [root.join(format!("{layer}.rs"))].into_iter().filter(|path| path.exists()).collect();
+    let mut found: Vec<PathBuf> = [root.join(format!("{layer}.rs"))]
+        .into_iter()
+        .filter(|path| path.exists())
+        .collect();
     let mut folders = vec![root.join(layer)];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten() {
@@ -40,7 +67,10 @@ fn sources(layer: &str) -> Vec<PathBuf> {
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The top-level modules of this crate that a file names, in `use crate::{…}` as in paths.
@@ -74,11 +104,17 @@ fn names_of_crate(code: &str) -> BTreeSet<String> {
 }
 
 fn word(text: &str) -> String {
-    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    text.chars()
+        .take_while(|c| c.is_alphanumeric() || *c == '_')
+        .collect()
 }
 
 fn faults(layer: usize, path: &Path, code: &str) -> Vec<String> {
-    let shown = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
+    let shown = path
+        .strip_prefix(env!("CARGO_MANIFEST_DIR"))
+        .unwrap()
+        .display()
+        .to_string();
     let mut faults = Vec::new();
     for word in OUTSIDE {
         if code.contains(word) {
@@ -90,7 +126,11 @@ fn faults(layer: usize, path: &Path, code: &str) -> Vec<String> {
         faults.push(format!("{shown} reads files"));
     }
     for name in names_of_crate(code) {
-        if LAYERS.iter().position(|known| *known == name).is_some_and(|used| used > layer) {
+        if LAYERS
+            .iter()
+            .position(|known| *known == name)
+            .is_some_and(|used| used > layer)
+        {
             faults.push(format!("{shown} looks up to {name}"));
         }
     }
@@ -107,7 +147,10 @@ fn pure_layers_stay_pure_and_never_look_up() {
             found.extend(faults(layer, &path, &code(&path)));
         }
     }
-    assert!(read > 15, "only {read} files were found; the test looks in the wrong place");
+    assert!(
+        read > 15,
+        "only {read} files were found; the test looks in the wrong place"
+    );
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

@@ -18,8 +18,14 @@ pub fn small_cluster(cluster: &Cluster) {
 
 fn nodes(cluster: &Cluster) {
     for (node, ready) in [("node-3", "Unknown"), ("node-7", "True")] {
-        cluster.apply(&format!("{{apiVersion: v1, kind: Node, metadata: {{name: {node}}}}}"));
-        let reason = if ready == "True" { "KubeletReady" } else { "NodeStatusUnknown" };
+        cluster.apply(&format!(
+            "{{apiVersion: v1, kind: Node, metadata: {{name: {node}}}}}"
+        ));
+        let reason = if ready == "True" {
+            "KubeletReady"
+        } else {
+            "NodeStatusUnknown"
+        };
         cluster.patch_status(
             ["node", node],
             &json!({"conditions": [{"type": "Ready", "status": ready, "reason": reason, "message": ""}]}),
@@ -67,8 +73,12 @@ spec:
         let claim = cluster.get(["pvc", "data-0", "--namespace=db"]);
         claim.is_some_and(|claim| claim["status"]["phase"] == "Bound")
     });
-    cluster.kubectl(["delete", "pv", "pvc-6791fdd4", "--wait=false"]).success();
-    cluster.kubectl(["delete", "pvc", "data-0", "--namespace=db", "--wait=false"]).success();
+    cluster
+        .kubectl(["delete", "pv", "pvc-6791fdd4", "--wait=false"])
+        .success();
+    cluster
+        .kubectl(["delete", "pvc", "data-0", "--namespace=db", "--wait=false"])
+        .success();
 }
 
 /// A pod without finalizers, deleted, whose node does not report.
@@ -87,7 +97,9 @@ spec:
 ",
     );
     cluster.patch_status(["pod", "web-1", "--namespace=web"], &json!({"phase": "Running"}));
-    cluster.kubectl(["delete", "pod", "web-1", "--namespace=web", "--wait=false"]).success();
+    cluster
+        .kubectl(["delete", "pod", "web-1", "--namespace=web", "--wait=false"])
+        .success();
 }
 
 /// A namespace, deleted, with a custom resource whose controller was never installed.
@@ -102,11 +114,17 @@ kind: Challenge
 metadata: {name: api-cert, namespace: pay, finalizers: [finalizer.acme.cert-manager.io]}
 ",
     );
-    cluster.kubectl(["delete", "namespace", "pay", "--wait=false"]).success();
-    wait("the namespace controller has deleted the challenge", Duration::from_secs(60), || {
-        let challenge = cluster.get(["challenge", "api-cert", "--namespace=pay"]);
-        challenge.is_some_and(|challenge| challenge["metadata"]["deletionTimestamp"].is_string())
-    });
+    cluster
+        .kubectl(["delete", "namespace", "pay", "--wait=false"])
+        .success();
+    wait(
+        "the namespace controller has deleted the challenge",
+        Duration::from_secs(60),
+        || {
+            let challenge = cluster.get(["challenge", "api-cert", "--namespace=pay"]);
+            challenge.is_some_and(|challenge| challenge["metadata"]["deletionTimestamp"].is_string())
+        },
+    );
 }
 
 /// A namespaced custom type in its only version, `v1`, without a schema.
@@ -129,10 +147,19 @@ spec:
 "
     ));
     cluster
-        .kubectl(["wait", "--for=condition=Established", "--timeout=30s", "crd", &format!("{plural}.{group}")])
+        .kubectl([
+            "wait",
+            "--for=condition=Established",
+            "--timeout=30s",
+            "crd",
+            &format!("{plural}.{group}"),
+        ])
         .success();
     wait("the new type is served", Duration::from_secs(30), || {
-        cluster.kubectl(["get", &format!("{plural}.{group}"), "--all-namespaces"]).code == 0
+        cluster
+            .kubectl(["get", &format!("{plural}.{group}"), "--all-namespaces"])
+            .code
+            == 0
     });
 }
 
@@ -152,10 +179,14 @@ spec:
   service: {name: metrics-server, namespace: kube-system}
 ",
     );
-    wait("the API service is known to be dead", Duration::from_secs(60), || {
-        let service = cluster.get(["apiservice", "v1beta1.metrics.k8s.io"]);
-        service.is_some_and(|service| service["status"]["conditions"][0]["status"] == "False")
-    });
+    wait(
+        "the API service is known to be dead",
+        Duration::from_secs(60),
+        || {
+            let service = cluster.get(["apiservice", "v1beta1.metrics.k8s.io"]);
+            service.is_some_and(|service| service["status"]["conditions"][0]["status"] == "False")
+        },
+    );
 }
 
 /// What carries finalizers and is not being deleted.
