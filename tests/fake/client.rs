@@ -45,10 +45,10 @@ impl Answer {
     }
 }
 
-/// One GET over a connection of its own. `end` is an error when the server fell silent for a second, or reset.
+/// One GET over a connection of its own. `end` is an error when the server fell silent for two seconds, or reset.
 pub fn get(server: &Running, path: &str, accept: &str) -> Answer {
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
     write!(
         stream,
         "GET {path} HTTP/1.1\r\nHost: fake\r\nAccept: {accept}\r\nUser-Agent: test/1\r\n\r\n"

@@ -85,7 +85,7 @@ fn requests_are_kept() {
 
 #[test]
 fn peaks_are_counted() {
-    let server = pods().on("*", Fault::Delay(Duration::from_millis(200))).start();
+    let server = pods().on("*", Fault::Delay(Duration::from_millis(500))).start();
     std::thread::scope(|scope| {
         for _ in 0..5 {
             scope.spawn(|| get(&server, "/api/v1/pods", PARTIAL));
