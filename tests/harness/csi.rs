@@ -97,7 +97,7 @@ impl<'a> CsiSetup<'a> {
             snapshot_controller: snapshots.then(|| {
                 component(
                     "snapshot-controller",
-                    [&[kubeconfig.clone()], &elected[..]].concat(),
+                    [std::slice::from_ref(&kubeconfig), &elected[..]].concat(),
                 )
             }),
             cluster,

@@ -20,6 +20,8 @@
 
 // Tests and benches each use a part of this.
 #![allow(dead_code, unused_imports)]
+// Sentences read better than signatures: `plugin.as_user(&reader)`, `cluster.kubectl_program()`.
+#![allow(clippy::wrong_self_convention, clippy::unused_self)]
 
 mod binaries;
 mod cache;
