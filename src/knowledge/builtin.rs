@@ -44,8 +44,8 @@ pub(super) fn candidates(finalizer: &str) -> Vec<usize> {
 }
 
 /// All exact names and former names, sorted.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    NAMES.iter().map(|&(name, _)| name)
+pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    NAMES.iter().map(|&(name, _)| -> &'a str { name })
 }
 
 fn equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
@@ -56,4 +56,17 @@ fn equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
             .take_while(|&&(text, _)| text == key)
             .map(|&(_, at)| usize::from(at)),
     );
+}
+
+/// Whether this is an exact name.
+pub(super) fn is_name(name: &str) -> bool {
+    NAMES.binary_search_by(|&(text, _)| text.cmp(name)).is_ok()
+}
+
+/// The fixed ends of all patterns.
+pub(super) fn patterns<'a>() -> impl Iterator<Item = &'a str> {
+    STARTS
+        .iter()
+        .chain(ENDS)
+        .map(|&(text, _)| -> &'a str { text.trim_matches('.') })
 }

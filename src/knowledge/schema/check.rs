@@ -17,7 +17,7 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
         problems.push(Problem {
             message,
             needle: needle.to_owned(),
-        })
+        });
     };
 
     name(entry, example_given, &mut say);
@@ -178,7 +178,7 @@ fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
         match wait {
             Wait::External { what, .. } => texts.push(("what", what)),
             Wait::OtherCluster(what) | Wait::Activity(what) | Wait::FieldEmpty(what) => {
-                texts.push(("on", what))
+                texts.push(("on", what));
             }
             _ => {}
         }

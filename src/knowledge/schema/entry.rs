@@ -118,7 +118,7 @@ pub struct Holder {
     /// Workloads that it runs as.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workloads: Vec<Workload>,
-    /// ServiceAccounts that it acts as.
+    /// `ServiceAccounts` that it acts as.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub service_accounts: Vec<String>,
     /// Names that it leaves in `metadata.managedFields`.
@@ -127,7 +127,7 @@ pub struct Holder {
     /// Webhook configurations that belong to the product.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub webhooks: Vec<String>,
-    /// APIServices that belong to the product.
+    /// `APIServices` that belong to the product.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub api_services: Vec<String>,
     /// API groups whose CRDs show that the product is or was installed.

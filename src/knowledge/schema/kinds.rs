@@ -62,12 +62,12 @@ impl TryFrom<String> for KindPattern {
         let starts_well = kind.starts_with(|c: char| c == '*' || c.is_ascii_uppercase() || !group.is_empty());
         let kind_ok =
             starts_well && !kind.is_empty() && kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '*');
-        let group_ok = group
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.*".contains(c))
+        let names_group = text.contains('.');
+        let in_group = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.*".contains(c);
+        let group_ok = group.chars().all(in_group)
             && !group.starts_with('.')
             && !group.ends_with('.')
-            && !(text.contains('.') && group.is_empty());
+            && names_group != group.is_empty();
         if kind_ok && group_ok {
             return Ok(Self {
                 kind: kind.to_owned(),

@@ -106,7 +106,7 @@ pub enum Runs {
 pub enum FoundBy {
     /// The CSI driver that the object names (`spec.csi.driver`, `spec.attacher`, `spec.driver`, `driver` of a class).
     CsiDriver,
-    /// The provisioner of the claim's or volume's StorageClass.
+    /// The provisioner of the claim's or volume's `StorageClass`.
     StorageClass,
     /// `spec.controllerName` of the object or of its GatewayClass.
     ControllerName,
