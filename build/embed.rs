@@ -41,7 +41,7 @@ pub(crate) fn write(entries: &[Located], out: &Path) -> io::Result<()> {
         ),
     ];
     let code = format!(
-        "/// Where each entry stands in the blob.\nstatic SPANS: &[(u32, u32)] = &[\n{spans}];\n{}",
+        "/// Where each entry stands in the blob.\npub(super) static SPANS: &[(u32, u32)] = &[\n{spans}];\n{}",
         tables.concat()
     );
     fs::write(out.join("catalogue.json"), blob)?;
@@ -54,7 +54,9 @@ fn table(name: &str, about: &str, mut rows: Vec<(String, usize)>) -> String {
         let _ = writeln!(text, "    ({key:?}, {at}),");
         text
     });
-    format!("/// {about}; the number is that of the entry.\nstatic {name}: &[(&str, u16)] = &[\n{rows}];\n")
+    format!(
+        "/// {about}; the number is that of the entry.\npub(super) static {name}: &[(&str, u16)] = &[\n{rows}];\n"
+    )
 }
 
 fn exact(sorted: &[&Located]) -> Vec<(String, usize)> {

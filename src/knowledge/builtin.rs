@@ -5,7 +5,12 @@ use super::schema::Entry;
 /// All entries, one JSON object after the other.
 static BLOB: &str = include_str!(concat!(env!("OUT_DIR"), "/catalogue.json"));
 
-include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
+#[allow(clippy::unreadable_literal, reason = "written by build.rs, read by nobody")]
+mod tables {
+    include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
+}
+
+use tables::{ENDS, NAMES, SPANS, STARTS};
 
 /// How many entries there are.
 pub(super) fn len() -> usize {

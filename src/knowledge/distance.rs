@@ -12,15 +12,15 @@ pub(super) fn within(limit: usize, a: &str, b: &str) -> Option<usize> {
     for (i, x) in a.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let mut least = (last[j] + usize::from(x != y))
+            let mut fewest = (last[j] + usize::from(x != y))
                 .min(last[j + 1] + 1)
                 .min(row[j] + 1);
             if i > 0 && j > 0 && x == &b[j - 1] && y == &a[i - 1] {
-                least = least.min(before[j - 1] + 1);
+                fewest = fewest.min(before[j - 1] + 1);
             }
-            row.push(least);
+            row.push(fewest);
         }
-        if row.iter().min().is_some_and(|least| *least > limit) {
+        if row.iter().min().is_some_and(|fewest| *fewest > limit) {
             return None;
         }
         before = std::mem::replace(&mut last, row);

@@ -108,11 +108,11 @@ pub enum FoundBy {
     CsiDriver,
     /// The provisioner of the claim's or volume's `StorageClass`.
     StorageClass,
-    /// `spec.controllerName` of the object or of its GatewayClass.
+    /// `spec.controllerName` of the object or of its `GatewayClass`.
     ControllerName,
     /// The Crossplane provider package that serves the object's API group.
     CrossplaneProvider,
-    /// The workload whose ServiceAccount may patch objects of this kind.
+    /// The workload whose `ServiceAccount` may patch objects of this kind.
     RbacOnKind,
     /// The API group that is part of the finalizer's name.
     GroupInName,
@@ -130,9 +130,9 @@ pub enum WorkloadKind {
     /// `apps/v1` Deployment.
     #[default]
     Deployment,
-    /// `apps/v1` StatefulSet.
+    /// `apps/v1` `StatefulSet`.
     StatefulSet,
-    /// `apps/v1` DaemonSet.
+    /// `apps/v1` `DaemonSet`.
     DaemonSet,
     /// `batch/v1` Job.
     Job,
@@ -204,11 +204,11 @@ pub enum Wait {
     PodsThatMount,
     /// The claim in this volume's `spec.claimRef` must go.
     ClaimOfVolume,
-    /// No VolumeAttachment may name this volume.
+    /// No `VolumeAttachment` may name this volume.
     AttachmentsOf,
-    /// The VolumeSnapshotContent (or group content) bound to this snapshot must go.
+    /// The `VolumeSnapshotContent` (or group content) bound to this snapshot must go.
     ContentOfSnapshot,
-    /// The VolumeSnapshot (or group snapshot) that this content is bound to must go.
+    /// The `VolumeSnapshot` (or group snapshot) that this content is bound to must go.
     SnapshotOfContent,
     /// No claim may be in the middle of being provisioned from this snapshot.
     ClaimsFromSnapshot,
