@@ -49,11 +49,24 @@ fn read_all(folder: &Path) -> io::Result<Result<Vec<Located>, Vec<Mistake>>> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)?
         .map(|item| Ok(item?.path()))
         .collect::<io::Result<_>>()?;
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
     paths.sort();
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     for path in paths {
+        if path.ends_with("NAMES") || path.ends_with("README.md") {
+            continue;
+        }
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            // Not skipped: a `.yml` that nobody reads would look as if it were part of the catalogue.
+            let message = "only .yaml files belong here".to_owned();
+            mistakes.push(Mistake {
+                file: path.display().to_string(),
+                line: 0,
+                column: 0,
+                message,
+            });
+            continue;
+        }
         match schema::read(&path.display().to_string(), &fs::read_to_string(&path)?) {
             Ok(read) => entries.extend(read),
             Err(found) => mistakes.extend(found),

@@ -4,6 +4,7 @@
 //! for: a name is found by binary search in a sorted table, a pattern by its longest fixed end, and the entry is
 //! then cut out of the text by its offsets.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
@@ -40,8 +41,17 @@ pub(crate) fn write(entries: &[Located], out: &Path) -> io::Result<()> {
             anchored(&sorted, false),
         ),
     ];
+    let lengths: BTreeSet<usize> = [true, false]
+        .into_iter()
+        .flat_map(|starts| anchored(&sorted, starts))
+        .map(|(text, _)| text.len())
+        .collect();
+    // A list is written the same way in Rust and by its `Debug`; a set is not.
+    let lengths: Vec<usize> = lengths.into_iter().collect();
     let code = format!(
-        "/// Where each entry stands in the blob.\npub(super) static SPANS: &[(u32, u32)] = &[\n{spans}];\n{}",
+        "/// Where each entry stands in the blob.\npub(super) static SPANS: &[(u32, u32)] = &[\n{spans}];\n\
+         /// Every length of a fixed start or end, the shortest first.\n\
+         pub(super) static LENGTHS: &[usize] = &{lengths:?};\n{}",
         tables.concat()
     );
     fs::write(out.join("catalogue.json"), blob)?;

@@ -10,7 +10,13 @@ mod tables {
     include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 }
 
-use tables::{ENDS, NAMES, SPANS, STARTS};
+use tables::{ENDS, LENGTHS, NAMES, SPANS, STARTS};
+
+/// How many bytes of the program the texts take.
+#[cfg(test)]
+pub(super) fn size() -> usize {
+    BLOB.len()
+}
 
 /// How many entries there are.
 pub(super) fn len() -> usize {
@@ -31,13 +37,7 @@ pub(super) fn entry(at: usize) -> Option<Entry> {
 pub(super) fn candidates(finalizer: &str) -> Vec<usize> {
     let mut found = Vec::new();
     equal(NAMES, finalizer, &mut found);
-    let mut lengths: Vec<usize> = STARTS.iter().chain(ENDS).map(|(text, _)| text.len()).collect();
-    lengths.sort_unstable();
-    lengths.dedup();
-    for length in lengths
-        .into_iter()
-        .take_while(|&length| length <= finalizer.len())
-    {
+    for &length in LENGTHS.iter().take_while(|length| **length <= finalizer.len()) {
         if let Some(start) = finalizer.get(..length) {
             equal(STARTS, start, &mut found);
         }

@@ -56,6 +56,16 @@ fn every_entry_can_be_read() {
     assert_eq!(all().len(), Knowledge::builtin_len());
 }
 
+/// The data may make the program larger by 1.5 MB at most; the tables beside the texts take some 50 KB.
+#[test]
+fn the_catalogue_is_small() {
+    assert!(
+        builtin::size() < 1_400_000,
+        "{} bytes of JSON: leave out what repeats, such as holders",
+        builtin::size()
+    );
+}
+
 #[test]
 fn every_entry_is_found_by_its_example() {
     let knowledge = Knowledge::builtin();

@@ -60,6 +60,16 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
             }
         }
     }
+    for wait in &entry.waits_for.on {
+        if let Wait::Condition { status, .. } = wait
+            && !["True", "False", "Unknown"].contains(&status.as_str())
+        {
+            say(
+                status,
+                format!("the status of a condition is `True`, `False` or `Unknown`, not `{status}`"),
+            );
+        }
+    }
     holder(&entry.holder, &mut say);
     problems
 }
