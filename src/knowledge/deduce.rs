@@ -77,15 +77,28 @@ impl Knowledge {
             .as_deref()
             .map(|domain| self.related(name, domain))
             .unwrap_or_default();
-        let project = related
+        let relative = related
             .first()
-            .and_then(|first| Some(self.lookup_all(first).first()?.project.clone()));
-        let (resource, api_groups) = groups(name, domain.as_deref());
+            .and_then(|first| self.lookup_all(first).into_iter().next());
+        let (resource, mut api_groups) = groups(name, domain.as_deref());
+        if let (Some(relative), Some(domain)) = (&relative, &domain) {
+            // A group that the same project is known to serve is a better guess than a cut from the name.
+            let serves = |group: &String| domain == group || domain.ends_with(&format!(".{group}"));
+            let known: Vec<String> = relative
+                .holder
+                .api_groups
+                .iter()
+                .filter(|group| serves(group))
+                .cloned()
+                .collect();
+            api_groups.retain(|group| !known.contains(group));
+            api_groups.splice(0..0, known);
+        }
         let look_at = look_at(domain.as_deref(), api_groups.first().map(String::as_str));
         Deduced {
             name: name.to_owned(),
             resource,
-            project,
+            project: relative.map(|entry| entry.project),
             related,
             propagation: propagation(name),
             near: self.near(name),
@@ -213,7 +226,11 @@ fn look_at(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
         command: Some(command),
     };
     let mut steps = Vec::new();
-    if let Some(group) = group {
+    if let Some(group) = domain
+        .and_then(own_domain)
+        .filter(|own| !own.contains('*'))
+        .or(group)
+    {
         steps.push(step(
             "Is the product installed, or was it? Its CRDs, and their labels and annotations that say who installed them.",
             format!("kubectl get crd -o name | grep -F {group}"),
@@ -267,7 +284,7 @@ mod tests {
         let longhorn = deduce("foreground.finalizer.longhorn.io");
         assert_eq!(longhorn.project.as_deref(), Some("Longhorn"));
         assert_eq!(longhorn.propagation, Some(Propagation::Foreground));
-        assert_eq!(longhorn.api_groups, ["foreground.longhorn.io", "longhorn.io"]);
+        assert_eq!(longhorn.api_groups, ["longhorn.io", "foreground.longhorn.io"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which entry speaks for a name.
 //!
-//! Rules, from the strongest: a last resort yields to everything; an exact name to no pattern; a former name to a
+//! Rules, from the strongest: a guess (a last resort, or a pattern too short to stand without a kind) yields to
+//! everything; an exact name to no pattern; a former name to a
 //! current one; an entry about the object's kind beats one about others; more fixed characters beat fewer; the
 //! user's beat ours. An entry that is about its kinds only (`kinds-only`) is silent on any other.
 
@@ -18,12 +19,15 @@ pub struct Recognised {
     pub name: String,
     /// The entries that speak for it: several where the same name means different things on different kinds.
     pub entries: Vec<Entry>,
+    /// Whether the name alone is enough. If not, the entries hold only for objects of their kinds, or are the last
+    /// resort, and what can be deduced should be said beside them.
+    pub certain: bool,
 }
 
 /// How well an entry fits; a greater one speaks.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
-    no_last_resort: bool,
+    no_guess: bool,
     spelling: Spelling,
     kind: bool,
     literals: usize,
@@ -48,7 +52,7 @@ impl Knowledge {
     pub fn lookup_all(&self, name: &str) -> Vec<Entry> {
         let mut fitting = self.fitting(name, None, None);
         let alike = |a: &Fit, b: &Fit| {
-            a.no_last_resort == b.no_last_resort && a.spelling == b.spelling && a.literals == b.literals
+            a.no_guess == b.no_guess && a.spelling == b.spelling && a.literals == b.literals
         };
         let as_good = fitting
             .iter()
@@ -60,30 +64,27 @@ impl Knowledge {
 
     /// The entries for a name that a person typed: as typed, else in another case.
     pub fn recognise(&self, typed: &str) -> Option<Recognised> {
-        let as_typed = self.lookup_all(typed);
-        // A last resort says so little that a known name in another case is the better answer.
-        if as_typed.iter().any(|entry| !entry.last_resort) {
-            return Some(Recognised {
-                name: typed.to_owned(),
-                entries: as_typed,
-            });
+        let found = |name: &str| {
+            let entries = self.lookup_all(name);
+            let certain = entries.iter().any(|entry| !is_guess(entry, None));
+            Recognised {
+                name: name.to_owned(),
+                entries,
+                certain,
+            }
+        };
+        let as_typed = found(typed);
+        // A guess says so little that a known name in another case is the better answer.
+        if as_typed.certain {
+            return Some(as_typed);
         }
-        let other_case = self
+        let known = self
             .names()
             .find(|name| name.eq_ignore_ascii_case(typed))
             .map(str::to_owned);
-        let other_case = other_case.unwrap_or_else(|| typed.to_ascii_lowercase());
-        let entries = self.lookup_all(&other_case);
-        if entries.iter().any(|entry| !entry.last_resort) {
-            return Some(Recognised {
-                name: other_case,
-                entries,
-            });
-        }
-        (!as_typed.is_empty()).then(|| Recognised {
-            name: typed.to_owned(),
-            entries: as_typed,
-        })
+        let other_case = found(&known.unwrap_or_else(|| typed.to_ascii_lowercase()));
+        let better = if other_case.certain { other_case } else { as_typed };
+        (!better.entries.is_empty()).then_some(better)
     }
 
     /// All exact names, the user's and the built-in ones, former ones included.
@@ -116,6 +117,12 @@ impl Knowledge {
     }
 }
 
+/// Whether the entry is no more than a guess: a last resort, or a pattern too short to say whose the name is as long
+/// as the kind is not known.
+fn is_guess(entry: &Entry, kind: Option<GroupKind<'_>>) -> bool {
+    entry.last_resort || (entry.kinds_only && entry.r#match != Match::Exact && kind.is_none())
+}
+
 fn fit(entry: &Entry, name: &str, kind: Option<GroupKind<'_>>, from_user: bool) -> Option<Fit> {
     if !entry.names(name) {
         return None;
@@ -130,7 +137,7 @@ fn fit(entry: &Entry, name: &str, kind: Option<GroupKind<'_>>, from_user: bool) 
         _ => Spelling::Pattern,
     };
     Some(Fit {
-        no_last_resort: !entry.last_resort,
+        no_guess: !is_guess(entry, kind),
         spelling,
         kind: about,
         literals: entry.literals(),
@@ -207,6 +214,14 @@ mod tests {
             None
         );
         assert_eq!(spoken_by("worker-1-deleted", Some(("Pod", ""))), None);
+        assert!(!Knowledge::builtin().recognise("my-app-deleted").unwrap().certain);
+        assert!(
+            !Knowledge::builtin()
+                .recognise("widgets.example.com/finalizer")
+                .unwrap()
+                .certain
+        );
+        assert!(Knowledge::builtin().recognise("kubewarden").unwrap().certain);
         assert_eq!(
             spoken_by("gardener", Some(("Shoot", "core.gardener.cloud"))).as_deref(),
             Some("gardener")

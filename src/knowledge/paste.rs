@@ -46,16 +46,67 @@ fn from_json(value: &Value, is_list: bool, found: &mut Vec<String>) {
 }
 
 fn from_text(text: &str) -> Vec<String> {
-    let separates = |c: char| c.is_whitespace() || c.is_control() || ",;[]{}()\"'`“”‘’=".contains(c);
-    let words: Vec<String> = text.split(separates).filter_map(tidy).collect();
-    let alone = words.len() == 1;
+    let lists = lists(text);
+    if !lists.is_empty() {
+        return words(&lists).collect();
+    }
+    let words: Vec<String> = words(text).collect();
+    let is_list =
+        words.len() == 1 || text.trim_start().starts_with(['[', '"', '\'', '-', '{']) || text.contains(',');
     let some_qualified = words.iter().any(|word| is_qualified(word));
-    // Among other words a name is told by its dot or slash, or because it is known; where nothing looks like a name
-    // at all, each word is taken for one, since something was asked for.
+    // Among other words a name is told by its dot or slash, or because it is known. Where nothing looks like a name
+    // it depends on whether the text has the form of a list or is a sentence.
+    let in_sentence = some_qualified || !is_list;
     words
         .into_iter()
-        .filter(|word| alone || !some_qualified || is_qualified(word) || builtin::is_name(word))
+        .filter(|word| !in_sentence || is_qualified(word) || builtin::is_name(word))
         .collect()
+}
+
+/// The lines that belong to lists named `finalizers`, as in a manifest; empty if there is no such list.
+fn lists(text: &str) -> String {
+    let mut kept = String::new();
+    let mut inside = false;
+    let mut bracket = false;
+    for line in text.lines() {
+        let after_key = after_key(line);
+        if let Some(rest) = after_key {
+            (inside, bracket) = (true, rest.trim_start().starts_with('['));
+        } else if !bracket && !line.trim_start().starts_with('-') {
+            inside = false;
+        }
+        if inside {
+            let piece = after_key.unwrap_or(line);
+            let ends = bracket && piece.contains(']');
+            let piece = if bracket {
+                piece.split(']').next().unwrap_or(piece)
+            } else {
+                piece
+            };
+            kept.extend([piece, "\n"]);
+            if ends {
+                (inside, bracket) = (false, false);
+            }
+        }
+    }
+    kept
+}
+
+/// What follows `finalizers:` in a line, if the line has that key.
+fn after_key(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("finalizers")?;
+    let after = after
+        .trim_start_matches(['"', '\''])
+        .trim_start()
+        .strip_prefix(':')?;
+    // Nothing but the path to the key and markup may stand before it.
+    let path = before.replace(|c: char| !c.is_alphanumeric(), "");
+    ["", "metadata", "spec"].contains(&path.as_str()).then_some(after)
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let separates = |c: char| c.is_whitespace() || c.is_control() || ",;[]{}()\"'`“”‘’=".contains(c);
+    text.split(separates).filter_map(tidy)
 }
 
 /// A word without what clings to it, unless nothing is left that could be a name.
@@ -135,6 +186,17 @@ mod tests {
                 "external-attacher/ebs-csi-aws-com",
                 vec!["external-attacher/ebs-csi-aws-com"],
             ),
+            (
+                "kind: Namespace\nmetadata:\n  name: foo.bar\n  finalizers:\n  - kubernetes.io/pv-protection\nspec:\n  \
+                 finalizers:\n  - kubernetes\nstatus:\n  phase: a.b/c\n",
+                vec![pv, "kubernetes"],
+            ),
+            (
+                "\"finalizers\": [\n  \"kubernetes.io/pv-protection\",\n  \"orphan\"\n],\n\"name\": \"a.b\"",
+                vec![pv, "orphan"],
+            ),
+            ("first, second", vec!["first", "second"]),
+            ("Error from server (Forbidden): nothing here", vec![]),
             ("finalizers: null", vec![]),
             ("[]", vec![]),
             ("", vec![]),
