@@ -12,8 +12,10 @@ const CACHE_VARIABLE: &str = "FINALIZERS_CONTROLPLANE_CACHE";
 
 /// The cache directory; it exists when this returns.
 pub fn directory() -> PathBuf {
-    let path = env::var_os(CACHE_VARIABLE)
-        .map_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("controlplane"), PathBuf::from);
+    let path = env::var_os(CACHE_VARIABLE).map_or_else(
+        || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("controlplane"),
+        PathBuf::from,
+    );
     std::fs::create_dir_all(&path)
         .unwrap_or_else(|error| panic!("cannot make the cache directory {}: {error}", path.display()));
     path
@@ -25,7 +27,8 @@ pub fn lock() -> File {
     let file = File::create(&path).unwrap_or_else(|error| panic!("cannot open {}: {error}", path.display()));
     if file.try_lock().is_err() {
         say("waiting for another test run that is building the control plane …");
-        file.lock().unwrap_or_else(|error| panic!("cannot lock {}: {error}", path.display()));
+        file.lock()
+            .unwrap_or_else(|error| panic!("cannot lock {}: {error}", path.display()));
     }
     file
 }

@@ -13,14 +13,8 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Component, CsiSetup, Namespace, Output, Plugin, UserSetup, binaries, cache,
-    control_plane::Plan,
-    kubeconfig,
-    kubectl::Kubectl,
-    logs,
-    pki::Authority,
-    reaper::Reaper,
-    wait,
+    Component, CsiSetup, Namespace, Output, Plugin, UserSetup, binaries, cache, control_plane::Plan,
+    kubeconfig, kubectl::Kubectl, logs, pki::Authority, reaper::Reaper, wait,
 };
 
 /// Another test run may take a port between its choice and its use; that it happens thrice is unheard of.
@@ -38,7 +32,11 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { controller_manager: true, apiserver_args: &[], controller_manager_args: &[] }
+        Self {
+            controller_manager: true,
+            apiserver_args: &[],
+            controller_manager_args: &[],
+        }
     }
 }
 
@@ -91,7 +89,12 @@ impl Cluster {
         let plan = Plan::new(&directory, &authority);
         let config = |user: &str, groups: &[&str]| {
             let identity = authority.client(user, user, groups, false);
-            kubeconfig::write(directory.join(format!("{user}.kubeconfig")), &plan.api_url(), &authority, &identity)
+            kubeconfig::write(
+                directory.join(format!("{user}.kubeconfig")),
+                &plan.api_url(),
+                &authority,
+                &identity,
+            )
         };
         let kubectl = Kubectl {
             program: binaries::program("kubectl"),
@@ -107,7 +110,12 @@ impl Cluster {
             &binaries::program("kube-apiserver"),
             plan.api_server(options.apiserver_args),
         )
-        .ready_when(move || probe.run(["get", "--raw=/readyz", "--request-timeout=5s"], None).code == 0);
+        .ready_when(move || {
+            probe
+                .run(["get", "--raw=/readyz", "--request-timeout=5s"], None)
+                .code
+                == 0
+        });
         let controller_manager = options.controller_manager.then(|| {
             let config = config("system:kube-controller-manager", &[]);
             let flags = plan.controller_manager(&config, options.controller_manager_args);
@@ -117,8 +125,17 @@ impl Cluster {
         let (api_url, etcd_url) = (plan.api_url(), plan.etcd_url());
         drop(plan);
         let names = AtomicU32::new(0);
-        let cluster =
-            Self { reaper, authority, kubectl, api_url, etcd_url, etcd, api_server, controller_manager, names };
+        let cluster = Self {
+            reaper,
+            authority,
+            kubectl,
+            api_url,
+            etcd_url,
+            etcd,
+            api_server,
+            controller_manager,
+            names,
+        };
         cluster.begin()?;
         Ok(cluster)
     }
@@ -129,9 +146,14 @@ impl Cluster {
         if let Some(controller_manager) = &self.controller_manager {
             controller_manager.try_start()?;
             // Pods need it, and it shows that the controllers have begun.
-            wait("the controllers make the default service account", Duration::from_secs(60), || {
-                self.get(["serviceaccount", "default", "--namespace=default"]).is_some()
-            });
+            wait(
+                "the controllers make the default service account",
+                Duration::from_secs(60),
+                || {
+                    self.get(["serviceaccount", "default", "--namespace=default"])
+                        .is_some()
+                },
+            );
         }
         Ok(())
     }
@@ -168,7 +190,9 @@ impl Cluster {
 
     /// All of Kubernetes' own controllers.
     pub fn controller_manager(&self) -> &Component {
-        self.controller_manager.as_ref().expect("this cluster was started without a controller manager")
+        self.controller_manager
+            .as_ref()
+            .expect("this cluster was started without a controller manager")
     }
 
     /// A name that no other test of this cluster uses.
@@ -189,7 +213,9 @@ impl Cluster {
     /// `kubectl apply` of a text; fails the test when it is refused.
     #[track_caller]
     pub fn apply(&self, manifest: &str) {
-        self.kubectl.run(["apply", "--server-side", "--filename=-"], Some(manifest)).success();
+        self.kubectl
+            .run(["apply", "--server-side", "--filename=-"], Some(manifest))
+            .success();
     }
 
     /// `kubectl get … -o json`; `None` when there is no such object.
@@ -208,7 +234,11 @@ impl Cluster {
         let mut arguments = vec!["patch".to_owned()];
         arguments.extend(object.into_iter().map(Into::into));
         let patch = serde_json::json!({"status": status});
-        arguments.extend(["--subresource=status".to_owned(), "--type=merge".to_owned(), format!("--patch={patch}")]);
+        arguments.extend([
+            "--subresource=status".to_owned(),
+            "--type=merge".to_owned(),
+            format!("--patch={patch}"),
+        ]);
         self.kubectl.run(arguments, None).success();
     }
 
@@ -222,7 +252,10 @@ impl Cluster {
             format!("--key={}", file("server.key")),
         ];
         all.extend(arguments.into_iter().map(Into::into));
-        let etcdctl = Kubectl { program: binaries::program("etcdctl"), ..self.kubectl.clone() };
+        let etcdctl = Kubectl {
+            program: binaries::program("etcdctl"),
+            ..self.kubectl.clone()
+        };
         etcdctl.run(all, None)
     }
 
@@ -233,7 +266,9 @@ impl Cluster {
 
     /// The plugin with these arguments, as the administrator unless told otherwise.
     pub fn plugin<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Plugin {
-        Plugin::new(arguments).kubeconfig(self.kubeconfig()).home(&self.kubectl.home)
+        Plugin::new(arguments)
+            .kubeconfig(self.kubeconfig())
+            .home(&self.kubectl.home)
     }
 
     /// Describes storage by this driver: our driver behind the real sidecars.

@@ -29,7 +29,13 @@ impl Component {
         let mut argv = vec![program.display().to_string()];
         argv.extend(arguments);
         let log = reaper.directory().join("logs").join(format!("{name}.log"));
-        Self { name: name.to_owned(), argv, log, reaper: Arc::clone(reaper), ready: None }
+        Self {
+            name: name.to_owned(),
+            argv,
+            log,
+            reaper: Arc::clone(reaper),
+            ready: None,
+        }
     }
 
     /// What must hold before `start` returns.
@@ -52,10 +58,18 @@ impl Component {
                 break;
             }
             if let Some(how) = self.reaper.wait_for_exit(&self.name, Duration::from_millis(100)) {
-                return Err(format!("{} ended at once ({how}):\n{}", self.name, self.last_words()));
+                return Err(format!(
+                    "{} ended at once ({how}):\n{}",
+                    self.name,
+                    self.last_words()
+                ));
             }
             if began.elapsed() > PATIENCE {
-                return Err(format!("{} is not ready after {PATIENCE:?}:\n{}", self.name, self.last_words()));
+                return Err(format!(
+                    "{} is not ready after {PATIENCE:?}:\n{}",
+                    self.name,
+                    self.last_words()
+                ));
             }
         }
         Ok(())
@@ -100,7 +114,9 @@ impl Component {
 
     /// All that the program has printed since the cluster began.
     pub fn log(&self) -> String {
-        fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        fs::read(&self.log)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
     }
 
     fn last_words(&self) -> String {

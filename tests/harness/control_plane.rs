@@ -44,7 +44,10 @@ impl<'a> Plan<'a> {
     }
 
     pub fn etcd(&self) -> Vec<String> {
-        let (url, peer) = (self.etcd_url(), format!("http://127.0.0.1:{}", self.etcd_peer_port));
+        let (url, peer) = (
+            self.etcd_url(),
+            format!("http://127.0.0.1:{}", self.etcd_peer_port),
+        );
         vec![
             "--name=test".into(),
             format!("--data-dir={}", self.directory.join("etcd").display()),
@@ -89,7 +92,10 @@ impl<'a> Plan<'a> {
             "--requestheader-username-headers=X-Remote-User".into(),
         ];
         let proxy = self.authority.client("front-proxy", "front-proxy", &[], false);
-        flags.push(format!("--proxy-client-cert-file={}", proxy.certificate.display()));
+        flags.push(format!(
+            "--proxy-client-cert-file={}",
+            proxy.certificate.display()
+        ));
         flags.push(format!("--proxy-client-key-file={}", proxy.key.display()));
         flags.extend(extra.iter().map(ToString::to_string));
         flags
@@ -99,6 +105,9 @@ impl<'a> Plan<'a> {
         let mut flags = vec![
             format!("--kubeconfig={}", kubeconfig.display()),
             "--secure-port=0".into(), // nobody asks for its metrics
+            // The usual 20 requests a second are for large clusters; they would cost each start 4 s.
+            "--kube-api-qps=1000".into(),
+            "--kube-api-burst=2000".into(),
             "--use-service-account-credentials".into(),
             format!("--service-account-private-key-file={}", self.file("accounts.key")),
             format!("--root-ca-file={}", self.file("ca.crt")),

@@ -1,10 +1,6 @@
 //! Storage: our driver without a disk behind the real sidecars.
 
-use std::{
-    fs,
-    path::PathBuf,
-    time::Duration,
-};
+use std::{fs, path::PathBuf, time::Duration};
 
 use super::{Cluster, Component, binaries, logs, wait};
 
@@ -30,7 +26,12 @@ pub struct CsiDriver<'a> {
 
 impl<'a> CsiSetup<'a> {
     pub(super) fn new(cluster: &'a Cluster, name: &str) -> Self {
-        Self { cluster, name: name.to_owned(), attach: false, snapshots: false }
+        Self {
+            cluster,
+            name: name.to_owned(),
+            attach: false,
+            snapshots: false,
+        }
     }
 
     /// Volumes must be attached, by the real csi-attacher.
@@ -47,27 +48,45 @@ impl<'a> CsiSetup<'a> {
 
     /// Starts everything, and makes the `CSIDriver` and a `StorageClass`, both named like the driver.
     pub fn start(self) -> CsiDriver<'a> {
-        let Self { cluster, name, attach, snapshots } = self;
+        let Self {
+            cluster,
+            name,
+            attach,
+            snapshots,
+        } = self;
         let control = cluster.directory().join(&name);
         fs::create_dir(&control).unwrap_or_else(|error| panic!("{name} was already started: {error}"));
         let socket = control.join("socket");
         let component = |program: &str, arguments: Vec<String>| {
-            Component::new(&cluster.reaper, &format!("{program}.{name}"), &binaries::program(program), arguments)
+            Component::new(
+                &cluster.reaper,
+                &format!("{program}.{name}"),
+                &binaries::program(program),
+                arguments,
+            )
         };
 
-        let mut arguments = vec![name.clone(), socket.display().to_string(), control.display().to_string()];
+        let mut arguments = vec![
+            name.clone(),
+            socket.display().to_string(),
+            control.display().to_string(),
+        ];
         arguments.extend(attach.then(|| "attach".to_owned()));
         arguments.extend(snapshots.then(|| "snapshot".to_owned()));
         let listening = socket.clone();
         let process = component("csi-driver", arguments).ready_when(move || listening.exists());
 
-        // Leases as in life; retries in seconds rather than minutes.
+        // Leases as in life; time limits and retries in seconds rather than minutes.
         let kubeconfig = format!("--kubeconfig={}", cluster.kubeconfig().display());
-        let elected = ["--leader-election".to_owned(), "--leader-election-namespace=kube-system".to_owned()];
+        let elected = [
+            "--leader-election".to_owned(),
+            "--leader-election-namespace=kube-system".to_owned(),
+        ];
         let sidecar = |program: &str| {
             let mut arguments = vec![kubeconfig.clone(), format!("--csi-address={}", socket.display())];
             arguments.push("--retry-interval-start=200ms".to_owned());
             arguments.push("--retry-interval-max=2s".to_owned());
+            arguments.push("--timeout=3s".to_owned());
             arguments.extend(elected.clone());
             component(program, arguments)
         };
@@ -77,7 +96,10 @@ impl<'a> CsiSetup<'a> {
             attacher: attach.then(|| sidecar("csi-attacher")),
             snapshotter: snapshots.then(|| sidecar("csi-snapshotter")),
             snapshot_controller: snapshots.then(|| {
-                component("snapshot-controller", [&[kubeconfig.clone()], &elected[..]].concat())
+                component(
+                    "snapshot-controller",
+                    [std::slice::from_ref(&kubeconfig), &elected[..]].concat(),
+                )
             }),
             cluster,
             name,
@@ -103,7 +125,10 @@ impl CsiDriver<'_> {
             let crds = format!("--filename={}", binaries::snapshot_crds().display());
             self.cluster.kubectl(["apply", "--server-side", &crds]).success();
             wait("the snapshot types are served", Duration::from_secs(20), || {
-                self.cluster.kubectl(["get", "volumesnapshotclasses.snapshot.storage.k8s.io"]).code == 0
+                self.cluster
+                    .kubectl(["get", "volumesnapshotclasses.snapshot.storage.k8s.io"])
+                    .code
+                    == 0
             });
             self.cluster.apply(&format!(
                 "{{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshotClass, metadata: {{name: {name}}}, driver: {name}, deletionPolicy: Delete}}"
@@ -113,7 +138,9 @@ impl CsiDriver<'_> {
 
     fn components(&self) -> impl Iterator<Item = &Component> {
         let optional = [&self.attacher, &self.snapshotter, &self.snapshot_controller];
-        [&self.process, &self.provisioner].into_iter().chain(optional.into_iter().flatten())
+        [&self.process, &self.provisioner]
+            .into_iter()
+            .chain(optional.into_iter().flatten())
     }
 
     /// The driver's own process.
@@ -128,17 +155,23 @@ impl CsiDriver<'_> {
 
     /// The real csi-attacher.
     pub fn attacher(&self) -> &Component {
-        self.attacher.as_ref().expect("this driver was started without an attacher")
+        self.attacher
+            .as_ref()
+            .expect("this driver was started without an attacher")
     }
 
     /// The real csi-snapshotter, which takes and deletes the snapshots.
     pub fn snapshotter(&self) -> &Component {
-        self.snapshotter.as_ref().expect("this driver was started without snapshots")
+        self.snapshotter
+            .as_ref()
+            .expect("this driver was started without snapshots")
     }
 
     /// The real snapshot-controller, which binds and protects them.
     pub fn snapshot_controller(&self) -> &Component {
-        self.snapshot_controller.as_ref().expect("this driver was started without snapshots")
+        self.snapshot_controller
+            .as_ref()
+            .expect("this driver was started without snapshots")
     }
 
     /// From now on a CSI call, such as `DeleteVolume`, fails with this text.
@@ -154,13 +187,16 @@ impl CsiDriver<'_> {
 
     /// A CSI call works again.
     pub fn heals(&self, call: &str) {
-        fs::remove_file(self.control.join(call)).unwrap_or_else(|error| panic!("{call} was not at fault: {error}"));
+        fs::remove_file(self.control.join(call))
+            .unwrap_or_else(|error| panic!("{call} was not at fault: {error}"));
     }
 
     /// The driver looks at each call whether there is such a file, so it must appear whole.
     fn fault(&self, call: &str, text: &str) {
         let new = self.control.join("new-fault");
-        fs::write(&new, text).and_then(|()| fs::rename(&new, self.control.join(call))).expect("the fault is written");
+        fs::write(&new, text)
+            .and_then(|()| fs::rename(&new, self.control.join(call)))
+            .expect("the fault is written");
     }
 
     /// All calls that came in, oldest first: `DeleteVolume pvc-…`.

@@ -24,7 +24,9 @@ pub fn build(module: &str) -> PathBuf {
     if let Some(folder) = built.get(module) {
         return folder.clone();
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/controlplane").join(module);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/controlplane")
+        .join(module);
     let folder = cache::directory().join(format!("{module}-{:016x}", key(&source)));
     if !folder.is_dir() {
         let _one_at_a_time = cache::lock();
@@ -46,7 +48,11 @@ fn build_plainly(source: &Path, folder: &Path) {
         .args(build_arguments(source, &beside.join("programs")))
         .output()
         .unwrap_or_else(|error| missing(&error.to_string()));
-    assert!(output.status.success(), "go build failed:\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "go build failed:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     keep(&beside.join("programs"), folder);
     let _ = fs::remove_dir(&beside);
 }
@@ -55,7 +61,10 @@ fn build_plainly(source: &Path, folder: &Path) {
 fn build_under(reaper: &Path, module: &str, source: &Path, folder: &Path) {
     let started = Instant::now();
     let reaper = Reaper::start(reaper, Some(&cache::directory()));
-    let (log, programs) = (reaper.directory().join("log"), reaper.directory().join("programs"));
+    let (log, programs) = (
+        reaper.directory().join("log"),
+        reaper.directory().join("programs"),
+    );
     let what = format!("{module} ({})", contents(module));
     cache::say(&format!("building {what} from Go modules, once …"));
 
@@ -63,15 +72,27 @@ fn build_under(reaper: &Path, module: &str, source: &Path, folder: &Path) {
     argv.extend(build_arguments(source, &programs));
     let environment = environment().map(|(name, value)| format!("{name}={value}"));
     let temporary = format!("GOTMPDIR={}", reaper.directory().display());
-    reaper.run("go", &argv, &[&environment[..], &[temporary]].concat(), Some(source), &log);
+    reaper.run(
+        "go",
+        &argv,
+        &[&environment[..], &[temporary]].concat(),
+        Some(source),
+        &log,
+    );
     let status = loop {
         if let Some(status) = reaper.wait_for_exit("go", Duration::from_secs(15)) {
             break status;
         }
-        cache::say(&format!("still building {module}, {} s", started.elapsed().as_secs()));
+        cache::say(&format!(
+            "still building {module}, {} s",
+            started.elapsed().as_secs()
+        ));
     };
     let said = fs::read_to_string(&log).unwrap_or_default();
-    assert!(status == "exit status 0", "building {what} failed ({status}):\n{said}");
+    assert!(
+        status == "exit status 0",
+        "building {what} failed ({status}):\n{said}"
+    );
     if module == "sidecars" {
         copy_snapshot_crds(source, &programs.join("crds"));
     }
@@ -86,8 +107,7 @@ fn keep(programs: &Path, folder: &Path) {
     if server.exists() {
         fs::rename(server, programs.join("etcd")).expect("etcd can be given its name");
     }
-    fs::rename(programs, folder)
-        .unwrap_or_else(|error| panic!("cannot keep {}: {error}", folder.display()));
+    fs::rename(programs, folder).unwrap_or_else(|error| panic!("cannot keep {}: {error}", folder.display()));
 }
 
 /// The CRDs are files of a module that the controllers use, so that both always fit.
@@ -100,24 +120,36 @@ fn copy_snapshot_crds(source: &Path, goal: &Path) {
         if file.file_name().is_some_and(|name| name != "kustomization.yaml") {
             // Not fs::copy: the module cache is read-only, and the mode would come along.
             let text = fs::read(&file).expect("a CRD is readable");
-            fs::write(goal.join(file.file_name().expect("a file has a name")), text).expect("a CRD is written");
+            fs::write(goal.join(file.file_name().expect("a file has a name")), text)
+                .expect("a CRD is written");
         }
     }
 }
 
 fn build_arguments(source: &Path, programs: &Path) -> Vec<String> {
     let modules = read(&source.join("go.mod"));
-    let mut arguments = vec!["build".to_owned(), "-trimpath".to_owned(), "-buildvcs=false".to_owned()];
+    let mut arguments = vec![
+        "build".to_owned(),
+        "-trimpath".to_owned(),
+        "-buildvcs=false".to_owned(),
+    ];
     // Without a version the server calls itself v0.0.0-master, which kubectl cannot parse.
-    let version = modules.lines().find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes v"));
+    let version = modules
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes v"));
     let stamp = version.and_then(|version| {
         let version = version.split_whitespace().next()?;
         let mut parts = version.split('.');
         let (major, minor) = (parts.next()?, parts.next()?);
         let at = "-X k8s.io/component-base/version.git";
-        Some(format!("{at}Version=v{version} {at}Major={major} {at}Minor={minor}"))
+        Some(format!(
+            "{at}Version=v{version} {at}Major={major} {at}Minor={minor}"
+        ))
     });
-    arguments.extend(["-ldflags".to_owned(), format!("-s -w {}", stamp.unwrap_or_default())]);
+    arguments.extend([
+        "-ldflags".to_owned(),
+        format!("-s -w {}", stamp.unwrap_or_default()),
+    ]);
     arguments.extend(["-o".to_owned(), format!("{}/", programs.display())]);
     arguments.push(if modules.contains("\ntool ") { "tool" } else { "." }.to_owned());
     arguments
@@ -135,8 +167,9 @@ fn key(source: &Path) -> u64 {
         text.push_str(&read(&file));
     }
     // FNV-1a: the standard hasher may change with the compiler, and a rebuild costs minutes.
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// A go command in a module. No C compiler is asked for, and no workspace around the checkout has a say.
@@ -151,7 +184,9 @@ fn environment() -> [(&'static str, &'static str); 2] {
 }
 
 fn answer(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| missing(&error.to_string()));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| missing(&error.to_string()));
     if !output.status.success() {
         missing(String::from_utf8_lossy(&output.stderr).trim());
     }
@@ -159,7 +194,9 @@ fn answer(command: &mut Command) -> String {
 }
 
 fn missing(why: &str) -> ! {
-    panic!("the tests build a real Kubernetes control plane and need Go 1.26 or newer on PATH (https://go.dev/dl): {why}")
+    panic!(
+        "the tests build a real Kubernetes control plane and need Go 1.26 or newer on PATH (https://go.dev/dl): {why}"
+    )
 }
 
 fn read(path: &Path) -> String {

@@ -16,10 +16,16 @@ pub struct Kubectl {
 }
 
 impl Kubectl {
-    pub fn run<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>, stdin: Option<&str>) -> Output {
+    pub fn run<S: Into<String>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+        stdin: Option<&str>,
+    ) -> Output {
         let mut command = Command::new(&self.program);
         command.args(arguments.into_iter().map(Into::into)).env_clear();
-        command.env("KUBECONFIG", &self.kubeconfig).env("HOME", &self.home);
+        command
+            .env("KUBECONFIG", &self.kubeconfig)
+            .env("HOME", &self.home);
         Running::start(command, stdin).finish(LIMIT)
     }
 }

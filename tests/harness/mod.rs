@@ -40,6 +40,7 @@ mod reaper;
 mod users;
 mod wait;
 
+pub use cache::directory as cache_directory;
 pub use cluster::{Cluster, Options};
 pub use component::Component;
 pub use csi::{CsiDriver, CsiSetup};

@@ -57,7 +57,13 @@ impl Drop for Namespace<'_> {
     fn drop(&mut self) {
         logs::keep_if_failing(self.cluster.directory());
         if self.cluster.api_server().is_running() {
-            let _ = self.cluster.kubectl(["delete", "namespace", &self.name, "--wait=false", "--request-timeout=3s"]);
+            let _ = self.cluster.kubectl([
+                "delete",
+                "namespace",
+                &self.name,
+                "--wait=false",
+                "--request-timeout=3s",
+            ]);
         }
     }
 }

@@ -31,7 +31,11 @@ impl Output {
 
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "exit code {}\n--- stdout\n{}--- stderr\n{}", self.code, self.stdout, self.stderr)
+        write!(
+            f,
+            "exit code {}\n--- stdout\n{}--- stderr\n{}",
+            self.code, self.stdout, self.stderr
+        )
     }
 }
 
@@ -46,16 +50,27 @@ pub(super) struct Running {
 impl Running {
     pub fn start(mut command: Command, stdin: Option<&str>) -> Self {
         let what = format!("{command:?}");
-        command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+        command.stdin(if stdin.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
         let stdout = read(child.stdout.take().expect("stdout is a pipe"));
         let stderr = read(child.stderr.take().expect("stderr is a pipe"));
         if let (Some(mut pipe), Some(text)) = (child.stdin.take(), stdin) {
             // A program that ends without reading closes the pipe; its exit code says enough.
             let _ = pipe.write_all(text.as_bytes());
         }
-        Self { child, what, stdout, stderr }
+        Self {
+            child,
+            what,
+            stdout,
+            stderr,
+        }
     }
 
     /// Waits for the end; a program that takes longer than `limit` is killed, and the test with it.
@@ -79,9 +94,15 @@ impl Running {
         };
         let (stdout, stderr) = (text(self.stdout), text(self.stderr));
         let Some(status) = status else {
-            panic!("{} did not end within {limit:?}\n--- stdout\n{stdout}--- stderr\n{stderr}", self.what)
+            panic!(
+                "{} did not end within {limit:?}\n--- stdout\n{stdout}--- stderr\n{stderr}",
+                self.what
+            )
         };
-        let code = status.code().or_else(|| Some(128 + status.signal()?)).expect("it exited or was killed");
+        let code = status
+            .code()
+            .or_else(|| Some(128 + status.signal()?))
+            .expect("it exited or was killed");
         Output { stdout, stderr, code }
     }
 }

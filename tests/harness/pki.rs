@@ -6,8 +6,8 @@ use std::{
 };
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
-    date_time_ymd,
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
 };
 
 /// Signs servers' and users' certificates; users' groups are organisations, as Kubernetes reads them.
@@ -30,10 +30,14 @@ impl Authority {
     pub fn new(folder: PathBuf) -> Self {
         let key = new_key();
         let mut params = CertificateParams::default();
-        params.distinguished_name.push(DnType::CommonName, "test authority");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "test authority");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
-        let certificate = params.self_signed(&key).expect("a certificate of ours can be signed");
+        let certificate = params
+            .self_signed(&key)
+            .expect("a certificate of ours can be signed");
         fs::create_dir_all(&folder).expect("the cluster's directory is writable");
         write(&folder.join("ca.crt"), &certificate.pem());
         write(&folder.join("ca.key"), &key.serialize_pem());
@@ -41,7 +45,10 @@ impl Authority {
         let accounts = new_key();
         write(&folder.join("accounts.key"), &accounts.serialize_pem());
         write(&folder.join("accounts.pub"), &accounts.public_key_pem());
-        Self { issuer: Issuer::new(params, key), folder }
+        Self {
+            issuer: Issuer::new(params, key),
+            folder,
+        }
     }
 
     /// A file of this authority: `ca.crt`, `ca.key`, `accounts.key`, `accounts.pub`.
@@ -54,7 +61,10 @@ impl Authority {
         let names: Vec<_> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names).expect("the names are valid");
         params.distinguished_name.push(DnType::CommonName, file);
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        params.extended_key_usages = vec![
+            ExtendedKeyUsagePurpose::ServerAuth,
+            ExtendedKeyUsagePurpose::ClientAuth,
+        ];
         self.sign(file, &params)
     }
 
@@ -74,7 +84,9 @@ impl Authority {
 
     fn sign(&self, file: &str, params: &CertificateParams) -> Identity {
         let key = new_key();
-        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate of ours can be signed");
+        let certificate = params
+            .signed_by(&key, &self.issuer)
+            .expect("a certificate of ours can be signed");
         let identity = Identity {
             certificate: self.folder.join(format!("{file}.crt")),
             key: self.folder.join(format!("{file}.key")),

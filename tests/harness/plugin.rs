@@ -10,10 +10,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{
-    Output, User, binaries,
-    output::Running,
-};
+use super::{Output, User, binaries, output::Running};
 
 /// The program under test.
 const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
@@ -43,6 +40,7 @@ impl Plugin {
     }
 
     /// Connects as this user.
+    #[allow(clippy::wrong_self_convention)] // "as" in the sense of acting as somebody
     pub fn as_user(self, user: &User) -> Self {
         self.kubeconfig(user.kubeconfig())
     }
@@ -97,10 +95,22 @@ impl Plugin {
         command.args(&self.arguments).env_clear().envs(&self.environment);
         if self.through_kubectl {
             let mut path: Vec<PathBuf> = vec![Path::new(BINARY).parent().expect("it is in a folder").into()];
-            path.extend(self.environment.get("PATH").map(std::env::split_paths).into_iter().flatten());
-            command.env("PATH", std::env::join_paths(path).expect("folders on PATH hold no colon"));
+            path.extend(
+                self.environment
+                    .get("PATH")
+                    .map(std::env::split_paths)
+                    .into_iter()
+                    .flatten(),
+            );
+            command.env(
+                "PATH",
+                std::env::join_paths(path).expect("folders on PATH hold no colon"),
+            );
         }
-        RunningPlugin { running: Running::start(command, self.stdin.as_deref()), limit: self.limit }
+        RunningPlugin {
+            running: Running::start(command, self.stdin.as_deref()),
+            limit: self.limit,
+        }
     }
 }
 

@@ -16,7 +16,9 @@ pub fn free() -> u16 {
     let start = RandomState::new().hash_one(()); // seeded by the system, unlike a process id
     let size = u64::from(RANGE.end - RANGE.start);
     (0..size)
-        .map(|step| RANGE.start + u16::try_from((start % size + step * 7919) % size).expect("below the range's size"))
+        .map(|step| {
+            RANGE.start + u16::try_from((start % size + step * 7919) % size).expect("below the range's size")
+        })
         .find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
         .expect("one of 12,000 ports is free")
 }

@@ -50,11 +50,19 @@ impl Reaper {
         let orders = Mutex::new(child.stdin.take());
         let mut events = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
         let first = next_event(&mut events).expect("the reaper names its directory");
-        let directory = first["directory"].as_str().expect("the reaper names its directory").into();
+        let directory = first["directory"]
+            .as_str()
+            .expect("the reaper names its directory")
+            .into();
         let programs = Arc::new(Programs::default());
         let heard = Arc::clone(&programs);
         std::thread::spawn(move || heard.listen(events));
-        Self { child, orders, directory, programs }
+        Self {
+            child,
+            orders,
+            directory,
+            programs,
+        }
     }
 
     /// The reaper's own directory; it is removed after the last program has ended.
@@ -66,7 +74,9 @@ impl Reaper {
     pub fn run(&self, name: &str, argv: &[String], env: &[String], folder: Option<&Path>, log: &Path) {
         self.programs.known().remove(name);
         self.order(&json!({"run": name, "argv": argv, "env": env, "dir": folder.unwrap_or(&self.directory), "log": log}));
-        let state = self.programs.wait(Duration::from_secs(10), |known| known.get(name).cloned());
+        let state = self
+            .programs
+            .wait(Duration::from_secs(10), |known| known.get(name).cloned());
         state.unwrap_or_else(|| panic!("the reaper did not start {name}"));
     }
 
@@ -93,7 +103,9 @@ impl Reaper {
 
     fn order(&self, order: &Value) {
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        let orders = orders.as_mut().expect("the pipe is open until the reaper is dropped");
+        let orders = orders
+            .as_mut()
+            .expect("the pipe is open until the reaper is dropped");
         writeln!(orders, "{order}").expect("the reaper listens");
     }
 }
@@ -101,7 +113,12 @@ impl Reaper {
 impl Drop for Reaper {
     fn drop(&mut self) {
         // The end of its input is the order to clean up; waiting makes the end of a cluster definite.
-        drop(self.orders.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        drop(
+            self.orders
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
         let _ = self.child.wait();
     }
 }
@@ -116,7 +133,10 @@ impl Programs {
             let text = |field: &str| event[field].as_str().map(str::to_owned);
             let why = text("why").unwrap_or_default();
             if let Some(name) = text("started") {
-                let pid = event["pid"].as_u64().and_then(|pid| pid.try_into().ok()).unwrap_or_default();
+                let pid = event["pid"]
+                    .as_u64()
+                    .and_then(|pid| pid.try_into().ok())
+                    .unwrap_or_default();
                 self.known().insert(name, State::Running(pid));
             } else if let Some(name) = text("exited").or_else(|| text("failed")) {
                 self.known().insert(name, State::Exited(why));
@@ -138,7 +158,11 @@ impl Programs {
                 return Some(found);
             }
             let left = until.checked_duration_since(Instant::now())?;
-            known = self.changed.wait_timeout(known, left).unwrap_or_else(PoisonError::into_inner).0;
+            known = self
+                .changed
+                .wait_timeout(known, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 }

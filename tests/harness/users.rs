@@ -48,7 +48,12 @@ struct Right {
 
 impl<'a> UserSetup<'a> {
     pub(super) fn new(cluster: &'a Cluster, name: String) -> Self {
-        Self { cluster, name, expired: false, rights: Vec::new() }
+        Self {
+            cluster,
+            name,
+            expired: false,
+            rights: Vec::new(),
+        }
     }
 
     /// Grants verbs on resources everywhere: `may("get,list", "pods,deployments.apps")`; `*` is all.
@@ -63,7 +68,11 @@ impl<'a> UserSetup<'a> {
     }
 
     fn grant(mut self, namespace: Option<String>, verbs: &str, resources: &str) -> Self {
-        self.rights.push(Right { namespace, verbs: verbs.to_owned(), resources: resources.to_owned() });
+        self.rights.push(Right {
+            namespace,
+            verbs: verbs.to_owned(),
+            resources: resources.to_owned(),
+        });
         self
     }
 
@@ -75,18 +84,37 @@ impl<'a> UserSetup<'a> {
 
     /// Makes the user and waits until the API server knows of the rights.
     pub fn create(self) -> User {
-        let Self { cluster, name, expired, rights } = self;
+        let Self {
+            cluster,
+            name,
+            expired,
+            rights,
+        } = self;
         let file = |extension: &str| -> PathBuf { cluster.directory().join(format!("{name}.{extension}")) };
         let identity = cluster.authority.client(&name, &name, &[], expired);
         let config = kubeconfig::write(file("kubeconfig"), cluster.url(), &cluster.authority, &identity);
-        let user = User { kubectl: Kubectl { kubeconfig: config, ..cluster.kubectl.clone() }, name };
+        let user = User {
+            kubectl: Kubectl {
+                kubeconfig: config,
+                ..cluster.kubectl.clone()
+            },
+            name,
+        };
 
-        let objects: Vec<_> = rights.iter().enumerate().flat_map(|(n, right)| right.objects(&user.name, n)).collect();
+        let objects: Vec<_> = rights
+            .iter()
+            .enumerate()
+            .flat_map(|(n, right)| right.objects(&user.name, n))
+            .collect();
         if !objects.is_empty() {
             cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string());
         }
         for right in rights.iter().filter(|_| !expired) {
-            wait("the API server knows the user's rights", Duration::from_secs(10), || right.works_for(&user));
+            wait(
+                "the API server knows the user's rights",
+                Duration::from_secs(10),
+                || right.works_for(&user),
+            );
         }
         user
     }
@@ -123,7 +151,12 @@ impl Right {
     /// The authorizer reads roles and bindings through four watches, so each right comes in its own time.
     fn works_for(&self, user: &User) -> bool {
         let first = |list: &str| list.split(',').next().unwrap_or_default().to_owned();
-        let mut question = vec!["auth".into(), "can-i".into(), first(&self.verbs), first(&self.resources)];
+        let mut question = vec![
+            "auth".into(),
+            "can-i".into(),
+            first(&self.verbs),
+            first(&self.resources),
+        ];
         match &self.namespace {
             Some(namespace) => question.push(format!("--namespace={namespace}")),
             None => question.push("--all-namespaces".into()),
