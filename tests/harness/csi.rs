@@ -12,7 +12,8 @@ pub struct CsiSetup<'a> {
     snapshots: bool,
 }
 
-/// A driver and its sidecars at work. Dropping it ends them, as an uninstalled driver's would.
+/// A driver and its sidecars at work. Dropping it ends them; what they made in the cluster stays, as after a
+/// careless uninstallation.
 pub struct CsiDriver<'a> {
     cluster: &'a Cluster,
     name: String,
@@ -55,7 +56,7 @@ impl<'a> CsiSetup<'a> {
             snapshots,
         } = self;
         let control = cluster.directory().join(&name);
-        fs::create_dir(&control).unwrap_or_else(|error| panic!("{name} was already started: {error}"));
+        fs::create_dir_all(&control).expect("the cluster's directory is writable");
         let socket = control.join("socket");
         let component = |program: &str, arguments: Vec<String>| {
             Component::new(
@@ -214,5 +215,7 @@ impl Drop for CsiDriver<'_> {
                 component.kill();
             }
         }
+        // A driver started again under this name begins without faults.
+        let _ = fs::remove_dir_all(&self.control);
     }
 }

@@ -43,7 +43,9 @@ pub fn build(module: &str) -> PathBuf {
 
 /// The reaper itself is small and has no dependencies: a second or two.
 fn build_plainly(source: &Path, folder: &Path) {
-    let beside = folder.with_extension(format!("{}.partial", std::process::id()));
+    // One name is enough under the lock, and what a killed build left there goes.
+    let beside = folder.with_extension("partial");
+    let _ = fs::remove_dir_all(&beside);
     let output = go(source)
         .args(build_arguments(source, &beside.join("programs")))
         .output()

@@ -57,14 +57,21 @@ fn two_clusters_do_not_meet() {
 }
 
 #[test]
-fn extra_flags_are_passed_on() {
+fn extra_flags_and_their_files_are_passed_on() {
     let cluster = Cluster::with(&Options {
-        apiserver_args: &["--runtime-config=batch/v1=false"],
+        apiserver_args: &[
+            "--audit-policy-file={dir}/audit.yaml",
+            "--audit-log-path={dir}/audit.log",
+        ],
         controller_manager_args: &["--controllers=serviceaccount-controller"],
+        files: &[(
+            "audit.yaml",
+            "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]",
+        )],
         ..Options::default()
     });
-    let served = cluster.kubectl(["api-versions"]).success();
-    assert!(!served.contains("batch/v1"), "{served}");
+    let audited = std::fs::read_to_string(cluster.directory().join("audit.log")).unwrap();
+    assert!(audited.contains("\"username\":\"admin\""), "{audited}");
     let disabled = r#""Warning: controller is disabled" controller="job-controller""#;
     assert!(cluster.controller_manager().log().contains(disabled));
 }
