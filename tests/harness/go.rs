@@ -209,8 +209,8 @@ fn contents(module: &str) -> &'static str {
     match module {
         "kubernetes" => "kube-apiserver, kube-controller-manager and kubectl; 4 minutes on two cores",
         "etcd" => "etcd and etcdctl; half a minute",
-        "provisioner" => "csi-provisioner; 2 minutes",
-        "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 minutes",
+        "provisioner" => "csi-provisioner; 2 to 3 minutes",
+        "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 to 3 minutes",
         _ => "ours",
     }
 }

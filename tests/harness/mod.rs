@@ -18,8 +18,8 @@
 //! `FINALIZERS_CONTROLPLANE_CACHE` replaces `target/controlplane` as the place where built ones are kept,
 //! so that several checkouts can share them.
 
-// Tests and benches each use a part of this.
-#![allow(dead_code, unused_imports)]
+// Tests and benches each use a part of this, and include it as a module of their own.
+#![allow(dead_code, unused_imports, unreachable_pub)]
 
 mod binaries;
 mod cache;

@@ -97,13 +97,18 @@ fn holds_a_cluster() {
 
 #[test]
 fn the_logs_of_a_failed_test_are_kept() {
-    let test = thread::Builder::new().name("suite::a_failing_test".to_owned());
+    let test = format!("a_failing_test.{}", std::process::id());
     let fails = || {
         let _ns = Cluster::shared().namespace("doomed");
         panic!("meant to fail");
     };
-    test.spawn(fails).unwrap().join().unwrap_err();
-    let kept = cache_directory().join("logs/suite.a_failing_test");
+    thread::Builder::new()
+        .name(format!("suite::{test}"))
+        .spawn(fails)
+        .unwrap()
+        .join()
+        .unwrap_err();
+    let kept = cache_directory().join(format!("logs/suite.{test}"));
     for program in ["etcd", "kube-apiserver", "kube-controller-manager"] {
         assert!(fs::metadata(kept.join(format!("{program}.log"))).unwrap().len() > 0);
     }
