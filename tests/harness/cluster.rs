@@ -212,6 +212,11 @@ impl Cluster {
         Namespace::create(self, self.unique(name))
     }
 
+    /// The kubectl of this cluster, for measuring it.
+    pub fn kubectl_program(&self) -> PathBuf {
+        binaries::program("kubectl")
+    }
+
     /// kubectl as the administrator.
     pub fn kubectl<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Output {
         self.kubectl.run(arguments, None)

@@ -7,3 +7,6 @@
 mod harness;
 
 mod controlplane;
+mod layers;
+mod playground;
+mod stuck;
