@@ -214,7 +214,7 @@ impl Cluster {
 
     /// The kubectl of this cluster, for measuring it.
     pub fn kubectl_program(&self) -> PathBuf {
-        binaries::program("kubectl")
+        self.kubectl.program.clone()
     }
 
     /// kubectl as the administrator.
