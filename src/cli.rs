@@ -38,6 +38,7 @@ pub enum Verb {
 
 /// Words of `scan`.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
 pub struct ScanArgs {
     /// Only these types: plurals, short names, kinds, TYPE.GROUP, or categories such as `all`
     #[arg(value_name = "TYPE[,TYPE...]", value_delimiter = ',')]

@@ -1,7 +1,7 @@
 //! What stops a run: what was attempted, why it failed, and what to try.
 //!
 //! Only what ends the whole run is an error. What could not be read on the way is a
-//! [`Gap`](crate::snapshot::Gap) and part of the result.
+//! [`Gap`] and part of the result.
 
 use std::{io, path::PathBuf};
 

@@ -171,7 +171,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
         .await
         .map_err(|failure| no_discovery(server, failure))?;
     let now = found.date.unwrap_or_else(Timestamp::now);
-    let types = wanted_types(wanted, found.types, &found.gaps, reading)?;
+    let types = wanted_types(wanted, &found.types, &found.gaps, reading)?;
     {
         let state = &mut *reading.0.borrow_mut();
         state.observed_at = Some(now);
@@ -234,7 +234,7 @@ fn no_discovery(server: &Server, failure: Failure) -> Error {
 /// The types to read: those named, or every one, less those excluded.
 fn wanted_types(
     wanted: &settings::Scan,
-    all: Vec<ResourceType>,
+    all: &[ResourceType],
     gaps: &[Gap],
     reading: &Reading,
 ) -> Result<Vec<ResourceType>, Error> {
@@ -244,7 +244,7 @@ fn wanted_types(
     };
     let resolve = |words: &[String]| {
         let words: Vec<_> = words.iter().filter(|word| !hidden(word)).cloned().collect();
-        select(&words, &all).map_err(|unknown| Error::unknown_type(&unknown, gaps))
+        select(&words, all).map_err(|unknown| Error::unknown_type(&unknown, gaps))
     };
     let excluded = resolve(&wanted.exclude)?;
     let mut types = if wanted.types.is_empty() {

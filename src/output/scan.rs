@@ -53,6 +53,30 @@ pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut imp
     Ok(())
 }
 
+const TERMINATING: &[Column] = &[
+    Column::fixed("object"),
+    Column::fixed("namespace"),
+    Column::fixed("for"),
+    Column::optional("deletion requested", 3),
+    Column::optional("uid", 4),
+    Column::optional("finalizers", 1),
+    Column::rest("why it is still there"),
+];
+
+const OTHERS: &[Column] = &[
+    Column::fixed("object"),
+    Column::fixed("namespace"),
+    Column::optional("uid", 1),
+    Column::rest("finalizers"),
+];
+
+const FINALIZERS: &[Column] = &[
+    Column::fixed("finalizer"),
+    Column::fixed("objects"),
+    Column::fixed("terminating"),
+    Column::rest("on"),
+];
+
 struct Scan<'a> {
     report: &'a ScanReport,
     options: Options,
@@ -79,20 +103,11 @@ impl Scan<'_> {
             let heading = format!("TERMINATING ({}{grace})", count(objects.len() as u64, "object"));
             writeln!(out, "{}", self.style.heading(&heading))?;
         }
-        const COLUMNS: &[Column] = &[
-            Column::fixed("object"),
-            Column::fixed("namespace"),
-            Column::fixed("for"),
-            Column::optional("deletion requested", 3),
-            Column::optional("uid", 4),
-            Column::optional("finalizers", 1),
-            Column::rest("why it is still there"),
-        ];
         let rows: Vec<_> = objects
             .iter()
             .map(|object| self.terminating_row(object))
             .collect();
-        let lines = table::lines(COLUMNS, &rows, &self.style, 1, !self.options.no_headers);
+        let lines = table::lines(TERMINATING, &rows, &self.style, 1, !self.options.no_headers);
         self.table(&lines, out)
     }
 
@@ -124,12 +139,6 @@ impl Scan<'_> {
             );
             writeln!(out, "\n{}", self.style.heading(&heading))?;
         }
-        const COLUMNS: &[Column] = &[
-            Column::fixed("object"),
-            Column::fixed("namespace"),
-            Column::optional("uid", 1),
-            Column::rest("finalizers"),
-        ];
         let rows: Vec<_> = objects
             .iter()
             .map(|object| {
@@ -147,7 +156,7 @@ impl Scan<'_> {
                 ]
             })
             .collect();
-        let lines = table::lines(COLUMNS, &rows, &self.style, 1, !self.options.no_headers);
+        let lines = table::lines(OTHERS, &rows, &self.style, 1, !self.options.no_headers);
         self.table(&lines, out)
     }
 
@@ -163,12 +172,6 @@ impl Scan<'_> {
         if !self.options.no_headers {
             writeln!(out, "\n{}", self.style.heading("FINALIZERS IN USE"))?;
         }
-        const COLUMNS: &[Column] = &[
-            Column::fixed("finalizer"),
-            Column::fixed("objects"),
-            Column::fixed("terminating"),
-            Column::rest("on"),
-        ];
         let rows: Vec<_> = finalizers
             .iter()
             .map(|finalizer| {
@@ -189,7 +192,7 @@ impl Scan<'_> {
                 ]
             })
             .collect();
-        let lines = table::lines(COLUMNS, &rows, &self.style, 1, !self.options.no_headers);
+        let lines = table::lines(FINALIZERS, &rows, &self.style, 1, !self.options.no_headers);
         self.table(&lines, out)
     }
 

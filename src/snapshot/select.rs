@@ -41,7 +41,7 @@ pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, Unkno
             }
         };
         if !passed_over.is_empty() {
-            let others: Vec<_> = passed_over.iter().map(|ty| ty.name()).collect();
+            let others: Vec<_> = passed_over.iter().map(ResourceType::name).collect();
             selection.notes.push(format!(
                 "{word} is taken as {}; write {} for the other",
                 taken[0].name(),

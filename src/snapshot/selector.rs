@@ -78,7 +78,7 @@ fn split_outside_parentheses(text: &str) -> Result<Vec<&str>, String> {
         return Err("has a `(` without its `)`".into());
     }
     parts.push(text[start..].trim());
-    if parts.iter().any(|part| part.is_empty()) && !(parts.len() == 1) {
+    if parts.iter().any(|part| part.is_empty()) && parts.len() != 1 {
         return Err("has an empty part between commas".into());
     }
     parts.retain(|part| !part.is_empty());

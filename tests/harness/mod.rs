@@ -20,6 +20,8 @@
 
 // Tests and benches each use a part of this, and include it as a module of their own.
 #![allow(dead_code, unused_imports, unreachable_pub)]
+// "as" in the sense of acting as somebody: `plugin.as_user(&reader)`.
+#![allow(clippy::wrong_self_convention)]
 
 mod binaries;
 mod cache;

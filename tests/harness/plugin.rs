@@ -40,7 +40,6 @@ impl Plugin {
     }
 
     /// Connects as this user.
-    #[allow(clippy::wrong_self_convention)] // "as" in the sense of acting as somebody
     pub fn as_user(self, user: &User) -> Self {
         self.kubeconfig(user.kubeconfig())
     }
