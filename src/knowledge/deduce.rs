@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::distance::within;
 use super::schema::Step;
 use super::{Knowledge, builtin};
 
@@ -136,7 +135,13 @@ impl Knowledge {
         // A fifth of the name may be wrong, as long as something is left to recognise.
         let limit = (wanted.chars().count() / 5).min(4);
         let all: BTreeSet<&str> = self.names().collect();
-        let distance = |other: &str| within(limit, &wanted, &other.to_lowercase());
+        let distance = |other: &str| {
+            // Lengths alone rule out most names.
+            let may_be = other.len().abs_diff(wanted.len()) <= limit;
+            may_be
+                .then(|| strsim::osa_distance(&wanted, &other.to_lowercase()))
+                .filter(|edits| *edits <= limit)
+        };
         let mut near: Vec<(usize, &str)> = all
             .into_iter()
             .filter_map(|other| Some((distance(other)?, other)))

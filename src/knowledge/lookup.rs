@@ -43,8 +43,8 @@ enum Spelling {
 
 impl Knowledge {
     /// The entry that speaks for this name in this list on an object of this kind (`None`: kind not known).
-    pub fn lookup(&self, name: &str, list: List, kind: Option<GroupKind<'_>>) -> Option<Entry> {
-        let mut fitting = self.fitting(name, Some(list), kind);
+    pub fn lookup(&self, name: &str, list: impl Into<List>, kind: Option<GroupKind<'_>>) -> Option<Entry> {
+        let mut fitting = self.fitting(name, Some(list.into()), kind);
         (!fitting.is_empty()).then(|| fitting.swap_remove(0).1)
     }
 

@@ -1,0 +1,171 @@
+//! What can be typed: words and their help, nothing else. What the words mean is in [`crate::settings`].
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+/// Tells why Kubernetes objects will not go away, what they really wait for, and what forcing them would cost.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl finalizers",
+    bin_name = "kubectl finalizers",
+    version,
+    max_term_width = 100
+)]
+#[command(
+    infer_long_args = false,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// kubectl's own flags.
+    #[command(flatten, next_help_heading = "Connection (as in kubectl)")]
+    pub connection: ConnectionArgs,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// List what is being deleted and does not go, and the finalizers in use
+    ///
+    /// Reads the metadata of every type that the API server lists, in all namespaces unless -n is given.
+    /// What could not be read is named at the end, and is never taken for "nothing there".
+    Scan(ScanArgs),
+}
+
+/// Words of `scan`.
+#[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag that can be typed")]
+pub struct ScanArgs {
+    /// Only these types: plurals, short names, kinds, TYPE.GROUP, or categories such as `all`
+    #[arg(value_name = "TYPE[,TYPE...]", value_delimiter = ',')]
+    pub types: Vec<String>,
+    /// Read files instead of a cluster: output of `kubectl get -o yaml|json`, directories, `-` for stdin
+    #[arg(long, value_name = "PATH")]
+    pub from: Vec<PathBuf>,
+    /// Also list every object that has a finalizer
+    #[arg(long)]
+    pub all: bool,
+    /// Only objects that are being deleted
+    #[arg(long, conflicts_with = "all")]
+    pub terminating: bool,
+    /// Only objects with a finalizer that matches (`*` and `?` as in a shell)
+    #[arg(long, value_name = "GLOB")]
+    pub finalizer: Vec<String>,
+    /// Only objects with these labels (`app=web,tier!=cache,env in (a,b)`)
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    pub selector: Option<String>,
+    /// Only objects whose deletion was asked for longer ago than this (`90s`, `10m`, `2h`, `3d`)
+    #[arg(long, value_name = "DURATION")]
+    pub older_than: Option<String>,
+    /// Types to leave out, written as for TYPE
+    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+    /// Order of the objects
+    #[arg(long, value_enum, default_value_t = SortBy::Age)]
+    pub sort_by: SortBy,
+    /// Tables without headings and without the closing lines
+    #[arg(long)]
+    pub no_headers: bool,
+    /// Exit 4 if something is stuck, 5 if nothing is but not everything could be read
+    #[arg(long)]
+    pub exit_code: bool,
+    /// Form of the output
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+/// Forms of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, fitted to the terminal
+    Table,
+    /// The table with every column
+    Wide,
+    /// Everything, in a versioned schema
+    Json,
+    /// The same as YAML
+    Yaml,
+    /// `TYPE/NAME`, with `-n NAMESPACE` where several namespaces were read; for kubectl
+    Name,
+}
+
+/// Orders of the objects in `scan`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SortBy {
+    /// Longest in deletion first
+    Age,
+    /// By name
+    Name,
+    /// By namespace, then type, then name
+    Namespace,
+    /// By type, then namespace, then name
+    Type,
+    /// By first finalizer
+    Finalizer,
+}
+
+/// The flags that every kubectl command has, with kubectl's names.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ConnectionArgs {
+    /// Path to the kubeconfig file
+    #[arg(long, global = true, value_name = "PATH")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig to use
+    #[arg(long, global = true)]
+    pub context: Option<String>,
+    /// Cluster of the kubeconfig to use
+    #[arg(long, global = true)]
+    pub cluster: Option<String>,
+    /// User of the kubeconfig to use
+    #[arg(long, global = true)]
+    pub user: Option<String>,
+    /// Only this namespace
+    #[arg(short, long, global = true, conflicts_with = "all_namespaces")]
+    pub namespace: Option<String>,
+    /// All namespaces
+    #[arg(short = 'A', long, global = true)]
+    pub all_namespaces: bool,
+    /// Address of the API server
+    #[arg(short, long, global = true, value_name = "URL")]
+    pub server: Option<String>,
+    /// Bearer token
+    #[arg(long, global = true)]
+    pub token: Option<String>,
+    /// User to impersonate
+    #[arg(long = "as", global = true, value_name = "USER")]
+    pub as_user: Option<String>,
+    /// Group to impersonate; may be repeated
+    #[arg(long, global = true, value_name = "GROUP")]
+    pub as_group: Vec<String>,
+    /// UID to impersonate
+    #[arg(long, global = true, value_name = "UID")]
+    pub as_uid: Option<String>,
+    /// Extra of the user to impersonate, `KEY=VALUE`; may be repeated
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub as_user_extra: Vec<String>,
+    /// How long one request may take (`30s`, `2m`); 0 for no limit. Without it: 30 s
+    #[arg(long, global = true, value_name = "DURATION")]
+    pub request_timeout: Option<String>,
+    /// Do not check the server's certificate
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", action = ArgAction::Set, hide_default_value = true, hide_possible_values = true)]
+    pub insecure_skip_tls_verify: bool,
+    /// File with the certificate authority
+    #[arg(long, global = true, value_name = "PATH")]
+    pub certificate_authority: Option<PathBuf>,
+    /// File with the client certificate
+    #[arg(long, global = true, value_name = "PATH")]
+    pub client_certificate: Option<PathBuf>,
+    /// File with the client key
+    #[arg(long, global = true, value_name = "PATH")]
+    pub client_key: Option<PathBuf>,
+    /// Name to expect in the server's certificate
+    #[arg(long, global = true, value_name = "NAME")]
+    pub tls_server_name: Option<String>,
+    /// Do not ask for compressed answers
+    #[arg(long, global = true, num_args = 0..=1, require_equals = true, default_value_t = false, default_missing_value = "true", action = ArgAction::Set, hide_default_value = true, hide_possible_values = true)]
+    pub disable_compression: bool,
+}

@@ -1,0 +1,242 @@
+//! A directory of real files and an environment of its own, for the tests of this module.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use rustls::{
+    RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    server::WebPkiClientVerifier,
+};
+
+use super::surroundings::Surroundings;
+
+/// A place to run in: files, variables, no terminal, no service account unless one is written.
+pub(super) struct Place {
+    directory: tempfile::TempDir,
+    variables: Mutex<BTreeMap<String, String>>,
+    /// Whether stdin counts as a terminal.
+    pub(super) terminal: bool,
+}
+
+impl Place {
+    pub(super) fn new() -> Self {
+        let place = Place {
+            directory: tempfile::tempdir().expect("a directory for the test"),
+            variables: Mutex::default(),
+            terminal: false,
+        };
+        place.set("HOME", place.path("home").to_str().expect("UTF-8"));
+        place
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(super) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).expect("directories");
+        fs::write(&path, content).expect("written");
+        path
+    }
+
+    /// A shell script that can be run.
+    #[cfg(unix)]
+    pub(super) fn script(&self, name: &str, body: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.file(name, format!("#!/bin/sh\n{body}\n"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+        path
+    }
+
+    pub(super) fn set(&self, name: &str, value: &str) {
+        let mut variables = self.variables.lock().expect("not poisoned");
+        variables.insert(name.to_owned(), value.to_owned());
+    }
+
+    pub(super) fn with<T>(&self, run: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+        let env = |name: &str| self.variables.lock().ok()?.get(name).cloned();
+        run(&Surroundings {
+            env: &env,
+            stdin_is_terminal: self.terminal,
+            service_account: &self.path("serviceaccount"),
+        })
+    }
+
+    /// As [`Place::with`], for what must be awaited.
+    pub(super) async fn with_async<T>(&self, run: impl AsyncFnOnce(&Surroundings<'_>) -> T) -> T {
+        let env = |name: &str| self.variables.lock().ok()?.get(name).cloned();
+        run(&Surroundings {
+            env: &env,
+            stdin_is_terminal: self.terminal,
+            service_account: &self.path("serviceaccount"),
+        })
+        .await
+    }
+}
+
+/// A kubeconfig with one context `here`; `cluster` and `user` are the fields of its only entries, in YAML.
+pub(super) fn kubeconfig(cluster: &str, user: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: here\n\
+         clusters:\n- name: c\n  cluster: {{{cluster}}}\n\
+         users:\n- name: u\n  user: {{{user}}}\n\
+         contexts:\n- name: here\n  context: {{cluster: c, user: u, namespace: web}}\n"
+    )
+}
+
+/// What servers answer when nothing else is asked for.
+pub(super) const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+
+/// A server on the loopback that remembers what it was asked. Its threads end with the test process.
+pub(super) struct Server {
+    pub(super) port: u16,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Answers every request with these bytes.
+    pub(super) fn plain(answer: &'static str) -> Self {
+        Self::start(move |stream, log| converse(stream, answer, log))
+    }
+
+    /// The same over TLS.
+    pub(super) fn tls(config: ServerConfig, answer: &'static str) -> Self {
+        let config = Arc::new(config);
+        Self::start(move |stream, log| {
+            let Ok(connection) = ServerConnection::new(Arc::clone(&config)) else {
+                return;
+            };
+            converse(&mut StreamOwned::new(connection, stream), answer, log);
+        })
+    }
+
+    /// An HTTP proxy that leads every tunnel to this port.
+    pub(super) fn proxy_to(port: u16) -> Self {
+        Self::start(move |mut stream, log| {
+            let Some(head) = read_head(&mut stream) else {
+                return;
+            };
+            log(head);
+            let Ok(mut target) = TcpStream::connect(("127.0.0.1", port)) else {
+                return;
+            };
+            let (Ok(mut back), Ok(mut from)) = (target.try_clone(), stream.try_clone()) else {
+                return;
+            };
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").ok();
+            thread::spawn(move || io::copy(&mut back, &mut stream));
+            io::copy(&mut from, &mut target).ok();
+        })
+    }
+
+    fn start<S>(serve: impl Fn(TcpStream, &dyn Fn(String)) -> S + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (serve, log) = (Arc::new(serve), Arc::clone(&requests));
+        thread::spawn(move || {
+            for stream in listener.incoming().filter_map(Result::ok) {
+                let (serve, log) = (Arc::clone(&serve), Arc::clone(&log));
+                thread::spawn(move || {
+                    serve(stream, &|request| log.lock().expect("not poisoned").push(request));
+                });
+            }
+        });
+        Server { port, requests }
+    }
+
+    /// The heads of the requests so far.
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("not poisoned").clone()
+    }
+}
+
+fn converse(mut stream: impl Read + Write, answer: &str, log: &dyn Fn(String)) {
+    if let Some(head) = read_head(&mut stream) {
+        log(head);
+        stream.write_all(answer.as_bytes()).ok();
+        stream.flush().ok();
+    }
+}
+
+fn read_head(stream: &mut impl Read) -> Option<String> {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).ok()
+}
+
+/// An authority of certificates.
+pub(super) struct Authority {
+    pub(super) pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+/// A certificate and its key, as PEM.
+pub(super) struct Pair {
+    pub(super) certificate: String,
+    pub(super) key: String,
+}
+
+impl Authority {
+    pub(super) fn new(name: &str) -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let mut request = CertificateParams::default();
+        request.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        request.distinguished_name.push(DnType::CommonName, name);
+        let pem = request.self_signed(&key).expect("signed").pem();
+        Authority {
+            pem,
+            issuer: Issuer::new(request, key),
+        }
+    }
+
+    /// A certificate for these names, which ends in this year.
+    pub(super) fn sign(&self, names: &[&str], end: i32) -> Pair {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let key = KeyPair::generate().expect("a key");
+        let mut request = CertificateParams::new(names).expect("names");
+        request.not_before = rcgen::date_time_ymd(2020, 1, 1);
+        request.not_after = rcgen::date_time_ymd(end, 1, 1);
+        Pair {
+            certificate: request.signed_by(&key, &self.issuer).expect("signed").pem(),
+            key: key.serialize_pem(),
+        }
+    }
+}
+
+impl Pair {
+    /// A TLS server with this certificate; with an authority it insists on client certificates of that one.
+    pub(super) fn server(&self, clients: Option<&Authority>) -> ServerConfig {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .expect("versions");
+        let builder = match clients {
+            None => builder.with_no_client_auth(),
+            Some(authority) => {
+                let mut roots = RootCertStore::empty();
+                let root = CertificateDer::from_pem_slice(authority.pem.as_bytes()).expect("PEM");
+                roots.add(root).expect("a root");
+                let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider).build();
+                builder.with_client_cert_verifier(verifier.expect("a verifier"))
+            }
+        };
+        let certificate = CertificateDer::from_pem_slice(self.certificate.as_bytes()).expect("PEM");
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).expect("PEM");
+        builder.with_single_cert(vec![certificate], key).expect("a pair")
+    }
+}

@@ -1,0 +1,79 @@
+//! A `PartialObjectMetadataList` in Kubernetes' protobuf.
+//!
+//! Field numbers: `kubernetes/apimachinery:pkg/apis/meta/v1/generated.proto` and
+//! `kubernetes/apimachinery:pkg/runtime/generated.proto`. They are part of the storage format and never change.
+
+use jiff::Timestamp;
+
+use super::{
+    Page,
+    wire::{Fields, Malformed},
+};
+use crate::snapshot::Item;
+
+/// Envelope: these four bytes, then a `runtime.Unknown`.
+const MAGIC: &[u8] = b"k8s\0";
+
+pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<Page, Malformed> {
+    let mut list = None;
+    for field in Fields(body.strip_prefix(MAGIC).ok_or(Malformed)?) {
+        if let (2, raw) = field? {
+            list = Some(raw.bytes()?);
+        }
+    }
+    let mut page = Page::default();
+    // A list without items is an empty message, and `raw` may then be absent altogether.
+    for field in Fields(list.unwrap_or_default()) {
+        match field? {
+            (1, list_meta) => page.next = next(list_meta.bytes()?)?,
+            (2, object) => each(item(object.bytes()?)?),
+            _ => {}
+        }
+    }
+    Ok(page)
+}
+
+fn next(list_meta: &[u8]) -> Result<Option<String>, Malformed> {
+    for field in Fields(list_meta) {
+        if let (3, token) = field? {
+            return Ok(Some(token.text()?.to_owned()).filter(|token| !token.is_empty()));
+        }
+    }
+    Ok(None)
+}
+
+fn item(object: &[u8]) -> Result<Item<'_>, Malformed> {
+    let mut item = Item::default();
+    for field in Fields(object) {
+        if let (1, metadata) = field? {
+            object_meta(metadata.bytes()?, &mut item)?;
+        }
+    }
+    Ok(item)
+}
+
+fn object_meta<'a>(metadata: &'a [u8], item: &mut Item<'a>) -> Result<(), Malformed> {
+    for field in Fields(metadata) {
+        match field? {
+            (1, name) => item.name = name.text()?.into(),
+            (3, namespace) => item.namespace = namespace.text()?.into(),
+            (5, uid) => item.uid = uid.text()?.into(),
+            (8, time) => item.created = Some(timestamp(time.bytes()?)?),
+            (9, time) => item.deletion = Some(timestamp(time.bytes()?)?),
+            (10, seconds) => item.grace_seconds = Some(seconds.integer()?),
+            (14, finalizer) => item.finalizers.push(finalizer.text()?.into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn timestamp(time: &[u8]) -> Result<Timestamp, Malformed> {
+    let mut seconds = 0;
+    for field in Fields(time) {
+        if let (1, value) = field? {
+            seconds = value.integer()?;
+        }
+    }
+    Timestamp::from_second(seconds).map_err(|_| Malformed)
+}

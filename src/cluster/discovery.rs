@@ -1,0 +1,456 @@
+//! Which types there are, and which groups cannot say.
+//!
+//! Two requests where the server has aggregated discovery, one for each group and version where it (or a
+//! proxy before it) has not. kube's own discovery is not used: it drops `freshness`, so the group of a dead
+//! backend would silently have no types, and it takes an old-style answer for a server without groups.
+//!
+//! Aggregated form: `kubernetes/api:apidiscovery/v2/types.go`. Freshness:
+//! `kubernetes/kube-aggregator:pkg/apiserver/handler_discovery.go`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::{StreamExt, future::join, stream};
+use jiff::Timestamp;
+use serde::{Deserialize, de::DeserializeOwned};
+
+use super::{
+    PARALLEL,
+    request::{Answer, DISCOVERY, Failure, Server, WHOLE},
+};
+use crate::{
+    object::{ResourceType, join_group},
+    snapshot::{Gap, What, Why},
+};
+
+/// What discovery found.
+#[derive(Debug, Default)]
+pub(super) struct Discovered {
+    /// Every type that can be listed, once, in the server's own order of groups.
+    pub(super) types: Vec<ResourceType>,
+    /// Groups that could not say what they have.
+    pub(super) gaps: Vec<Gap>,
+    /// The server's clock.
+    pub(super) date: Option<Timestamp>,
+}
+
+/// One group, in either form.
+#[derive(Default)]
+struct Group {
+    name: String,
+    versions: Vec<Version>,
+}
+
+struct Version {
+    name: String,
+    /// Its types, or why they are not known. A stale version has both.
+    types: Vec<ResourceType>,
+    fault: Option<Why>,
+}
+
+/// Asks the server for its types. Fails only where nothing at all could be learned.
+pub(super) async fn discover(server: &Server) -> Result<Discovered, Failure> {
+    let (core, groups) = join(server.get("/api", DISCOVERY), server.get("/apis", DISCOVERY)).await;
+    let mut found = Discovered::default();
+    let mut all = Vec::new();
+    match (core, groups) {
+        (Err(failure), Err(_)) => return Err(failure),
+        (core, groups) => {
+            for (root, answer) in [("/api", core), ("/apis", groups)] {
+                let read = match answer {
+                    Ok(answer) => {
+                        found.date = found.date.or(answer.date);
+                        read_root(server, root, &answer).await
+                    }
+                    // A server or proxy that takes the Accept header at its word.
+                    Err(failure) if failure.is(http::StatusCode::NOT_ACCEPTABLE) => {
+                        match server.get(root, WHOLE).await {
+                            Ok(answer) => read_root(server, root, &answer).await,
+                            Err(failure) => Err(failure.why()),
+                        }
+                    }
+                    Err(failure) => Err(failure.why()),
+                };
+                match read {
+                    Ok(groups) => all.extend(groups),
+                    Err(why) => found.gaps.push(Gap {
+                        what: What::Discovery,
+                        why,
+                    }),
+                }
+            }
+        }
+    }
+    for group in all {
+        merge(group, &mut found);
+    }
+    drop_cohabitants(&mut found.types);
+    explain_stale(server, &mut found.gaps).await;
+    Ok(found)
+}
+
+async fn read_root(server: &Server, root: &str, answer: &Answer) -> Result<Vec<Group>, Why> {
+    match parse::<Kind>(answer)?.kind.as_str() {
+        "APIGroupDiscoveryList" => Ok(parse::<Aggregated>(answer)?
+            .items
+            .into_iter()
+            .map(Group::from)
+            .collect()),
+        "APIVersions" => {
+            let versions = parse::<ApiVersions>(answer)?.versions;
+            Ok(vec![legacy(server, String::new(), versions).await])
+        }
+        "APIGroupList" => {
+            let groups = parse::<ApiGroupList>(answer)?.groups;
+            let each = groups.into_iter().map(|group| {
+                // The preferred version first: it is not always the first one listed.
+                let preferred = group.preferred_version.map(|version| version.version);
+                let mut versions: Vec<_> = group
+                    .versions
+                    .into_iter()
+                    .map(|version| version.version)
+                    .collect();
+                versions.sort_by_key(|version| Some(version) != preferred.as_ref());
+                legacy(server, group.name, versions)
+            });
+            Ok(stream::iter(each).buffered(PARALLEL).collect().await)
+        }
+        other => Err(Why::Undecodable(format!(
+            "{root} answered with {other:?} instead of the list of API groups"
+        ))),
+    }
+}
+
+async fn legacy(server: &Server, group: String, versions: Vec<String>) -> Group {
+    let mut read = Group {
+        name: group,
+        versions: Vec::new(),
+    };
+    for version in versions {
+        let path = if read.name.is_empty() {
+            format!("/api/{version}")
+        } else {
+            format!("/apis/{}/{version}", read.name)
+        };
+        let types = match server.get(&path, WHOLE).await {
+            Ok(answer) => parse::<ApiResourceList>(&answer).map(|list| {
+                list.resources
+                    .into_iter()
+                    .filter_map(|resource| resource.into_type(&read.name, &version))
+                    .collect()
+            }),
+            Err(failure) => Err(failure.why()),
+        };
+        read.versions.push(match types {
+            Ok(types) => Version {
+                name: version,
+                types,
+                fault: None,
+            },
+            Err(why) => Version {
+                name: version,
+                types: Vec::new(),
+                fault: Some(why),
+            },
+        });
+    }
+    read
+}
+
+fn parse<T: DeserializeOwned>(answer: &Answer) -> Result<T, Why> {
+    serde_json::from_slice(&answer.body).map_err(|error| {
+        let what = super::decode::excerpt(&answer.body);
+        Why::Undecodable(format!(
+            "the list of API groups cannot be read: {error}; it begins: {what}"
+        ))
+    })
+}
+
+/// Every type of a group once: in the first version that works, as client-go prefers it. What only a faulty
+/// version has becomes a gap.
+fn merge(group: Group, found: &mut Discovered) {
+    let mut types: Vec<ResourceType> = Vec::new();
+    let (good, faulty): (Vec<_>, Vec<_>) = group
+        .versions
+        .into_iter()
+        .partition(|version| version.fault.is_none());
+    for version in good {
+        for ty in version.types {
+            match types.iter_mut().find(|known| known.plural == ty.plural) {
+                Some(known) => known.other_versions.push(ty.version),
+                None => types.push(ty),
+            }
+        }
+    }
+    for version in faulty {
+        let hidden = version
+            .types
+            .iter()
+            .filter(|ty| !types.iter().any(|known| known.plural == ty.plural));
+        let hidden = hidden.map(ResourceType::name).collect();
+        let why = version.fault.unwrap_or(Why::Vanished);
+        found.gaps.push(Gap {
+            what: What::GroupVersion {
+                group: group.name.clone(),
+                version: version.name,
+                types: hidden,
+            },
+            why,
+        });
+    }
+    found.types.extend(types);
+}
+
+/// Groups whose types are the same objects as those of another group, by the server's own table
+/// (`kubernetes/kubernetes:pkg/kubeapiserver/default_storage_factory_builder.go`). The first is read.
+/// What the table does not know is found by uid while listing.
+const COHABITANTS: &[(&str, &str, &str)] = &[
+    ("", "events.k8s.io", "events"),
+    ("networking.k8s.io", "extensions", "ingresses"),
+    ("networking.k8s.io", "extensions", "networkpolicies"),
+    ("apps", "extensions", "deployments"),
+    ("apps", "extensions", "daemonsets"),
+    ("apps", "extensions", "replicasets"),
+    ("policy", "extensions", "podsecuritypolicies"),
+];
+
+fn drop_cohabitants(types: &mut Vec<ResourceType>) {
+    let have: BTreeSet<_> = types
+        .iter()
+        .map(|ty| (ty.group.clone(), ty.plural.clone()))
+        .collect();
+    types.retain(|ty| {
+        !COHABITANTS.iter().any(|(kept, dropped, plural)| {
+            ty.is(dropped, plural) && have.contains(&((*kept).to_owned(), (*plural).to_owned()))
+        })
+    });
+}
+
+/// Puts the APIService's own reason into the gaps of stale groups: "stale" helps nobody.
+async fn explain_stale(server: &Server, gaps: &mut [Gap]) {
+    let explained = stream::iter(
+        gaps.iter_mut()
+            .filter(|gap| matches!(gap.why, Why::Unavailable(_))),
+    )
+    .map(|gap| async {
+        let What::GroupVersion { group, version, .. } = &gap.what else {
+            return;
+        };
+        let name = join_group(version, group);
+        let path = format!("/apis/apiregistration.k8s.io/v1/apiservices/{name}");
+        let Ok(answer) = server.get(&path, WHOLE).await else {
+            return;
+        };
+        let Ok(service) = parse::<ApiService>(&answer) else {
+            return;
+        };
+        let conditions = service
+            .status
+            .and_then(|status| status.conditions)
+            .unwrap_or_default();
+        if let Some(available) = conditions
+            .into_iter()
+            .find(|c| c.kind == "Available" && c.status != "True")
+        {
+            gap.why = Why::Unavailable(format!(
+                "APIService {name}: {}: {}",
+                available.reason, available.message
+            ));
+        }
+    });
+    explained.buffer_unordered(PARALLEL).collect::<()>().await;
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(default)]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Aggregated {
+    #[serde(default)]
+    items: Vec<AggregatedGroup>,
+}
+
+#[derive(Deserialize)]
+struct AggregatedGroup {
+    #[serde(default)]
+    metadata: Name,
+    #[serde(default)]
+    versions: Vec<AggregatedVersion>,
+}
+
+#[derive(Default, Deserialize)]
+struct Name {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct AggregatedVersion {
+    version: String,
+    #[serde(default)]
+    resources: Vec<AggregatedResource>,
+    freshness: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AggregatedResource {
+    resource: String,
+    #[serde(default)]
+    response_kind: GroupKind,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    singular_resource: String,
+    #[serde(default)]
+    verbs: Vec<String>,
+    #[serde(default)]
+    short_names: Vec<String>,
+    #[serde(default)]
+    categories: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct GroupKind {
+    #[serde(default)]
+    kind: String,
+}
+
+impl From<AggregatedGroup> for Group {
+    fn from(group: AggregatedGroup) -> Self {
+        let name = group.metadata.name;
+        let versions = group.versions.into_iter().map(|version| {
+            let types = version
+                .resources
+                .into_iter()
+                .filter(|r| r.verbs.iter().any(|verb| verb == "list"));
+            let types = types.map(|resource| ResourceType {
+                group: name.clone(),
+                version: version.version.clone(),
+                plural: resource.resource,
+                singular: resource.singular_resource,
+                kind: resource.response_kind.kind,
+                namespaced: resource.scope == "Namespaced",
+                short_names: resource.short_names,
+                categories: resource.categories,
+                other_versions: Vec::new(),
+            });
+            Version {
+                types: types.collect(),
+                name: version.version.clone(),
+                fault: (version.freshness.as_deref() == Some("Stale"))
+                    .then(|| Why::Unavailable("its backend does not answer (stale discovery)".into())),
+            }
+        });
+        Group {
+            versions: versions.collect(),
+            name,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ApiVersions {
+    #[serde(default)]
+    versions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ApiGroupList {
+    #[serde(default)]
+    groups: Vec<ApiGroup>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ApiGroup {
+    name: String,
+    #[serde(default)]
+    versions: Vec<GroupVersion>,
+    preferred_version: Option<GroupVersion>,
+}
+
+#[derive(Deserialize)]
+struct GroupVersion {
+    version: String,
+}
+
+#[derive(Deserialize)]
+struct ApiResourceList {
+    #[serde(default)]
+    resources: Vec<ApiResource>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ApiResource {
+    name: String,
+    #[serde(default)]
+    singular_name: String,
+    namespaced: bool,
+    kind: String,
+    #[serde(default)]
+    verbs: Vec<String>,
+    #[serde(default)]
+    short_names: Vec<String>,
+    #[serde(default)]
+    categories: Vec<String>,
+}
+
+impl ApiResource {
+    /// None for subresources and for types that cannot be listed, such as reviews.
+    fn into_type(self, group: &str, version: &str) -> Option<ResourceType> {
+        let listable = !self.name.contains('/') && self.verbs.iter().any(|verb| verb == "list");
+        listable.then(|| ResourceType {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: self.name,
+            singular: self.singular_name,
+            kind: self.kind,
+            namespaced: self.namespaced,
+            short_names: self.short_names,
+            categories: self.categories,
+            other_versions: Vec::new(),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct ApiService {
+    status: Option<ApiServiceStatus>,
+}
+
+#[derive(Deserialize)]
+struct ApiServiceStatus {
+    conditions: Option<Vec<ApiServiceCondition>>,
+}
+
+#[derive(Deserialize)]
+struct ApiServiceCondition {
+    #[serde(rename = "type")]
+    kind: String,
+    status: String,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    message: String,
+}
+
+/// Types grouped into families that may be the same storage: same plural and kind in several groups. They are
+/// read one after the other, so that an object that comes by twice can be told by its uid.
+pub(super) fn families(types: Vec<ResourceType>) -> Vec<Vec<ResourceType>> {
+    let mut families: Vec<Vec<ResourceType>> = Vec::new();
+    let mut index: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for ty in types {
+        let at = *index
+            .entry((ty.plural.clone(), ty.kind.clone()))
+            .or_insert_with(|| {
+                families.push(Vec::new());
+                families.len() - 1
+            });
+        families[at].push(ty);
+    }
+    families
+}

@@ -1,0 +1,18 @@
+//! The only place that talks to an API server: connect, discover, list, decode.
+
+pub mod connect;
+pub mod decode;
+mod discovery;
+mod list;
+mod request;
+mod rights;
+mod scan;
+
+pub use self::{
+    request::Server,
+    scan::{Progress, Reading, scan},
+};
+
+/// Requests under way at once. kube speaks HTTP/1.1, so each is a connection with a TLS handshake of its own;
+/// API Priority and Fairness gives a single user little more anyway.
+const PARALLEL: usize = 8;

@@ -1,0 +1,255 @@
+//! One GET: its time limit, its few retries, and what a failure means.
+//!
+//! kube retries 503 for minutes by default, for every verb. A dead aggregated API answers 503, and is the
+//! classic reason why a namespace hangs, so that is switched off and this is what happens instead.
+
+use std::time::Duration;
+
+use http::{HeaderMap, Request, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
+use kube::client::Body;
+use serde::Deserialize;
+use tokio::time::{sleep, timeout};
+
+use super::{connect::Connected, decode};
+use crate::{error::Error, snapshot::Why};
+
+/// Asks for metadata of a list's items only, in protobuf or, from servers without it, in JSON. Protobuf is
+/// smaller and three times as fast to walk; custom resources are served in it too, because this is the form
+/// that client-go's metadata client has always asked for.
+pub(super) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
+     application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/// Asks for whole objects.
+pub(super) const WHOLE: &str = "application/json";
+/// Asks for every type of every group in one document, or for the old documents from servers without it.
+pub(super) const DISCOVERY: &str =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+
+/// No honest page is larger: 500 objects of the largest size that etcd takes are 750 MB, and no server sends
+/// that. Larger means that the server ignores `limit`, and that we would rather not hold it.
+const LARGEST_ANSWER: usize = 256 << 20;
+/// How often a request is sent again after 429. The server says how long to wait, up to 32 s
+/// (`kubernetes/apiserver:pkg/util/flowcontrol/dropped_requests_tracker.go`).
+const THROTTLED_TRIES: u32 = 5;
+const LONGEST_WAIT: Duration = Duration::from_secs(32);
+/// A 503 or 504 is tried again once: an API server that restarts is back soon, a dead backend is not.
+const UNAVAILABLE_TRIES: u32 = 2;
+const UNAVAILABLE_WAIT: Duration = Duration::from_millis(300);
+
+/// One API server, with the manners of this tool.
+pub struct Server {
+    /// The connection to it.
+    pub connected: Connected,
+}
+
+/// A good answer.
+pub(super) struct Answer {
+    pub(super) content_type: String,
+    pub(super) body: Vec<u8>,
+    /// The server's clock.
+    pub(super) date: Option<Timestamp>,
+}
+
+/// Why there is no good answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The connection failed; in words.
+    Connection(Box<Error>),
+    /// No answer within the limit.
+    TimedOut(Duration),
+    /// The server answered with an error.
+    Status {
+        code: StatusCode,
+        /// Its message, or the beginning of what came instead of one.
+        message: String,
+        /// With 410: where the list goes on, at a newer state.
+        next: Option<String>,
+        retry_after: Option<Duration>,
+    },
+    /// The answer broke off, or is larger than anything that makes sense.
+    Body(String),
+}
+
+impl Failure {
+    /// Whether the server answered with this code.
+    pub(super) fn is(&self, wanted: StatusCode) -> bool {
+        matches!(self, Failure::Status { code, .. } if *code == wanted)
+    }
+
+    /// The failure as the reason of a gap.
+    pub(super) fn why(&self) -> Why {
+        match self {
+            Failure::Connection(error) => Why::Connection(error.to_string()),
+            Failure::TimedOut(limit) => Why::TimedOut(*limit),
+            Failure::Body(message) => Why::Undecodable(message.clone()),
+            Failure::Status { code, message, .. } => match *code {
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Why::Forbidden(message.clone()),
+                StatusCode::NOT_FOUND => Why::Vanished,
+                StatusCode::TOO_MANY_REQUESTS => Why::Throttled(message.clone()),
+                StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT | StatusCode::BAD_GATEWAY => {
+                    Why::Unavailable(message.clone())
+                }
+                _ => Why::ServerError(message.clone()),
+            },
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Status {
+    message: Option<String>,
+    metadata: Option<StatusMeta>,
+    details: Option<StatusDetails>,
+}
+
+#[derive(Deserialize)]
+struct StatusMeta {
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusDetails {
+    retry_after_seconds: Option<u64>,
+}
+
+impl Server {
+    /// GETs `path`, trying again where that is polite and useful.
+    pub(super) async fn get(&self, path: &str, accept: &'static str) -> Result<Answer, Failure> {
+        self.retrying(|| self.once(http::Method::GET, path, accept, Vec::new()))
+            .await
+    }
+
+    /// POSTs a review: a question that the server answers and does not store.
+    pub(super) async fn review(&self, path: &str, body: Vec<u8>) -> Result<Answer, Failure> {
+        self.retrying(|| self.once(http::Method::POST, path, WHOLE, body.clone()))
+            .await
+    }
+
+    async fn retrying<F>(&self, mut send: impl FnMut() -> F) -> Result<Answer, Failure>
+    where
+        F: Future<Output = Result<Answer, Failure>>,
+    {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let failure = match send().await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            let wait = match &failure {
+                Failure::Status {
+                    code: StatusCode::TOO_MANY_REQUESTS,
+                    retry_after,
+                    ..
+                } if tries < THROTTLED_TRIES => {
+                    // Without a word from the server: a second, then two, then four.
+                    retry_after
+                        .unwrap_or(Duration::from_secs(1 << (tries - 1)))
+                        .min(LONGEST_WAIT)
+                }
+                Failure::Status {
+                    code: StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT,
+                    ..
+                } if tries < UNAVAILABLE_TRIES => UNAVAILABLE_WAIT,
+                _ => return Err(failure),
+            };
+            sleep(wait).await;
+        }
+    }
+
+    async fn once(
+        &self,
+        method: http::Method,
+        path: &str,
+        accept: &'static str,
+        body: Vec<u8>,
+    ) -> Result<Answer, Failure> {
+        let whole = self.send(method, path, accept, body);
+        match self.connected.request_timeout {
+            None => whole.await,
+            Some(limit) => timeout(limit, whole)
+                .await
+                .unwrap_or(Err(Failure::TimedOut(limit))),
+        }
+    }
+
+    async fn send(
+        &self,
+        method: http::Method,
+        path: &str,
+        accept: &'static str,
+        body: Vec<u8>,
+    ) -> Result<Answer, Failure> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::ACCEPT, accept)
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Body::from(body))
+            .map_err(|error| Failure::Body(format!("{path} is not a path: {error}")))?;
+        let response = self
+            .connected
+            .client
+            .send(request)
+            .await
+            .map_err(|error| Failure::Connection(Box::new(self.connected.unreachable(&error))))?;
+        let (head, body) = response.into_parts();
+        let bytes = Limited::new(body, LARGEST_ANSWER)
+            .collect()
+            .await
+            .map_err(|error| {
+                if error.is::<http_body_util::LengthLimitError>() {
+                    Failure::Body(format!("the answer is larger than {} MB", LARGEST_ANSWER >> 20))
+                } else {
+                    Failure::Body("the answer broke off before its end".into())
+                }
+            })?
+            .to_bytes();
+        if head.status.is_success() {
+            let content_type = text(&head.headers, header::CONTENT_TYPE)
+                .unwrap_or_default()
+                .to_owned();
+            return Ok(Answer {
+                content_type,
+                date: date(&head.headers),
+                body: bytes.into(),
+            });
+        }
+        Err(refusal(head.status, &head.headers, &bytes))
+    }
+}
+
+fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
+    let status = serde_json::from_slice::<Status>(body).ok();
+    let from_header = text(headers, header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+    let (message, next, from_body) = match status {
+        Some(status) => (
+            status.message.filter(|message| !message.is_empty()),
+            status
+                .metadata
+                .and_then(|metadata| metadata.next)
+                .filter(|token| !token.is_empty()),
+            status.details.and_then(|details| details.retry_after_seconds),
+        ),
+        None => (None, None, None),
+    };
+    Failure::Status {
+        code,
+        message: message.unwrap_or_else(|| format!("{code}: {}", decode::excerpt(body))),
+        next,
+        retry_after: from_header.or(from_body).map(Duration::from_secs),
+    }
+}
+
+fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn date(headers: &HeaderMap) -> Option<Timestamp> {
+    DateTimeParser::new()
+        .parse_timestamp(text(headers, header::DATE)?)
+        .ok()
+}

@@ -1,0 +1,488 @@
+//! Reading a whole cluster: every type once, side by side, each failing alone.
+
+use std::{cell::RefCell, collections::BTreeSet};
+
+use futures::{StreamExt, stream};
+use jiff::Timestamp;
+
+use super::{
+    PARALLEL,
+    discovery::{discover, families},
+    list::{Family, Listed, Listing},
+    request::{Failure, Server, WHOLE},
+    rights::Rights,
+};
+use crate::{
+    error::Error,
+    object::ResourceType,
+    settings::{self, Scope},
+    snapshot::{Filter, Gap, Item, Keep, Snapshot, Tally, TypeRead, What, Why, json, select::select},
+};
+
+/// What a scan has read so far. It stands outside the scan so that progress can be shown while the scan runs,
+/// and so that what was read survives when the user stops it.
+#[derive(Debug, Default)]
+pub struct Reading(RefCell<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    observed_at: Option<Timestamp>,
+    types: Vec<TypeRead>,
+    tally: Tally,
+    gaps: Vec<Gap>,
+    notes: Vec<String>,
+    /// Types that were asked for and have not been answered for.
+    open: BTreeSet<String>,
+    /// Those of them that are being read now, with the objects that have gone by.
+    current: Vec<(String, u64)>,
+    /// How many lists in a row failed because the server could not be reached, and why the last one did.
+    unreachable: (usize, Option<Why>),
+}
+
+/// How far a scan has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Types answered for.
+    pub done: usize,
+    /// Types asked for; none until discovery has answered.
+    pub total: usize,
+    /// Objects that have gone by.
+    pub objects: u64,
+    /// Types being read now.
+    pub waiting_for: Vec<String>,
+}
+
+impl Reading {
+    /// How far it has come.
+    pub fn progress(&self) -> Progress {
+        let state = self.0.borrow();
+        Progress {
+            done: state.types.len(),
+            total: state.types.len() + state.open.len(),
+            objects: state.tally.objects + state.current.iter().map(|(_, objects)| objects).sum::<u64>(),
+            waiting_for: state.current.iter().map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
+    /// What was read. Types that were not answered for become gaps.
+    pub fn finish(self, source: &str) -> Snapshot {
+        let state = self.0.into_inner();
+        let mut gaps = state.gaps;
+        let interrupted = !state.open.is_empty() || state.observed_at.is_none();
+        if state.observed_at.is_none() {
+            gaps.push(Gap {
+                what: What::Discovery,
+                why: Why::Interrupted,
+            });
+        }
+        gaps.extend(state.open.into_iter().map(|name| Gap {
+            what: What::Type { name, read: 0 },
+            why: Why::Interrupted,
+        }));
+        gaps.sort();
+        let mut types = state.types;
+        types.sort_by_key(|read| read.ty.name());
+        Snapshot {
+            observed_at: state.observed_at.unwrap_or_else(Timestamp::now),
+            source: source.to_owned(),
+            types,
+            tally: state.tally,
+            gaps,
+            notes: state.notes,
+            interrupted,
+        }
+    }
+
+    fn begin(&self, name: &str) {
+        self.0.borrow_mut().current.push((name.to_owned(), 0));
+    }
+
+    fn saw(&self, name: &str, objects: u64) {
+        if let Some((_, seen)) = self
+            .0
+            .borrow_mut()
+            .current
+            .iter_mut()
+            .find(|(known, _)| known == name)
+        {
+            *seen = objects;
+        }
+    }
+
+    fn end(&self, name: &str) {
+        self.0.borrow_mut().current.retain(|(known, _)| known != name);
+    }
+
+    fn gap(&self, what: What, why: Why) {
+        self.0.borrow_mut().gaps.push(Gap { what, why });
+    }
+
+    /// A type has been answered for, in full or as far as it could be.
+    fn answered(&self, ty: &ResourceType, objects: u64) {
+        let state = &mut *self.0.borrow_mut();
+        state.open.remove(&ty.name());
+        state.types.push(TypeRead {
+            ty: ty.clone(),
+            objects,
+        });
+    }
+
+    /// Adds what a list brought and returns how many objects that were.
+    fn add(&self, ty: &ResourceType, listed: Listed) -> u64 {
+        let state = &mut *self.0.borrow_mut();
+        let objects = listed.tally.objects;
+        if listed.torn {
+            state.notes.push(format!(
+                "{}: the list expired while it was read and went on at a newer state; objects that changed meanwhile may be missing or old",
+                ty.name()
+            ));
+        }
+        if let Some((version, message)) = listed.other_version {
+            state.notes.push(format!(
+                "{} was read as {version}, because reading it as {} fails: {message}. Whatever reads {} fails too, the namespace controller and the garbage collector among them",
+                ty.name(), ty.version, ty.version
+            ));
+        }
+        state.tally.absorb(listed.tally);
+        objects
+    }
+
+    /// Why the server is out of reach, if so many lists in a row could not reach it that asking for more would
+    /// only cost a time-out each.
+    fn out_of_reach(&self) -> Option<Why> {
+        let state = self.0.borrow();
+        let (times, why) = &state.unreachable;
+        why.clone().filter(|_| *times >= PARALLEL)
+    }
+
+    fn reached(&self, fault: Option<&Why>) {
+        let unreachable = &mut self.0.borrow_mut().unreachable;
+        *unreachable = match fault {
+            Some(why @ Why::Connection(_)) => (unreachable.0 + 1, Some(why.clone())),
+            _ => (0, None),
+        };
+    }
+}
+
+/// Reads what was asked for into `reading`. Fails only if nothing could be read at all, or if a type is named
+/// that does not exist.
+pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -> Result<(), Error> {
+    let found = discover(server)
+        .await
+        .map_err(|failure| no_discovery(server, failure))?;
+    let now = found.date.unwrap_or_else(Timestamp::now);
+    let types = wanted_types(wanted, &found.types, &found.gaps, reading)?;
+    {
+        let state = &mut *reading.0.borrow_mut();
+        state.observed_at = Some(now);
+        state.open = types.iter().map(ResourceType::name).collect();
+        // Asked for by name, a type of another group is no concern of this scan.
+        let named = |gap: &Gap| match &gap.what {
+            What::GroupVersion { types: hidden, .. } => {
+                wanted.types.is_empty() || hidden.iter().any(|name| mentions(&wanted.types, name))
+            }
+            _ => true,
+        };
+        state.gaps.extend(found.gaps.into_iter().filter(named));
+    }
+
+    // Namespaces first: which of them are going decides whose content is counted.
+    let (namespaces, types): (Vec<_>, Vec<_>) = types.into_iter().partition(|ty| ty.is("", "namespaces"));
+    let mut scan = Scanner {
+        server,
+        reading,
+        scope: &wanted.scope,
+        keep: Keep {
+            all: wanted.view.all,
+            filter: wanted.filter.clone(),
+            now,
+            leaving: Some(BTreeSet::new()),
+        },
+    };
+    if let Some(ty) = namespaces.first() {
+        scan.namespaces(ty).await;
+    }
+    let forbidden = RefCell::new(Vec::new());
+    stream::iter(families(types))
+        .map(|family| scan.family(family, &forbidden))
+        .buffer_unordered(PARALLEL)
+        .collect::<()>()
+        .await;
+    scan.by_namespace(forbidden.into_inner()).await;
+    Ok(())
+}
+
+fn no_discovery(server: &Server, failure: Failure) -> Error {
+    let connected = &server.connected;
+    if failure.is(http::StatusCode::UNAUTHORIZED) {
+        return connected.unauthorized();
+    }
+    match failure {
+        Failure::Connection(error) => *error,
+        Failure::TimedOut(_) => connected.timed_out(),
+        failure => {
+            let why = failure.why();
+            Error::Server {
+                message: format!("cannot ask {} for its types: {}", connected.server, why.message()),
+                hint: matches!(why, Why::Forbidden(_))
+                    .then(|| "check with: kubectl auth whoami, and with: kubectl get --raw /apis".to_owned()),
+            }
+        }
+    }
+}
+
+/// The types to read: those named, or every one, less those excluded.
+fn wanted_types(
+    wanted: &settings::Scan,
+    all: &[ResourceType],
+    gaps: &[Gap],
+    reading: &Reading,
+) -> Result<Vec<ResourceType>, Error> {
+    // A type of a group that does not answer is not a mistyped one: it is in the gaps.
+    let hidden = |word: &String| {
+        gaps.iter().any(|gap| matches!(&gap.what, What::GroupVersion { types, .. } if types.iter().any(|name| mentions(std::slice::from_ref(word), name))))
+    };
+    let resolve = |words: &[String]| {
+        let words: Vec<_> = words.iter().filter(|word| !hidden(word)).cloned().collect();
+        select(&words, all).map_err(|unknown| Error::unknown_type(&unknown, gaps))
+    };
+    let excluded = resolve(&wanted.exclude)?;
+    let mut types = if wanted.types.is_empty() {
+        // In one namespace, what is in no namespace was not asked for; but the Namespace itself was.
+        let in_scope =
+            |ty: &&ResourceType| wanted.scope == Scope::All || ty.namespaced || ty.is("", "namespaces");
+        all.iter().filter(in_scope).cloned().collect()
+    } else {
+        let selection = resolve(&wanted.types)?;
+        reading.0.borrow_mut().notes.extend(selection.notes);
+        selection.types
+    };
+    types.retain(|ty| !excluded.types.iter().any(|excluded| excluded.name() == ty.name()));
+    Ok(types)
+}
+
+/// Whether one of the words is this `plural.group`, in full or without its group.
+fn mentions(words: &[String], name: &str) -> bool {
+    words
+        .iter()
+        .any(|word| word == name || name.split('.').next() == Some(word))
+}
+
+struct Scanner<'a> {
+    server: &'a Server,
+    reading: &'a Reading,
+    scope: &'a Scope,
+    keep: Keep,
+}
+
+impl Scanner<'_> {
+    async fn list(
+        &self,
+        ty: &ResourceType,
+        namespace: Option<&str>,
+        family: &mut Family,
+        observe: &dyn Fn(&Item<'_>),
+    ) -> Listed {
+        if let Some(why) = self.reading.out_of_reach() {
+            return Listed {
+                fault: Some(why),
+                ..Listed::default()
+            };
+        }
+        let name = ty.name();
+        self.reading.begin(&name);
+        let progress = |objects| self.reading.saw(&name, objects);
+        let listing = Listing {
+            server: self.server,
+            ty,
+            namespace,
+            keep: &self.keep,
+            observe,
+            progress: &progress,
+        };
+        let listed = listing.run(family).await;
+        self.reading.end(&name);
+        self.reading.reached(listed.fault.as_ref());
+        listed
+    }
+
+    /// The namespaces themselves, or the one that was asked for. Remembers which of them are going.
+    async fn namespaces(&mut self, ty: &ResourceType) {
+        if let Scope::Namespace(name) = self.scope {
+            return self.namespace(ty, name).await;
+        }
+        let leaving = RefCell::new(BTreeSet::new());
+        let mut listed = self
+            .list(ty, None, &mut Family::of(1), &|item| {
+                if item.deletion.is_some() {
+                    leaving.borrow_mut().insert(item.name.to_string());
+                }
+            })
+            .await;
+        let fault = listed.fault.take();
+        let read = self.reading.add(ty, listed);
+        if let Some(why) = fault {
+            self.reading.gap(What::Namespaces, why);
+        }
+        self.reading.answered(ty, read);
+        self.keep.leaving = Some(leaving.into_inner());
+    }
+
+    /// The Namespace that was asked for. Namespaced roles often grant `get` on it; if not, that is a gap.
+    async fn namespace(&mut self, ty: &ResourceType, name: &str) {
+        let path = format!("{}/{name}", ty.path(&ty.version, None));
+        let mut tally = Tally::default();
+        match self.server.get(&path, WHOLE).await {
+            Ok(answer) => match json::object(&answer.body).and_then(|object| object.item(true)) {
+                Ok(item) => {
+                    if item.deletion.is_some() {
+                        self.keep.leaving = Some(BTreeSet::from([name.to_owned()]));
+                    }
+                    tally.note(ty, item, &self.keep);
+                }
+                Err(message) => self
+                    .reading
+                    .gap(What::Namespace(name.to_owned()), Why::Undecodable(message)),
+            },
+            Err(failure) if failure.is(http::StatusCode::NOT_FOUND) => {
+                self.reading.0.borrow_mut().notes.push(format!(
+                    "namespace {name} does not exist; objects found in it were left behind when it went"
+                ));
+            }
+            Err(failure) => self.reading.gap(What::Namespace(name.to_owned()), failure.why()),
+        }
+        let read = self.reading.add(
+            ty,
+            Listed {
+                tally,
+                ..Listed::default()
+            },
+        );
+        self.reading.answered(ty, read);
+    }
+
+    /// One family of types, one after the other. Namespaced types that are forbidden everywhere go to
+    /// `forbidden`, to be tried namespace by namespace.
+    async fn family(&self, types: Vec<ResourceType>, forbidden: &RefCell<Vec<(ResourceType, Why)>>) {
+        let mut family = Family::of(types.len());
+        for ty in types {
+            let mut listed = self.list(&ty, self.scope.namespace(), &mut family, &|_| {}).await;
+            let fault = listed.fault.take();
+            let read = self.reading.add(&ty, listed);
+            match fault {
+                Some(why @ Why::Forbidden(_)) if ty.namespaced && *self.scope == Scope::All => {
+                    forbidden.borrow_mut().push((ty, why));
+                    continue;
+                }
+                Some(why) => self.reading.gap(self.what(&ty, read), why),
+                None => {}
+            }
+            self.reading.answered(&ty, read);
+        }
+    }
+
+    fn what(&self, ty: &ResourceType, read: u64) -> What {
+        match self.scope {
+            Scope::Namespace(namespace) if ty.namespaced => What::TypeIn {
+                name: ty.name(),
+                namespace: namespace.clone(),
+                read,
+            },
+            _ => What::Type {
+                name: ty.name(),
+                read,
+            },
+        }
+    }
+
+    /// Types that may not be listed everywhere, in each namespace where they may be.
+    async fn by_namespace(&self, forbidden: Vec<(ResourceType, Why)>) {
+        if forbidden.is_empty() {
+            return;
+        }
+        // Without the right to list namespaces, the one of the context is the only one that is known.
+        let (namespaces, all_known) = match self.namespace_names().await {
+            Some(names) => (names, true),
+            None => (vec![self.server.connected.namespace.clone()], false),
+        };
+        let rights: Vec<_> = stream::iter(&namespaces)
+            .map(
+                |namespace| async move { (namespace.as_str(), Rights::within(self.server, namespace).await) },
+            )
+            .buffered(PARALLEL)
+            .collect()
+            .await;
+        let each =
+            stream::iter(forbidden).map(|(ty, why)| self.type_by_namespace(ty, why, &rights, all_known));
+        each.buffer_unordered(PARALLEL).collect::<()>().await;
+    }
+
+    async fn type_by_namespace(
+        &self,
+        ty: ResourceType,
+        why: Why,
+        rights: &[(&str, Rights)],
+        all_known: bool,
+    ) {
+        let mut read = 0;
+        let mut read_in = Vec::new();
+        for (namespace, rights) in rights {
+            if !rights.may_list(&ty) {
+                continue;
+            }
+            let mut listed = self.list(&ty, Some(namespace), &mut Family::of(1), &|_| {}).await;
+            let fault = listed.fault.take();
+            let here = self.reading.add(&ty, listed);
+            read += here;
+            match fault {
+                None => read_in.push((*namespace).to_owned()),
+                // The review is a best effort of the authorizers; the answer to the request is the truth.
+                Some(Why::Forbidden(_)) => {}
+                Some(why) => {
+                    let what = What::TypeIn {
+                        name: ty.name(),
+                        namespace: (*namespace).to_owned(),
+                        read: here,
+                    };
+                    self.reading.gap(what, why);
+                }
+            }
+        }
+        if !(all_known && read_in.len() == rights.len()) {
+            self.reading.gap(
+                What::TypeOutside {
+                    name: ty.name(),
+                    read_in,
+                },
+                why,
+            );
+        }
+        self.reading.answered(&ty, read);
+    }
+
+    /// The names of all namespaces, if they may be listed.
+    async fn namespace_names(&self) -> Option<Vec<String>> {
+        let names = RefCell::new(Vec::new());
+        let ty = ResourceType {
+            version: "v1".into(),
+            plural: "namespaces".into(),
+            ..ResourceType::default()
+        };
+        // Labels of objects say nothing about the namespaces that they are in.
+        let keep = Keep {
+            filter: Filter::default(),
+            ..self.keep.clone()
+        };
+        let observe = |item: &Item<'_>| names.borrow_mut().push(item.name.to_string());
+        let listing = Listing {
+            server: self.server,
+            ty: &ty,
+            namespace: None,
+            keep: &keep,
+            observe: &observe,
+            progress: &|_| {},
+        };
+        let listed = listing.run(&mut Family::of(1)).await;
+        listed.fault.is_none().then(|| names.into_inner())
+    }
+}

@@ -1,0 +1,88 @@
+//! What stops a run: what was attempted, why it failed, and what to try.
+//!
+//! Only what ends the whole run is an error. What could not be read on the way is a
+//! [`Gap`](crate::snapshot::Gap) and part of the result.
+
+use std::{io, path::PathBuf};
+
+use crate::snapshot::{Gap, What, select::Unknown};
+
+/// An error that ends the run. Messages start lower case and fit after "error: ".
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command line, or a name on it, is wrong.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to type instead.
+        hint: Option<String>,
+    },
+    /// The kubeconfig or a connection flag cannot be used.
+    #[error("{message}")]
+    Config {
+        /// What is wrong, with the file or flag it is about.
+        message: String,
+        /// What to try.
+        hint: Option<String>,
+    },
+    /// The API server could not be reached, or refused us before anything was read.
+    #[error("{message}")]
+    Server {
+        /// What was attempted and why it failed.
+        message: String,
+        /// What to try.
+        hint: Option<String>,
+    },
+    /// A file or directory could not be read at all.
+    #[error("cannot read {}: {cause}", path.display())]
+    Read {
+        /// The file, as the user named it.
+        path: PathBuf,
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// The output could not be written.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Error {
+    /// A type that does not exist, with what was probably meant. Where groups could not be read the type may
+    /// be in one of them, and that is said instead of more than is known.
+    pub fn unknown_type(unknown: &Unknown, gaps: &[Gap]) -> Self {
+        let silent: Vec<_> = gaps
+            .iter()
+            .filter_map(|gap| match &gap.what {
+                What::GroupVersion { group, version, .. } => Some(format!("{group}/{version}")),
+                What::Discovery => Some("some groups".into()),
+                _ => None,
+            })
+            .collect();
+        let message = format!("there is no type {:?} that can be listed", unknown.word);
+        Error::Usage {
+            message: if silent.is_empty() {
+                message
+            } else {
+                format!(
+                    "{message}, unless it belongs to what did not answer: {}",
+                    silent.join(", ")
+                )
+            },
+            hint: Some(match &unknown.near {
+                Some(near) => format!("did you mean {near}?"),
+                None => "kubectl api-resources lists the types".into(),
+            }),
+        }
+    }
+
+    /// The line that says what to try, if there is one.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Error::Usage { hint, .. } | Error::Config { hint, .. } | Error::Server { hint, .. } => {
+                hint.as_deref()
+            }
+            Error::Read { .. } | Error::Output(_) => None,
+        }
+    }
+}

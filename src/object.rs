@@ -1,0 +1,247 @@
+//! Names of things: types, objects, and the moments that matter to them. No behaviour beyond naming.
+
+use std::fmt;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+/// A type that an API server lists, one line of `kubectl api-resources`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ResourceType {
+    /// API group; empty for the core group.
+    pub group: String,
+    /// Version to read it in: the server's preferred one.
+    pub version: String,
+    /// Plural, lower case: `persistentvolumeclaims`.
+    pub plural: String,
+    /// Singular, lower case; empty where the server does not say.
+    pub singular: String,
+    /// Kind, as manifests write it: `PersistentVolumeClaim`.
+    pub kind: String,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// Short names such as `pvc`.
+    pub short_names: Vec<String>,
+    /// Categories such as `all`.
+    pub categories: Vec<String>,
+    /// Other served versions of it, preferred first.
+    pub other_versions: Vec<String>,
+}
+
+impl ResourceType {
+    /// `plural.group`, or the plural alone in the core group: unambiguous within a server, and what kubectl takes.
+    pub fn name(&self) -> String {
+        join_group(&self.plural, &self.group)
+    }
+
+    /// `group/version`, or the version alone in the core group, as `apiVersion` is written.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
+    /// The path of its collection in `version`, cluster-wide or in one namespace.
+    pub fn path(&self, version: &str, namespace: Option<&str>) -> String {
+        let root = if self.group.is_empty() {
+            format!("/api/{version}")
+        } else {
+            format!("/apis/{}/{version}", self.group)
+        };
+        match namespace {
+            Some(namespace) if self.namespaced => format!("{root}/namespaces/{namespace}/{}", self.plural),
+            _ => format!("{root}/{}", self.plural),
+        }
+    }
+
+    /// Whether this is `plural` in `group`.
+    pub fn is(&self, group: &str, plural: &str) -> bool {
+        self.group == group && self.plural == plural
+    }
+}
+
+/// `name.group`, or the name alone in the core group.
+pub fn join_group(name: &str, group: &str) -> String {
+    if group.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}.{group}")
+    }
+}
+
+/// One object, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectRef {
+    /// `plural.group` of its type.
+    pub type_name: String,
+    /// Kind of its type.
+    pub kind: String,
+    /// `apiVersion` that it was read in.
+    pub api_version: String,
+    /// Its namespace; none for cluster-scoped objects.
+    pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Its uid; empty where the source does not say.
+    pub uid: String,
+}
+
+/// Which list of an object a finalizer stands in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum List {
+    /// `metadata.finalizers`, which any object may have.
+    #[default]
+    Metadata,
+    /// `spec.finalizers`, which only a Namespace has, and which only `/finalize` can change.
+    Spec,
+}
+
+/// One entry of a finalizer list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Finalizer {
+    /// The list it stands in.
+    pub list: List,
+    /// The string itself.
+    pub name: String,
+}
+
+impl fmt::Display for Finalizer {
+    /// `spec: kubernetes` for a Namespace's own list, the bare name otherwise.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.list {
+            List::Metadata => f.write_str(&self.name),
+            List::Spec => write!(f, "spec: {}", self.name),
+        }
+    }
+}
+
+/// That an object is being deleted, and since when.
+///
+/// `deletionTimestamp` is the moment at which the grace period *ends*, not when delete was asked for; only
+/// pods have a grace period above zero (`kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deletion {
+    /// `metadata.deletionTimestamp`.
+    pub timestamp: Timestamp,
+    /// `metadata.deletionGracePeriodSeconds`.
+    pub grace_seconds: i64,
+}
+
+impl Deletion {
+    /// When delete was asked for.
+    pub fn requested_at(&self) -> Timestamp {
+        self.timestamp
+            .checked_sub(SignedDuration::from_secs(self.grace_seconds.max(0)))
+            .unwrap_or(self.timestamp)
+    }
+
+    /// Whether the grace period still runs at `now`: slow by agreement, not stuck.
+    pub fn in_grace(&self, now: Timestamp) -> bool {
+        self.grace_seconds > 0 && self.timestamp > now
+    }
+}
+
+/// How long something has lasted, the way kubectl writes it: `40s`, `2m23s`, `5h`, `3d4h`, `2y`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Age(pub SignedDuration);
+
+impl Age {
+    /// The time from `then` to `now`; never negative, because clocks differ.
+    pub fn between(then: Timestamp, now: Timestamp) -> Self {
+        Age(now.duration_since(then).max(SignedDuration::ZERO))
+    }
+}
+
+impl fmt::Display for Age {
+    /// The steps of `k8s.io/apimachinery/pkg/util/duration` HumanDuration, so that ages read as in `kubectl get`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MINUTE: i64 = 60;
+        const HOUR: i64 = 60 * MINUTE;
+        const DAY: i64 = 24 * HOUR;
+        const YEAR: i64 = 365 * DAY;
+        let seconds = self.0.as_secs();
+        let pair = |f: &mut fmt::Formatter<'_>, big: i64, unit: &str, small: i64, small_unit: &str| {
+            if small == 0 {
+                write!(f, "{big}{unit}")
+            } else {
+                write!(f, "{big}{unit}{small}{small_unit}")
+            }
+        };
+        match seconds {
+            ..120 => write!(f, "{seconds}s"),
+            120..600 => pair(f, seconds / MINUTE, "m", seconds % MINUTE, "s"),
+            600..10_800 => write!(f, "{}m", seconds / MINUTE),
+            10_800..28_800 => pair(f, seconds / HOUR, "h", seconds % HOUR / MINUTE, "m"),
+            28_800..172_800 => write!(f, "{}h", seconds / HOUR),
+            172_800..691_200 => pair(f, seconds / DAY, "d", seconds % DAY / HOUR, "h"),
+            691_200..63_072_000 => write!(f, "{}d", seconds / DAY),
+            63_072_000..252_288_000 => pair(f, seconds / YEAR, "y", seconds % YEAR / DAY, "d"),
+            _ => write!(f, "{}y", seconds / YEAR),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a timestamp")
+    }
+
+    #[test]
+    fn a_deletion_was_requested_before_its_grace_period() {
+        let deletion = Deletion {
+            timestamp: at("2026-01-01T00:00:30Z"),
+            grace_seconds: 30,
+        };
+        assert_eq!(deletion.requested_at(), at("2026-01-01T00:00:00Z"));
+        assert!(deletion.in_grace(at("2026-01-01T00:00:29Z")));
+        assert!(!deletion.in_grace(at("2026-01-01T00:00:30Z")));
+    }
+
+    #[test]
+    fn without_grace_nothing_is_in_grace_even_when_our_clock_is_behind() {
+        let deletion = Deletion {
+            timestamp: at("2026-01-01T00:00:30Z"),
+            grace_seconds: 0,
+        };
+        assert!(!deletion.in_grace(at("2026-01-01T00:00:00Z")));
+    }
+
+    #[test]
+    fn ages_read_as_in_kubectl() {
+        let text = |seconds| Age(SignedDuration::from_secs(seconds)).to_string();
+        for (seconds, expected) in [
+            (0, "0s"),
+            (119, "119s"),
+            (143, "2m23s"),
+            (180, "3m"),
+            (2400, "40m"),
+            (10_860, "3h1m"),
+            (86_400, "24h"),
+            (273_600, "3d4h"),
+            (900_000, "10d"),
+            (94_608_000, "3y"),
+        ] {
+            assert_eq!(text(seconds), expected, "{seconds} s");
+        }
+    }
+
+    #[test]
+    fn paths_follow_group_and_scope() {
+        let mut ty = ResourceType {
+            version: "v1".into(),
+            plural: "pods".into(),
+            namespaced: true,
+            ..Default::default()
+        };
+        assert_eq!(ty.path("v1", Some("a")), "/api/v1/namespaces/a/pods");
+        ty.group = "metrics.k8s.io".into();
+        assert_eq!(ty.path("v1beta1", None), "/apis/metrics.k8s.io/v1beta1/pods");
+        assert_eq!(ty.name(), "pods.metrics.k8s.io");
+    }
+}

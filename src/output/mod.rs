@@ -1,0 +1,11 @@
+//! One renderer a format: each takes a report and a [`Style`] and writes. None of them decides anything.
+
+pub mod json;
+pub mod name;
+pub mod safe;
+pub mod scan;
+pub mod style;
+pub mod table;
+pub mod yaml;
+
+pub use style::Style;

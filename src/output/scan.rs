@@ -1,0 +1,342 @@
+//! A scan as tables: what is being deleted, what is in use, what was not read, and what to do next.
+
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
+
+use super::{
+    Style,
+    safe::harmless,
+    table::{self, Column},
+};
+use crate::{
+    object::List,
+    report::{GapReport, ObjectReport, ScanReport, gaps},
+};
+
+/// How the tables are to look beyond the [`Style`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Every column.
+    pub wide: bool,
+    /// Neither headings nor closing lines.
+    pub no_headers: bool,
+    /// How long the reading took, where that means something.
+    pub took: Option<Duration>,
+    /// Whether conditions were set on objects, so that "nothing" is said only of what matches.
+    pub filtered: bool,
+}
+
+/// Writes the tables.
+pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut impl Write) -> io::Result<()> {
+    let scan = Scan {
+        report,
+        options,
+        style: if options.wide {
+            Style {
+                width: None,
+                ..*style
+            }
+        } else {
+            *style
+        },
+    };
+    scan.terminating(out)?;
+    scan.others(out)?;
+    scan.finalizers(out)?;
+    if !options.no_headers {
+        scan.totals(out)?;
+        scan.not_read(out)?;
+        scan.next(out)?;
+    }
+    Ok(())
+}
+
+const TERMINATING: &[Column] = &[
+    Column::fixed("object"),
+    Column::fixed("namespace"),
+    Column::fixed("for"),
+    Column::optional("deletion requested", 3),
+    Column::optional("uid", 4),
+    Column::optional("finalizers", 1),
+    Column::rest("why it is still there"),
+];
+
+const OTHERS: &[Column] = &[
+    Column::fixed("object"),
+    Column::fixed("namespace"),
+    Column::optional("uid", 1),
+    Column::rest("finalizers"),
+];
+
+const FINALIZERS: &[Column] = &[
+    Column::fixed("finalizer"),
+    Column::fixed("objects"),
+    Column::fixed("terminating"),
+    Column::rest("on"),
+];
+
+struct Scan<'a> {
+    report: &'a ScanReport,
+    options: Options,
+    style: Style,
+}
+
+impl Scan<'_> {
+    fn terminating(&self, out: &mut impl Write) -> io::Result<()> {
+        let objects = &self.report.terminating;
+        if objects.is_empty() {
+            return if self.options.no_headers {
+                Ok(())
+            } else {
+                writeln!(out, "{}", self.nothing())
+            };
+        }
+        if !self.options.no_headers {
+            let slow = objects.len() - self.report.totals.stuck;
+            let grace = if slow > 0 {
+                format!(", {slow} of them still in their grace period")
+            } else {
+                String::new()
+            };
+            let heading = format!("TERMINATING ({}{grace})", count(objects.len() as u64, "object"));
+            writeln!(out, "{}", self.style.heading(&heading))?;
+        }
+        let rows: Vec<_> = objects
+            .iter()
+            .map(|object| self.terminating_row(object))
+            .collect();
+        let lines = table::lines(TERMINATING, &rows, &self.style, 1, !self.options.no_headers);
+        self.table(&lines, out)
+    }
+
+    fn terminating_row(&self, object: &ObjectReport) -> Vec<String> {
+        let deletion = object.deletion.as_ref();
+        let wide = |text: Option<String>| text.filter(|_| self.options.wide).unwrap_or_default();
+        vec![
+            self.object(object),
+            self.namespace(object),
+            deletion
+                .map(|deletion| deletion.age.to_string())
+                .unwrap_or_default(),
+            wide(deletion.map(|deletion| deletion.requested_at.to_string())),
+            wide(object.object.uid.clone()),
+            self.finalizer_list(object),
+            object.reason.clone().unwrap_or_default(),
+        ]
+    }
+
+    /// With `--all`: the objects that have finalizers and are not being deleted.
+    fn others(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(objects) = self.report.objects.as_ref().filter(|objects| !objects.is_empty()) else {
+            return Ok(());
+        };
+        if !self.options.no_headers {
+            let heading = format!(
+                "WITH FINALIZERS, NOT BEING DELETED ({})",
+                count(objects.len() as u64, "object")
+            );
+            writeln!(out, "\n{}", self.style.heading(&heading))?;
+        }
+        let rows: Vec<_> = objects
+            .iter()
+            .map(|object| {
+                let uid = object
+                    .object
+                    .uid
+                    .clone()
+                    .filter(|_| self.options.wide)
+                    .unwrap_or_default();
+                vec![
+                    self.object(object),
+                    self.namespace(object),
+                    uid,
+                    all_finalizers(object),
+                ]
+            })
+            .collect();
+        let lines = table::lines(OTHERS, &rows, &self.style, 1, !self.options.no_headers);
+        self.table(&lines, out)
+    }
+
+    fn finalizers(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(finalizers) = self
+            .report
+            .finalizers
+            .as_ref()
+            .filter(|finalizers| !finalizers.is_empty())
+        else {
+            return Ok(());
+        };
+        if !self.options.no_headers {
+            writeln!(out, "\n{}", self.style.heading("FINALIZERS IN USE"))?;
+        }
+        let rows: Vec<_> = finalizers
+            .iter()
+            .map(|finalizer| {
+                let on = if self.options.wide {
+                    finalizer.on.join(", ")
+                } else {
+                    gaps::some(&finalizer.on, 2)
+                };
+                let name = match finalizer.list {
+                    List::Metadata => finalizer.name.clone(),
+                    List::Spec => format!("spec: {}", finalizer.name),
+                };
+                vec![
+                    name,
+                    thousands(finalizer.objects),
+                    thousands(finalizer.terminating),
+                    on,
+                ]
+            })
+            .collect();
+        let lines = table::lines(FINALIZERS, &rows, &self.style, 1, !self.options.no_headers);
+        self.table(&lines, out)
+    }
+
+    fn table(&self, lines: &[String], out: &mut impl Write) -> io::Result<()> {
+        for (at, line) in lines.iter().enumerate() {
+            if at == 0 && !self.options.no_headers {
+                writeln!(out, "{}", self.style.faint(line))?;
+            } else {
+                writeln!(out, "{line}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn totals(&self, out: &mut impl Write) -> io::Result<()> {
+        let totals = &self.report.totals;
+        let took = self
+            .options
+            .took
+            .map(|took| format!(", {:.1} s", took.as_secs_f64()))
+            .unwrap_or_default();
+        let types = count(totals.types as u64, "type");
+        let objects = count(totals.objects, "object");
+        let scope = self
+            .report
+            .namespace
+            .as_ref()
+            .map(|name| format!(" in namespace {name}"))
+            .unwrap_or_default();
+        writeln!(out, "\n{types}, {objects}{}{took}.", harmless(&scope))?;
+        for note in &self.report.notes {
+            writeln!(out, "{}", self.wrap(&format!("Note: {}", harmless(note)), 6))?;
+        }
+        Ok(())
+    }
+
+    fn not_read(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.report.not_read.is_empty() {
+            return Ok(());
+        }
+        let groups = gaps::grouped(&self.report.not_read);
+        writeln!(
+            out,
+            "{}",
+            self.style
+                .warning("NOT READ, and so not known to be free of what is asked about:")
+        )?;
+        for group in &groups {
+            let most = if self.options.wide { usize::MAX } else { 6 };
+            let line = format!("  {}: {}", gaps::some(&group.subjects, most), group.why);
+            writeln!(out, "{}", self.style.warning(&self.wrap(&harmless(&line), 4)))?;
+        }
+        if self.report.not_read.iter().any(|gap| gap.reason == "Forbidden") {
+            writeln!(
+                out,
+                "{}",
+                self.wrap("  What you may read: kubectl auth can-i --list", 4)
+            )?;
+        }
+        Ok(())
+    }
+
+    fn next(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.report.not_read.iter().any(GapReport::is_interruption) && self.report.interrupted {
+            writeln!(
+                out,
+                "{}",
+                self.style
+                    .warning("STOPPED before the end: this is only part of the answer.")
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Said only of what was read.
+    fn nothing(&self) -> &'static str {
+        match (self.report.complete, self.options.filtered) {
+            (true, false) => "Nothing is being deleted.",
+            (true, true) => "Nothing that matches is being deleted.",
+            (false, _) => {
+                "Of what could be read, nothing that was asked for is being deleted. Not everything could be read."
+            }
+        }
+    }
+
+    fn object(&self, object: &ObjectReport) -> String {
+        let name = &object.object;
+        format!(
+            "{}/{}",
+            self.report.short.get(&name.resource).unwrap_or(&name.resource),
+            name.name
+        )
+    }
+
+    fn namespace(&self, object: &ObjectReport) -> String {
+        match &object.object.namespace {
+            Some(namespace) if self.report.namespace.is_none() => format!("-n {namespace}"),
+            _ => String::new(),
+        }
+    }
+
+    fn finalizer_list(&self, object: &ObjectReport) -> String {
+        if self.options.wide {
+            return all_finalizers(object);
+        }
+        match object.finalizers.as_slice() {
+            [] => "(none)".into(),
+            [one] => one.to_string(),
+            [first, rest @ ..] => format!("{first} +{}", rest.len()),
+        }
+    }
+
+    fn wrap(&self, text: &str, indent: usize) -> String {
+        table::wrap(text, self.style.width, indent)
+    }
+}
+
+fn all_finalizers(object: &ObjectReport) -> String {
+    object
+        .finalizers
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// `1 object`, `2 objects`.
+fn count(number: u64, what: &str) -> String {
+    format!(
+        "{} {what}{}",
+        thousands(number),
+        if number == 1 { "" } else { "s" }
+    )
+}
+
+/// `1234567` as `1,234,567`.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

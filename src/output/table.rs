@@ -1,0 +1,273 @@
+//! Tables that fit: columns are hidden before anything is cut, and the one long column is cut before a line
+//! would wrap. comfy-table lays out what is left.
+
+use comfy_table::{ContentArrangement, Table, presets};
+use unicode_width::UnicodeWidthStr;
+
+use super::{Style, safe::harmless};
+
+/// One column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its heading.
+    pub heading: &'static str,
+    /// When it goes if the terminal is too narrow: the highest number first, and never with none.
+    pub hide: Option<u8>,
+    /// Whether its texts may be cut to what is left of the line.
+    pub cut: bool,
+}
+
+impl Column {
+    /// A column that always stays whole.
+    pub const fn fixed(heading: &'static str) -> Self {
+        Column {
+            heading,
+            hide: None,
+            cut: false,
+        }
+    }
+
+    /// A column that can be done without.
+    pub const fn optional(heading: &'static str, hide: u8) -> Self {
+        Column {
+            heading,
+            hide: Some(hide),
+            cut: false,
+        }
+    }
+
+    /// The column that takes what is left.
+    pub const fn rest(heading: &'static str) -> Self {
+        Column {
+            heading,
+            hide: None,
+            cut: true,
+        }
+    }
+}
+
+/// Spaces between columns.
+const GAP: usize = 3;
+/// A cut column narrower than this says nothing.
+const NARROWEST: usize = 16;
+
+/// The table as lines, without trailing spaces; the first is the heading if it has one. `indent` spaces stand
+/// before each line. Cells are made harmless here.
+pub fn lines(
+    columns: &[Column],
+    rows: &[Vec<String>],
+    style: &Style,
+    indent: usize,
+    headings: bool,
+) -> Vec<String> {
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| harmless(cell).into_owned()).collect())
+        .collect();
+    let widths: Vec<usize> = (0..columns.len())
+        .map(|at| {
+            let cells = rows.iter().map(|row| row[at].width()).max().unwrap_or(0);
+            if headings {
+                cells.max(columns[at].heading.width())
+            } else {
+                cells
+            }
+        })
+        .collect();
+    // A column without a single entry is only air.
+    let mut shown: Vec<usize> = (0..columns.len())
+        .filter(|&at| rows.iter().any(|row| !row[at].is_empty()))
+        .collect();
+    let room = style
+        .width
+        .map(|width| width.saturating_sub(indent).max(NARROWEST));
+    if let Some(room) = room {
+        hide(columns, &widths, &mut shown, room);
+    }
+    let rest = room.map(|room| {
+        let others: usize = shown
+            .iter()
+            .filter(|&&at| !columns[at].cut)
+            .map(|&at| widths[at])
+            .sum();
+        room.saturating_sub(others + GAP * shown.len().saturating_sub(1))
+            .max(NARROWEST)
+    });
+
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled);
+    if headings {
+        table.set_header(shown.iter().map(|&at| columns[at].heading));
+    }
+    for row in &rows {
+        table.add_row(shown.iter().map(|&at| match rest {
+            Some(rest) if columns[at].cut => cut(&row[at], rest, style),
+            _ => row[at].clone(),
+        }));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, u16::try_from(GAP).unwrap_or(1)));
+    }
+    let margin = " ".repeat(indent);
+    table
+        .lines()
+        .map(|line| format!("{margin}{}", line.trim_end()))
+        .collect()
+}
+
+/// Takes columns away until the rest fits, with a useful width for the one that may be cut.
+fn hide(columns: &[Column], widths: &[usize], shown: &mut Vec<usize>, room: usize) {
+    loop {
+        let needed: usize = shown
+            .iter()
+            .map(|&at| {
+                if columns[at].cut {
+                    widths[at].min(2 * NARROWEST)
+                } else {
+                    widths[at]
+                }
+            })
+            .sum::<usize>()
+            + GAP * shown.len().saturating_sub(1);
+        let victim = shown
+            .iter()
+            .copied()
+            .filter(|&at| columns[at].hide.is_some())
+            .max_by_key(|&at| columns[at].hide);
+        match victim {
+            Some(victim) if needed > room => shown.retain(|&at| at != victim),
+            _ => return,
+        }
+    }
+}
+
+/// The beginning of `text`, at most `width` columns wide with its ellipsis.
+pub fn cut(text: &str, width: usize, style: &Style) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let ellipsis = style.ellipsis();
+    let mut kept = String::new();
+    let mut used = ellipsis.width();
+    for c in text.chars() {
+        used += unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+        if used > width {
+            break;
+        }
+        kept.push(c);
+    }
+    format!("{}{ellipsis}", kept.trim_end())
+}
+
+/// Breaks `text` at spaces into lines of at most `width` columns, those after the first indented by `indent`.
+/// A word that is wider than a line keeps a line of its own, whole, so that it can be copied.
+pub fn wrap(text: &str, width: Option<usize>, indent: usize) -> String {
+    let Some(width) = width else {
+        return text.to_owned();
+    };
+    let margin = " ".repeat(indent);
+    let (mut wrapped, mut column) = (String::new(), 0);
+    for word in text.split(' ') {
+        if column > 0 && column + 1 + word.width() > width {
+            wrapped.truncate(wrapped.trim_end().len());
+            wrapped.push('\n');
+            wrapped.push_str(&margin);
+            wrapped.push_str(word);
+            column = indent + word.width();
+        } else {
+            if column > 0 {
+                wrapped.push(' ');
+                column += 1;
+            }
+            wrapped.push_str(word);
+            column += word.width();
+        }
+    }
+    wrapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: [Column; 3] = [
+        Column::fixed("object"),
+        Column::optional("age", 1),
+        Column::rest("reason"),
+    ];
+
+    fn row(cells: [&str; 3]) -> Vec<String> {
+        cells.map(str::to_owned).to_vec()
+    }
+
+    fn at(width: Option<usize>) -> Vec<String> {
+        let rows = [
+            row(["pvc/data-0", "2h", "a pod that is running uses the claim"]),
+            row(["pv/x", "", "short"]),
+        ];
+        lines(
+            &COLUMNS,
+            &rows,
+            &Style {
+                width,
+                unicode: true,
+                ..Style::default()
+            },
+            1,
+            true,
+        )
+    }
+
+    #[test]
+    fn a_pipe_gets_everything() {
+        assert_eq!(
+            at(None),
+            [
+                " object       age   reason",
+                " pvc/data-0   2h    a pod that is running uses the claim",
+                " pv/x               short"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_loses_columns_before_words_and_never_wraps() {
+        assert_eq!(
+            at(Some(40)),
+            [
+                " object       reason",
+                " pvc/data-0   a pod that is running use…",
+                " pv/x         short"
+            ]
+        );
+        assert!(
+            at(Some(10))
+                .iter()
+                .all(|line| line.width() <= 1 + 10 + GAP + NARROWEST)
+        );
+    }
+
+    #[test]
+    fn wide_characters_count_for_what_they_take() {
+        assert_eq!(
+            cut(
+                "你好世界",
+                5,
+                &Style {
+                    unicode: true,
+                    ..Style::default()
+                }
+            ),
+            "你好…"
+        );
+        assert_eq!(cut("abcdef", 5, &Style::default()), "ab...");
+    }
+
+    #[test]
+    fn wrapping_keeps_words_whole() {
+        assert_eq!(wrap("one two three", Some(8), 2), "one two\n  three");
+        assert_eq!(wrap("aaaaaaaaaaaa b", Some(5), 0), "aaaaaaaaaaaa\nb");
+    }
+}

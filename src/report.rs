@@ -1,0 +1,119 @@
+//! The one value that every output shows. Its serde form is the public JSON: documented and versioned in
+//! `docs/`, and changed only with [`API_VERSION`].
+
+pub mod gaps;
+mod reason;
+pub mod scan;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use self::{gaps::GapReport, scan::ScanReport};
+use crate::{
+    object::{Age, Finalizer, ObjectRef},
+    snapshot::Condition,
+};
+
+/// Version of the public JSON.
+pub const API_VERSION: &str = "kubectl-finalizers/v1";
+
+/// An object, named in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectName {
+    /// `apiVersion` that it was read in.
+    pub api_version: String,
+    /// Kind.
+    pub kind: String,
+    /// `plural.group`, as kubectl takes it.
+    pub resource: String,
+    /// Namespace; none for cluster-scoped objects.
+    pub namespace: Option<String>,
+    /// Name.
+    pub name: String,
+    /// uid; none where a dump leaves it out.
+    pub uid: Option<String>,
+}
+
+impl From<&ObjectRef> for ObjectName {
+    fn from(object: &ObjectRef) -> Self {
+        ObjectName {
+            api_version: object.api_version.clone(),
+            kind: object.kind.clone(),
+            resource: object.type_name.clone(),
+            namespace: object.namespace.clone(),
+            name: object.name.clone(),
+            uid: Some(object.uid.clone()).filter(|uid| !uid.is_empty()),
+        }
+    }
+}
+
+/// That an object is being deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeletionReport {
+    /// When delete was asked for.
+    pub requested_at: jiff::Timestamp,
+    /// `metadata.deletionTimestamp`: when its grace period ends or ended.
+    pub deletion_timestamp: jiff::Timestamp,
+    /// `metadata.deletionGracePeriodSeconds`.
+    pub grace_period_seconds: i64,
+    /// Seconds since delete was asked for, at the time of the report.
+    pub for_seconds: i64,
+    /// Whether the grace period still runs: slow by agreement, not stuck.
+    pub in_grace_period: bool,
+    /// The same span as people read it.
+    #[serde(skip)]
+    pub age: Age,
+}
+
+/// One object of a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectReport {
+    /// Which object.
+    #[serde(flatten)]
+    pub object: ObjectName,
+    /// Its deletion; none if it is not being deleted.
+    pub deletion: Option<DeletionReport>,
+    /// Its finalizers, with the list that each stands in.
+    pub finalizers: Vec<Finalizer>,
+    /// Why it has not gone, in one line.
+    pub reason: Option<String>,
+    /// What is left in it, if it is a Namespace: objects by `plural.group`, counted by this reading.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub left: BTreeMap<String, u64>,
+    /// Its conditions that are not as they should be, if it is a Namespace, literally.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionReport>,
+}
+
+/// A condition, literally.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConditionReport {
+    /// `type`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `status`.
+    pub status: String,
+    /// `reason`.
+    pub reason: String,
+    /// `message`.
+    pub message: String,
+    /// `lastTransitionTime`.
+    pub last_transition_time: Option<jiff::Timestamp>,
+}
+
+impl From<&Condition> for ConditionReport {
+    fn from(condition: &Condition) -> Self {
+        ConditionReport {
+            kind: condition.kind.clone(),
+            status: condition.status.clone(),
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+            last_transition_time: condition.since,
+        }
+    }
+}

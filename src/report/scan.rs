@@ -1,0 +1,299 @@
+//! What a scan says.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{
+    API_VERSION, DeletionReport, GapReport, ObjectReport,
+    reason::{self, Content},
+};
+use crate::{
+    object::{Age, Deletion, List},
+    snapshot::{Seen, Snapshot},
+};
+
+/// What of a scan is reported.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Every object with a finalizer, not only those being deleted.
+    pub all: bool,
+    /// Only what is being deleted.
+    pub terminating: bool,
+    /// The one namespace that was asked for.
+    pub namespace: Option<String>,
+    /// Order of the objects.
+    pub sort_by: SortBy,
+}
+
+/// Orders of the objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortBy {
+    /// Longest in deletion first.
+    #[default]
+    Age,
+    /// By name.
+    Name,
+    /// By namespace, then type, then name.
+    Namespace,
+    /// By type, then namespace, then name.
+    Type,
+    /// By first finalizer.
+    Finalizer,
+}
+
+/// The result of a scan.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScanReport {
+    /// Version of this schema.
+    pub api_version: &'static str,
+    /// `Scan`.
+    pub kind: &'static str,
+    /// When it was read, by the server's clock.
+    pub observed_at: Timestamp,
+    /// The server's address, or the files.
+    pub source: String,
+    /// The one namespace that was asked for; none for all.
+    pub namespace: Option<String>,
+    /// Whether everything that was asked for was read.
+    pub complete: bool,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+    /// What was read.
+    pub totals: Totals,
+    /// Objects being deleted.
+    pub terminating: Vec<ObjectReport>,
+    /// With `--all`: the other objects that have finalizers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objects: Option<Vec<ObjectReport>>,
+    /// How the finalizers are used; left out with `--terminating`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finalizers: Option<Vec<FinalizerReport>>,
+    /// What was not read.
+    pub not_read: Vec<GapReport>,
+    /// What is worth knowing about how it was read.
+    pub notes: Vec<String>,
+    /// How the type of an object is written in tables: `plural.group` → the shortest name that is nobody else's.
+    #[serde(skip)]
+    pub short: BTreeMap<String, String>,
+}
+
+/// How much was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Totals {
+    /// Types.
+    pub types: usize,
+    /// Objects.
+    pub objects: u64,
+    /// Objects being deleted whose grace period is over.
+    pub stuck: usize,
+}
+
+/// How one finalizer is used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FinalizerReport {
+    /// The string.
+    pub name: String,
+    /// The list it stands in.
+    pub list: List,
+    /// Objects that carry it.
+    pub objects: u64,
+    /// Those of them that are being deleted.
+    pub terminating: u64,
+    /// Types of these objects, as `plural.group`.
+    pub on: Vec<String>,
+}
+
+impl ScanReport {
+    /// What a snapshot says to someone who asked for a scan.
+    pub fn new(snapshot: &Snapshot, view: &View) -> Self {
+        let now = snapshot.observed_at;
+        let not_read: Vec<GapReport> = snapshot.gaps.iter().map(GapReport::from).collect();
+        let complete = not_read.is_empty();
+        let mut kept: Vec<&Seen> = snapshot.tally.kept.iter().collect();
+        sort(&mut kept, view.sort_by);
+        let (terminating, others): (Vec<_>, Vec<_>) =
+            kept.into_iter().partition(|seen| seen.deletion.is_some());
+        let terminating: Vec<_> = terminating
+            .into_iter()
+            .map(|seen| object(seen, snapshot, complete))
+            .collect();
+        let stuck = terminating
+            .iter()
+            .filter(|o| o.deletion.as_ref().is_some_and(|d| !d.in_grace_period))
+            .count();
+        ScanReport {
+            api_version: API_VERSION,
+            kind: "Scan",
+            observed_at: now,
+            source: snapshot.source.clone(),
+            namespace: view.namespace.clone(),
+            complete,
+            interrupted: snapshot.interrupted,
+            totals: Totals {
+                types: snapshot.types.len(),
+                objects: snapshot.tally.objects,
+                stuck,
+            },
+            terminating,
+            objects: view.all.then(|| {
+                others
+                    .into_iter()
+                    .map(|seen| object(seen, snapshot, complete))
+                    .collect()
+            }),
+            finalizers: (!view.terminating).then(|| finalizers(snapshot)),
+            not_read,
+            notes: snapshot.notes.clone(),
+            short: short_names(snapshot),
+        }
+    }
+
+    /// Every object of the report, the ones being deleted first.
+    pub fn all_objects(&self) -> impl Iterator<Item = &ObjectReport> {
+        self.terminating.iter().chain(self.objects.iter().flatten())
+    }
+}
+
+fn object(seen: &Seen, snapshot: &Snapshot, complete: bool) -> ObjectReport {
+    let content = if seen.object.type_name == "namespaces" && seen.deletion.is_some() {
+        content(&seen.object.name, snapshot)
+    } else {
+        Content::default()
+    };
+    let raised = seen
+        .conditions
+        .iter()
+        .filter(|condition| condition.status != "False");
+    ObjectReport {
+        object: (&seen.object).into(),
+        deletion: seen
+            .deletion
+            .map(|deletion| deletion_report(&deletion, snapshot.observed_at)),
+        finalizers: seen.finalizers.clone(),
+        reason: seen
+            .deletion
+            .is_some()
+            .then(|| reason::one_line(seen, &content, complete, snapshot.observed_at)),
+        conditions: raised.map(Into::into).collect(),
+        left: content.left,
+    }
+}
+
+fn content(namespace: &str, snapshot: &Snapshot) -> Content {
+    let mut content = Content {
+        left: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),
+        ..Content::default()
+    };
+    let inside =
+        |seen: &&Seen| seen.object.namespace.as_deref() == Some(namespace) && seen.deletion.is_some();
+    for seen in snapshot.tally.kept.iter().filter(inside) {
+        *content.going.entry(seen.object.type_name.clone()).or_default() += 1;
+    }
+    content
+}
+
+fn deletion_report(deletion: &Deletion, now: Timestamp) -> DeletionReport {
+    let requested_at = deletion.requested_at();
+    let age = Age::between(requested_at, now);
+    DeletionReport {
+        requested_at,
+        deletion_timestamp: deletion.timestamp,
+        grace_period_seconds: deletion.grace_seconds,
+        for_seconds: age.0.as_secs(),
+        in_grace_period: deletion.in_grace(now),
+        age,
+    }
+}
+
+fn sort(objects: &mut [&Seen], by: SortBy) {
+    let place = |seen: &Seen| {
+        (
+            seen.object.namespace.clone(),
+            seen.object.type_name.clone(),
+            seen.object.name.clone(),
+        )
+    };
+    let asked_at = |seen: &Seen| {
+        seen.deletion
+            .map_or(Timestamp::MAX, |deletion| deletion.requested_at())
+    };
+    // Every order ends in the object's place, so that two runs over the same cluster print the same.
+    match by {
+        SortBy::Age => objects.sort_by_cached_key(|seen| (asked_at(seen), place(seen))),
+        SortBy::Name => objects.sort_by_cached_key(|seen| (seen.object.name.clone(), place(seen))),
+        SortBy::Namespace => objects.sort_by_cached_key(|seen| place(seen)),
+        SortBy::Type => objects.sort_by_cached_key(|seen| (seen.object.type_name.clone(), place(seen))),
+        SortBy::Finalizer => objects.sort_by_cached_key(|seen| {
+            (
+                seen.finalizers.first().map(|finalizer| finalizer.name.clone()),
+                place(seen),
+            )
+        }),
+    }
+}
+
+fn finalizers(snapshot: &Snapshot) -> Vec<FinalizerReport> {
+    let mut rows: Vec<_> = snapshot
+        .tally
+        .usage
+        .iter()
+        .map(|(finalizer, usage)| FinalizerReport {
+            name: finalizer.name.clone(),
+            list: finalizer.list,
+            objects: usage.objects,
+            terminating: usage.terminating,
+            on: usage.on.iter().map(|(plural, _)| plural.clone()).collect(),
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        b.terminating
+            .cmp(&a.terminating)
+            .then(b.objects.cmp(&a.objects))
+            .then(a.name.cmp(&b.name))
+    });
+    rows
+}
+
+/// For each type, the shortest of its names that no other type has. Names of up to eight letters stay as they
+/// are: `pod` says more than `po`.
+fn short_names(snapshot: &Snapshot) -> BTreeMap<String, String> {
+    const SHORT_ENOUGH: usize = 8;
+    let mut owners: BTreeMap<&str, usize> = BTreeMap::new();
+    for read in &snapshot.types {
+        let ty = &read.ty;
+        let mut names: Vec<&str> = ty.short_names.iter().map(String::as_str).collect();
+        names.extend([ty.singular.as_str(), ty.plural.as_str()]);
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            *owners.entry(name).or_default() += 1;
+        }
+    }
+    let unique = |name: &&str| !name.is_empty() && owners.get(*name) == Some(&1);
+    snapshot
+        .types
+        .iter()
+        .filter_map(|read| {
+            let ty = &read.ty;
+            let singular = Some(ty.singular.as_str()).filter(unique);
+            let short = ty
+                .short_names
+                .iter()
+                .map(String::as_str)
+                .filter(unique)
+                .min_by_key(|name| name.len());
+            let best = match (singular, short) {
+                (Some(singular), Some(short)) if singular.len() > SHORT_ENOUGH => short,
+                (Some(singular), _) => singular,
+                (None, Some(short)) => short,
+                (None, None) => return None,
+            };
+            Some((ty.name(), best.to_owned()))
+        })
+        .collect()
+}

@@ -1,0 +1,56 @@
+//! One file a verb; each reads as its steps. Only here do all layers meet, and only here are stdout and stderr
+//! written to.
+
+mod progress;
+mod scan;
+mod terminal;
+
+use std::io::Write;
+
+use crate::{
+    cli::{Cli, Verb},
+    error::Error,
+    exit::Exit,
+    output::safe::harmless,
+    settings,
+};
+
+/// Does what was asked for.
+pub fn run(cli: Cli) -> Result<Exit, Error> {
+    match cli.verb {
+        Verb::Scan(words) => scan::run(&settings::Scan::new(words, cli.connection)?),
+    }
+}
+
+/// Says what is wrong with the command line, or prints the help that was asked for.
+pub fn usage(error: &clap::Error) -> Exit {
+    // The reader of a pipe may be gone; help that nobody reads is not an error.
+    drop(error.print());
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Done
+    }
+}
+
+/// Says what ended the run. Says nothing if only the reader went away.
+pub fn complain(error: &Error) {
+    if Exit::from(error) == Exit::Done {
+        return;
+    }
+    let mut stderr = std::io::stderr().lock();
+    // With stderr gone too there is nobody left to tell.
+    drop(writeln!(stderr, "error: {}", harmless(&error.to_string())));
+    if let Some(hint) = error.hint() {
+        drop(writeln!(stderr, "hint: {}", harmless(hint)));
+    }
+}
+
+/// Runs a future to its end on this thread. One thread is enough: pages decode faster than servers send them.
+fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::Output)?;
+    runtime.block_on(future)
+}

@@ -1,0 +1,99 @@
+//! `scan`: read, report, show.
+
+use std::{
+    io::{BufWriter, Write, stdout},
+    time::{Duration, Instant},
+};
+
+use super::{
+    block_on,
+    progress::{EVERY, Line},
+    terminal,
+};
+use crate::{
+    cli::Format,
+    cluster::{self, Reading, Server, connect::connect},
+    error::Error,
+    exit::Exit,
+    output,
+    report::ScanReport,
+    settings::{Connection, Scan, Source},
+    snapshot::Snapshot,
+};
+
+pub(super) fn run(scan: &Scan) -> Result<Exit, Error> {
+    let (snapshot, took) = match &scan.source {
+        Source::Server(connection) => {
+            let began = Instant::now();
+            (block_on(read(connection, scan))?, Some(began.elapsed()))
+        }
+        Source::Files(_) => unreachable!(),
+    };
+    let report = ScanReport::new(&snapshot, &scan.view);
+    show(&report, scan, took)?;
+    Ok(exit(&report, scan))
+}
+
+/// Reads the cluster until it is done or the user has had enough.
+async fn read(connection: &Connection, scan: &Scan) -> Result<Snapshot, Error> {
+    let server = Server {
+        connected: connect(connection).await?,
+    };
+    let reading = Reading::default();
+    let mut line = Line::on_terminal();
+    let mut ticks = tokio::time::interval(EVERY);
+    {
+        let mut work = std::pin::pin!(cluster::scan(&server, scan, &reading));
+        let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
+        loop {
+            tokio::select! {
+                done = &mut work => {
+                    done?;
+                    break;
+                }
+                _ = &mut stop => break,
+                _ = ticks.tick() => {
+                    if let Some(line) = &mut line {
+                        line.draw(&reading.progress());
+                    }
+                }
+            }
+        }
+    }
+    drop(line);
+    Ok(reading.finish(&server.connected.server))
+}
+
+fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), Error> {
+    let mut out = BufWriter::new(stdout().lock());
+    match scan.show.format {
+        Format::Json => output::json::write(report, &mut out)?,
+        Format::Yaml => output::yaml::write(report, &mut out)?,
+        Format::Name => output::name::write(report.all_objects(), report.namespace.is_some(), &mut out)?,
+        Format::Table | Format::Wide => {
+            let options = output::scan::Options {
+                wide: scan.show.format == Format::Wide,
+                no_headers: scan.show.no_headers,
+                took,
+                filtered: scan.is_filtered(),
+            };
+            output::scan::write(report, options, &terminal::style(), &mut out)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn exit(report: &ScanReport, scan: &Scan) -> Exit {
+    if report.interrupted {
+        Exit::Interrupted
+    } else if !scan.exit_code {
+        Exit::Done
+    } else if report.totals.stuck > 0 {
+        Exit::Stuck
+    } else if !report.complete {
+        Exit::Incomplete
+    } else {
+        Exit::Done
+    }
+}

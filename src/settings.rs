@@ -1,0 +1,294 @@
+//! What the words mean: durations parsed, patterns compiled, contradictions refused. No clap type goes
+//! further than this file, and nothing here does I/O.
+
+use std::{path::PathBuf, time::Duration};
+
+use jiff::SignedDuration;
+
+use crate::{
+    cli::{self, ConnectionArgs, Format, ScanArgs},
+    error::Error,
+    report::scan::{SortBy, View},
+    snapshot::{Filter, glob::Glob, selector::Selector},
+};
+
+/// How to reach the API server, as the command line has it. Empty means: as the kubeconfig says.
+#[derive(Clone, Debug, Default)]
+pub struct Connection {
+    /// `--kubeconfig`.
+    pub kubeconfig: Option<PathBuf>,
+    /// `--context`.
+    pub context: Option<String>,
+    /// `--cluster`.
+    pub cluster: Option<String>,
+    /// `--user`.
+    pub user: Option<String>,
+    /// `--server`.
+    pub server: Option<String>,
+    /// `--token`.
+    pub token: Option<String>,
+    /// `--as`.
+    pub as_user: Option<String>,
+    /// `--as-group`.
+    pub as_groups: Vec<String>,
+    /// `--as-uid`.
+    pub as_uid: Option<String>,
+    /// `--as-user-extra`, split at the first `=`.
+    pub as_user_extra: Vec<(String, String)>,
+    /// How long one request may take; none for ever.
+    pub request_timeout: Option<Duration>,
+    /// `--insecure-skip-tls-verify`.
+    pub insecure_skip_tls_verify: bool,
+    /// `--certificate-authority`.
+    pub certificate_authority: Option<PathBuf>,
+    /// `--client-certificate`.
+    pub client_certificate: Option<PathBuf>,
+    /// `--client-key`.
+    pub client_key: Option<PathBuf>,
+    /// `--tls-server-name`.
+    pub tls_server_name: Option<String>,
+    /// `--disable-compression`.
+    pub disable_compression: bool,
+}
+
+/// How long one request may take when `--request-timeout` is not given. kubectl waits for ever; a dead
+/// aggregated API would then hang the whole scan.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Which objects are asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every namespace and the cluster-scoped types.
+    All,
+    /// One namespace.
+    Namespace(String),
+}
+
+impl Scope {
+    /// The one namespace, if it is one.
+    pub fn namespace(&self) -> Option<&str> {
+        match self {
+            Scope::All => None,
+            Scope::Namespace(name) => Some(name),
+        }
+    }
+}
+
+/// Where a reading verb gets its facts from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// An API server.
+    Server(Box<Connection>),
+    /// Files; `-` is stdin.
+    Files(Vec<PathBuf>),
+}
+
+/// What `scan` was asked to do.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// Where from.
+    pub source: Source,
+    /// Which namespaces.
+    pub scope: Scope,
+    /// Types as typed; empty for all.
+    pub types: Vec<String>,
+    /// Types to leave out, as typed.
+    pub exclude: Vec<String>,
+    /// Which objects.
+    pub filter: Filter,
+    /// What of it is reported.
+    pub view: View,
+    /// How it is shown.
+    pub show: Show,
+    /// Whether the exit code tells what was found.
+    pub exit_code: bool,
+}
+
+/// How a result is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Show {
+    /// The form.
+    pub format: Format,
+    /// Whether headings and closing lines are left out.
+    pub no_headers: bool,
+}
+
+impl Scan {
+    /// The meaning of `scan`'s words.
+    pub fn new(words: ScanArgs, connection: ConnectionArgs) -> Result<Self, Error> {
+        let scope = match &connection.namespace {
+            Some(name) => Scope::Namespace(name.clone()),
+            None => Scope::All,
+        };
+        let namespace = connection.namespace.clone();
+        let source = if words.from.is_empty() {
+            Source::Server(Box::new(Connection::new(connection)?))
+        } else {
+            Source::Files(words.from)
+        };
+        let filter = Filter {
+            finalizers: words.finalizer.iter().map(|glob| Glob::new(glob)).collect(),
+            selector: words
+                .selector
+                .as_deref()
+                .map(Selector::parse)
+                .transpose()
+                .map_err(|message| {
+                    usage(
+                        format!("--selector: {message}"),
+                        Some("for example: -l 'app=web,tier!=cache,env in (a,b)'"),
+                    )
+                })?,
+            older_than: words
+                .older_than
+                .as_deref()
+                .map(|text| duration("--older-than", text))
+                .transpose()?,
+        };
+        let view = View {
+            all: words.all,
+            terminating: words.terminating,
+            namespace,
+            sort_by: match words.sort_by {
+                cli::SortBy::Age => SortBy::Age,
+                cli::SortBy::Name => SortBy::Name,
+                cli::SortBy::Namespace => SortBy::Namespace,
+                cli::SortBy::Type => SortBy::Type,
+                cli::SortBy::Finalizer => SortBy::Finalizer,
+            },
+        };
+        Ok(Scan {
+            source,
+            scope,
+            types: types(words.types),
+            exclude: types(words.exclude),
+            filter,
+            view,
+            show: Show {
+                format: words.output,
+                no_headers: words.no_headers,
+            },
+            exit_code: words.exit_code,
+        })
+    }
+
+    /// Whether objects may have been read and not counted.
+    pub fn is_filtered(&self) -> bool {
+        let Filter {
+            finalizers,
+            selector,
+            older_than,
+        } = &self.filter;
+        let chosen = !self.types.is_empty() || !self.exclude.is_empty() || self.scope != Scope::All;
+        chosen || !finalizers.is_empty() || selector.is_some() || older_than.is_some()
+    }
+}
+
+/// `pvc,,pv` and `pvc, pv` mean what they look like.
+fn types(words: Vec<String>) -> Vec<String> {
+    words
+        .into_iter()
+        .map(|word| word.trim().to_owned())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+impl Connection {
+    /// The meaning of kubectl's connection flags.
+    pub fn new(words: ConnectionArgs) -> Result<Self, Error> {
+        let request_timeout = match words.request_timeout.as_deref() {
+            None => Some(REQUEST_TIMEOUT),
+            Some(text) => {
+                Some(duration("--request-timeout", text)?.unsigned_abs()).filter(|limit| !limit.is_zero())
+            }
+        };
+        let as_user_extra = words
+            .as_user_extra
+            .iter()
+            .map(|pair| {
+                pair.split_once('=')
+                    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                    .ok_or_else(|| usage(format!("--as-user-extra: {pair:?} is not KEY=VALUE"), None))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Connection {
+            kubeconfig: words.kubeconfig,
+            context: words.context,
+            cluster: words.cluster,
+            user: words.user,
+            server: words.server,
+            token: words.token,
+            as_user: words.as_user,
+            as_groups: words.as_group,
+            as_uid: words.as_uid,
+            as_user_extra,
+            request_timeout,
+            insecure_skip_tls_verify: words.insecure_skip_tls_verify,
+            certificate_authority: words.certificate_authority,
+            client_certificate: words.client_certificate,
+            client_key: words.client_key,
+            tls_server_name: words.tls_server_name,
+            disable_compression: words.disable_compression,
+        })
+    }
+}
+
+/// A duration as kubectl takes it (`1h30m`, `90s`, a bare number of seconds), and days besides.
+fn duration(flag: &str, text: &str) -> Result<SignedDuration, Error> {
+    parse_duration(text).ok_or_else(|| {
+        usage(
+            format!("{flag}: {text:?} is not a duration"),
+            Some("write it as 90s, 10m, 2h, 3d or 1h30m"),
+        )
+    })
+}
+
+fn parse_duration(text: &str) -> Option<SignedDuration> {
+    if let Ok(seconds) = text.parse::<u32>() {
+        return Some(SignedDuration::from_secs(seconds.into()));
+    }
+    let mut total = SignedDuration::ZERO;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let number: i64 = rest[..digits].parse().ok()?;
+        let after = &rest[digits..];
+        let unit = &after[..after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len())];
+        let step = match unit {
+            "ms" => SignedDuration::from_millis(number),
+            "s" => SignedDuration::from_secs(number),
+            "m" => SignedDuration::from_secs(number.checked_mul(60)?),
+            "h" => SignedDuration::from_secs(number.checked_mul(3600)?),
+            "d" => SignedDuration::from_secs(number.checked_mul(86_400)?),
+            _ => return None,
+        };
+        total = total.checked_add(step)?;
+        rest = &after[unit.len()..];
+    }
+    (!text.is_empty()).then_some(total)
+}
+
+fn usage(message: String, hint: Option<&str>) -> Error {
+    Error::Usage {
+        message,
+        hint: hint.map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_kubectl_reads_them() {
+        let seconds = |text| parse_duration(text).map(|d| d.as_secs());
+        assert_eq!(seconds("90s"), Some(90));
+        assert_eq!(seconds("1h30m"), Some(5400));
+        assert_eq!(seconds("3d"), Some(259_200));
+        assert_eq!(seconds("15"), Some(15));
+        assert_eq!(seconds("0"), Some(0));
+        for wrong in ["", "soon", "1x", "m", "-5s", "99999999999999999999s", "5m3"] {
+            assert_eq!(seconds(wrong), None, "{wrong:?}");
+        }
+    }
+}

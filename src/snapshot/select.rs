@@ -1,0 +1,215 @@
+//! From the words people type to types: plurals, singulars, kinds, short names, `TYPE.GROUP`,
+//! `TYPE.VERSION.GROUP`, categories, in any case, as `kubectl get` takes them.
+
+use crate::object::ResourceType;
+
+/// The types that some words name.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Each once, in the order in which they were named.
+    pub types: Vec<ResourceType>,
+    /// Where a word could have meant another type as well.
+    pub notes: Vec<String>,
+}
+
+/// A word that names no type.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The word.
+    pub word: String,
+    /// The name that was probably meant.
+    pub near: Option<String>,
+}
+
+/// Finds the types that `words` name among `all`, which must be in the server's order of groups: where
+/// several types share a name the first is taken, as kubectl does.
+pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, Unknown> {
+    let mut selection = Selection::default();
+    for word in words {
+        let found = resolve(word, all);
+        if found.is_empty() {
+            return Err(Unknown {
+                word: word.clone(),
+                near: nearest(word, all),
+            });
+        }
+        let (taken, passed_over) = match found {
+            Found::Category(types) => (types, Vec::new()),
+            Found::Types(mut types) => {
+                let rest = types.split_off(1);
+                (types, rest)
+            }
+        };
+        if !passed_over.is_empty() {
+            let others: Vec<_> = passed_over.iter().map(ResourceType::name).collect();
+            selection.notes.push(format!(
+                "{word} is taken as {}; write {} for the other",
+                taken[0].name(),
+                others.join(" or ")
+            ));
+        }
+        for ty in taken {
+            if !selection.types.iter().any(|known| known.name() == ty.name()) {
+                selection.types.push(ty);
+            }
+        }
+    }
+    Ok(selection)
+}
+
+enum Found {
+    Category(Vec<ResourceType>),
+    Types(Vec<ResourceType>),
+}
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        let (Found::Category(types) | Found::Types(types)) = self;
+        types.is_empty()
+    }
+}
+
+fn resolve(word: &str, all: &[ResourceType]) -> Found {
+    let word = word.to_lowercase();
+    let (name, rest) = word.split_once('.').unwrap_or((&word, ""));
+    let named = |ty: &&ResourceType| {
+        ty.plural == name
+            || ty.singular == name
+            || ty.kind.to_lowercase() == name
+            || ty.short_names.iter().any(|s| s == name)
+    };
+    let mut types = Vec::new();
+    for ty in all.iter().filter(named) {
+        if rest.is_empty() || ty.group == rest {
+            types.push(ty.clone());
+        } else if let Some(version) = version_of(ty, rest) {
+            let mut ty = ty.clone();
+            if ty.version != version {
+                ty.other_versions = vec![std::mem::replace(&mut ty.version, version)];
+            }
+            types.push(ty);
+        }
+    }
+    if types.is_empty() && rest.is_empty() {
+        let category = all
+            .iter()
+            .filter(|ty| ty.categories.iter().any(|category| category == name));
+        return Found::Category(category.cloned().collect());
+    }
+    // A name that is exact beats one that merely fits: `pods` is the core type, whatever has it as a kind.
+    types.sort_by_key(|ty| ty.plural != name);
+    Found::Types(types)
+}
+
+/// `VERSION.GROUP` or `VERSION` alone, if the type has that version.
+fn version_of(ty: &ResourceType, rest: &str) -> Option<String> {
+    let (version, group) = rest.split_once('.').unwrap_or((rest, ""));
+    let served = ty.version == version || ty.other_versions.iter().any(|other| other == version);
+    (ty.group == group && served).then(|| version.to_owned())
+}
+
+fn nearest(word: &str, all: &[ResourceType]) -> Option<String> {
+    let word = word.to_lowercase();
+    let (name, _) = word.split_once('.').unwrap_or((&word, ""));
+    let names = all.iter().flat_map(|ty| {
+        [&ty.plural, &ty.singular]
+            .into_iter()
+            .chain(&ty.short_names)
+            .filter(|name| name.len() > 2)
+            .map(move |name| (name, ty))
+    });
+    names
+        .map(|(candidate, ty)| (strsim::damerau_levenshtein(name, candidate), ty))
+        .filter(|(distance, _)| *distance <= 1 + name.len() / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, ty)| ty.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ty(group: &str, plural: &str, kind: &str, short: &[&str], categories: &[&str]) -> ResourceType {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        ResourceType {
+            group: group.into(),
+            version: "v1".into(),
+            plural: plural.into(),
+            singular: kind.to_lowercase(),
+            kind: kind.into(),
+            short_names: own(short),
+            categories: own(categories),
+            other_versions: vec!["v1beta1".into()],
+            ..Default::default()
+        }
+    }
+
+    fn cluster() -> Vec<ResourceType> {
+        vec![
+            ty("", "pods", "Pod", &["po"], &["all"]),
+            ty("", "services", "Service", &["svc"], &["all"]),
+            ty(
+                "",
+                "persistentvolumeclaims",
+                "PersistentVolumeClaim",
+                &["pvc"],
+                &[],
+            ),
+            ty("apps", "deployments", "Deployment", &["deploy"], &["all"]),
+            ty("serving.knative.dev", "services", "Service", &["ksvc"], &["all"]),
+        ]
+    }
+
+    fn names(words: &[&str]) -> Vec<String> {
+        let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+        let selection = select(&words, &cluster()).unwrap_or_else(|unknown| panic!("{unknown:?}"));
+        selection
+            .types
+            .iter()
+            .map(|ty| format!("{}@{}", ty.name(), ty.version))
+            .collect()
+    }
+
+    #[test]
+    fn every_form_that_kubectl_takes() {
+        for form in [
+            "pvc",
+            "persistentvolumeclaim",
+            "PersistentVolumeClaims",
+            "PersistentVolumeClaim",
+        ] {
+            assert_eq!(names(&[form]), ["persistentvolumeclaims@v1"], "{form}");
+        }
+        assert_eq!(names(&["deployments.apps"]), ["deployments.apps@v1"]);
+        assert_eq!(names(&["deploy.v1beta1.apps"]), ["deployments.apps@v1beta1"]);
+        assert_eq!(
+            names(&["services.serving.knative.dev"]),
+            ["services.serving.knative.dev@v1"]
+        );
+        assert_eq!(names(&["pods.v1"]), ["pods@v1"]);
+        assert_eq!(names(&["pods", "po"]), ["pods@v1"]);
+    }
+
+    #[test]
+    fn a_category_is_all_of_its_types() {
+        assert_eq!(names(&["all"]).len(), 4);
+    }
+
+    #[test]
+    fn of_two_types_with_a_name_the_first_is_taken_and_the_other_is_named() {
+        let selection = select(&["svc".into(), "service".into()], &cluster()).expect("services");
+        assert_eq!(selection.types.len(), 1);
+        assert_eq!(
+            selection.notes,
+            ["service is taken as services; write services.serving.knative.dev for the other"]
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_comes_back_with_what_was_probably_meant() {
+        let unknown = |word: &str| select(&[word.to_owned()], &cluster()).expect_err(word);
+        assert_eq!(unknown("deploymnets").near.as_deref(), Some("deployments.apps"));
+        assert_eq!(unknown("quux").near, None);
+        assert_eq!(unknown("deployments.extensions").word, "deployments.extensions");
+    }
+}

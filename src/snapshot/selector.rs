@@ -1,0 +1,190 @@
+//! Label selectors: checked before they are sent, and applied here to files, where no server does it.
+//!
+//! Grammar and meaning: `kubernetes/apimachinery:pkg/labels/selector.go`.
+
+use std::collections::BTreeMap;
+
+/// A parsed selector. All requirements must hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selector {
+    text: String,
+    requirements: Vec<Requirement>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    test: Test,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Test {
+    In(Vec<String>),
+    /// Also holds where the label is missing, as in the API server.
+    NotIn(Vec<String>),
+    Exists,
+    Missing,
+}
+
+impl Selector {
+    /// Reads `a=b,c!=d,e in (f,g),h notin (i),j,!k`. The error says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let requirements = split_outside_parentheses(text)?
+            .into_iter()
+            .map(requirement)
+            .collect::<Result<Vec<_>, _>>()?;
+        if requirements.is_empty() {
+            return Err("is empty".into());
+        }
+        Ok(Selector {
+            text: text.trim().to_owned(),
+            requirements,
+        })
+    }
+
+    /// The text, for `labelSelector=`.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether an object with these labels is selected.
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.requirements.iter().all(|requirement| {
+            let value = labels.get(&requirement.key);
+            match &requirement.test {
+                Test::In(values) => value.is_some_and(|value| values.contains(value)),
+                Test::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+                Test::Exists => value.is_some(),
+                Test::Missing => value.is_none(),
+            }
+        })
+    }
+}
+
+fn split_outside_parentheses(text: &str) -> Result<Vec<&str>, String> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0_u32, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1).ok_or("has a `)` without its `(`")?,
+            ',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if depth > 0 {
+        return Err("has a `(` without its `)`".into());
+    }
+    parts.push(text[start..].trim());
+    if parts.iter().any(|part| part.is_empty()) && parts.len() != 1 {
+        return Err("has an empty part between commas".into());
+    }
+    parts.retain(|part| !part.is_empty());
+    Ok(parts)
+}
+
+fn requirement(part: &str) -> Result<Requirement, String> {
+    if let Some(key) = part.strip_prefix('!') {
+        return Ok(Requirement {
+            key: label_key(key)?,
+            test: Test::Missing,
+        });
+    }
+    if let Some((key, values)) = part.split_once('(') {
+        let values = values
+            .strip_suffix(')')
+            .ok_or_else(|| format!("{part:?} does not end in `)`"))?;
+        let values = values.split(',').map(|value| value.trim().to_owned()).collect();
+        let mut words = key.split_whitespace();
+        let (key, operator) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+        let test = match (operator, words.next()) {
+            ("in", None) => Test::In(values),
+            ("notin", None) => Test::NotIn(values),
+            _ => return Err(format!("{part:?}: expected `KEY in (…)` or `KEY notin (…)`")),
+        };
+        return Ok(Requirement {
+            key: label_key(key)?,
+            test,
+        });
+    }
+    let (key, test): (&str, fn(Vec<String>) -> Test) = if let Some(at) = part.find("!=") {
+        (&part[..at], Test::NotIn)
+    } else if let Some(at) = part.find('=') {
+        (&part[..at], Test::In)
+    } else {
+        return Ok(Requirement {
+            key: label_key(part)?,
+            test: Test::Exists,
+        });
+    };
+    let value = part[key.len()..]
+        .trim_start_matches('!')
+        .trim_start_matches('=')
+        .trim();
+    if value.contains(|c: char| c.is_whitespace() || "=!()".contains(c)) {
+        return Err(format!("{value:?} is not a label value"));
+    }
+    Ok(Requirement {
+        key: label_key(key)?,
+        test: test(vec![value.to_owned()]),
+    })
+}
+
+fn label_key(text: &str) -> Result<String, String> {
+    let key = text.trim();
+    let good = !key.is_empty()
+        && key
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+    if good {
+        Ok(key.to_owned())
+    } else {
+        Err(format!("{key:?} is not a label key"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selects(selector: &str, labels: &[(&str, &str)]) -> bool {
+        let labels = labels
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
+        Selector::parse(selector).expect(selector).matches(&labels)
+    }
+
+    #[test]
+    fn each_operator_means_what_the_api_server_means() {
+        assert!(selects("app=web", &[("app", "web")]));
+        assert!(selects("app==web, tier!=db", &[("app", "web")]));
+        assert!(!selects("tier!=db", &[("tier", "db")]));
+        assert!(selects("env in (a, b),!gone", &[("env", "b")]));
+        assert!(selects("env notin (a,b)", &[]));
+        assert!(!selects("app", &[]));
+        assert!(selects(
+            "app.kubernetes.io/name",
+            &[("app.kubernetes.io/name", "")]
+        ));
+    }
+
+    #[test]
+    fn what_is_not_a_selector_is_refused_with_its_reason() {
+        for wrong in [
+            "",
+            "a=b,,c",
+            "env in (a",
+            "env on (a)",
+            "a=b=c",
+            "a b",
+            "=",
+            "a)",
+            "!",
+        ] {
+            assert!(Selector::parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

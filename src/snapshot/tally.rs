@@ -1,0 +1,229 @@
+//! Counting objects as they go by, and keeping the few that will be printed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::{
+    Left, Seen,
+    filter::{Filter, Item},
+};
+use crate::object::{Deletion, Finalizer, ObjectRef, ResourceType, join_group};
+
+/// What decides which objects are kept.
+#[derive(Clone, Debug)]
+pub struct Keep {
+    /// Every object with a finalizer, not only those being deleted.
+    pub all: bool,
+    /// Which of them count at all.
+    pub filter: Filter,
+    /// The time that ages are measured at.
+    pub now: Timestamp,
+    /// Namespaces whose content is counted; none for every namespace.
+    pub leaving: Option<BTreeSet<String>>,
+}
+
+/// How one finalizer is used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Objects that carry it.
+    pub objects: u64,
+    /// Those of them that are being deleted.
+    pub terminating: u64,
+    /// Types they are of: `plural.group` and `Kind.group`.
+    pub on: BTreeSet<(String, String)>,
+}
+
+/// What went by.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// All objects, with or without finalizers.
+    pub objects: u64,
+    /// Objects being deleted, and with [`Keep::all`] every one that has a finalizer.
+    pub kept: Vec<Seen>,
+    /// How the finalizers are used.
+    pub usage: BTreeMap<Finalizer, Usage>,
+    /// What is left in the namespaces that are being deleted.
+    pub left: Left,
+}
+
+impl Tally {
+    /// Counts one object, and keeps it if it will be printed.
+    pub fn note(&mut self, ty: &ResourceType, item: Item<'_>, keep: &Keep) {
+        self.objects += 1;
+        if !item.namespace.is_empty()
+            && keep
+                .leaving
+                .as_ref()
+                .is_none_or(|names| names.contains(&*item.namespace))
+        {
+            self.count_left(&item.namespace, &ty.name());
+        }
+        if item.is_bare() {
+            return;
+        }
+        let seen = seen(ty, item);
+        if !keep.filter.seen(&seen, keep.now) {
+            return;
+        }
+        let terminating = seen.deletion.is_some();
+        for finalizer in &seen.finalizers {
+            if keep.filter.finalizer(&finalizer.name) {
+                self.count_finalizer(finalizer, ty, terminating);
+            }
+        }
+        if terminating || (keep.all && !seen.finalizers.is_empty()) {
+            self.kept.push(seen);
+        }
+    }
+
+    /// Adds what another tally counted.
+    pub fn absorb(&mut self, other: Tally) {
+        self.objects += other.objects;
+        self.kept.extend(other.kept);
+        for (finalizer, more) in other.usage {
+            let usage = self.usage.entry(finalizer).or_default();
+            usage.objects += more.objects;
+            usage.terminating += more.terminating;
+            usage.on.extend(more.on);
+        }
+        for (namespace, types) in other.left {
+            let left = self.left.entry(namespace).or_default();
+            for (name, count) in types {
+                *left.entry(name).or_default() += count;
+            }
+        }
+    }
+
+    fn count_left(&mut self, namespace: &str, type_name: &str) {
+        // Two look-ups instead of `entry`, which would allocate both names for each object of a large type.
+        if !self.left.contains_key(namespace) {
+            self.left.insert(namespace.to_owned(), BTreeMap::new());
+        }
+        if let Some(types) = self.left.get_mut(namespace) {
+            match types.get_mut(type_name) {
+                Some(count) => *count += 1,
+                None => drop(types.insert(type_name.to_owned(), 1)),
+            }
+        }
+    }
+
+    fn count_finalizer(&mut self, finalizer: &Finalizer, ty: &ResourceType, terminating: bool) {
+        if !self.usage.contains_key(finalizer) {
+            self.usage.insert(finalizer.clone(), Usage::default());
+        }
+        if let Some(usage) = self.usage.get_mut(finalizer) {
+            usage.objects += 1;
+            usage.terminating += u64::from(terminating);
+            if !usage.on.iter().any(|(name, _)| *name == ty.name()) {
+                usage.on.insert((ty.name(), join_group(&ty.kind, &ty.group)));
+            }
+        }
+    }
+}
+
+fn seen(ty: &ResourceType, item: Item<'_>) -> Seen {
+    let mut finalizers = item.all_finalizers();
+    // The API server takes a list with the same entry twice; one finalizer still counts once.
+    let mut met = BTreeSet::new();
+    finalizers.retain(|finalizer| met.insert(finalizer.clone()));
+    Seen {
+        object: ObjectRef {
+            type_name: ty.name(),
+            kind: ty.kind.clone(),
+            api_version: ty.api_version(),
+            namespace: Some(item.namespace.into_owned()).filter(|namespace| !namespace.is_empty()),
+            name: item.name.into_owned(),
+            uid: item.uid.into_owned(),
+        },
+        created: item.created,
+        deletion: item.deletion.map(|timestamp| Deletion {
+            timestamp,
+            grace_seconds: item.grace_seconds.unwrap_or_default(),
+        }),
+        finalizers,
+        conditions: item
+            .namespace_only
+            .map(|namespace| namespace.conditions)
+            .unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::List;
+
+    fn keep() -> Keep {
+        Keep {
+            all: false,
+            filter: Filter::default(),
+            now: Timestamp::UNIX_EPOCH,
+            leaving: Some(BTreeSet::new()),
+        }
+    }
+
+    fn pods() -> ResourceType {
+        ResourceType {
+            version: "v1".into(),
+            plural: "pods".into(),
+            kind: "Pod".into(),
+            namespaced: true,
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn only_what_is_being_deleted_is_kept_and_finalizers_are_counted_once_an_object() {
+        let mut tally = Tally::default();
+        tally.note(
+            &pods(),
+            Item {
+                name: "bare".into(),
+                ..Item::default()
+            },
+            &keep(),
+        );
+        let held = Item {
+            name: "held".into(),
+            finalizers: vec!["a/b".into(), "a/b".into()],
+            ..Item::default()
+        };
+        tally.note(&pods(), held.clone(), &keep());
+        tally.note(
+            &pods(),
+            Item {
+                deletion: Some(Timestamp::UNIX_EPOCH),
+                ..held
+            },
+            &keep(),
+        );
+        assert_eq!((tally.objects, tally.kept.len()), (3, 1));
+        let usage = &tally.usage[&Finalizer {
+            list: List::Metadata,
+            name: "a/b".into(),
+        }];
+        assert_eq!((usage.objects, usage.terminating), (2, 1));
+    }
+
+    #[test]
+    fn absorbing_adds_up() {
+        let keep = Keep {
+            leaving: None,
+            ..keep()
+        };
+        let item = || Item {
+            name: "x".into(),
+            namespace: "n".into(),
+            finalizers: vec!["a/b".into()],
+            ..Item::default()
+        };
+        let (mut one, mut other) = (Tally::default(), Tally::default());
+        one.note(&pods(), item(), &keep);
+        other.note(&pods(), item(), &keep);
+        one.absorb(other);
+        assert_eq!(one.objects, 2);
+        assert_eq!(one.left["n"]["pods"], 2);
+        assert_eq!(one.usage.values().next().map(|usage| usage.objects), Some(2));
+    }
+}

@@ -1,0 +1,3 @@
+module finalizers.test/reaper
+
+go 1.26.0

@@ -1,0 +1,36 @@
+//! Continue tokens: where a list goes on.
+
+/// Where a list goes on. On the wire it is opaque, and on purpose full of characters that a query must escape:
+/// kube-apiserver's tokens have none of them, but nothing forbids them, and other servers are behind the same door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// The first object not looked at yet.
+    pub offset: usize,
+    /// The page that starts there, counted from 1.
+    pub page: usize,
+}
+
+impl Cursor {
+    pub const START: Cursor = Cursor { offset: 0, page: 1 };
+
+    pub fn token(self, selectors: &str) -> String {
+        format!("{}+{}/{selectors}&==", self.offset, self.page)
+    }
+
+    /// Reads a token back. `None`: mangled on the way, or used with other selectors than it was given for.
+    pub fn parse(token: &str, selectors: &str) -> Option<Self> {
+        let (offset, rest) = token.split_once('+')?;
+        let (page, rest) = rest.split_once('/')?;
+        (rest.strip_suffix("&==")? == selectors).then_some(())?;
+        Some(Cursor {
+            offset: offset.parse().ok()?,
+            page: page.parse().ok()?,
+        })
+    }
+
+    /// The page that a token asks for, whatever its selectors.
+    pub fn page_of(token: Option<&str>) -> usize {
+        let page = |token: &str| token.split_once('+')?.1.split_once('/')?.0.parse().ok();
+        token.map_or(1, |token| page(token).unwrap_or(1))
+    }
+}

@@ -1,0 +1,110 @@
+//! When a fault strikes: at which path, page and request, and how often.
+
+use std::cell::Cell;
+
+use super::fault::Fault;
+
+/// A fault with its conditions. Built by the methods of the same names on [`Fault`].
+#[derive(Clone, Debug)]
+pub struct Rule {
+    pub(super) fault: Fault,
+    path: String,
+    page: Option<usize>,
+    spared: u32,
+    times: u32,
+    accept: Option<String>,
+    matched: Cell<u32>,
+}
+
+impl From<Fault> for Rule {
+    fn from(fault: Fault) -> Self {
+        Rule {
+            fault,
+            path: String::new(),
+            page: None,
+            spared: 0,
+            times: u32::MAX,
+            accept: None,
+            matched: Cell::new(0),
+        }
+    }
+}
+
+impl Rule {
+    /// Only for the n-th page of a list, counted from 1.
+    pub fn page(mut self, page: usize) -> Self {
+        self.page = Some(page);
+        self
+    }
+
+    /// Only after so many such requests went well.
+    pub fn after(mut self, spared: u32) -> Self {
+        self.spared = spared;
+        self
+    }
+
+    /// Only so many times, then all is well.
+    pub fn times(mut self, times: u32) -> Self {
+        self.times = times;
+        self
+    }
+
+    /// Only the n-th such request, counted from 1.
+    pub fn nth(self, nth: u32) -> Self {
+        self.after(nth - 1).times(1)
+    }
+
+    /// Only when the `Accept` header holds this text.
+    pub fn when_accept(mut self, text: &str) -> Self {
+        self.accept = Some(text.into());
+        self
+    }
+
+    pub(super) fn at(mut self, path: &str) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Whether it strikes this request; counts those that it is about.
+    pub(super) fn strikes(&self, path: &str, page: usize, accept: &str) -> bool {
+        let here = match self.path.strip_suffix('*') {
+            Some(prefix) => path.starts_with(prefix),
+            None => path == self.path,
+        };
+        let about = here
+            && self.page.is_none_or(|wanted| wanted == page)
+            && self.accept.as_ref().is_none_or(|text| accept.contains(text));
+        if !about {
+            return false;
+        }
+        let before = self.matched.replace(self.matched.get() + 1);
+        before >= self.spared && before - self.spared < self.times
+    }
+}
+
+impl Fault {
+    /// Only for the n-th page of a list, counted from 1.
+    pub fn page(self, page: usize) -> Rule {
+        Rule::from(self).page(page)
+    }
+
+    /// Only after so many such requests went well.
+    pub fn after(self, spared: u32) -> Rule {
+        Rule::from(self).after(spared)
+    }
+
+    /// Only so many times, then all is well.
+    pub fn times(self, times: u32) -> Rule {
+        Rule::from(self).times(times)
+    }
+
+    /// Only the n-th such request, counted from 1.
+    pub fn nth(self, nth: u32) -> Rule {
+        Rule::from(self).nth(nth)
+    }
+
+    /// Only when the `Accept` header holds this text.
+    pub fn when_accept(self, text: &str) -> Rule {
+        Rule::from(self).when_accept(text)
+    }
+}

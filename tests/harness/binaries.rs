@@ -1,0 +1,43 @@
+//! Where each program comes from.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use super::go;
+
+/// Program → the module below `tests/controlplane/` whose `tool` (or own package) it is.
+const MODULES: &[(&str, &str)] = &[
+    ("kube-apiserver", "kubernetes"),
+    ("kube-controller-manager", "kubernetes"),
+    ("kubectl", "kubernetes"),
+    ("etcd", "etcd"),
+    ("etcdctl", "etcd"),
+    ("csi-provisioner", "provisioner"),
+    ("csi-attacher", "sidecars"),
+    ("csi-snapshotter", "sidecars"),
+    ("snapshot-controller", "sidecars"),
+    ("csi-driver", "csi-driver"),
+    ("reaper", "reaper"),
+];
+
+/// The path of a program: from `KUBEBUILDER_ASSETS` if it is there, otherwise built on first use.
+pub fn program(name: &str) -> PathBuf {
+    if let Some(assets) = env::var_os("KUBEBUILDER_ASSETS") {
+        let ready = Path::new(&assets).join(name);
+        if ready.is_file() {
+            return ready;
+        }
+    }
+    let (_, module) = MODULES
+        .iter()
+        .find(|(program, _)| *program == name)
+        .unwrap_or_else(|| panic!("no module below tests/controlplane builds {name}"));
+    go::build(module).join(name)
+}
+
+/// The folder of the snapshot CRDs; they come with the controllers' module.
+pub fn snapshot_crds() -> PathBuf {
+    go::build("sidecars").join("crds")
+}

@@ -1,0 +1,289 @@
+//! A cluster: etcd, kube-apiserver and kube-controller-manager in a directory of their own.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use super::{
+    Component, CsiSetup, Namespace, Output, Plugin, UserSetup, binaries, cache, control_plane::Plan,
+    kubeconfig, kubectl::Kubectl, logs, pki::Authority, reaper::Reaper, wait,
+};
+
+/// Another test run may take a port between its choice and its use; that it happens thrice is unheard of.
+const ATTEMPTS: usize = 3;
+
+/// What differs from the usual cluster. Extra flags come last and win.
+pub struct Options<'a> {
+    /// Without it nothing is ever protected, collected or removed.
+    pub controller_manager: bool,
+    /// More flags for kube-apiserver.
+    pub apiserver_args: &'a [&'a str],
+    /// More flags for kube-controller-manager, such as `--enable-hostpath-provisioner`.
+    pub controller_manager_args: &'a [&'a str],
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self {
+            controller_manager: true,
+            apiserver_args: &[],
+            controller_manager_args: &[],
+        }
+    }
+}
+
+/// A running cluster. Dropping it ends everything; so does the end of the test process, however it ends.
+pub struct Cluster {
+    // Dropped last to first would not matter: the reaper goes when its last user does.
+    pub(super) reaper: Arc<Reaper>,
+    pub(super) authority: Authority,
+    pub(super) kubectl: Kubectl,
+    api_url: String,
+    etcd_url: String,
+    etcd: Component,
+    api_server: Component,
+    controller_manager: Option<Component>,
+    names: AtomicU32,
+}
+
+impl Cluster {
+    /// The cluster that all tests of this process share, started by the first that asks.
+    pub fn shared() -> &'static Self {
+        static SHARED: LazyLock<Cluster> = LazyLock::new(Cluster::start);
+        &SHARED
+    }
+
+    /// A cluster of one's own, for tests that break it.
+    pub fn start() -> Self {
+        Self::with(&Options::default())
+    }
+
+    /// A cluster of one's own with other flags.
+    pub fn with(options: &Options) -> Self {
+        for attempt in 1.. {
+            match Self::try_start(options) {
+                Ok(cluster) => return cluster,
+                Err(why) if why.contains("address already in use") && attempt < ATTEMPTS => cache::say(&why),
+                Err(why) => panic!("{why}"),
+            }
+        }
+        unreachable!("the last attempt returns or panics")
+    }
+
+    fn try_start(options: &Options) -> Result<Self, String> {
+        let reaper = Arc::new(Reaper::start(&binaries::program("reaper"), None));
+        let directory = reaper.directory().to_owned();
+        let home = directory.join("home");
+        for folder in [&home, &directory.join("logs")] {
+            fs::create_dir(folder).expect("the cluster's directory is writable");
+        }
+        let authority = Authority::new(directory.join("pki"));
+        let plan = Plan::new(&directory, &authority);
+        let config = |user: &str, groups: &[&str]| {
+            let identity = authority.client(user, user, groups, false);
+            kubeconfig::write(
+                directory.join(format!("{user}.kubeconfig")),
+                &plan.api_url(),
+                &authority,
+                &identity,
+            )
+        };
+        let kubectl = Kubectl {
+            program: binaries::program("kubectl"),
+            kubeconfig: config("admin", &["system:masters"]),
+            home,
+        };
+        let probe = kubectl.clone();
+
+        let etcd = Component::new(&reaper, "etcd", &binaries::program("etcd"), plan.etcd());
+        let api_server = Component::new(
+            &reaper,
+            "kube-apiserver",
+            &binaries::program("kube-apiserver"),
+            plan.api_server(options.apiserver_args),
+        )
+        .ready_when(move || {
+            probe
+                .run(["get", "--raw=/readyz", "--request-timeout=5s"], None)
+                .code
+                == 0
+        });
+        let controller_manager = options.controller_manager.then(|| {
+            let config = config("system:kube-controller-manager", &[]);
+            let flags = plan.controller_manager(&config, options.controller_manager_args);
+            let program = binaries::program("kube-controller-manager");
+            Component::new(&reaper, "kube-controller-manager", &program, flags)
+        });
+        let (api_url, etcd_url) = (plan.api_url(), plan.etcd_url());
+        drop(plan);
+        let names = AtomicU32::new(0);
+        let cluster = Self {
+            reaper,
+            authority,
+            kubectl,
+            api_url,
+            etcd_url,
+            etcd,
+            api_server,
+            controller_manager,
+            names,
+        };
+        cluster.begin()?;
+        Ok(cluster)
+    }
+
+    fn begin(&self) -> Result<(), String> {
+        self.etcd.try_start()?;
+        self.api_server.try_start()?;
+        if let Some(controller_manager) = &self.controller_manager {
+            controller_manager.try_start()?;
+            // Pods need it, and it shows that the controllers have begun.
+            wait(
+                "the controllers make the default service account",
+                Duration::from_secs(60),
+                || {
+                    self.get(["serviceaccount", "default", "--namespace=default"])
+                        .is_some()
+                },
+            );
+        }
+        Ok(())
+    }
+
+    /// Where everything of this cluster is; it goes with the cluster.
+    pub fn directory(&self) -> &Path {
+        self.reaper.directory()
+    }
+
+    /// The administrator's kubeconfig.
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubectl.kubeconfig
+    }
+
+    /// The address of the API server, which clients trust through [`Self::certificate_authority`].
+    pub fn url(&self) -> &str {
+        &self.api_url
+    }
+
+    /// The PEM certificate of the cluster's authority.
+    pub fn certificate_authority(&self) -> PathBuf {
+        self.authority.file("ca.crt")
+    }
+
+    /// The server in front of etcd.
+    pub fn api_server(&self) -> &Component {
+        &self.api_server
+    }
+
+    /// The store.
+    pub fn etcd(&self) -> &Component {
+        &self.etcd
+    }
+
+    /// All of Kubernetes' own controllers.
+    pub fn controller_manager(&self) -> &Component {
+        self.controller_manager
+            .as_ref()
+            .expect("this cluster was started without a controller manager")
+    }
+
+    /// A name that no other test of this cluster uses.
+    pub fn unique(&self, name: &str) -> String {
+        format!("{name}-{}", self.names.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A new namespace with a unique name; its deletion begins when it is dropped.
+    pub fn namespace(&self, name: &str) -> Namespace<'_> {
+        Namespace::create(self, self.unique(name))
+    }
+
+    /// The kubectl of this cluster, for measuring it.
+    pub fn kubectl_program(&self) -> PathBuf {
+        binaries::program("kubectl")
+    }
+
+    /// kubectl as the administrator.
+    pub fn kubectl<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Output {
+        self.kubectl.run(arguments, None)
+    }
+
+    /// `kubectl apply` of a text; fails the test when it is refused.
+    #[track_caller]
+    pub fn apply(&self, manifest: &str) {
+        self.kubectl
+            .run(["apply", "--server-side", "--filename=-"], Some(manifest))
+            .success();
+    }
+
+    /// `kubectl get … -o json`; `None` when there is no such object.
+    #[track_caller]
+    pub fn get<S: Into<String>>(&self, what: impl IntoIterator<Item = S>) -> Option<Value> {
+        let mut arguments = vec!["get".to_owned()];
+        arguments.extend(what.into_iter().map(Into::into));
+        arguments.extend(["--output=json".to_owned(), "--ignore-not-found".to_owned()]);
+        let text = self.kubectl.run(arguments, None).success();
+        (!text.is_empty()).then(|| serde_json::from_str(&text).expect("kubectl prints JSON"))
+    }
+
+    /// Writes into the status, as a kubelet or an operator would.
+    #[track_caller]
+    pub fn patch_status<S: Into<String>>(&self, object: impl IntoIterator<Item = S>, status: &Value) {
+        let mut arguments = vec!["patch".to_owned()];
+        arguments.extend(object.into_iter().map(Into::into));
+        let patch = serde_json::json!({"status": status});
+        arguments.extend([
+            "--subresource=status".to_owned(),
+            "--type=merge".to_owned(),
+            format!("--patch={patch}"),
+        ]);
+        self.kubectl.run(arguments, None).success();
+    }
+
+    /// etcdctl against this cluster's etcd.
+    pub fn etcdctl<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Output {
+        let file = |name: &str| self.authority.file(name).display().to_string();
+        let mut all = vec![
+            format!("--endpoints={}", self.etcd_url),
+            format!("--cacert={}", file("ca.crt")),
+            format!("--cert={}", file("server.crt")),
+            format!("--key={}", file("server.key")),
+        ];
+        all.extend(arguments.into_iter().map(Into::into));
+        let etcdctl = Kubectl {
+            program: binaries::program("etcdctl"),
+            ..self.kubectl.clone()
+        };
+        etcdctl.run(all, None)
+    }
+
+    /// Describes a user with no rights, to be given some.
+    pub fn user(&self, name: &str) -> UserSetup<'_> {
+        UserSetup::new(self, self.unique(name))
+    }
+
+    /// The plugin with these arguments, as the administrator unless told otherwise.
+    pub fn plugin<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Plugin {
+        Plugin::new(arguments)
+            .kubeconfig(self.kubeconfig())
+            .home(&self.kubectl.home)
+    }
+
+    /// Describes storage by this driver: our driver behind the real sidecars.
+    pub fn csi_driver(&self, name: &str) -> CsiSetup<'_> {
+        CsiSetup::new(self, name)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        logs::keep_if_failing(self.directory());
+    }
+}

@@ -1,0 +1,117 @@
+//! The flags of etcd, kube-apiserver and kube-controller-manager.
+
+use std::path::Path;
+
+use super::{
+    pki::{Authority, Identity},
+    ports,
+};
+
+/// What the three programs must agree on.
+pub struct Plan<'a> {
+    pub directory: &'a Path,
+    pub authority: &'a Authority,
+    /// Serves, and speaks to etcd: etcd trusts only this cluster, so that an API server can never end up with the
+    /// etcd of another test run that was quicker to take a port.
+    pub server: Identity,
+    pub etcd_port: u16,
+    pub etcd_peer_port: u16,
+    pub api_port: u16,
+}
+
+impl<'a> Plan<'a> {
+    pub fn new(directory: &'a Path, authority: &'a Authority) -> Self {
+        Self {
+            directory,
+            authority,
+            server: authority.server("server", &["127.0.0.1", "localhost", "kubernetes.default.svc"]),
+            etcd_port: ports::free(),
+            etcd_peer_port: ports::free(),
+            api_port: ports::free(),
+        }
+    }
+
+    pub fn etcd_url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.etcd_port)
+    }
+
+    pub fn api_url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.api_port)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.authority.file(name).display().to_string()
+    }
+
+    pub fn etcd(&self) -> Vec<String> {
+        let (url, peer) = (
+            self.etcd_url(),
+            format!("http://127.0.0.1:{}", self.etcd_peer_port),
+        );
+        vec![
+            "--name=test".into(),
+            format!("--data-dir={}", self.directory.join("etcd").display()),
+            "--unsafe-no-fsync".into(), // the data need not survive the machine
+            format!("--listen-client-urls={url}"),
+            format!("--advertise-client-urls={url}"),
+            format!("--listen-peer-urls={peer}"),
+            format!("--initial-advertise-peer-urls={peer}"),
+            format!("--initial-cluster=test={peer}"),
+            "--client-cert-auth".into(),
+            format!("--trusted-ca-file={}", self.file("ca.crt")),
+            format!("--cert-file={}", self.server.certificate.display()),
+            format!("--key-file={}", self.server.key.display()),
+        ]
+    }
+
+    pub fn api_server(&self, extra: &[&str]) -> Vec<String> {
+        let (certificate, key) = (self.server.certificate.display(), self.server.key.display());
+        let mut flags = vec![
+            format!("--etcd-servers={}", self.etcd_url()),
+            format!("--etcd-cafile={}", self.file("ca.crt")),
+            format!("--etcd-certfile={certificate}"),
+            format!("--etcd-keyfile={key}"),
+            "--bind-address=127.0.0.1".into(),
+            format!("--secure-port={}", self.api_port),
+            // A machine need not have an address besides 127.0.0.1, which is not allowed as an endpoint.
+            "--advertise-address=192.0.2.1".into(),
+            "--endpoint-reconciler-type=none".into(),
+            "--service-cluster-ip-range=10.96.0.0/16".into(),
+            format!("--tls-cert-file={certificate}"),
+            format!("--tls-private-key-file={key}"),
+            format!("--client-ca-file={}", self.file("ca.crt")),
+            "--authorization-mode=Node,RBAC".into(),
+            "--service-account-issuer=https://kubernetes.default.svc".into(),
+            format!("--service-account-key-file={}", self.file("accounts.pub")),
+            format!("--service-account-signing-key-file={}", self.file("accounts.key")),
+            // Aggregation, so that an APIService can exist and be dead.
+            format!("--requestheader-client-ca-file={}", self.file("ca.crt")),
+            "--requestheader-allowed-names=front-proxy".into(),
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-".into(),
+            "--requestheader-group-headers=X-Remote-Group".into(),
+            "--requestheader-username-headers=X-Remote-User".into(),
+        ];
+        let proxy = self.authority.client("front-proxy", "front-proxy", &[], false);
+        flags.push(format!(
+            "--proxy-client-cert-file={}",
+            proxy.certificate.display()
+        ));
+        flags.push(format!("--proxy-client-key-file={}", proxy.key.display()));
+        flags.extend(extra.iter().map(ToString::to_string));
+        flags
+    }
+
+    pub fn controller_manager(&self, kubeconfig: &Path, extra: &[&str]) -> Vec<String> {
+        let mut flags = vec![
+            format!("--kubeconfig={}", kubeconfig.display()),
+            "--secure-port=0".into(), // nobody asks for its metrics
+            "--use-service-account-credentials".into(),
+            format!("--service-account-private-key-file={}", self.file("accounts.key")),
+            format!("--root-ca-file={}", self.file("ca.crt")),
+            format!("--cluster-signing-cert-file={}", self.file("ca.crt")),
+            format!("--cluster-signing-key-file={}", self.file("ca.key")),
+        ];
+        flags.extend(extra.iter().map(ToString::to_string));
+        flags
+    }
+}

@@ -1,0 +1,217 @@
+//! Storage: our driver without a disk behind the real sidecars.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use super::{Cluster, Component, binaries, logs, wait};
+
+/// Storage to be.
+pub struct CsiSetup<'a> {
+    cluster: &'a Cluster,
+    name: String,
+    attach: bool,
+    snapshots: bool,
+}
+
+/// A driver and its sidecars at work. Dropping it ends them, as an uninstalled driver's would.
+pub struct CsiDriver<'a> {
+    cluster: &'a Cluster,
+    name: String,
+    control: PathBuf,
+    process: Component,
+    provisioner: Component,
+    attacher: Option<Component>,
+    snapshotter: Option<Component>,
+    snapshot_controller: Option<Component>,
+}
+
+impl<'a> CsiSetup<'a> {
+    pub(super) fn new(cluster: &'a Cluster, name: &str) -> Self {
+        Self {
+            cluster,
+            name: name.to_owned(),
+            attach: false,
+            snapshots: false,
+        }
+    }
+
+    /// Volumes must be attached, by the real csi-attacher.
+    pub fn with_attacher(mut self) -> Self {
+        self.attach = true;
+        self
+    }
+
+    /// Installs the snapshot CRDs, the real snapshot-controller and the real csi-snapshotter.
+    pub fn with_snapshots(mut self) -> Self {
+        self.snapshots = true;
+        self
+    }
+
+    /// Starts everything, and makes the `CSIDriver` and a `StorageClass`, both named like the driver.
+    pub fn start(self) -> CsiDriver<'a> {
+        let Self {
+            cluster,
+            name,
+            attach,
+            snapshots,
+        } = self;
+        let control = cluster.directory().join(&name);
+        fs::create_dir(&control).unwrap_or_else(|error| panic!("{name} was already started: {error}"));
+        let socket = control.join("socket");
+        let component = |program: &str, arguments: Vec<String>| {
+            Component::new(
+                &cluster.reaper,
+                &format!("{program}.{name}"),
+                &binaries::program(program),
+                arguments,
+            )
+        };
+
+        let mut arguments = vec![
+            name.clone(),
+            socket.display().to_string(),
+            control.display().to_string(),
+        ];
+        arguments.extend(attach.then(|| "attach".to_owned()));
+        arguments.extend(snapshots.then(|| "snapshot".to_owned()));
+        let listening = socket.clone();
+        let process = component("csi-driver", arguments).ready_when(move || listening.exists());
+
+        // Leases as in life; retries in seconds rather than minutes.
+        let kubeconfig = format!("--kubeconfig={}", cluster.kubeconfig().display());
+        let elected = [
+            "--leader-election".to_owned(),
+            "--leader-election-namespace=kube-system".to_owned(),
+        ];
+        let sidecar = |program: &str| {
+            let mut arguments = vec![kubeconfig.clone(), format!("--csi-address={}", socket.display())];
+            arguments.push("--retry-interval-start=200ms".to_owned());
+            arguments.push("--retry-interval-max=2s".to_owned());
+            arguments.extend(elected.clone());
+            component(program, arguments)
+        };
+        let driver = CsiDriver {
+            process,
+            provisioner: sidecar("csi-provisioner"),
+            attacher: attach.then(|| sidecar("csi-attacher")),
+            snapshotter: snapshots.then(|| sidecar("csi-snapshotter")),
+            snapshot_controller: snapshots.then(|| {
+                component(
+                    "snapshot-controller",
+                    [std::slice::from_ref(&kubeconfig), &elected[..]].concat(),
+                )
+            }),
+            cluster,
+            name,
+            control,
+        };
+        driver.install(attach, snapshots);
+        for component in driver.components() {
+            component.start();
+        }
+        driver
+    }
+}
+
+impl CsiDriver<'_> {
+    fn install(&self, attach: bool, snapshots: bool) {
+        let name = &self.name;
+        self.cluster.apply(&format!(
+            "{{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {{name: {name}}}, spec: {{attachRequired: {attach}}}}}
+---
+{{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {{name: {name}}}, provisioner: {name}}}"
+        ));
+        if snapshots {
+            let crds = format!("--filename={}", binaries::snapshot_crds().display());
+            self.cluster.kubectl(["apply", "--server-side", &crds]).success();
+            wait("the snapshot types are served", Duration::from_secs(20), || {
+                self.cluster
+                    .kubectl(["get", "volumesnapshotclasses.snapshot.storage.k8s.io"])
+                    .code
+                    == 0
+            });
+            self.cluster.apply(&format!(
+                "{{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshotClass, metadata: {{name: {name}}}, driver: {name}, deletionPolicy: Delete}}"
+            ));
+        }
+    }
+
+    fn components(&self) -> impl Iterator<Item = &Component> {
+        let optional = [&self.attacher, &self.snapshotter, &self.snapshot_controller];
+        [&self.process, &self.provisioner]
+            .into_iter()
+            .chain(optional.into_iter().flatten())
+    }
+
+    /// The driver's own process.
+    pub fn process(&self) -> &Component {
+        &self.process
+    }
+
+    /// The real csi-provisioner.
+    pub fn provisioner(&self) -> &Component {
+        &self.provisioner
+    }
+
+    /// The real csi-attacher.
+    pub fn attacher(&self) -> &Component {
+        self.attacher
+            .as_ref()
+            .expect("this driver was started without an attacher")
+    }
+
+    /// The real csi-snapshotter, which takes and deletes the snapshots.
+    pub fn snapshotter(&self) -> &Component {
+        self.snapshotter
+            .as_ref()
+            .expect("this driver was started without snapshots")
+    }
+
+    /// The real snapshot-controller, which binds and protects them.
+    pub fn snapshot_controller(&self) -> &Component {
+        self.snapshot_controller
+            .as_ref()
+            .expect("this driver was started without snapshots")
+    }
+
+    /// From now on a CSI call, such as `DeleteVolume`, fails with this text.
+    pub fn fails(&self, call: &str, text: &str) {
+        assert!(!text.is_empty(), "a failure has a text");
+        self.fault(call, text);
+    }
+
+    /// From now on a CSI call hangs until its caller gives up.
+    pub fn hangs(&self, call: &str) {
+        self.fault(call, "");
+    }
+
+    /// A CSI call works again.
+    pub fn heals(&self, call: &str) {
+        fs::remove_file(self.control.join(call))
+            .unwrap_or_else(|error| panic!("{call} was not at fault: {error}"));
+    }
+
+    /// The driver looks at each call whether there is such a file, so it must appear whole.
+    fn fault(&self, call: &str, text: &str) {
+        let new = self.control.join("new-fault");
+        fs::write(&new, text)
+            .and_then(|()| fs::rename(&new, self.control.join(call)))
+            .expect("the fault is written");
+    }
+
+    /// All calls that came in, oldest first: `DeleteVolume pvc-…`.
+    pub fn calls(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.control.join("calls")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for CsiDriver<'_> {
+    fn drop(&mut self) {
+        logs::keep_if_failing(self.cluster.directory());
+        for component in self.components() {
+            if component.is_running() {
+                component.kill();
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The real kubectl, as one user.
+
+use std::{path::PathBuf, process::Command, time::Duration};
+
+use super::output::{Output, Running};
+
+/// Longer than anything a test does with kubectl; only a frozen server takes so long.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// kubectl with a kubeconfig and a home (for its cache) of its own.
+#[derive(Clone)]
+pub struct Kubectl {
+    pub program: PathBuf,
+    pub kubeconfig: PathBuf,
+    pub home: PathBuf,
+}
+
+impl Kubectl {
+    pub fn run<S: Into<String>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+        stdin: Option<&str>,
+    ) -> Output {
+        let mut command = Command::new(&self.program);
+        command.args(arguments.into_iter().map(Into::into)).env_clear();
+        command
+            .env("KUBECONFIG", &self.kubeconfig)
+            .env("HOME", &self.home);
+        Running::start(command, stdin).finish(LIMIT)
+    }
+}

@@ -1,0 +1,117 @@
+//! What a program said and how it ended.
+
+use std::{
+    fmt,
+    io::{Read, Write as _},
+    os::unix::process::ExitStatusExt as _,
+    process::{Child, Command, Stdio},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+/// The end of a program.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Standard output, with replacement characters where it is not UTF-8.
+    pub stdout: String,
+    /// Standard error, likewise.
+    pub stderr: String,
+    /// The exit code, or as in a shell 128 and the signal that ended it.
+    pub code: i32,
+}
+
+impl Output {
+    /// The standard output of a program that must succeed.
+    #[track_caller]
+    pub fn success(self) -> String {
+        assert!(self.code == 0, "{self}");
+        self.stdout
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "exit code {}\n--- stdout\n{}--- stderr\n{}",
+            self.code, self.stdout, self.stderr
+        )
+    }
+}
+
+/// A child whose output is being read, so that it never waits for us.
+pub(super) struct Running {
+    pub child: Child,
+    what: String,
+    stdout: JoinHandle<Vec<u8>>,
+    stderr: JoinHandle<Vec<u8>>,
+}
+
+impl Running {
+    pub fn start(mut command: Command, stdin: Option<&str>) -> Self {
+        let what = format!("{command:?}");
+        command.stdin(if stdin.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
+        let stdout = read(child.stdout.take().expect("stdout is a pipe"));
+        let stderr = read(child.stderr.take().expect("stderr is a pipe"));
+        if let (Some(mut pipe), Some(text)) = (child.stdin.take(), stdin) {
+            // A program that ends without reading closes the pipe; its exit code says enough.
+            let _ = pipe.write_all(text.as_bytes());
+        }
+        Self {
+            child,
+            what,
+            stdout,
+            stderr,
+        }
+    }
+
+    /// Waits for the end; a program that takes longer than `limit` is killed, and the test with it.
+    pub fn finish(mut self, limit: Duration) -> Output {
+        let until = Instant::now() + limit;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
+                break Some(status);
+            }
+            if Instant::now() > until {
+                break None;
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        if status.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+        let text = |reader: JoinHandle<Vec<u8>>| {
+            String::from_utf8_lossy(&reader.join().expect("the reader does not panic")).into_owned()
+        };
+        let (stdout, stderr) = (text(self.stdout), text(self.stderr));
+        let Some(status) = status else {
+            panic!(
+                "{} did not end within {limit:?}\n--- stdout\n{stdout}--- stderr\n{stderr}",
+                self.what
+            )
+        };
+        let code = status
+            .code()
+            .or_else(|| Some(128 + status.signal()?))
+            .expect("it exited or was killed");
+        Output { stdout, stderr, code }
+    }
+}
+
+fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What came before an error is still worth showing.
+        let _ = pipe.read_to_end(&mut bytes);
+        bytes
+    })
+}

@@ -1,0 +1,106 @@
+//! Certificates of one cluster, all from one authority that lives as long as the cluster.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, date_time_ymd,
+};
+
+/// Signs servers' and users' certificates; users' groups are organisations, as Kubernetes reads them.
+pub struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    folder: PathBuf,
+}
+
+/// A certificate and its key, as files.
+#[derive(Clone)]
+pub struct Identity {
+    /// Path of the PEM certificate.
+    pub certificate: PathBuf,
+    /// Path of the PEM key.
+    pub key: PathBuf,
+}
+
+impl Authority {
+    /// Makes an authority that keeps its files in `folder`.
+    pub fn new(folder: PathBuf) -> Self {
+        let key = new_key();
+        let mut params = CertificateParams::default();
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "test authority");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        let certificate = params
+            .self_signed(&key)
+            .expect("a certificate of ours can be signed");
+        fs::create_dir_all(&folder).expect("the cluster's directory is writable");
+        write(&folder.join("ca.crt"), &certificate.pem());
+        write(&folder.join("ca.key"), &key.serialize_pem());
+        // Service account tokens are signed with a key of their own.
+        let accounts = new_key();
+        write(&folder.join("accounts.key"), &accounts.serialize_pem());
+        write(&folder.join("accounts.pub"), &accounts.public_key_pem());
+        Self {
+            issuer: Issuer::new(params, key),
+            folder,
+        }
+    }
+
+    /// A file of this authority: `ca.crt`, `ca.key`, `accounts.key`, `accounts.pub`.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// A certificate for a server that clients reach under `names`; it is a client as well (etcd asks itself).
+    pub fn server(&self, file: &str, names: &[&str]) -> Identity {
+        let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+        let mut params = CertificateParams::new(names).expect("the names are valid");
+        params.distinguished_name.push(DnType::CommonName, file);
+        params.extended_key_usages = vec![
+            ExtendedKeyUsagePurpose::ServerAuth,
+            ExtendedKeyUsagePurpose::ClientAuth,
+        ];
+        self.sign(file, &params)
+    }
+
+    /// A certificate that makes its holder this user in these groups.
+    pub fn client(&self, file: &str, user: &str, groups: &[&str], expired: bool) -> Identity {
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, user);
+        for group in groups {
+            params.distinguished_name.push(DnType::OrganizationName, *group);
+        }
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        if expired {
+            params.not_after = date_time_ymd(2020, 1, 1);
+        }
+        self.sign(file, &params)
+    }
+
+    fn sign(&self, file: &str, params: &CertificateParams) -> Identity {
+        let key = new_key();
+        let certificate = params
+            .signed_by(&key, &self.issuer)
+            .expect("a certificate of ours can be signed");
+        let identity = Identity {
+            certificate: self.folder.join(format!("{file}.crt")),
+            key: self.folder.join(format!("{file}.key")),
+        };
+        write(&identity.certificate, &certificate.pem());
+        write(&identity.key, &key.serialize_pem());
+        identity
+    }
+}
+
+fn new_key() -> KeyPair {
+    KeyPair::generate().expect("a key can be made")
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+}

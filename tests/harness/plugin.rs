@@ -1,0 +1,133 @@
+//! The plugin as a process, alone or as kubectl starts it.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Output, User, binaries, output::Running};
+
+/// The program under test.
+const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
+
+/// A run to be. It sees no environment but what is set here, so that a developer's own settings
+/// (`KUBECONFIG`, `NO_COLOR`, proxies) cannot change what a test sees.
+pub struct Plugin {
+    arguments: Vec<String>,
+    environment: BTreeMap<String, OsString>,
+    stdin: Option<String>,
+    through_kubectl: bool,
+    limit: Duration,
+}
+
+impl Plugin {
+    /// The plugin without any cluster, as for `--from`.
+    pub fn new<S: Into<String>>(arguments: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            environment: BTreeMap::new(),
+            stdin: None,
+            through_kubectl: false,
+            limit: Duration::from_secs(60),
+        }
+        .env("LANG", "C.UTF-8")
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+    }
+
+    /// Connects as this user.
+    pub fn as_user(self, user: &User) -> Self {
+        self.kubeconfig(user.kubeconfig())
+    }
+
+    /// Reads this kubeconfig.
+    pub fn kubeconfig(self, path: &Path) -> Self {
+        self.env("KUBECONFIG", path)
+    }
+
+    pub(super) fn home(self, path: &Path) -> Self {
+        self.env("HOME", path)
+    }
+
+    /// Sets one variable.
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.environment.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// What the plugin can read from its standard input; otherwise that is empty.
+    pub fn stdin(mut self, text: &str) -> Self {
+        self.stdin = Some(text.to_owned());
+        self
+    }
+
+    /// Runs `kubectl finalizers …`, with the plugin's directory first on PATH.
+    pub fn through_kubectl(mut self) -> Self {
+        self.through_kubectl = true;
+        self
+    }
+
+    /// How long the run may take before it is killed and the test fails; a minute if not set.
+    pub fn within(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Runs to the end.
+    pub fn run(self) -> Output {
+        self.spawn().finish()
+    }
+
+    /// Starts, so that the test can interrupt.
+    pub fn spawn(self) -> RunningPlugin {
+        let mut command = if self.through_kubectl {
+            let mut command = Command::new(binaries::program("kubectl"));
+            command.arg("finalizers");
+            command
+        } else {
+            Command::new(BINARY)
+        };
+        command.args(&self.arguments).env_clear().envs(&self.environment);
+        if self.through_kubectl {
+            let mut path: Vec<PathBuf> = vec![Path::new(BINARY).parent().expect("it is in a folder").into()];
+            path.extend(
+                self.environment
+                    .get("PATH")
+                    .map(std::env::split_paths)
+                    .into_iter()
+                    .flatten(),
+            );
+            command.env(
+                "PATH",
+                std::env::join_paths(path).expect("folders on PATH hold no colon"),
+            );
+        }
+        RunningPlugin {
+            running: Running::start(command, self.stdin.as_deref()),
+            limit: self.limit,
+        }
+    }
+}
+
+/// A plugin at work.
+pub struct RunningPlugin {
+    running: Running,
+    limit: Duration,
+}
+
+impl RunningPlugin {
+    /// Sends a signal, such as `Signal::INT` for Ctrl-C.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.running.child);
+        kill_process(pid, signal).unwrap_or_else(|error| panic!("cannot send {signal:?}: {error}"));
+    }
+
+    /// Waits for its end.
+    pub fn finish(self) -> Output {
+        self.running.finish(self.limit)
+    }
+}
