@@ -29,7 +29,7 @@ const RELATED_LIMIT: usize = 8;
 
 /// What the name of an undescribed finalizer tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "camelCase")]
 pub struct Deduced {
     /// The finalizer.
     pub name: String,

@@ -12,7 +12,7 @@ use super::{Knowledge, builtin};
 
 /// What a pasted name was taken for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "camelCase")]
 pub struct Recognised {
     /// The name as it is in the catalogue or, where a pattern matched, as given; its case may differ from what was
     /// given.
