@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::distance::within;
 use super::schema::Step;
 use super::{Knowledge, builtin};
 
@@ -30,7 +29,7 @@ const RELATED_LIMIT: usize = 8;
 
 /// What the name of an undescribed finalizer tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "camelCase")]
 pub struct Deduced {
     /// The finalizer.
     pub name: String,
@@ -136,7 +135,13 @@ impl Knowledge {
         // A fifth of the name may be wrong, as long as something is left to recognise.
         let limit = (wanted.chars().count() / 5).min(4);
         let all: BTreeSet<&str> = self.names().collect();
-        let distance = |other: &str| within(limit, &wanted, &other.to_lowercase());
+        let distance = |other: &str| {
+            // Lengths alone rule out most names.
+            let may_be = other.len().abs_diff(wanted.len()) <= limit;
+            may_be
+                .then(|| strsim::osa_distance(&wanted, &other.to_lowercase()))
+                .filter(|edits| *edits <= limit)
+        };
         let mut near: Vec<(usize, &str)> = all
             .into_iter()
             .filter_map(|other| Some((distance(other)?, other)))

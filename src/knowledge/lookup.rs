@@ -12,7 +12,7 @@ use super::{Knowledge, builtin};
 
 /// What a pasted name was taken for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "camelCase")]
 pub struct Recognised {
     /// The name as it is in the catalogue or, where a pattern matched, as given; its case may differ from what was
     /// given.
@@ -43,8 +43,8 @@ enum Spelling {
 
 impl Knowledge {
     /// The entry that speaks for this name in this list on an object of this kind (`None`: kind not known).
-    pub fn lookup(&self, name: &str, list: List, kind: Option<GroupKind<'_>>) -> Option<Entry> {
-        let mut fitting = self.fitting(name, Some(list), kind);
+    pub fn lookup(&self, name: &str, list: impl Into<List>, kind: Option<GroupKind<'_>>) -> Option<Entry> {
+        let mut fitting = self.fitting(name, Some(list.into()), kind);
         (!fitting.is_empty()).then(|| fitting.swap_remove(0).1)
     }
 

@@ -9,8 +9,8 @@
 
 mod builtin;
 mod catalog;
+mod convert;
 mod deduce;
-mod distance;
 mod lookup;
 pub mod paste;
 pub mod schema;

@@ -108,6 +108,16 @@ fn every_entry_goes_through_json_and_yaml_unchanged() {
     for entry in all() {
         let json = serde_json::to_string(&entry).unwrap();
         assert_eq!(serde_json::from_str::<Entry>(&json).unwrap(), entry);
+        let keys: serde_json::Value = serde_json::from_str(&json).unwrap();
+        for keys in [&keys, &keys["holder"]] {
+            assert!(
+                keys.as_object()
+                    .unwrap()
+                    .keys()
+                    .all(|key| !key.contains(['-', '_'])),
+                "{json}"
+            );
+        }
         let yaml = serde_saphyr::to_string(&entry).unwrap();
         assert_eq!(serde_saphyr::from_str::<Entry>(&yaml).unwrap(), entry, "{yaml}");
     }

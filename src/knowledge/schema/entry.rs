@@ -1,4 +1,7 @@
 //! One entry: everything that is known about one finalizer, with what its file gives to all of them filled in.
+//!
+//! People write the keys of files in words (`if-removed`); what the program prints as JSON or YAML has the keys of
+//! all its output (`ifRemoved`). Types that are read from both accept both.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +12,7 @@ use super::{
 
 /// Everything that is known about one finalizer, or about a family of names that one pattern describes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// The finalizer, or the pattern.
     pub name: String,
@@ -98,16 +101,19 @@ pub struct WaitsFor {
 /// Traces by which the holder, or the product that it is part of, is found. Each name may contain `*`; a Lease or
 /// workload name may contain `{driver}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(
+    rename_all(serialize = "camelCase", deserialize = "kebab-case"),
+    deny_unknown_fields
+)]
 pub struct Holder {
     /// Where it runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub runs: Runs,
     /// Platforms on which a control plane that is otherwise visible cannot be seen.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, alias = "hiddenOn", skip_serializing_if = "Vec::is_empty")]
     pub hidden_on: Vec<String>,
     /// How it is found when its name is not fixed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, alias = "foundBy", skip_serializing_if = "Vec::is_empty")]
     pub found_by: Vec<FoundBy>,
     /// Namespaces that it usually runs in, the most usual first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -119,7 +125,7 @@ pub struct Holder {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workloads: Vec<Workload>,
     /// `ServiceAccounts` that it acts as.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, alias = "serviceAccounts", skip_serializing_if = "Vec::is_empty")]
     pub service_accounts: Vec<String>,
     /// Names that it leaves in `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -128,10 +134,10 @@ pub struct Holder {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub webhooks: Vec<String>,
     /// `APIServices` that belong to the product.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, alias = "apiServices", skip_serializing_if = "Vec::is_empty")]
     pub api_services: Vec<String>,
     /// API groups whose CRDs show that the product is or was installed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, alias = "apiGroups", skip_serializing_if = "Vec::is_empty")]
     pub api_groups: Vec<String>,
     /// What the above cannot say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
