@@ -29,15 +29,6 @@ pub use schema::{
 
 use schema::Located;
 
-impl From<crate::object::List> for List {
-    fn from(list: crate::object::List) -> Self {
-        match list {
-            crate::object::List::Metadata => List::Metadata,
-            crate::object::List::Spec => List::NamespaceSpec,
-        }
-    }
-}
-
 /// The built-in catalogue and the user's own entries on top of it.
 #[derive(Debug, Clone, Default)]
 pub struct Knowledge {

@@ -46,7 +46,7 @@ pub(super) fn one_line(
     };
     let mut described = seen.in_list(List::Metadata).filter_map(|name| {
         knowledge
-            .lookup(name, List::Metadata.into(), Some(kind))
+            .lookup(name, List::Metadata, Some(kind))
             .map(|entry| entry.protects)
     });
     match described.next() {

@@ -292,7 +292,7 @@ fn known(finalizer: &Finalizer, on: &BTreeSet<OnType>, knowledge: &Knowledge) ->
             group: &ty.group,
             kind: &ty.kind,
         };
-        knowledge.lookup(&finalizer.name, finalizer.list.into(), Some(kind))
+        knowledge.lookup(&finalizer.name, finalizer.list, Some(kind))
     })?;
     Some(Known {
         project: entry.project,
