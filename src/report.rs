@@ -1,6 +1,8 @@
 //! The one value that every output shows. Its serde form is the public JSON: documented and versioned in
 //! `docs/`, and changed only with [`API_VERSION`].
 
+pub mod catalog;
+pub mod finalizer;
 pub mod gaps;
 mod reason;
 pub mod scan;
@@ -9,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use self::{gaps::GapReport, scan::ScanReport};
+pub use self::{catalog::CatalogReport, finalizer::FinalizersReport, gaps::GapReport, scan::ScanReport};
 use crate::{
     object::{Age, Finalizer, ObjectRef},
     snapshot::Condition,

@@ -22,7 +22,7 @@ use crate::{
     snapshot::Snapshot,
 };
 
-pub(super) fn run(scan: &Scan) -> Result<Exit, Error> {
+pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
     let (snapshot, took) = match &scan.source {
         Source::Server(connection) => {
             let began = Instant::now();
@@ -30,7 +30,7 @@ pub(super) fn run(scan: &Scan) -> Result<Exit, Error> {
         }
         Source::Files(_) => unreachable!(),
     };
-    let report = ScanReport::new(&snapshot, &Knowledge::builtin(), &scan.view);
+    let report = ScanReport::new(&snapshot, knowledge, &scan.view);
     show(&report, scan, took)?;
     Ok(exit(&report, scan))
 }
