@@ -46,19 +46,22 @@ fn explained<W: Write>(explained: &Explained, wide: bool, sheet: &mut Sheet<'_, 
         if given != name {
             sheet.sentence(&format!("(given as {given}; names are compared with their case)"))?;
         }
-    } else if entries.is_empty() {
+    } else {
         sheet.heading(&format!("{name} is not in the catalogue."))?;
         sheet.sentence("What follows is deduced from the name alone.")?;
-    } else {
-        sheet.heading(&format!("{name} is not in the catalogue under this name."))?;
-        sheet.sentence("What follows is deduced from the name alone.")?;
+    }
+    if let Some(ty) = &explained.perhaps_object_of {
+        sheet.fact(
+            "an object?",
+            &format!("{ty} is a type. Which finalizers an object of it has: kubectl get {ty} NAME -o yaml"),
+        )?;
     }
     if let Some(deduced) = &explained.deduced {
         deduced::write(deduced, sheet)?;
         if !entries.is_empty() {
             sheet.gap()?;
             sheet.sentence(
-                "A pattern fits that is too short to say whose it is. If the object is of its kinds:",
+                "One pattern fits, too short to say whose the name is. Only if the object is of its kinds:",
             )?;
         }
     }

@@ -8,6 +8,7 @@ mod harness;
 
 mod connect;
 mod controlplane;
+mod knowledge;
 mod layers;
 mod playground;
 mod stuck;
