@@ -8,6 +8,7 @@ mod harness;
 
 mod connect;
 mod controlplane;
+mod examples;
 mod layers;
 mod playground;
 mod stuck;
