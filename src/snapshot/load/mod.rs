@@ -10,12 +10,12 @@
 //!
 //! *It says things late.* kubectl sorts keys, so a list names its kind after its items, and the
 //! CustomResourceDefinition that knows a plural may stand in the last file. Files are therefore read once,
-//! in any order, into a [`Collector`] that holds what carries a finalizer or a deletion
-//! mark and counts the rest; types, time and filters are settled at the end ([`finish`]).
+//! in any order, into a `Collector` that holds what carries a finalizer or a deletion
+//! mark and counts the rest; types, time and filters are settled at the end (`finish.rs`).
 //!
 //! *It may be as large as its author liked.* JSON is read whole as bytes and walked without being built. YAML
 //! is cut into documents, and lists into items, line by line, and only the lines that matter reach the
-//! parser: it costs fifty times as much as looking at indentation, and data of Secrets never gets that far.
+//! parser, which is slow; data of Secrets never gets that far.
 
 mod collect;
 mod files;
