@@ -10,6 +10,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::cast_precision_loss,
     clippy::print_stdout,
     clippy::print_stderr,
     missing_docs,

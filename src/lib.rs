@@ -1,7 +1,7 @@
 //! Why a Kubernetes object will not go away, what it really waits for, and what forcing it would cost.
 //!
 //! The modules are layers, and a layer never looks up:
-//! object ← snapshot ← report ← output. Those are pure: no API client, no runtime, no clock.
+//! object ← snapshot ← knowledge ← report ← output. Those are pure: no API client, no runtime, no clock.
 //! [`cluster`] is the only place that talks to an API server, and [`run`] the only one that knows them all.
 //! `tests/suite/layers.rs` reads the imports and fails when a layer reaches up.
 
@@ -9,6 +9,7 @@ pub mod cli;
 pub mod cluster;
 pub mod error;
 pub mod exit;
+pub mod knowledge;
 pub mod object;
 pub mod output;
 pub mod report;

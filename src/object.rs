@@ -88,6 +88,13 @@ pub struct ObjectRef {
     pub uid: String,
 }
 
+impl ObjectRef {
+    /// API group of its type, empty for the core group.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+}
+
 /// Which list of an object a finalizer stands in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     PARALLEL,
+    connect::fault,
     discovery::{discover, families},
     list::{Family, Listed, Listing},
     request::{Failure, Server, WHOLE},
@@ -220,6 +221,9 @@ fn no_discovery(server: &Server, failure: Failure) -> Error {
     match failure {
         Failure::Connection(error) => *error,
         Failure::TimedOut(_) => connected.timed_out(),
+        Failure::Status { message, .. } if fault::is_plain_http_refused(&message) => {
+            fault::plain_http(&connected.server)
+        }
         failure => {
             let why = failure.why();
             Error::Server {

@@ -74,7 +74,10 @@ const FINALIZERS: &[Column] = &[
     Column::fixed("finalizer"),
     Column::fixed("objects"),
     Column::fixed("terminating"),
-    Column::rest("on"),
+    Column::optional("on", 2),
+    Column::rest("protects"),
+    Column::optional("if cut by hand", 1),
+    Column::optional("project", 3),
 ];
 
 struct Scan<'a> {
@@ -178,17 +181,30 @@ impl Scan<'_> {
                 let on = if self.options.wide {
                     finalizer.on.join(", ")
                 } else {
-                    gaps::some(&finalizer.on, 2)
+                    gaps::some(&finalizer.on, 1)
                 };
                 let name = match finalizer.list {
                     List::Metadata => finalizer.name.clone(),
                     List::Spec => format!("spec: {}", finalizer.name),
                 };
+                let known = finalizer.known.as_ref();
+                let protects = known
+                    .map_or("not in the catalogue", |known| &known.protects)
+                    .to_owned();
+                let consequence = known
+                    .map(|known| known.consequence.to_string())
+                    .unwrap_or_default();
+                let project = known
+                    .filter(|_| self.options.wide)
+                    .map(|known| known.project.clone());
                 vec![
                     name,
                     thousands(finalizer.objects),
                     thousands(finalizer.terminating),
                     on,
+                    protects,
+                    consequence,
+                    project.unwrap_or_default(),
                 ]
             })
             .collect();
@@ -223,6 +239,15 @@ impl Scan<'_> {
             .map(|name| format!(" in namespace {name}"))
             .unwrap_or_default();
         writeln!(out, "\n{types}, {objects}{}{took}.", harmless(&scope))?;
+        let unknown = self.report.unknown_finalizers;
+        if unknown > 0 {
+            let are = if unknown == 1 { "is" } else { "are" };
+            writeln!(
+                out,
+                "{} {are} not in the catalogue.",
+                count(unknown as u64, "finalizer")
+            )?;
+        }
         for note in &self.report.notes {
             writeln!(out, "{}", self.wrap(&format!("Note: {}", harmless(note)), 6))?;
         }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::{
+    knowledge::{GroupKind, Knowledge},
     object::{Age, List},
     snapshot::{Condition, Seen},
 };
@@ -22,7 +23,13 @@ pub(super) struct Content {
 
 /// The line. `content` is what this reading found in the object, if it is a Namespace, and `complete` whether
 /// the reading missed nothing.
-pub(super) fn one_line(seen: &Seen, content: &Content, complete: bool, now: Timestamp) -> String {
+pub(super) fn one_line(
+    seen: &Seen,
+    content: &Content,
+    knowledge: &Knowledge,
+    complete: bool,
+    now: Timestamp,
+) -> String {
     if let Some(deletion) = seen.deletion.filter(|deletion| deletion.in_grace(now)) {
         let rest = Age::between(now, deletion.timestamp);
         return format!("its grace period runs for another {rest}; slow, not stuck");
@@ -33,10 +40,18 @@ pub(super) fn one_line(seen: &Seen, content: &Content, complete: bool, now: Time
     if seen.finalizers.is_empty() {
         return without_finalizers(seen);
     }
-    let names: Vec<_> = seen.in_list(List::Metadata).collect();
-    match names.as_slice() {
-        [one] => format!("waits until {one} is removed"),
-        several => format!("waits until {} finalizers are removed", several.len()),
+    let kind = GroupKind {
+        group: seen.object.group(),
+        kind: &seen.object.kind,
+    };
+    let mut described = seen.in_list(List::Metadata).filter_map(|name| {
+        knowledge
+            .lookup(name, List::Metadata, Some(kind))
+            .map(|entry| entry.protects)
+    });
+    match described.next() {
+        Some(protects) => format!("held to protect {protects}"),
+        None => "held by a finalizer that the catalogue does not know".into(),
     }
 }
 

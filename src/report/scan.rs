@@ -1,6 +1,6 @@
 //! What a scan says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,8 +10,9 @@ use super::{
     reason::{self, Content},
 };
 use crate::{
-    object::{Age, Deletion, List},
-    snapshot::{Seen, Snapshot},
+    knowledge::{Consequence, GroupKind, Knowledge},
+    object::{Age, Deletion, Finalizer, List},
+    snapshot::{OnType, Seen, Snapshot},
 };
 
 /// What of a scan is reported.
@@ -71,6 +72,8 @@ pub struct ScanReport {
     /// How the finalizers are used; left out with `--terminating`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finalizers: Option<Vec<FinalizerReport>>,
+    /// How many of them the catalogue does not know.
+    pub unknown_finalizers: usize,
     /// What was not read.
     pub not_read: Vec<GapReport>,
     /// What is worth knowing about how it was read.
@@ -106,11 +109,27 @@ pub struct FinalizerReport {
     pub terminating: u64,
     /// Types of these objects, as `plural.group`.
     pub on: Vec<String>,
+    /// What the catalogue knows of it; none if nothing.
+    pub known: Option<Known>,
+}
+
+/// What the catalogue knows of a finalizer, in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Known {
+    /// Whose it is.
+    pub project: String,
+    /// What it protects.
+    pub protects: String,
+    /// What is lost or left behind if it is removed by hand.
+    pub consequence: Consequence,
+    /// Whether its owner's source was read for this.
+    pub verified: bool,
 }
 
 impl ScanReport {
     /// What a snapshot says to someone who asked for a scan.
-    pub fn new(snapshot: &Snapshot, view: &View) -> Self {
+    pub fn new(snapshot: &Snapshot, knowledge: &Knowledge, view: &View) -> Self {
         let now = snapshot.observed_at;
         let not_read: Vec<GapReport> = snapshot.gaps.iter().map(GapReport::from).collect();
         let complete = not_read.is_empty();
@@ -120,8 +139,9 @@ impl ScanReport {
             kept.into_iter().partition(|seen| seen.deletion.is_some());
         let terminating: Vec<_> = terminating
             .into_iter()
-            .map(|seen| object(seen, snapshot, complete))
+            .map(|seen| object(seen, snapshot, knowledge, complete))
             .collect();
+        let finalizers = finalizers(snapshot, knowledge);
         let stuck = terminating
             .iter()
             .filter(|o| o.deletion.as_ref().is_some_and(|d| !d.in_grace_period))
@@ -143,10 +163,14 @@ impl ScanReport {
             objects: view.all.then(|| {
                 others
                     .into_iter()
-                    .map(|seen| object(seen, snapshot, complete))
+                    .map(|seen| object(seen, snapshot, knowledge, complete))
                     .collect()
             }),
-            finalizers: (!view.terminating).then(|| finalizers(snapshot)),
+            unknown_finalizers: finalizers
+                .iter()
+                .filter(|finalizer| finalizer.known.is_none())
+                .count(),
+            finalizers: (!view.terminating).then_some(finalizers),
             not_read,
             notes: snapshot.notes.clone(),
             short: short_names(snapshot),
@@ -159,7 +183,7 @@ impl ScanReport {
     }
 }
 
-fn object(seen: &Seen, snapshot: &Snapshot, complete: bool) -> ObjectReport {
+fn object(seen: &Seen, snapshot: &Snapshot, knowledge: &Knowledge, complete: bool) -> ObjectReport {
     let content = if seen.object.type_name == "namespaces" && seen.deletion.is_some() {
         content(&seen.object.name, snapshot)
     } else {
@@ -178,7 +202,7 @@ fn object(seen: &Seen, snapshot: &Snapshot, complete: bool) -> ObjectReport {
         reason: seen
             .deletion
             .is_some()
-            .then(|| reason::one_line(seen, &content, complete, snapshot.observed_at)),
+            .then(|| reason::one_line(seen, &content, knowledge, complete, snapshot.observed_at)),
         conditions: raised.map(Into::into).collect(),
         left: content.left,
     }
@@ -237,7 +261,7 @@ fn sort(objects: &mut [&Seen], by: SortBy) {
     }
 }
 
-fn finalizers(snapshot: &Snapshot) -> Vec<FinalizerReport> {
+fn finalizers(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<FinalizerReport> {
     let mut rows: Vec<_> = snapshot
         .tally
         .usage
@@ -247,7 +271,8 @@ fn finalizers(snapshot: &Snapshot) -> Vec<FinalizerReport> {
             list: finalizer.list,
             objects: usage.objects,
             terminating: usage.terminating,
-            on: usage.on.iter().map(|(plural, _)| plural.clone()).collect(),
+            on: usage.on.iter().map(|ty| ty.name.clone()).collect(),
+            known: known(finalizer, &usage.on, knowledge),
         })
         .collect();
     rows.sort_by(|a, b| {
@@ -257,6 +282,24 @@ fn finalizers(snapshot: &Snapshot) -> Vec<FinalizerReport> {
             .then(a.name.cmp(&b.name))
     });
     rows
+}
+
+/// The entry for the first of the kinds that has one: the same string means the same on all of them but for a
+/// few names that are too short to belong to anybody.
+fn known(finalizer: &Finalizer, on: &BTreeSet<OnType>, knowledge: &Knowledge) -> Option<Known> {
+    let entry = on.iter().find_map(|ty| {
+        let kind = GroupKind {
+            group: &ty.group,
+            kind: &ty.kind,
+        };
+        knowledge.lookup(&finalizer.name, finalizer.list, Some(kind))
+    })?;
+    Some(Known {
+        project: entry.project,
+        protects: entry.protects,
+        consequence: entry.if_removed.consequence,
+        verified: entry.verified,
+    })
 }
 
 /// For each type, the shortest of its names that no other type has. Names of up to eight letters stay as they

@@ -15,6 +15,7 @@ use crate::{
     cluster::{self, Reading, Server, connect::connect},
     error::Error,
     exit::Exit,
+    knowledge::Knowledge,
     output,
     report::ScanReport,
     settings::{Connection, Scan, Source},
@@ -29,7 +30,7 @@ pub(super) fn run(scan: &Scan) -> Result<Exit, Error> {
         }
         Source::Files(_) => unreachable!(),
     };
-    let report = ScanReport::new(&snapshot, &scan.view);
+    let report = ScanReport::new(&snapshot, &Knowledge::builtin(), &scan.view);
     show(&report, scan, took)?;
     Ok(exit(&report, scan))
 }

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 pub use self::{
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
-    tally::{Keep, Tally, Usage},
+    tally::{Keep, OnType, Tally, Usage},
 };
 use crate::object::{Deletion, Finalizer, List, ObjectRef, ResourceType};
 

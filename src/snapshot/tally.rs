@@ -8,7 +8,7 @@ use super::{
     Left, Seen,
     filter::{Filter, Item},
 };
-use crate::object::{Deletion, Finalizer, ObjectRef, ResourceType, join_group};
+use crate::object::{Deletion, Finalizer, ObjectRef, ResourceType};
 
 /// What decides which objects are kept.
 #[derive(Clone, Debug)]
@@ -30,8 +30,19 @@ pub struct Usage {
     pub objects: u64,
     /// Those of them that are being deleted.
     pub terminating: u64,
-    /// Types they are of: `plural.group` and `Kind.group`.
-    pub on: BTreeSet<(String, String)>,
+    /// Types they are of.
+    pub on: BTreeSet<OnType>,
+}
+
+/// A type that a finalizer is used on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OnType {
+    /// `plural.group`.
+    pub name: String,
+    /// Kind.
+    pub kind: String,
+    /// API group, empty for core.
+    pub group: String,
 }
 
 /// What went by.
@@ -115,9 +126,11 @@ impl Tally {
         if let Some(usage) = self.usage.get_mut(finalizer) {
             usage.objects += 1;
             usage.terminating += u64::from(terminating);
-            if !usage.on.iter().any(|(name, _)| *name == ty.name()) {
-                usage.on.insert((ty.name(), join_group(&ty.kind, &ty.group)));
-            }
+            usage.on.insert(OnType {
+                name: ty.name(),
+                kind: ty.kind.clone(),
+                group: ty.group.clone(),
+            });
         }
     }
 }

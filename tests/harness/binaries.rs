@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    path::{Path, PathBuf},
+    path::{self, PathBuf},
 };
 
 use super::go;
@@ -25,7 +25,9 @@ const MODULES: &[(&str, &str)] = &[
 /// The path of a program: from `KUBEBUILDER_ASSETS` if it is there, otherwise built on first use.
 pub fn program(name: &str) -> PathBuf {
     if let Some(assets) = env::var_os("KUBEBUILDER_ASSETS") {
-        let ready = Path::new(&assets).join(name);
+        let ready = path::absolute(assets)
+            .expect("KUBEBUILDER_ASSETS is not empty")
+            .join(name);
         if ready.is_file() {
             return ready;
         }

@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    fs::File,
+    fs::{self, File},
     io::Write as _,
     path::{Path, PathBuf},
 };
@@ -12,11 +12,12 @@ const CACHE_VARIABLE: &str = "FINALIZERS_CONTROLPLANE_CACHE";
 
 /// The cache directory; it exists when this returns.
 pub fn directory() -> PathBuf {
-    let path = env::var_os(CACHE_VARIABLE).map_or_else(
-        || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("controlplane"),
-        PathBuf::from,
-    );
-    std::fs::create_dir_all(&path)
+    let path = match env::var_os(CACHE_VARIABLE) {
+        // Builds run in their module's folder, where a relative path would mean something else.
+        Some(path) => std::path::absolute(path).expect("the cache directory has a name"),
+        None => Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("controlplane"),
+    };
+    fs::create_dir_all(&path)
         .unwrap_or_else(|error| panic!("cannot make the cache directory {}: {error}", path.display()));
     path
 }

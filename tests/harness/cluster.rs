@@ -20,7 +20,7 @@ use super::{
 /// Another test run may take a port between its choice and its use; that it happens thrice is unheard of.
 const ATTEMPTS: usize = 3;
 
-/// What differs from the usual cluster. Extra flags come last and win.
+/// What differs from the usual cluster. Extra flags come last and win; `{dir}` in them is the cluster's directory.
 pub struct Options<'a> {
     /// Without it nothing is ever protected, collected or removed.
     pub controller_manager: bool,
@@ -28,6 +28,8 @@ pub struct Options<'a> {
     pub apiserver_args: &'a [&'a str],
     /// More flags for kube-controller-manager, such as `--enable-hostpath-provisioner`.
     pub controller_manager_args: &'a [&'a str],
+    /// Names and texts of files that the flags need, such as an audit policy; they are put into the directory.
+    pub files: &'a [(&'a str, &'a str)],
 }
 
 impl Default for Options<'_> {
@@ -36,13 +38,13 @@ impl Default for Options<'_> {
             controller_manager: true,
             apiserver_args: &[],
             controller_manager_args: &[],
+            files: &[],
         }
     }
 }
 
 /// A running cluster. Dropping it ends everything; so does the end of the test process, however it ends.
 pub struct Cluster {
-    // Dropped last to first would not matter: the reaper goes when its last user does.
     pub(super) reaper: Arc<Reaper>,
     pub(super) authority: Authority,
     pub(super) kubectl: Kubectl,
@@ -69,8 +71,9 @@ impl Cluster {
     /// A cluster of one's own with other flags.
     pub fn with(options: &Options) -> Self {
         for attempt in 1.. {
-            match Self::try_start(options) {
-                Ok(cluster) => return cluster,
+            let cluster = Self::prepare(options);
+            match cluster.begin() {
+                Ok(()) => return cluster,
                 Err(why) if why.contains("address already in use") && attempt < ATTEMPTS => cache::say(&why),
                 Err(why) => panic!("{why}"),
             }
@@ -78,12 +81,15 @@ impl Cluster {
         unreachable!("the last attempt returns or panics")
     }
 
-    fn try_start(options: &Options) -> Result<Self, String> {
+    fn prepare(options: &Options) -> Self {
         let reaper = Arc::new(Reaper::start(&binaries::program("reaper"), None));
         let directory = reaper.directory().to_owned();
         let home = directory.join("home");
         for folder in [&home, &directory.join("logs")] {
             fs::create_dir(folder).expect("the cluster's directory is writable");
+        }
+        for (name, text) in options.files {
+            fs::write(directory.join(name), text).expect("the cluster's directory is writable");
         }
         let authority = Authority::new(directory.join("pki"));
         let plan = Plan::new(&directory, &authority);
@@ -125,7 +131,7 @@ impl Cluster {
         let (api_url, etcd_url) = (plan.api_url(), plan.etcd_url());
         drop(plan);
         let names = AtomicU32::new(0);
-        let cluster = Self {
+        Self {
             reaper,
             authority,
             kubectl,
@@ -135,14 +141,15 @@ impl Cluster {
             api_server,
             controller_manager,
             names,
-        };
-        cluster.begin()?;
-        Ok(cluster)
+        }
     }
 
     fn begin(&self) -> Result<(), String> {
         self.etcd.try_start()?;
-        self.api_server.try_start()?;
+        // An API server without etcd complains about that; why etcd ended is what matters.
+        self.api_server
+            .try_start()
+            .map_err(|why| self.etcd.epitaph().unwrap_or(why))?;
         if let Some(controller_manager) = &self.controller_manager {
             controller_manager.try_start()?;
             // Pods need it, and it shows that the controllers have begun.
@@ -207,7 +214,7 @@ impl Cluster {
 
     /// The kubectl of this cluster, for measuring it.
     pub fn kubectl_program(&self) -> PathBuf {
-        binaries::program("kubectl")
+        self.kubectl.program.clone()
     }
 
     /// kubectl as the administrator.

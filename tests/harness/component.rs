@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::reaper::Reaper;
 
 /// How long a program may take to begin or to end before a test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A program with fixed arguments: starting it again is a restart of the same thing.
 pub struct Component {
@@ -57,12 +57,12 @@ impl Component {
             if ready() {
                 break;
             }
-            if let Some(how) = self.reaper.wait_for_exit(&self.name, Duration::from_millis(100)) {
-                return Err(format!(
-                    "{} ended at once ({how}):\n{}",
-                    self.name,
-                    self.last_words()
-                ));
+            if self
+                .reaper
+                .wait_for_exit(&self.name, Duration::from_millis(100))
+                .is_some()
+            {
+                return Err(self.epitaph().unwrap_or_default());
             }
             if began.elapsed() > PATIENCE {
                 return Err(format!(
@@ -73,6 +73,12 @@ impl Component {
             }
         }
         Ok(())
+    }
+
+    /// How it ended, if it did, and its last words.
+    pub(super) fn epitaph(&self) -> Option<String> {
+        let how = self.reaper.wait_for_exit(&self.name, Duration::ZERO)?;
+        Some(format!("{} ended ({how}):\n{}", self.name, self.last_words()))
     }
 
     /// Asks the program to end (SIGTERM) and waits until it has.

@@ -43,6 +43,12 @@ impl<'a> Plan<'a> {
         self.authority.file(name).display().to_string()
     }
 
+    /// A test knows the directory only when the cluster runs.
+    fn resolve(&self, extra: &[&str]) -> impl Iterator<Item = String> {
+        let directory = self.directory.display().to_string();
+        extra.iter().map(move |flag| flag.replace("{dir}", &directory))
+    }
+
     pub fn etcd(&self) -> Vec<String> {
         let (url, peer) = (
             self.etcd_url(),
@@ -97,7 +103,7 @@ impl<'a> Plan<'a> {
             proxy.certificate.display()
         ));
         flags.push(format!("--proxy-client-key-file={}", proxy.key.display()));
-        flags.extend(extra.iter().map(ToString::to_string));
+        flags.extend(self.resolve(extra));
         flags
     }
 
@@ -105,13 +111,16 @@ impl<'a> Plan<'a> {
         let mut flags = vec![
             format!("--kubeconfig={}", kubeconfig.display()),
             "--secure-port=0".into(), // nobody asks for its metrics
+            // The usual 20 requests a second are for large clusters; they would cost each start 4 s.
+            "--kube-api-qps=1000".into(),
+            "--kube-api-burst=2000".into(),
             "--use-service-account-credentials".into(),
             format!("--service-account-private-key-file={}", self.file("accounts.key")),
             format!("--root-ca-file={}", self.file("ca.crt")),
             format!("--cluster-signing-cert-file={}", self.file("ca.crt")),
             format!("--cluster-signing-key-file={}", self.file("ca.key")),
         ];
-        flags.extend(extra.iter().map(ToString::to_string));
+        flags.extend(self.resolve(extra));
         flags
     }
 }

@@ -12,7 +12,8 @@ pub struct CsiSetup<'a> {
     snapshots: bool,
 }
 
-/// A driver and its sidecars at work. Dropping it ends them, as an uninstalled driver's would.
+/// A driver and its sidecars at work. Dropping it ends them; what they made in the cluster stays, as after a
+/// careless uninstallation.
 pub struct CsiDriver<'a> {
     cluster: &'a Cluster,
     name: String,
@@ -55,7 +56,7 @@ impl<'a> CsiSetup<'a> {
             snapshots,
         } = self;
         let control = cluster.directory().join(&name);
-        fs::create_dir(&control).unwrap_or_else(|error| panic!("{name} was already started: {error}"));
+        fs::create_dir_all(&control).expect("the cluster's directory is writable");
         let socket = control.join("socket");
         let component = |program: &str, arguments: Vec<String>| {
             Component::new(
@@ -76,7 +77,7 @@ impl<'a> CsiSetup<'a> {
         let listening = socket.clone();
         let process = component("csi-driver", arguments).ready_when(move || listening.exists());
 
-        // Leases as in life; retries in seconds rather than minutes.
+        // Leases as in life; time limits and retries in seconds rather than minutes.
         let kubeconfig = format!("--kubeconfig={}", cluster.kubeconfig().display());
         let elected = [
             "--leader-election".to_owned(),
@@ -86,6 +87,7 @@ impl<'a> CsiSetup<'a> {
             let mut arguments = vec![kubeconfig.clone(), format!("--csi-address={}", socket.display())];
             arguments.push("--retry-interval-start=200ms".to_owned());
             arguments.push("--retry-interval-max=2s".to_owned());
+            arguments.push("--timeout=3s".to_owned());
             arguments.extend(elected.clone());
             component(program, arguments)
         };
@@ -213,5 +215,7 @@ impl Drop for CsiDriver<'_> {
                 component.kill();
             }
         }
+        // A driver started again under this name begins without faults.
+        let _ = fs::remove_dir_all(&self.control);
     }
 }

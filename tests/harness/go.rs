@@ -43,7 +43,9 @@ pub fn build(module: &str) -> PathBuf {
 
 /// The reaper itself is small and has no dependencies: a second or two.
 fn build_plainly(source: &Path, folder: &Path) {
-    let beside = folder.with_extension(format!("{}.partial", std::process::id()));
+    // One name is enough under the lock, and what a killed build left there goes.
+    let beside = folder.with_extension("partial");
+    let _ = fs::remove_dir_all(&beside);
     let output = go(source)
         .args(build_arguments(source, &beside.join("programs")))
         .output()
@@ -207,8 +209,8 @@ fn contents(module: &str) -> &'static str {
     match module {
         "kubernetes" => "kube-apiserver, kube-controller-manager and kubectl; 4 minutes on two cores",
         "etcd" => "etcd and etcdctl; half a minute",
-        "provisioner" => "csi-provisioner; 2 minutes",
-        "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 minutes",
+        "provisioner" => "csi-provisioner; 2 to 3 minutes",
+        "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 to 3 minutes",
         _ => "ours",
     }
 }

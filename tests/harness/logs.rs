@@ -1,6 +1,6 @@
 //! The logs of a failed test outlive its cluster.
 
-use std::{fs, path::Path, thread};
+use std::{cell::Cell, fs, path::Path, thread};
 
 use super::cache;
 
@@ -8,7 +8,8 @@ use super::cache;
 ///
 /// Called where clusters, namespaces and drivers are dropped: a shared cluster is not dropped, its users are.
 pub fn keep_if_failing(directory: &Path) {
-    if !thread::panicking() {
+    thread_local!(static KEPT: Cell<bool> = const { Cell::new(false) });
+    if !thread::panicking() || KEPT.replace(true) {
         return;
     }
     let current = thread::current();

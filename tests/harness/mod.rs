@@ -18,10 +18,10 @@
 //! `FINALIZERS_CONTROLPLANE_CACHE` replaces `target/controlplane` as the place where built ones are kept,
 //! so that several checkouts can share them.
 
-// Tests and benches each use a part of this.
-#![allow(dead_code, unused_imports)]
-// Sentences read better than signatures: `plugin.as_user(&reader)`, `cluster.kubectl_program()`.
-#![allow(clippy::wrong_self_convention, clippy::unused_self)]
+// Tests and benches each use a part of this, and include it as a module of their own.
+#![allow(dead_code, unused_imports, unreachable_pub)]
+// "as" in the sense of acting as somebody: `plugin.as_user(&reader)`.
+#![allow(clippy::wrong_self_convention)]
 
 mod binaries;
 mod cache;
@@ -42,6 +42,7 @@ mod reaper;
 mod users;
 mod wait;
 
+pub use cache::directory as cache_directory;
 pub use cluster::{Cluster, Options};
 pub use component::Component;
 pub use csi::{CsiDriver, CsiSetup};

@@ -61,9 +61,12 @@ impl Running {
             .unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
         let stdout = read(child.stdout.take().expect("stdout is a pipe"));
         let stderr = read(child.stderr.take().expect("stderr is a pipe"));
-        if let (Some(mut pipe), Some(text)) = (child.stdin.take(), stdin) {
-            // A program that ends without reading closes the pipe; its exit code says enough.
-            let _ = pipe.write_all(text.as_bytes());
+        if let (Some(mut pipe), Some(text)) = (child.stdin.take(), stdin.map(str::to_owned)) {
+            // A program that ends without reading closes the pipe; its exit code says enough. One that neither
+            // reads nor ends must not keep the test from noticing.
+            thread::spawn(move || {
+                let _ = pipe.write_all(text.as_bytes());
+            });
         }
         Self {
             child,

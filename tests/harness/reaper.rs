@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
 /// A running reaper and its directory. Dropping it kills its programs and removes the directory.
@@ -82,7 +82,11 @@ impl Reaper {
 
     /// Sends a signal to a program and all it started; nothing happens when it has exited.
     pub fn signal(&self, name: &str, signal: Signal) {
-        self.order(&json!({"signal": name, "number": signal.as_raw()}));
+        let group = self.pid(name).and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
+        if let Some(group) = group {
+            // It may end between the two lines, which is as good.
+            let _ = kill_process_group(group, signal);
+        }
     }
 
     /// The process id of a program that is running.

@@ -6,6 +6,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod connect;
 mod controlplane;
 mod layers;
 mod playground;

@@ -76,16 +76,20 @@ fn context<'a>(found: &'a Found, flags: &'a Connection) -> Result<Option<(&'a st
         return Ok(None);
     };
     let Some(named) = found.config.contexts.iter().find(|named| named.name == name) else {
-        let existing = found.config.contexts.iter().map(|named| named.name.as_str());
-        let message = match flag {
-            Some(_) if found.read.is_empty() => {
-                format!("context {name:?} does not exist: there is no {}", found.looked())
-            }
-            Some(_) => format!("context {name:?} does not exist in {}", found.names()),
-            None => format!("the current context {name:?} does not exist in {}", found.names()),
+        if found.read.is_empty() {
+            return Err(config_error(
+                format!("context {name:?} does not exist: there is no {}", found.looked()),
+                Some("give the kubeconfig that has it with --kubeconfig or KUBECONFIG"),
+            ));
+        }
+        let which = if flag.is_some() {
+            "context"
+        } else {
+            "the current context"
         };
+        let existing = found.config.contexts.iter().map(|named| named.name.as_str());
         return Err(config_error(
-            message,
+            format!("{which} {name:?} does not exist in {}", found.names()),
             Some(names::hint(name, existing, "contexts")),
         ));
     };

@@ -32,19 +32,34 @@ pub fn is_transport(error: &kube::Error) -> bool {
 /// Says why the request got no answer. `proxy` is as in [`Connected`](super::Connected).
 pub fn unreachable(error: &kube::Error, server: &str, proxy: Option<&str>) -> Error {
     let chain = chain(error);
+    if is_not_http(error, &chain) {
+        return plain_http(server);
+    }
     let told = Told { server, proxy };
     let (message, hint) = told
         .proxy(&chain)
         .or_else(|| told.tls(&chain))
         .or_else(|| told.login(&chain))
         .or_else(|| told.network(&chain))
-        .or_else(|| told.http(error, &chain))
+        .or_else(|| told.cut(&chain))
         .unwrap_or_else(|| {
             let deepest = chain.last().map(ToString::to_string).unwrap_or_default();
             (format!("no answer from {server}: {deepest}"), told.check())
         });
     Error::Server {
         message,
+        hint: Some(hint),
+    }
+}
+
+/// What to say when an answer is that of a TLS server to plain HTTP.
+pub fn plain_http(server: &str) -> Error {
+    let hint = match server.strip_prefix("http://") {
+        Some(rest) => format!("if it speaks TLS, write https://{rest}"),
+        None => "check that this address is the API server".to_owned(),
+    };
+    Error::Server {
+        message: format!("{server} does not answer in plain HTTP"),
         hint: Some(hint),
     }
 }
@@ -249,24 +264,21 @@ impl Told<'_> {
         Some((message, hint.map_or_else(|| self.check(), str::to_owned)))
     }
 
-    fn http(&self, error: &kube::Error, chain: &Chain<'_>) -> Sentence {
-        let server = self.server;
-        let refused = matches!(error, kube::Error::Api(status) if is_plain_http_refused(&status.message));
-        if refused || find::<hyper::Error>(chain).is_some_and(hyper::Error::is_parse) {
-            let hint = match server.strip_prefix("http://") {
-                Some(rest) => format!("if it speaks TLS, write https://{rest}"),
-                None => "check that this address is the API server".to_owned(),
-            };
-            return Some((format!("{server} does not answer in plain HTTP"), hint));
-        }
+    fn cut(&self, chain: &Chain<'_>) -> Sentence {
         let cut = find::<hyper::Error>(chain).is_some_and(hyper::Error::is_incomplete_message);
         cut.then(|| {
             (
-                format!("{server} closed the connection without an answer"),
+                format!("{} closed the connection without an answer", self.server),
                 self.check(),
             )
         })
     }
+}
+
+/// Whether what came back is not HTTP, or is a TLS server's complaint about HTTP.
+fn is_not_http(error: &kube::Error, chain: &Chain<'_>) -> bool {
+    matches!(error, kube::Error::Api(status) if is_plain_http_refused(&status.message))
+        || find::<hyper::Error>(chain).is_some_and(hyper::Error::is_parse)
 }
 
 /// What the network said, and what is special about it.
@@ -297,7 +309,8 @@ fn reason(chain: &Chain<'_>) -> Option<(String, Option<&'static str>)> {
     })
 }
 
-fn is_plain_http_refused(message: &str) -> bool {
+/// Whether an answer is what a TLS server says to plain HTTP: Go's `net/http`, and nginx.
+pub fn is_plain_http_refused(message: &str) -> bool {
     message.contains("HTTP request to an HTTPS server")
         || message.contains("plain HTTP request was sent to HTTPS port")
 }

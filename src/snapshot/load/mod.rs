@@ -27,9 +27,6 @@ mod place;
 mod time;
 mod yaml;
 
-#[cfg(test)]
-mod tests;
-
 use std::{
     io::{self, Read},
     path::{Path, PathBuf},
@@ -130,8 +127,11 @@ fn unreadable(path: &Path, cause: io::Error) -> Error {
 /// The error for a dump that is none. If just one thing was wrong with it, that is the reason.
 fn nothing(paths: &[PathBuf], found: &Collector<'_>) -> Error {
     let reason = match found.gaps.as_slice() {
-        [] => "nothing in it looks like Kubernetes objects; files ending in .yaml, .yml and .json were looked at"
-            .into(),
+        [] if paths.iter().any(|path| path.is_dir()) => {
+            "nothing in it looks like Kubernetes objects; files ending in .yaml, .yml and .json were looked at"
+                .into()
+        }
+        [] => "nothing in it looks like Kubernetes objects; save them with -o yaml or -o json".into(),
         [gap] => gap.why.message(),
         [first, rest @ ..] => format!(
             "nothing in it could be used as Kubernetes objects: {}, and {} more faults",
@@ -144,3 +144,6 @@ fn nothing(paths: &[PathBuf], found: &Collector<'_>) -> Error {
         io::Error::new(io::ErrorKind::InvalidData, reason),
     )
 }
+
+#[cfg(test)]
+mod tests;

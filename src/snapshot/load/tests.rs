@@ -492,6 +492,12 @@ fn what_is_no_dump_is_refused_with_what_it_is() {
 }
 
 #[test]
+fn a_description_is_told_from_an_object() {
+    let described = "Name:             web-0\nNamespace:        default\nLabels:           <none>\n";
+    assert!(refused(described).contains("save them with -o yaml"));
+}
+
+#[test]
 fn a_saved_refusal_is_the_servers_refusal() {
     let status = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods is forbidden: User \"x\"","reason":"Forbidden","code":403}"#;
     assert!(refused(status).contains("pods is forbidden"));
@@ -669,9 +675,7 @@ fn directories_are_read_below_and_their_faults_are_gaps() {
         std::os::unix::fs::symlink(folder.path(), folder.path().join("deep/loop")).expect("a link");
         std::os::unix::fs::symlink("nowhere.yaml", folder.path().join("dangling.yaml")).expect("a link");
         std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero.yaml")).expect("a link");
-        let fifo = folder.path().join("fifo.yaml");
-        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
-        assert!(made.is_ok_and(|status| status.success()));
+        std::os::unix::net::UnixListener::bind(folder.path().join("socket.yaml")).expect("a socket");
     }
     let snapshot = Ask::default()
         .of(&[folder.path().to_owned()], b"")

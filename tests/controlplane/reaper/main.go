@@ -11,7 +11,6 @@
 // One JSON object a line, both ways:
 //
 //	in   {"run":"etcd","argv":["/…/etcd","--name=a"],"env":["K=V"],"dir":"/…","log":"/…/etcd.log"}
-//	in   {"signal":"etcd","number":19}
 //	out  {"directory":"/tmp/…"}                       once, first
 //	out  {"started":"etcd","pid":12}                  or {"failed":"etcd","why":"…"}
 //	out  {"exited":"etcd","why":"signal: killed"}
@@ -31,13 +30,11 @@ import (
 )
 
 type order struct {
-	Run    string         `json:"run"`
-	Argv   []string       `json:"argv"`
-	Env    []string       `json:"env"`
-	Dir    string         `json:"dir"`
-	Log    string         `json:"log"`
-	Signal string         `json:"signal"`
-	Number syscall.Signal `json:"number"`
+	Run  string   `json:"run"`
+	Argv []string `json:"argv"`
+	Env  []string `json:"env"`
+	Dir  string   `json:"dir"`
+	Log  string   `json:"log"`
 }
 
 type event struct {
@@ -82,11 +79,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "reaper:", err)
 			break
 		}
-		if o.Run != "" {
-			r.run(o)
-		} else {
-			r.signal(o.Signal, o.Number)
-		}
+		r.run(o)
 	}
 
 	r.killAll()
@@ -135,15 +128,7 @@ func (r *reaper) start(o order) error {
 	return nil
 }
 
-// signal reaches the whole group, also when its leader is stopped.
-func (r *reaper) signal(name string, number syscall.Signal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if pid, ok := r.running[name]; ok {
-		_ = syscall.Kill(-pid, number)
-	}
-}
-
+// killAll reaches whole groups, also those that are stopped.
 func (r *reaper) killAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,112 @@
+//! Writes the catalogue as one text of JSON entries and the tables that find an entry in it.
+//!
+//! `explain` must answer within 15 ms whatever the catalogue grows to. So no entry is parsed before it is asked
+//! for: a name is found by binary search in a sorted table, a pattern by its longest fixed end, and the entry is
+//! then cut out of the text by its offsets.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{fs, io};
+
+use crate::schema::{Located, Match};
+
+/// Writes `catalogue.json` and `catalogue.rs`.
+pub(crate) fn write(entries: &[Located], out: &Path) -> io::Result<()> {
+    let mut sorted: Vec<&Located> = entries.iter().collect();
+    sorted.sort_by(|a, b| (&a.entry.name, &a.file, a.line).cmp(&(&b.entry.name, &b.file, b.line)));
+
+    let mut blob = String::new();
+    let mut spans = String::new();
+    for located in &sorted {
+        let start = blob.len();
+        blob.push_str(&serde_json::to_string(&located.entry)?);
+        let _ = writeln!(spans, "    ({start}, {}),", blob.len());
+    }
+
+    let tables = [
+        table(
+            "NAMES",
+            "Exact names, and former names of the same finalizers, sorted",
+            exact(&sorted),
+        ),
+        table(
+            "STARTS",
+            "Patterns by the fixed text they begin with, sorted",
+            anchored(&sorted, true),
+        ),
+        table(
+            "ENDS",
+            "Patterns by the fixed text they end in, sorted",
+            anchored(&sorted, false),
+        ),
+    ];
+    let lengths: BTreeSet<usize> = [true, false]
+        .into_iter()
+        .flat_map(|starts| anchored(&sorted, starts))
+        .map(|(text, _)| text.len())
+        .collect();
+    // A list is written the same way in Rust and by its `Debug`; a set is not.
+    let lengths: Vec<usize> = lengths.into_iter().collect();
+    let code = format!(
+        "/// Where each entry stands in the blob.\npub(super) static SPANS: &[(u32, u32)] = &[\n{spans}];\n\
+         /// Every length of a fixed start or end, the shortest first.\n\
+         pub(super) static LENGTHS: &[usize] = &{lengths:?};\n{}",
+        tables.concat()
+    );
+    fs::write(out.join("catalogue.json"), blob)?;
+    fs::write(out.join("catalogue.rs"), code)
+}
+
+fn table(name: &str, about: &str, mut rows: Vec<(String, usize)>) -> String {
+    rows.sort();
+    let rows: String = rows.iter().fold(String::new(), |mut text, (key, at)| {
+        let _ = writeln!(text, "    ({key:?}, {at}),");
+        text
+    });
+    format!(
+        "/// {about}; the number is that of the entry.\npub(super) static {name}: &[(&str, u16)] = &[\n{rows}];\n"
+    )
+}
+
+fn exact(sorted: &[&Located]) -> Vec<(String, usize)> {
+    let named = |at: usize| sorted[at].entry.r#match == Match::Exact;
+    let mut rows: Vec<(String, usize)> = (0..sorted.len())
+        .filter(|&at| named(at))
+        .map(|at| (sorted[at].entry.name.clone(), at))
+        .collect();
+    let current: Vec<String> = rows.iter().map(|(name, _)| name.clone()).collect();
+    for (at, located) in sorted.iter().enumerate().filter(|&(at, _)| named(at)) {
+        // A former name that has an entry of its own is described there.
+        let former = located
+            .entry
+            .renamed_from
+            .iter()
+            .filter(|name| !current.contains(name));
+        rows.extend(former.map(|name| (name.clone(), at)));
+    }
+    rows
+}
+
+/// A pattern stands in the table of its longer fixed end, and in that one only.
+fn anchored(sorted: &[&Located], starts: bool) -> Vec<(String, usize)> {
+    let ends = |located: &Located| {
+        let name = &located.entry.name;
+        match located.entry.r#match {
+            Match::Exact => None,
+            Match::Prefix => Some((name.clone(), String::new())),
+            Match::Suffix => Some((String::new(), name.clone())),
+            Match::Glob => {
+                let first = name.find('*').unwrap_or(name.len());
+                let last = name.rfind('*').map_or(0, |star| star + 1);
+                Some((name[..first].to_owned(), name[last..].to_owned()))
+            }
+        }
+    };
+    let row = |(at, located): (usize, &&Located)| {
+        let (start, end) = ends(located)?;
+        let by_start = start.len() >= end.len();
+        (by_start == starts).then_some((if starts { start } else { end }, at))
+    };
+    sorted.iter().enumerate().filter_map(row).collect()
+}

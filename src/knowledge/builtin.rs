@@ -1,0 +1,77 @@
+//! The embedded catalogue: one text of JSON entries, and tables that lead to an entry without parsing the others.
+
+use super::schema::Entry;
+
+/// All entries, one JSON object after the other.
+static BLOB: &str = include_str!(concat!(env!("OUT_DIR"), "/catalogue.json"));
+
+#[allow(clippy::unreadable_literal, reason = "written by build.rs, read by nobody")]
+mod tables {
+    include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
+}
+
+use tables::{ENDS, LENGTHS, NAMES, SPANS, STARTS};
+
+/// How many bytes of the program the texts take.
+#[cfg(test)]
+pub(super) fn size() -> usize {
+    BLOB.len()
+}
+
+/// How many entries there are.
+pub(super) fn len() -> usize {
+    SPANS.len()
+}
+
+/// One entry.
+pub(super) fn entry(at: usize) -> Option<Entry> {
+    let &(start, end) = SPANS.get(at)?;
+    let json = BLOB.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
+    // Written by `build.rs` from this very type, and a test reads each.
+    serde_json::from_str(json).ok()
+}
+
+/// The entries that may describe this name, by name or by the fixed end of a pattern; the caller compares.
+///
+/// The work grows with the number of different lengths of patterns, not with the number of entries.
+pub(super) fn candidates(finalizer: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    equal(NAMES, finalizer, &mut found);
+    for &length in LENGTHS.iter().take_while(|length| **length <= finalizer.len()) {
+        if let Some(start) = finalizer.get(..length) {
+            equal(STARTS, start, &mut found);
+        }
+        if let Some(end) = finalizer.get(finalizer.len() - length..) {
+            equal(ENDS, end, &mut found);
+        }
+    }
+    found
+}
+
+/// All exact names and former names, sorted.
+pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    NAMES.iter().map(|&(name, _)| -> &'a str { name })
+}
+
+fn equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
+    let from = table.partition_point(|&(text, _)| text < key);
+    found.extend(
+        table[from..]
+            .iter()
+            .take_while(|&&(text, _)| text == key)
+            .map(|&(_, at)| usize::from(at)),
+    );
+}
+
+/// Whether this is an exact name.
+pub(super) fn is_name(name: &str) -> bool {
+    NAMES.binary_search_by(|&(text, _)| text.cmp(name)).is_ok()
+}
+
+/// The fixed ends of all patterns.
+pub(super) fn patterns<'a>() -> impl Iterator<Item = &'a str> {
+    STARTS
+        .iter()
+        .chain(ENDS)
+        .map(|&(text, _)| -> &'a str { text.trim_matches('.') })
+}

@@ -1,0 +1,183 @@
+//! The list of what is known, and its filters.
+
+use super::Knowledge;
+use super::schema::{Consequence, Entry, GroupKind, KindPattern, glob};
+use super::shortnames::well_known;
+
+/// Which entries are wanted; what is not given does not filter. Words are compared without regard to case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Words of the finalizer's name or its project, or a pattern with `*` that the whole name has.
+    pub pattern: Option<String>,
+    /// Words of the project's name.
+    pub project: Option<String>,
+    /// A type as `kubectl get` takes it (`pv`, `challenges`, `Challenge`, `challenges.acme.cert-manager.io`): entries
+    /// that may appear on it.
+    pub kind: Option<String>,
+    /// What removing by hand costs.
+    pub consequence: Option<Consequence>,
+}
+
+impl Knowledge {
+    /// The entries that pass the filter, by project and then by name.
+    pub fn catalog(&self, filter: &Filter) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = self.all().filter(|entry| filter.passes(entry)).collect();
+        entries.sort_by_cached_key(|entry| {
+            (
+                entry.project.to_lowercase(),
+                entry.name.clone(),
+                entry.kinds.clone(),
+            )
+        });
+        entries
+    }
+}
+
+impl Filter {
+    fn passes(&self, entry: &Entry) -> bool {
+        self.pattern
+            .as_deref()
+            .is_none_or(|pattern| has_pattern(entry, pattern))
+            && self
+                .project
+                .as_deref()
+                .is_none_or(|words| contains(&entry.project, words))
+            && self
+                .kind
+                .as_deref()
+                .is_none_or(|word| entry.kinds.iter().any(|kind| may_appear(kind, word)))
+            && self
+                .consequence
+                .is_none_or(|consequence| entry.if_removed.consequence == consequence)
+    }
+}
+
+fn contains(text: &str, words: &str) -> bool {
+    text.to_lowercase().contains(&words.to_lowercase())
+}
+
+fn has_pattern(entry: &Entry, pattern: &str) -> bool {
+    if pattern.contains('*') {
+        let pattern = pattern.to_lowercase();
+        return glob(&pattern, &entry.name.to_lowercase()) || glob(&pattern, &entry.example.to_lowercase());
+    }
+    contains(&entry.name, pattern) || contains(&entry.project, pattern) || entry.names(pattern)
+}
+
+/// Whether an object of the type that is called `word` may carry an entry for `kind`.
+fn may_appear(kind: &KindPattern, word: &str) -> bool {
+    if let Some(known) = well_known(word) {
+        return kind.matches(known);
+    }
+    let (name, group) = word.split_once('.').unwrap_or((word, ""));
+    if !group.is_empty() {
+        let group = group.to_lowercase();
+        return glob(kind.group(), &group) && (kind.kind().contains('*') || is_called(kind.kind(), name));
+    }
+    // Without a group, what is about any object whatever would be said of every word.
+    let any = GroupKind { group: "", kind: "" };
+    !kind.matches(any) && is_called(kind.kind(), name)
+}
+
+/// Whether a person may call this kind by that name: the kind itself or its plural.
+fn is_called(kind: &str, name: &str) -> bool {
+    let (kind, name) = (kind.to_lowercase(), name.to_lowercase());
+    let plural = match kind.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ if kind.ends_with(['s', 'x', 'z']) || kind.ends_with("ch") || kind.ends_with("sh") => {
+            format!("{kind}es")
+        }
+        _ => format!("{kind}s"),
+    };
+    name == kind || name == plural
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(filter: &Filter) -> Vec<String> {
+        Knowledge::builtin()
+            .catalog(filter)
+            .into_iter()
+            .map(|entry| entry.name)
+            .collect()
+    }
+
+    fn on(kind: &str) -> Vec<String> {
+        names(&Filter {
+            kind: Some(kind.to_owned()),
+            ..Filter::default()
+        })
+    }
+
+    #[test]
+    fn everything_without_a_filter() {
+        assert_eq!(names(&Filter::default()).len(), Knowledge::builtin_len());
+    }
+
+    #[test]
+    fn what_may_appear_on_a_kind() {
+        for called in ["pv", "PersistentVolume", "persistentvolumes"] {
+            let found = on(called);
+            assert!(
+                found.contains(&"kubernetes.io/pv-protection".to_owned()),
+                "{found:?}"
+            );
+            assert!(
+                found.contains(&"foregroundDeletion".to_owned()),
+                "on any object: {found:?}"
+            );
+            assert!(
+                !found.contains(&"kubernetes.io/pvc-protection".to_owned()),
+                "{found:?}"
+            );
+        }
+        for called in [
+            "challenges",
+            "Challenge",
+            "challenges.acme.cert-manager.io",
+            "challenge.acme.cert-manager.io",
+        ] {
+            assert!(
+                on(called).contains(&"acme.cert-manager.io/finalizer".to_owned()),
+                "{called}"
+            );
+        }
+        assert!(on("ns").contains(&"kubernetes".to_owned()));
+        assert!(on("svc").contains(&"service.kubernetes.io/load-balancer-cleanup".to_owned()));
+        assert_eq!(on("nosuchthings"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn by_project_consequence_and_pattern() {
+        let by = |filter| names(&filter);
+        assert!(
+            by(Filter {
+                project: Some("ROOK".to_owned()),
+                ..Filter::default()
+            })
+            .len()
+                > 5
+        );
+        assert!(
+            by(Filter {
+                pattern: Some("*pv*protection".to_owned()),
+                ..Filter::default()
+            })
+            .len()
+                >= 2
+        );
+        assert!(
+            by(Filter {
+                pattern: Some("longhorn".to_owned()),
+                ..Filter::default()
+            }) == ["longhorn.io"]
+        );
+        let grave = by(Filter {
+            consequence: Some(Consequence::DataLoss),
+            ..Filter::default()
+        });
+        assert!(grave.contains(&"kubernetes.io/pv-protection".to_owned()));
+    }
+}

@@ -1,0 +1,337 @@
+//! What can be said of a name that nobody described, from the name alone. All of it is deduced, and whoever prints
+//! it must say so.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::schema::Step;
+use super::{Knowledge, builtin};
+
+/// Domains under which many unrelated projects live: sharing one of these says nothing.
+const SHARED: [&str; 9] = [
+    "cluster.x-k8s.io",
+    "infrastructure.cluster.x-k8s.io",
+    "k8s.io",
+    "x-k8s.io",
+    "kubernetes.io",
+    "github.io",
+    "github.com",
+    "openshift.io",
+    "k8s.aws",
+];
+
+/// Labels of a domain that say "finalizer" rather than whose.
+const NOISE: [&str; 5] = ["finalizer", "finalizers", "cleanup", "protection", "finalize"];
+
+/// The largest number of related names that help rather than bury.
+const RELATED_LIMIT: usize = 8;
+
+/// What the name of an undescribed finalizer tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deduced {
+    /// The finalizer.
+    pub name: String,
+    /// The domain in it; finalizers of Kubernetes' own form are `domain/name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// API groups whose controller probably put it there, the most probable first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub api_groups: Vec<String>,
+    /// The resource that the name itself names (`<plural>.<group>/finalizer`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+    /// The described project whose domain it shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Described finalizers of the same domain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<String>,
+    /// Its name speaks of foreground or orphan deletion without being the garbage collector's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub propagation: Option<Propagation>,
+    /// Described finalizers that are spelt almost like it, the nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<String>,
+    /// What to look at in the cluster to find who must remove it.
+    pub look_at: Vec<Step>,
+}
+
+/// What the garbage collector's own two finalizers mean, whose words a name has borrowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Propagation {
+    /// As `foregroundDeletion`: probably waits for other objects to go first.
+    Foreground,
+    /// As `orphan`: probably lets other objects go on living.
+    Orphan,
+}
+
+impl Knowledge {
+    /// What can be said of this name without an entry for it.
+    pub fn deduce(&self, name: &str) -> Deduced {
+        let domain = domain(name);
+        let related = domain
+            .as_deref()
+            .map(|domain| self.related(name, domain))
+            .unwrap_or_default();
+        let relative = related
+            .first()
+            .and_then(|first| self.lookup_all(first).into_iter().next());
+        let (resource, mut api_groups) = groups(name, domain.as_deref());
+        if let (Some(relative), Some(domain)) = (&relative, &domain) {
+            // A group that the same project is known to serve is a better guess than a cut from the name.
+            let serves = |group: &String| domain == group || domain.ends_with(&format!(".{group}"));
+            let known: Vec<String> = relative
+                .holder
+                .api_groups
+                .iter()
+                .filter(|group| serves(group))
+                .cloned()
+                .collect();
+            api_groups.retain(|group| !known.contains(group));
+            api_groups.splice(0..0, known);
+        }
+        let look_at = look_at(domain.as_deref(), api_groups.first().map(String::as_str));
+        Deduced {
+            name: name.to_owned(),
+            resource,
+            project: relative.map(|entry| entry.project),
+            related,
+            propagation: propagation(name),
+            near: self.near(name),
+            look_at,
+            domain,
+            api_groups,
+        }
+    }
+
+    fn related(&self, name: &str, domain: &str) -> Vec<String> {
+        let Some(own) = own_domain(domain) else {
+            return Vec::new();
+        };
+        let patterns = builtin::patterns();
+        let all: BTreeSet<&str> = self
+            .names()
+            .chain(patterns)
+            .filter(|other| *other != name)
+            .collect();
+        let shares = |other: &&str| {
+            self::domain(other).is_some_and(|other| other == own || other.ends_with(&format!(".{own}")))
+        };
+        let mut related: Vec<&str> = all.into_iter().filter(shares).collect();
+        // Those with more of the domain in common first; the sort is stable, so otherwise by name.
+        related.sort_by_key(|other| std::cmp::Reverse(common_labels(domain, other)));
+        related
+            .into_iter()
+            .take(RELATED_LIMIT)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn near(&self, name: &str) -> Vec<String> {
+        let wanted = name.to_lowercase();
+        // A fifth of the name may be wrong, as long as something is left to recognise.
+        let limit = (wanted.chars().count() / 5).min(4);
+        let all: BTreeSet<&str> = self.names().collect();
+        let distance = |other: &str| {
+            // Lengths alone rule out most names.
+            let may_be = other.len().abs_diff(wanted.len()) <= limit;
+            may_be
+                .then(|| strsim::osa_distance(&wanted, &other.to_lowercase()))
+                .filter(|edits| *edits <= limit)
+        };
+        let mut near: Vec<(usize, &str)> = all
+            .into_iter()
+            .filter_map(|other| Some((distance(other)?, other)))
+            .collect();
+        near.sort_unstable();
+        near.into_iter()
+            .take(3)
+            .map(|(_, other)| other.to_owned())
+            .collect()
+    }
+}
+
+/// The domain in a name: before the slash, else the whole name if it is one.
+fn domain(name: &str) -> Option<String> {
+    let candidate = name.split('/').next().unwrap_or(name).to_ascii_lowercase();
+    let label = |text: &str| {
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '*')
+    };
+    (candidate.contains('.') && candidate.split('.').all(label)).then_some(candidate)
+}
+
+/// The part of a domain that belongs to one project, if any does.
+fn own_domain(domain: &str) -> Option<&str> {
+    let tail = |labels: usize| {
+        domain
+            .rmatch_indices('.')
+            .nth(labels - 1)
+            .map_or(domain, |(dot, _)| &domain[dot + 1..])
+    };
+    (2..=domain.split('.').count())
+        .map(tail)
+        .find(|tail| !SHARED.contains(tail))
+}
+
+fn common_labels(domain: &str, other: &str) -> usize {
+    let other = self::domain(other).unwrap_or_default();
+    domain
+        .rsplit('.')
+        .zip(other.rsplit('.'))
+        .take_while(|(a, b)| a == b)
+        .count()
+}
+
+/// The resource and the groups that a name speaks of.
+fn groups(name: &str, domain: Option<&str>) -> (Option<String>, Vec<String>) {
+    let Some(domain) = domain else {
+        return (None, Vec::new());
+    };
+    let labels: Vec<&str> = domain
+        .split('.')
+        .filter(|label| !NOISE.contains(label) && !label.contains('*'))
+        .collect();
+    let whole = labels.join(".");
+    let rest = labels.iter().skip(1).copied().collect::<Vec<_>>().join(".");
+    // `widgets.example.com/finalizer` is what Java Operator SDK and many Go operators write: plural, then group.
+    let plural = labels
+        .first()
+        .filter(|first| labels.len() > 2 && first.ends_with('s') && !first.contains('-'));
+    let resource = plural
+        .filter(|_| name.ends_with("/finalizer"))
+        .map(|first| (*first).to_owned());
+    let mut groups = if resource.is_some() {
+        vec![rest.clone(), whole]
+    } else {
+        vec![whole, rest]
+    };
+    groups.retain(|group| group.contains('.'));
+    groups.dedup();
+    (resource, groups)
+}
+
+fn propagation(name: &str) -> Option<Propagation> {
+    let name = name.to_lowercase();
+    if name.contains("foreground") {
+        return Some(Propagation::Foreground);
+    }
+    name.contains("orphan").then_some(Propagation::Orphan)
+}
+
+/// Where the holder can be found. Only what has the form of a domain is put into a command.
+fn look_at(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
+    let step = |text: &str, command: String| Step {
+        text: text.to_owned(),
+        command: Some(command),
+    };
+    let mut steps = Vec::new();
+    if let Some(group) = domain
+        .and_then(own_domain)
+        .filter(|own| !own.contains('*'))
+        .or(group)
+    {
+        steps.push(step(
+            "Is the product installed, or was it? Its CRDs, and their labels and annotations that say who installed them.",
+            format!("kubectl get crd -o name | grep -F {group}"),
+        ));
+    }
+    steps.push(step(
+        "Who wrote it, and who writes the object's status and when last?",
+        "kubectl get {type} {name} -n {namespace} -o yaml --show-managed-fields".to_owned(),
+    ));
+    let word = domain
+        .and_then(own_domain)
+        .and_then(|own| own.split('.').next())
+        .filter(|word| word.len() > 2);
+    if let Some(word) = word.filter(|word| !word.contains('*')) {
+        steps.push(step(
+            "Does a controller of that name run, and does it renew a Lease?",
+            format!("kubectl get pods,leases -A | grep -i -F -e {word}"),
+        ));
+        steps.push(step(
+            "Does a webhook or an API service belong to it that could refuse the removal?",
+            format!(
+                "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations,apiservices | grep -i -F -e {word}"
+            ),
+        ));
+    }
+    steps.push(step(
+        "Which ServiceAccounts may change such objects? One of them is the holder's.",
+        "kubectl get clusterrolebindings,rolebindings -A -o wide".to_owned(),
+    ));
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deduce(name: &str) -> Deduced {
+        Knowledge::builtin().deduce(name)
+    }
+
+    #[test]
+    fn the_same_projects_other_finalizers() {
+        let deduced = deduce("order.acme.cert-manager.io/finalizer");
+        assert_eq!(deduced.domain.as_deref(), Some("order.acme.cert-manager.io"));
+        assert_eq!(deduced.project.as_deref(), Some("cert-manager"));
+        assert!(
+            deduced
+                .related
+                .contains(&"acme.cert-manager.io/finalizer".to_owned())
+        );
+        let longhorn = deduce("foreground.finalizer.longhorn.io");
+        assert_eq!(longhorn.project.as_deref(), Some("Longhorn"));
+        assert_eq!(longhorn.propagation, Some(Propagation::Foreground));
+        assert_eq!(longhorn.api_groups, ["longhorn.io", "foreground.longhorn.io"]);
+    }
+
+    #[test]
+    fn a_shared_domain_is_no_project() {
+        assert_eq!(deduce("nosuch.infrastructure.cluster.x-k8s.io").project, None);
+        assert_eq!(deduce("example.k8s.io/x").project, None);
+    }
+
+    #[test]
+    fn the_resource_in_the_name() {
+        let deduced = deduce("widgets.factory.example.com/finalizer");
+        assert_eq!(deduced.resource.as_deref(), Some("widgets"));
+        assert_eq!(
+            deduced.api_groups.first().map(String::as_str),
+            Some("factory.example.com")
+        );
+    }
+
+    #[test]
+    fn near_misses() {
+        assert_eq!(
+            deduce("kubernetes.io/pv-protecton")
+                .near
+                .first()
+                .map(String::as_str),
+            Some("kubernetes.io/pv-protection")
+        );
+        assert_eq!(deduce("forgroundDeletion").near, ["foregroundDeletion"]);
+        assert_eq!(deduce("x").near, Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_strange_gets_into_a_command() {
+        for name in [
+            "$(reboot).example.com/x",
+            "a.b; rm -rf /",
+            "-f.example.com/x",
+            "`x`.y/z",
+        ] {
+            for command in deduce(name).look_at.into_iter().filter_map(|step| step.command) {
+                assert!(!command.contains(['$', ';', '`']), "{command}");
+            }
+        }
+    }
+}

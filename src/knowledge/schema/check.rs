@@ -1,0 +1,260 @@
+//! What must hold of an entry beyond its form, and of all entries together.
+
+use super::{Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, Wait, placeholders};
+
+/// The longest phrase for the column "protects" that fits a terminal of 80 beside the other columns.
+const PROTECTS_LIMIT: usize = 60;
+
+/// A problem, and the words in the file by which its place is found.
+pub(super) struct Problem {
+    pub(super) message: String,
+    pub(super) needle: String,
+}
+
+pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut say = |needle: &str, message: String| {
+        problems.push(Problem {
+            message,
+            needle: needle.to_owned(),
+        });
+    };
+
+    name(entry, example_given, &mut say);
+    for (key, text) in texts(entry) {
+        if text.trim().is_empty() {
+            say(&format!("{key}:"), format!("`{key}` is empty"));
+        }
+    }
+    // What is not verified may rest on hearsay, which its note then tells.
+    let no_source = entry.sources.is_empty() && (entry.verified || entry.note.is_none());
+    for (key, is_empty) in [
+        ("kinds", entry.kinds.is_empty()),
+        ("fix", entry.fix.is_empty()),
+        ("sources", no_source),
+    ] {
+        if is_empty {
+            say(&format!("{key}:"), format!("`{key}` needs at least one item"));
+        }
+    }
+    protects(&entry.protects, &mut say);
+    for source in &entry.sources {
+        if !is_source(source) {
+            say(
+                source,
+                format!("source `{source}` is not of the form `owner/repo:path`"),
+            );
+        }
+    }
+    for (_, text) in texts(entry) {
+        for word in placeholders(text) {
+            if !PLACEHOLDERS.iter().any(|&(known, _)| known == word) {
+                let known: Vec<_> = PLACEHOLDERS.iter().map(|&(word, _)| word).collect();
+                say(
+                    &format!("{{{word}}}"),
+                    format!(
+                        "there is no placeholder `{{{word}}}`; there are {}",
+                        known.join(", ")
+                    ),
+                );
+            }
+        }
+    }
+    for wait in &entry.waits_for.on {
+        if let Wait::Condition { status, .. } = wait
+            && !["True", "False", "Unknown"].contains(&status.as_str())
+        {
+            say(
+                status,
+                format!("the status of a condition is `True`, `False` or `Unknown`, not `{status}`"),
+            );
+        }
+    }
+    holder(&entry.holder, &mut say);
+    problems
+}
+
+fn name(entry: &Entry, example_given: bool, say: &mut impl FnMut(&str, String)) {
+    let stars = entry.name.contains('*');
+    match entry.r#match {
+        Match::Glob if !stars => say(&entry.name, "match is `glob` but the name has no `*`".to_owned()),
+        Match::Exact | Match::Prefix | Match::Suffix if stars => {
+            say(&entry.name, "a name with `*` needs `match: glob`".to_owned());
+        }
+        _ => {}
+    }
+    if entry.r#match != Match::Exact && !example_given {
+        say(
+            &entry.name,
+            "a pattern needs an `example` of a real name".to_owned(),
+        );
+    }
+    if !entry.names(&entry.example) {
+        say(
+            &entry.example,
+            format!("the example `{}` is not matched by the name", entry.example),
+        );
+    }
+    if entry.name.len() > 253 + 1 + 63 || entry.name.chars().any(char::is_whitespace) {
+        say(&entry.name, "not a possible name of a finalizer".to_owned());
+    }
+}
+
+fn protects(text: &str, say: &mut impl FnMut(&str, String)) {
+    let length = text.chars().count();
+    if length > PROTECTS_LIMIT {
+        say(
+            text,
+            format!("`protects` has {length} characters; the column of a table holds {PROTECTS_LIMIT}"),
+        );
+    }
+    if text.ends_with(['.', '…']) {
+        say(text, "`protects` is a phrase, without a full stop".to_owned());
+    }
+}
+
+fn holder(holder: &Holder, say: &mut impl FnMut(&str, String)) {
+    for workload in &holder.workloads {
+        if workload.name.is_none() && workload.selector.is_none() && workload.container.is_none() {
+            say(
+                "workloads:",
+                "a workload needs a name, a selector or a container".to_owned(),
+            );
+        }
+        if let Some(selector) = &workload.selector
+            && !is_selector(selector)
+        {
+            say(selector, format!("`{selector}` is not a label selector"));
+        }
+    }
+}
+
+/// Every text of an entry with the key it stands under.
+fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
+    let mut texts = vec![
+        ("name", entry.name.as_str()),
+        ("protects", &entry.protects),
+        ("text", &entry.waits_for.text),
+        ("removed-by", &entry.removed_by),
+        ("text", &entry.if_removed.text),
+    ];
+    let optional = [
+        ("example", Some(&entry.example)),
+        ("part-of", entry.part_of.as_ref()),
+        ("found-on", entry.found_on.as_ref()),
+        ("done-when", entry.done_when.as_ref()),
+        ("since", entry.since.as_ref()),
+        ("until", entry.until.as_ref()),
+        ("renamed-to", entry.renamed_to.as_ref()),
+        ("note", entry.note.as_ref()),
+        ("note", entry.holder.note.as_ref()),
+    ];
+    texts.extend(
+        optional
+            .into_iter()
+            .filter_map(|(key, text)| Some((key, text?.as_str()))),
+    );
+    for step in &entry.fix {
+        texts.push(("text", &step.text));
+        texts.extend(step.command.as_deref().map(|command| ("command", command)));
+    }
+    texts.extend(entry.warnings.iter().map(|text| ("warnings", text.as_str())));
+    texts.extend(
+        entry
+            .renamed_from
+            .iter()
+            .map(|text| ("renamed-from", text.as_str())),
+    );
+    let holder = &entry.holder;
+    for (key, list) in [
+        ("hidden-on", &holder.hidden_on),
+        ("namespaces", &holder.namespaces),
+        ("service-accounts", &holder.service_accounts),
+        ("managers", &holder.managers),
+        ("webhooks", &holder.webhooks),
+        ("api-services", &holder.api_services),
+        ("api-groups", &holder.api_groups),
+    ] {
+        texts.extend(list.iter().map(|text| (key, text.as_str())));
+    }
+    texts.extend(holder.leases.iter().map(|lease| ("leases", lease.name.as_str())));
+    texts.extend(
+        holder
+            .workloads
+            .iter()
+            .filter_map(|work| Some(("workloads", work.name.as_deref()?))),
+    );
+    for wait in &entry.waits_for.on {
+        match wait {
+            Wait::External { what, .. } => texts.push(("what", what)),
+            Wait::OtherCluster(what) | Wait::Activity(what) | Wait::FieldEmpty(what) => {
+                texts.push(("on", what));
+            }
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// `owner/repo:path`, as GitHub spells them, with nothing after the path.
+fn is_source(source: &str) -> bool {
+    let word = |text: &str| {
+        !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    source.split_once(':').is_some_and(|(repository, path)| {
+        repository
+            .split_once('/')
+            .is_some_and(|(owner, repo)| word(owner) && word(repo))
+            && !path.is_empty()
+            && !path.starts_with('/')
+            && !path.contains(char::is_whitespace)
+    })
+}
+
+fn is_selector(selector: &str) -> bool {
+    !selector.contains(char::is_whitespace)
+        && selector
+            .split(',')
+            .all(|part| !part.is_empty() && !part.starts_with('='))
+}
+
+/// Every pair of entries between which a finalizer on an object could not be decided: the same name, the same way
+/// of matching, the same list and a kind in common. Patterns that merely overlap are no mistake, the more
+/// specific one wins.
+pub fn conflicts(entries: &[Located]) -> Vec<Mistake> {
+    let mut sorted: Vec<&Located> = entries.iter().collect();
+    sorted.sort_by(|a, b| key(&a.entry).cmp(&key(&b.entry)));
+    let mut mistakes = Vec::new();
+    for (at, first) in sorted.iter().enumerate() {
+        for second in sorted
+            .iter()
+            .skip(at + 1)
+            .take_while(|second| key(&second.entry) == key(&first.entry))
+        {
+            let common = first
+                .entry
+                .kinds
+                .iter()
+                .find(|kind| second.entry.kinds.iter().any(|other| kind.overlaps(other)));
+            if let Some(kind) = common {
+                mistakes.push(Mistake {
+                    file: second.file.clone(),
+                    line: second.line,
+                    column: 1,
+                    message: format!(
+                        "`{}` on {kind} is described a second time; the first is {}:{}",
+                        second.entry.name, first.file, first.line
+                    ),
+                });
+            }
+        }
+    }
+    mistakes
+}
+
+fn key(entry: &Entry) -> (&str, Match, super::List) {
+    (&entry.name, entry.r#match, entry.list)
+}

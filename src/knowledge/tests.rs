@@ -1,0 +1,293 @@
+//! What must hold of the data as a whole, and of any string that is asked for.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn all() -> Vec<Entry> {
+    Knowledge::builtin().all().collect()
+}
+
+/// An object that carries the entry: its first kind, with something in place of each `*`.
+fn object(entry: &Entry) -> (String, String) {
+    let kind = &entry.kinds[0];
+    (kind.kind().replace('*', "Any"), kind.group().replace('*', "any"))
+}
+
+/// How often each name is in the list, which is kept by hand so that nothing can be lost from the files unnoticed.
+#[test]
+fn nothing_is_dropped() {
+    let count = |names: Vec<String>| {
+        names
+            .into_iter()
+            .fold(BTreeMap::<String, usize>::new(), |mut counts, name| {
+                *counts.entry(name).or_default() += 1;
+                counts
+            })
+    };
+    let listed = count(
+        include_str!("../../knowledge/NAMES")
+            .lines()
+            .map(str::to_owned)
+            .collect(),
+    );
+    let known = count(all().into_iter().map(|entry| entry.name).collect());
+    let lost: Vec<_> = listed
+        .iter()
+        .filter(|(name, times)| known.get(*name) != Some(times))
+        .collect();
+    let unlisted: Vec<_> = known
+        .iter()
+        .filter(|(name, times)| listed.get(*name) != Some(times))
+        .collect();
+    assert_eq!(
+        (lost, unlisted),
+        (vec![], vec![]),
+        "in NAMES but not in the files; in the files but not in NAMES"
+    );
+}
+
+#[test]
+fn every_entry_can_be_read() {
+    assert_eq!(all().len(), Knowledge::builtin_len());
+}
+
+/// The data may make the program larger by 1.5 MB at most; the tables beside the texts take some 50 KB.
+#[test]
+fn the_catalogue_is_small() {
+    assert!(
+        builtin::size() < 1_400_000,
+        "{} bytes of JSON: leave out what repeats, such as holders",
+        builtin::size()
+    );
+}
+
+#[test]
+fn every_entry_is_found_by_its_example() {
+    let knowledge = Knowledge::builtin();
+    for entry in all() {
+        let (kind, group) = object(&entry);
+        let kind = GroupKind {
+            group: &group,
+            kind: &kind,
+        };
+        assert_eq!(
+            knowledge.lookup(&entry.example, entry.list, Some(kind)).as_ref(),
+            Some(&entry)
+        );
+        assert!(
+            knowledge.lookup_all(&entry.example).contains(&entry),
+            "{}",
+            entry.example
+        );
+        let pasted = format!("metadata.finalizers:\n- \"{}\",", entry.example);
+        assert_eq!(paste::names(&pasted), [entry.example.as_str()]);
+    }
+}
+
+#[test]
+fn every_former_name_leads_somewhere() {
+    let knowledge = Knowledge::builtin();
+    for entry in all() {
+        for name in entry.renamed_from.iter().chain(&entry.renamed_to) {
+            assert!(
+                knowledge.lookup(name, entry.list, None).is_some(),
+                "{name} of {}",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_entry_goes_through_json_and_yaml_unchanged() {
+    for entry in all() {
+        let json = serde_json::to_string(&entry).unwrap();
+        assert_eq!(serde_json::from_str::<Entry>(&json).unwrap(), entry);
+        let keys: serde_json::Value = serde_json::from_str(&json).unwrap();
+        for keys in [&keys, &keys["holder"]] {
+            assert!(
+                keys.as_object()
+                    .unwrap()
+                    .keys()
+                    .all(|key| !key.contains(['-', '_'])),
+                "{json}"
+            );
+        }
+        let yaml = serde_saphyr::to_string(&entry).unwrap();
+        assert_eq!(serde_saphyr::from_str::<Entry>(&yaml).unwrap(), entry, "{yaml}");
+    }
+}
+
+/// Each pair of entries that match one name, as "name: who speaks, who is silent". A new pair is not
+/// wrong, but somebody has to look at it.
+#[test]
+fn every_ambiguous_pair_is_decided() {
+    let entries = all();
+    let mut pairs = BTreeSet::new();
+    for asked in &entries {
+        let (kind, group) = object(asked);
+        let kind = GroupKind {
+            group: &group,
+            kind: &kind,
+        };
+        let speaker = Knowledge::builtin()
+            .lookup(&asked.example, asked.list, Some(kind))
+            .unwrap();
+        for other in entries
+            .iter()
+            .filter(|other| *other != &speaker && other.names(&asked.example))
+        {
+            // One rule each, and not a pair each time: a last resort yields to everything, a former name to an entry
+            // of that name, and entries of one name are told apart by kind or list.
+            let by_rule =
+                other.last_resort || other.renamed_from.contains(&asked.name) || other.name == speaker.name;
+            if !by_rule {
+                pairs.insert(format!(
+                    "{}: {} before {}",
+                    asked.example, speaker.name, other.name
+                ));
+            }
+        }
+    }
+    let expected = include_str!("pairs.txt")
+        .lines()
+        .map(str::to_owned)
+        .collect::<BTreeSet<_>>();
+    assert_eq!(
+        pairs, expected,
+        "look at each pair that is new, then write it into pairs.txt"
+    );
+}
+
+#[test]
+fn placeholders_are_filled() {
+    let value = |word: &str| (word == "name").then(|| "db-0".to_owned());
+    let filled = schema::fill("get {name} in {namespace} -o jsonpath='{.spec.x}{end}'", value);
+    assert_eq!(filled, "get db-0 in <namespace> -o jsonpath='{.spec.x}{end}'");
+}
+
+/// The example of `knowledge/README.md` is a file that the checker accepts.
+#[test]
+fn the_example_of_the_readme_is_good() {
+    let readme = include_str!("../../knowledge/README.md");
+    let examples: Vec<&str> = readme
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    let whole: Vec<&&str> = examples
+        .iter()
+        .filter(|yaml| yaml.starts_with("project:"))
+        .collect();
+    assert!(
+        !whole.is_empty(),
+        "no whole file among {} examples",
+        examples.len()
+    );
+    for yaml in whole {
+        let knowledge = Knowledge::builtin().with_user("README.md", yaml).unwrap();
+        let own = knowledge.all().next().unwrap();
+        let entry = knowledge.lookup(&own.example, own.list, None).unwrap();
+        assert_eq!(entry, own);
+    }
+}
+
+/// The README names every word that a file may use.
+#[test]
+fn the_readme_names_every_word() {
+    let readme = include_str!("../../knowledge/README.md");
+    for (word, _) in schema::PLACEHOLDERS {
+        assert!(
+            readme.contains(&format!("`{{{word}}}`")),
+            "the placeholder {word} is not in README.md"
+        );
+    }
+    for consequence in Consequence::ALL {
+        assert!(
+            readme.contains(&format!("`{consequence}`")),
+            "{consequence} is not in README.md"
+        );
+    }
+    let source = include_str!("schema/vocabulary.rs");
+    for part in [
+        "pub enum Wait {",
+        "pub enum FoundBy {",
+        "pub enum Runs {",
+        "pub enum Judged {",
+        "pub enum Area {",
+    ] {
+        for word in words(source, part) {
+            assert!(
+                readme.contains(&format!("`{word}`")),
+                "`{word}` of {part} is not in README.md"
+            );
+        }
+    }
+}
+
+/// The words of a vocabulary as files spell them, read from its source so that none can be forgotten.
+fn words(source: &str, heading: &str) -> Vec<String> {
+    let body = source.split(heading).nth(1).unwrap().split("\n}").next().unwrap();
+    let names = body
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.starts_with(char::is_uppercase));
+    let kebab = |name: &str| {
+        name.chars().fold(String::new(), |mut word, c| {
+            if c.is_uppercase() && !word.is_empty() {
+                word.push('-');
+            }
+            word.push(c.to_ascii_lowercase());
+            word
+        })
+    };
+    names
+        .map(|line| kebab(line.split(|c: char| !c.is_alphanumeric()).next().unwrap()))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_string_is_too_strange(text in "\\PC{0,80}|[a-z./*-]{0,300}|(\\[|\"|,|[a-z./]|\n|- ){0,60}") {
+        let knowledge = Knowledge::builtin();
+        let kind = GroupKind { group: &text, kind: &text };
+        knowledge.lookup(&text, List::Metadata, Some(kind));
+        knowledge.recognise(&text);
+        knowledge.deduce(&text);
+        for name in paste::names(&text) {
+            prop_assert!(!name.is_empty() && !name.contains(char::is_whitespace));
+        }
+        schema::placeholders(&text);
+        prop_assert_eq!(schema::fill(&text, |word| Some(format!("{{{word}}}"))), &*text);
+        let _ = Knowledge::builtin().with_user("own.yaml", &text);
+    }
+
+    #[test]
+    fn a_glob_without_stars_is_equality(a in "[a-c./]{0,6}", b in "[a-c./]{0,6}") {
+        prop_assert_eq!(schema::glob(&a, &b), a == b);
+    }
+
+    #[test]
+    fn a_glob_matches_what_it_was_cut_from(parts in prop::collection::vec("[a-c]{0,3}", 1..5), filler in "[a-c]{0,4}") {
+        prop_assert!(schema::glob(&parts.join("*"), &parts.join(&filler)));
+    }
+
+    #[test]
+    fn a_cut_file_is_a_mistake_and_no_panic(cut in 0usize..6000, at in 0usize..6000) {
+        let text = include_str!("../../knowledge/kubernetes.yaml");
+        let cut = text.char_indices().map(|(byte, _)| byte).nth(cut).unwrap_or(text.len());
+        let _ = Knowledge::builtin().with_user("cut.yaml", &text[..cut]);
+        let mut holed = text.to_owned();
+        if let Some(hole) = text.char_indices().map(|(byte, _)| byte).nth(at) {
+            holed.remove(hole);
+        }
+        let _ = Knowledge::builtin().with_user("holed.yaml", &holed);
+    }
+}

@@ -1,0 +1,158 @@
+//! Users' own entries, which take the place of built-in ones.
+
+use super::Knowledge;
+use super::schema::{self, Entry, Mistake};
+
+impl Knowledge {
+    /// Adds a user's file. Its entries take the place of built-in ones with the same name, way of matching and list
+    /// that share a kind; otherwise they stand beside them, and the more specific one answers.
+    ///
+    /// `file` is what mistakes are reported under. All mistakes are returned, in the order of the file.
+    pub fn with_user(mut self, file: &str, yaml: &str) -> Result<Self, Vec<Mistake>> {
+        self.user.extend(schema::read(file, yaml)?);
+        let conflicts = schema::conflicts(&self.user);
+        if conflicts.is_empty() {
+            Ok(self)
+        } else {
+            Err(conflicts)
+        }
+    }
+
+    /// Whether one of the user's entries takes the place of this built-in one.
+    pub(super) fn replaces(&self, builtin: &Entry) -> bool {
+        self.user.iter().map(|located| &located.entry).any(|own| {
+            own.name == builtin.name
+                && own.r#match == builtin.r#match
+                && own.list == builtin.list
+                && own
+                    .kinds
+                    .iter()
+                    .any(|kind| builtin.kinds.iter().any(|other| kind.overlaps(other)))
+        })
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may fail so")]
+mod tests {
+    use super::*;
+    use crate::knowledge::{GroupKind, List};
+
+    fn file(name: &str, extra: &str) -> String {
+        format!(
+            "project: Ours\nfinalizers:\n  - name: {name}\n    kinds: [Widget.example.com]\n    protects: a widget\n    \
+             waits-for: {{ text: the widget must stop }}\n    removed-by: widget-operator\n    \
+             if-removed: {{ consequence: none, text: nothing happens }}\n    fix: [{{ text: restart it }}]\n    \
+             sources: [example/widgets:main.go]\n    verified: true\n{extra}"
+        )
+    }
+
+    #[test]
+    fn a_users_entry_answers() {
+        let knowledge = Knowledge::builtin()
+            .with_user("own.yaml", &file("example.com/widget", ""))
+            .unwrap();
+        let found = knowledge
+            .lookup("example.com/widget", List::Metadata, None)
+            .unwrap();
+        assert_eq!(found.project, "Ours");
+    }
+
+    #[test]
+    fn a_users_entry_takes_the_place_of_a_builtin_one() {
+        let yaml = file("kubernetes.io/pv-protection", "").replace("Widget.example.com", "PersistentVolume");
+        let knowledge = Knowledge::builtin().with_user("own.yaml", &yaml).unwrap();
+        let volume = GroupKind {
+            group: "",
+            kind: "PersistentVolume",
+        };
+        let found = knowledge
+            .lookup("kubernetes.io/pv-protection", List::Metadata, Some(volume))
+            .unwrap();
+        assert_eq!(found.project, "Ours");
+        assert_eq!(
+            knowledge
+                .all()
+                .filter(|entry| entry.name == "kubernetes.io/pv-protection")
+                .count(),
+            1
+        );
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        let check = |yaml: &str, line: u64, column: u64, words: &str| {
+            let mistakes = Knowledge::builtin().with_user("own.yaml", yaml).unwrap_err();
+            let mistake = mistakes.first().unwrap();
+            assert_eq!((mistake.line, mistake.column), (line, column), "{mistake}");
+            assert!(
+                mistake.to_string().starts_with("own.yaml:") && mistake.message.contains(words),
+                "{mistake}"
+            );
+        };
+        let good = file("example.com/widget", "");
+        check(
+            &file("example.com/widget", "    verifyed: true\n"),
+            12,
+            5,
+            "verifyed",
+        );
+        check(
+            &good.replace("protects: a widget", "protects: ''"),
+            5,
+            5,
+            "`protects` is empty",
+        );
+        check(
+            &good.replace("consequence: none", "consequence: nothing"),
+            8,
+            32,
+            "expected one of none, metadata",
+        );
+        check(
+            &good.replace("restart it", "'restart {what}'"),
+            9,
+            28,
+            "no placeholder `{what}`",
+        );
+        check(
+            &good.replace("example/widgets:main.go", "https://example.com/x"),
+            10,
+            15,
+            "owner/repo:path",
+        );
+        check(
+            &good.replace("[Widget.example.com]", "[widget]"),
+            4,
+            13,
+            "is not a kind",
+        );
+        check(
+            &good.replace("text: the widget must stop", "text: x, on: [pods-that-mout]"),
+            6,
+            32,
+            "pods-that-mout",
+        );
+        check(
+            &good.replace("example.com/widget\n", "example.com/\n    match: prefix\n"),
+            3,
+            11,
+            "needs an `example`",
+        );
+        check("project: [", 1, 10, "");
+    }
+
+    #[test]
+    fn the_same_name_twice_is_a_mistake() {
+        let once = Knowledge::builtin()
+            .with_user("a.yaml", &file("example.com/widget", ""))
+            .unwrap();
+        let mistakes = once
+            .with_user("b.yaml", &file("example.com/widget", ""))
+            .unwrap_err();
+        assert_eq!(
+            mistakes.first().unwrap().to_string(),
+            "b.yaml:3:1: `example.com/widget` on Widget.example.com is described a second time; the first is a.yaml:3"
+        );
+    }
+}
