@@ -9,6 +9,7 @@ pub mod filter;
 pub mod gap;
 pub mod glob;
 pub mod json;
+pub mod load;
 pub mod select;
 pub mod selector;
 pub mod tally;
