@@ -1,5 +1,6 @@
 //! One renderer a format: each takes a report and a [`Style`] and writes. None of them decides anything.
 
+pub mod explain;
 pub mod json;
 pub mod name;
 pub mod safe;
