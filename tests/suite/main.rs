@@ -8,7 +8,9 @@ mod harness;
 
 mod connect;
 mod controlplane;
+mod documents;
 mod examples;
 mod layers;
+mod packaging;
 mod playground;
 mod stuck;

@@ -251,7 +251,7 @@ fn finished_job_with_a_claim(cluster: &Cluster) {
 ---
 apiVersion: v1
 kind: PersistentVolumeClaim
-metadata: {name: scratch, namespace: etl}
+metadata: {name: scratch, namespace: etl, labels: {team: data}}
 spec: {accessModes: [ReadWriteOnce], storageClassName: disks, resources: {requests: {storage: 1Gi}}}
 ---
 apiVersion: batch/v1
@@ -283,7 +283,7 @@ fn load_balancer_without_its_controller(cluster: &Cluster) {
         "
 apiVersion: v1
 kind: Service
-metadata: {name: old-front, namespace: web, finalizers: [service.kubernetes.io/load-balancer-cleanup]}
+metadata: {name: old-front, namespace: web, labels: {team: data}, finalizers: [service.kubernetes.io/load-balancer-cleanup]}
 spec: {type: LoadBalancer, ports: [{port: 80}]}
 ",
     );
