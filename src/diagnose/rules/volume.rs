@@ -251,7 +251,7 @@ fn released(volume: &Object, finalizer: &Finalizer, says: &str, view: &View<'_>)
         Err(Missing::NotYet) => {}
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
-            finding.wait.says.push_str(&format!(
+            finding.say(format!(
                 "; whether it is still attached is not known: {}",
                 missing.in_words()
             ));
@@ -264,7 +264,7 @@ fn released(volume: &Object, finalizer: &Finalizer, says: &str, view: &View<'_>)
             .time("/lastTimestamp")
             .map(|time| format!(" {} ago", Age::between(time, view.now())))
             .unwrap_or_default();
-        finding.wait.says.push_str(&format!("; it fails{ago}: {message}"));
+        finding.say(format!("; it fails{ago}: {message}"));
         finding.evidence.push(Evidence {
             source: format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name()),
             value: message.to_owned(),
