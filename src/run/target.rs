@@ -66,7 +66,7 @@ fn targets(words: &[String]) -> Result<Vec<Named>, Error> {
         message,
         hint: Some("write TYPE/NAME, for example: kubectl finalizers explain pvc/data-0 -n db".into()),
     };
-    let named = |word: &str, name: &str| {
+    let make = |word: &str, name: &str| {
         if word.is_empty() || name.is_empty() {
             return Err(usage(format!("{:?} names no object", format!("{word}/{name}"))));
         }
@@ -79,12 +79,12 @@ fn targets(words: &[String]) -> Result<Vec<Named>, Error> {
         return words
             .iter()
             .filter_map(|word| word.split_once('/'))
-            .map(|(word, name)| named(word, name))
+            .map(|(word, name)| make(word, name))
             .collect();
     }
     match words {
-        [word, names @ ..] if !names.is_empty() && words.iter().all(|word| !word.contains('/')) => {
-            names.iter().map(|name| named(word, name)).collect()
+        [word, rest @ ..] if !rest.is_empty() && words.iter().all(|word| !word.contains('/')) => {
+            rest.iter().map(|name| make(word, name)).collect()
         }
         _ => Err(usage(format!("{:?} does not say which objects", words.join(" ")))),
     }
