@@ -104,20 +104,19 @@ async fn pages(client: &kube::Client, path: &str, accept: &str) {
 /// The continue token, found without decoding the items: in protobuf it is in the first field, in JSON in the
 /// `metadata` before or behind them.
 fn token(body: &[u8]) -> Option<String> {
-    let token = match body.strip_prefix(b"k8s\0") {
-        Some(envelope) => field(field(field(envelope, 2)?, 1)?, 3)?,
-        None => {
-            let (head, tail) = (
-                &body[..body.len().min(1024)],
-                &body[body.len().saturating_sub(1024)..],
-            );
-            [head, tail].into_iter().find_map(|part| {
-                const KEY: &[u8] = b"\"continue\":\"";
-                let from = part.windows(KEY.len()).position(|window| window == KEY)? + KEY.len();
-                let length = part[from..].iter().position(|byte| *byte == b'"')?;
-                Some(&part[from..from + length])
-            })?
-        }
+    let token = if let Some(envelope) = body.strip_prefix(b"k8s\0") {
+        field(field(field(envelope, 2)?, 1)?, 3)?
+    } else {
+        let (head, tail) = (
+            &body[..body.len().min(1024)],
+            &body[body.len().saturating_sub(1024)..],
+        );
+        [head, tail].into_iter().find_map(|part| {
+            const KEY: &[u8] = b"\"continue\":\"";
+            let from = part.windows(KEY.len()).position(|window| window == KEY)? + KEY.len();
+            let length = part[from..].iter().position(|byte| *byte == b'"')?;
+            Some(&part[from..from + length])
+        })?
     };
     let escaped = token.iter().map(|byte| match byte {
         byte if byte.is_ascii_alphanumeric() || b"-_".contains(byte) => char::from(*byte).to_string(),
