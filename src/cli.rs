@@ -34,6 +34,19 @@ pub enum Verb {
     /// Reads the metadata of every type that the API server lists, in all namespaces unless -n is given.
     /// What could not be read is named at the end, and is never taken for "nothing there".
     Scan(ScanArgs),
+    /// Say why an object does not go, or what would hold it if it were deleted
+    Explain(ExplainArgs),
+}
+
+/// Words of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Objects, as kubectl takes them: TYPE/NAME, or TYPE NAME
+    #[arg(value_name = "TARGET", required = true)]
+    pub words: Vec<String>,
+    /// Form of the output; wide leaves nothing out
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
 }
 
 /// Words of `scan`.

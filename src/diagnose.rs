@@ -62,6 +62,11 @@ fn assemble(target: &Object, findings: Vec<Finding>, view: &View<'_>) -> Diagnos
         extend_new(&mut diagnosis.do_not, finding.do_not);
         extend_new(&mut diagnosis.evidence, finding.evidence);
     }
+    // What is done at the same moment stands together, in the order in which the moments come up.
+    let moments: Vec<_> = diagnosis.steps.iter().map(|step| step.when).collect();
+    diagnosis
+        .steps
+        .sort_by_key(|step| moments.iter().position(|when| *when == step.when));
     diagnosis
 }
 

@@ -64,6 +64,11 @@ impl Finding {
             evidence: Vec::new(),
         }
     }
+
+    /// Adds to what is said of the wait.
+    pub fn say(&mut self, more: impl AsRef<str>) {
+        self.wait.says.push_str(more.as_ref());
+    }
 }
 
 /// How it stands with one finalizer of an object that is being deleted.

@@ -3,6 +3,7 @@
 
 mod progress;
 mod scan;
+mod target;
 mod terminal;
 
 use std::io::Write;
@@ -18,6 +19,7 @@ use crate::{
 /// Does what was asked for.
 pub fn run(cli: Cli) -> Result<Exit, Error> {
     match cli.verb {
+        Verb::Explain(words) => target::run(&words, cli.connection),
         Verb::Scan(words) => scan::run(&settings::Scan::new(words, cli.connection)?),
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
         strength: Strength::Proof,
     });
     if users.is_empty() {
-        finding.wait.says.push_str("; no pod does any more");
+        finding.say("; no pod does any more");
         if verdict == Verdict::Stalled {
             finding.steps.push(super::nudge(claim));
         }

@@ -55,7 +55,7 @@ pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
             } else {
                 Verdict::Unknown
             };
-            finding.wait.says.push_str(&format!(
+            finding.say(format!(
                 "; what is left in it is not known: {}",
                 missing.in_words()
             ));
@@ -190,16 +190,13 @@ fn left(
     if all == 0 && !silent {
         if content.gaps.is_empty() {
             finding.wait.verdict = super::nothing_blocks(namespace, view);
-            finding.wait.says.push_str("; nothing is left in it");
+            finding.say("; nothing is left in it");
             if finding.wait.verdict == Verdict::Stalled {
                 finding.steps.push(super::nudge(namespace));
             }
         } else {
             finding.wait.verdict = Verdict::Unknown;
-            finding
-                .wait
-                .says
-                .push_str("; nothing was found in it, but not everything could be read");
+            finding.say("; nothing was found in it, but not everything could be read");
         }
     }
     finding.outlook.push(Outlook {
@@ -229,7 +226,7 @@ fn quote_conditions(finding: &mut Finding, namespace: &Object) {
             });
             if kind == "NamespaceDeletionContentFailure" {
                 finding.wait.verdict = Verdict::Failing;
-                finding.wait.says.push_str(&format!("; it fails: {message}"));
+                finding.say(format!("; it fails: {message}"));
             }
         }
     }

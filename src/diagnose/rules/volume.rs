@@ -34,40 +34,10 @@ pub(super) fn bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
         "removed by kube-controller-manager (pv-protection){alive}, once the volume is no longer Bound"
     );
     let phase = volume.text("/status/phase");
-    let mut finding = if phase != "Bound" {
-        let mut finding = Finding::new(
-            Some(finalizer.clone()),
-            super::nothing_blocks(volume, view),
-            format!("{says}; it is {phase}"),
-        );
-        if finding.wait.verdict == Verdict::Stalled {
-            finding.steps.push(super::nudge(volume));
-        }
-        finding
+    let mut finding = if phase == "Bound" {
+        while_bound(volume, finalizer, says, view)
     } else {
-        match claim_of(volume, view) {
-            Err(missing) => Finding::new(
-                Some(finalizer.clone()),
-                Verdict::Unknown,
-                format!(
-                    "{says}; whether its claim still exists is not known: {}",
-                    missing.in_words()
-                ),
-            ),
-            Ok(None) => {
-                let says = format!(
-                    "{says}; its claim {} does not exist any more, and the volume binder has not noticed yet",
-                    claim_name(volume)
-                );
-                let mut finding =
-                    Finding::new(Some(finalizer.clone()), super::nothing_blocks(volume, view), says);
-                if finding.wait.verdict == Verdict::Stalled {
-                    finding.steps.push(super::nudge(volume));
-                }
-                finding
-            }
-            Ok(Some(claim)) => held_by_claim(volume, claim, finalizer, says, view),
-        }
+        nobody_holds(volume, finalizer, format!("{says}; it is {phase}"), view)
     };
     finding
         .evidence
@@ -77,6 +47,36 @@ pub(super) fn bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
         value: phase.to_owned(),
         strength: Strength::Proof,
     });
+    finding
+}
+
+/// Bound: by a claim that exists, or by one that is gone without the volume binder having noticed.
+fn while_bound(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
+    match claim_of(volume, view) {
+        Ok(Some(claim)) => held_by_claim(volume, claim, finalizer, says, view),
+        Ok(None) => {
+            let claim = claim_name(volume);
+            let says = format!(
+                "{says}; its claim {claim} does not exist any more, and the volume binder has not noticed"
+            );
+            nobody_holds(volume, finalizer, says, view)
+        }
+        Err(missing) => Finding::new(
+            Some(finalizer.clone()),
+            Verdict::Unknown,
+            format!(
+                "{says}; whether its claim still exists is not known: {}",
+                missing.in_words()
+            ),
+        ),
+    }
+}
+
+fn nobody_holds(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
+    let mut finding = Finding::new(Some(finalizer.clone()), super::nothing_blocks(volume, view), says);
+    if finding.wait.verdict == Verdict::Stalled {
+        finding.steps.push(super::nudge(volume));
+    }
     finding
 }
 
@@ -103,7 +103,7 @@ fn held_by_claim(
                 "{}; which pods use it is not known: {}",
                 blocker.says,
                 missing.in_words()
-            )
+            );
         }
     }
     finding.wait.on.push(blocker);
@@ -251,7 +251,7 @@ fn released(volume: &Object, finalizer: &Finalizer, says: &str, view: &View<'_>)
         Err(Missing::NotYet) => {}
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
-            finding.wait.says.push_str(&format!(
+            finding.say(format!(
                 "; whether it is still attached is not known: {}",
                 missing.in_words()
             ));
@@ -264,7 +264,7 @@ fn released(volume: &Object, finalizer: &Finalizer, says: &str, view: &View<'_>)
             .time("/lastTimestamp")
             .map(|time| format!(" {} ago", Age::between(time, view.now())))
             .unwrap_or_default();
-        finding.wait.says.push_str(&format!("; it fails{ago}: {message}"));
+        finding.say(format!("; it fails{ago}: {message}"));
         finding.evidence.push(Evidence {
             source: format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name()),
             value: message.to_owned(),
