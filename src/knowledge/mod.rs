@@ -19,7 +19,7 @@ mod shortnames;
 mod tests;
 mod user;
 
-pub use catalog::Filter;
+pub use catalog::{Filter, is_kubernetes_type};
 pub use deduce::{Deduced, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
@@ -45,6 +45,20 @@ impl Knowledge {
     /// How many entries are built in.
     pub fn builtin_len() -> usize {
         builtin::len()
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        if self.user.is_empty() {
+            builtin::len()
+        } else {
+            self.all().count()
+        }
+    }
+
+    /// Whether there is none, which does not happen.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Every entry, the user's first; built-in ones that the user's replace are left out.
