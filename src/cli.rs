@@ -57,11 +57,14 @@ pub enum Verb {
     /// Reads the metadata of every type that the API server lists, in all namespaces unless -n is given.
     /// What could not be read is named at the end, and is never taken for "nothing there".
     Scan(ScanArgs),
-    /// Say what a finalizer protects, who removes it, what that waits for, and what cutting it costs
+    /// Say why an object does not go, or what a finalizer protects and what cutting it costs
     ///
-    /// Reads no kubeconfig and asks no cluster. Takes what people really have at hand: names with or without quotes,
-    /// `["a","b"]`, `metadata.finalizers: - x`, an error message, or `-` for a manifest on standard input. A name that
-    /// is not in the catalogue gets what can be deduced from it, marked as deduced.
+    /// Objects are written as for kubectl: TYPE/NAME, TYPE NAME, TYPE.GROUP/NAME. What they really wait for is read from
+    /// the cluster; on an object that is not being deleted, what would hold it.
+    ///
+    /// Finalizers are explained without any cluster, and no kubeconfig is read. They may be given as people have them
+    /// at hand: with or without quotes, `["a","b"]`, `metadata.finalizers: - x`, an error message, or `-` for a manifest
+    /// on standard input. A name that is not in the catalogue gets what can be deduced from it, marked as deduced.
     Explain(ExplainArgs),
     /// List the finalizers that are known without asking a cluster
     Catalog(CatalogArgs),
@@ -70,8 +73,8 @@ pub enum Verb {
 /// Words of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Names of finalizers as they were pasted, or `-` to read them from standard input
-    #[arg(value_name = "FINALIZER", required = true)]
+    /// Objects, or names of finalizers as they were pasted, or `-` to read the latter from standard input
+    #[arg(value_name = "TARGET|FINALIZER", required = true)]
     pub words: Vec<String>,
     /// Form of the output; wide leaves nothing out
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
@@ -87,12 +90,7 @@ pub struct CatalogArgs {
     #[arg(long, value_name = "WORDS")]
     pub project: Option<String>,
     /// Only entries that may appear on these types, written as for kubectl (`pv,pvc`, `challenges`, TYPE.GROUP)
-    #[arg(
-        long,
-        visible_alias = "kind",
-        value_name = "TYPE[,TYPE...]",
-        value_delimiter = ','
-    )]
+    #[arg(long, alias = "kind", value_name = "TYPE[,TYPE...]", value_delimiter = ',')]
     pub kinds: Vec<String>,
     /// Only entries that cost this if cut by hand: none, metadata, orphaned-objects, leaked-infrastructure, data-loss
     #[arg(long, value_name = "WORD")]

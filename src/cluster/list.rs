@@ -166,7 +166,7 @@ impl Listing<'_> {
                     code: StatusCode::NOT_ACCEPTABLE,
                     ..
                 } if accept == METADATA => {
-                    if self.is_confidential() {
+                    if self.ty.is_confidential() {
                         listed.fault = Some(Why::MetadataOnlyRefused);
                         return listed;
                     }
@@ -209,14 +209,10 @@ impl Listing<'_> {
     fn is_namespaces(&self) -> bool {
         self.ty.is("", "namespaces")
     }
-
-    fn is_confidential(&self) -> bool {
-        self.ty.is("", "secrets") || self.ty.is("", "configmaps")
-    }
 }
 
 /// Percent-encodes all but the unreserved characters of RFC 3986.
-fn escape(text: &str, into: &mut String) {
+pub(super) fn escape(text: &str, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             into.push(byte.into());

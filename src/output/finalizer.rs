@@ -50,19 +50,15 @@ fn explained<W: Write>(explained: &Explained, wide: bool, sheet: &mut Sheet<'_, 
         sheet.heading(&format!("{name} is not in the catalogue."))?;
         sheet.sentence("What follows is deduced from the name alone.")?;
     }
-    if let Some(ty) = &explained.perhaps_object_of {
-        sheet.fact(
-            "an object?",
-            &format!("{ty} is a type. Which finalizers an object of it has: kubectl get {ty} NAME -o yaml"),
-        )?;
-    }
     if let Some(deduced) = &explained.deduced {
         deduced::write(deduced, sheet)?;
         if !entries.is_empty() {
             sheet.gap()?;
-            sheet.sentence(
-                "One pattern fits, too short to say whose the name is. Only if the object is of its kinds:",
-            )?;
+            sheet.sentence(if entries.iter().all(|entry| entry.last_resort) {
+                "The form of the name is one that some frameworks give by themselves. If it was one of them:"
+            } else {
+                "One pattern fits, too short to say whose the name is. Only if the object is of its kinds:"
+            })?;
         }
     }
     for (at, entry) in entries.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! One renderer a format: each takes a report and a [`Style`] and writes. None of them decides anything.
 
 pub mod catalog;
+pub mod explain;
 pub mod finalizer;
 pub mod json;
 pub mod name;

@@ -28,10 +28,6 @@ pub struct Explained {
     /// Whether the catalogue knows whose it is. If not, `entries` are those that would speak for it on objects of
     /// their kinds, and `deduced` is there.
     pub in_catalogue: bool,
-    /// The type that stands before the slash, where the catalogue knows such a type but no such finalizer: it may be
-    /// an object that is meant.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub perhaps_object_of: Option<String>,
     /// What speaks for it: several where the name means different things on different kinds.
     pub entries: Vec<Entry>,
     /// What its name tells, if the catalogue does not know it. None of this was read anywhere.
@@ -60,12 +56,7 @@ impl Explained {
             Some(found) => (found.name, found.entries),
             None => (given.to_owned(), Vec::new()),
         };
-        let perhaps_object_of = given
-            .split_once('/')
-            .filter(|(ty, _)| !in_catalogue && knowledge.has_kind(ty))
-            .map(|(ty, _)| ty.to_owned());
         Explained {
-            perhaps_object_of,
             deduced: (!in_catalogue).then(|| knowledge.deduce(given)),
             // A guess is about the name as it stands.
             name: if in_catalogue { name } else { given.to_owned() },

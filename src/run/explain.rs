@@ -1,8 +1,12 @@
-//! `explain`: find the names in what was given, report what is known, show. Asks no cluster.
+//! `explain`: find out what was asked about. Finalizers are explained here, from the catalogue and without any
+//! cluster; objects in [`target`].
 
 use std::io::{BufWriter, Read, Write, stderr, stdin, stdout};
 
-use super::terminal;
+use super::{
+    target::{self, Named},
+    terminal,
+};
 use crate::{
     cli::Format,
     error::Error,
@@ -24,63 +28,55 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
             .collect(),
         Asked::Words(words) => Target::of_words(words, knowledge),
     };
-    let names = finalizers(&targets, explain)?;
-    let report = FinalizersReport::new(names, knowledge);
-    show(&report, explain.format)?;
-    Ok(Exit::Done)
-}
-
-/// Only finalizers can be explained yet.
-fn finalizers<'a>(targets: &'a [Target], explain: &Explain) -> Result<Vec<&'a str>, Error> {
     if targets.is_empty() {
-        let (place, example) = match explain.asked {
-            Asked::Stdin => (
-                "on standard input",
-                "kubectl get pv NAME -o yaml | kubectl finalizers explain -",
-            ),
-            Asked::Words(_) => (
-                "in what was given",
-                "kubectl finalizers explain kubernetes.io/pv-protection",
-            ),
-        };
-        return Err(Error::Usage {
-            message: format!("there is no name of a finalizer {place}"),
-            hint: Some(format!("for example: {example}")),
-        });
+        return Err(nothing_named(&explain.asked));
     }
-    targets
-        .iter()
-        .map(|target| match target {
-            Target::Finalizer(name) => Ok(name.as_str()),
-            Target::Object { resource, name } => Err(not_a_finalizer(
+    let (mut names, mut objects) = (Vec::new(), Vec::new());
+    for target in &targets {
+        match target {
+            Target::Finalizer(name) => names.push(name.as_str()),
+            Target::Object {
                 resource,
-                name.as_deref(),
-                explain.namespace.as_deref(),
-            )),
-        })
-        .collect()
+                name: Some(name),
+            } => objects.push(Named { resource, name }),
+            Target::Object { resource, name: None } => return Err(only_a_type(resource)),
+        }
+    }
+    // The finalizers first: what needs no cluster must not be lost because there is none.
+    if !names.is_empty() {
+        show(&FinalizersReport::new(names, knowledge), explain.format)?;
+    }
+    if objects.is_empty() {
+        Ok(Exit::Done)
+    } else {
+        target::run(&objects, explain, knowledge)
+    }
 }
 
-fn not_a_finalizer(resource: &str, name: Option<&str>, namespace: Option<&str>) -> Error {
-    let Some(name) = name else {
-        return Error::Usage {
-            message: format!("{resource} is a type, not a finalizer"),
-            hint: Some(format!(
-                "what may hold its objects: kubectl finalizers catalog --kinds {}; what does: kubectl finalizers \
-                 scan {0}",
-                word(resource, "TYPE")
-            )),
-        };
+fn nothing_named(asked: &Asked) -> Error {
+    let (place, example) = match asked {
+        Asked::Stdin => (
+            "on standard input",
+            "kubectl get pv NAME -o yaml | kubectl finalizers explain -",
+        ),
+        Asked::Words(_) => (
+            "in what was given",
+            "kubectl finalizers explain kubernetes.io/pv-protection",
+        ),
     };
-    let (ty, object) = (word(resource, "TYPE"), word(name, "NAME"));
-    let namespace = namespace
-        .map(|namespace| format!(" -n {}", word(namespace, "NAMESPACE")))
-        .unwrap_or_default();
     Error::Usage {
-        message: format!("{resource}/{name} is an object; this version explains finalizers, not objects"),
+        message: format!("there is no name of a finalizer {place}"),
+        hint: Some(format!("for example: {example}")),
+    }
+}
+
+fn only_a_type(resource: &str) -> Error {
+    Error::Usage {
+        message: format!("{resource} is a type: which object of it?"),
         hint: Some(format!(
-            "kubectl get {ty} {object}{namespace} -o jsonpath='{{.metadata.finalizers}}' | kubectl finalizers \
-             explain -   or, to see what is stuck: kubectl finalizers scan {ty}{namespace}"
+            "write {0}/NAME; what is stuck: kubectl finalizers scan {0}; what may hold its objects: kubectl finalizers \
+             catalog --kinds {0}",
+            word(resource, "TYPE")
         )),
     }
 }

@@ -6,6 +6,7 @@ mod explain;
 mod knowledge;
 mod progress;
 mod scan;
+mod target;
 mod terminal;
 
 use std::io::Write;
@@ -26,7 +27,7 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
             scan::run(&scan, &knowledge::load(&cli.knowledge)?)
         }
         Verb::Explain(words) => {
-            let explain = settings::Explain::new(words, cli.connection.namespace);
+            let explain = settings::Explain::new(words, cli.connection)?;
             explain::run(&explain, &knowledge::load(&cli.knowledge)?)
         }
         Verb::Catalog(words) => {

@@ -1,9 +1,11 @@
 //! `scan`: read, report, show.
 
 use std::{
-    io::{BufWriter, Write, stdout},
+    io::{BufWriter, Write, stdin, stdout},
     time::{Duration, Instant},
 };
+
+use jiff::Timestamp;
 
 use super::{
     block_on,
@@ -19,7 +21,10 @@ use crate::{
     output,
     report::ScanReport,
     settings::{Connection, Scan, Source},
-    snapshot::Snapshot,
+    snapshot::{
+        Snapshot,
+        load::{Wanted, load},
+    },
 };
 
 pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
@@ -28,7 +33,17 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
             let began = Instant::now();
             (block_on(read(connection, scan))?, Some(began.elapsed()))
         }
-        Source::Files(_) => unreachable!(),
+        Source::Files(paths) => {
+            let wanted = Wanted {
+                namespace: scan.scope.namespace(),
+                types: &scan.types,
+                exclude: &scan.exclude,
+                all: scan.view.all,
+                filter: &scan.filter,
+                now: Timestamp::now(),
+            };
+            (load(paths, &mut stdin().lock(), &wanted)?, None)
+        }
     };
     let report = ScanReport::new(&snapshot, knowledge, &scan.view);
     show(&report, scan, took)?;

@@ -2,11 +2,13 @@
 //!
 //! Both are written with a slash, so the form alone does not tell. What the catalogue knows is a finalizer; a type
 //! that is known and has no group (`pv/x`) is an object's, since the part of a finalizer before the slash is a
-//! domain; everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
+//! domain, and so are a type with a group and a name after it as two words (`widgets.example.com x`); everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
 
+use super::Connection;
 use crate::{
-    cli::{ExplainArgs, Format},
-    knowledge::{Knowledge, is_kubernetes_type, paste},
+    cli::{ConnectionArgs, ExplainArgs, Format},
+    error::Error,
+    knowledge::{Knowledge, paste},
 };
 
 /// What `explain` was asked to do.
@@ -14,8 +16,10 @@ use crate::{
 pub struct Explain {
     /// About what.
     pub asked: Asked,
-    /// `-n`, for the commands that are proposed.
+    /// `-n`.
     pub namespace: Option<String>,
+    /// The cluster, where an object is asked about.
+    pub connection: Box<Connection>,
     /// How it is shown.
     pub format: Format,
 }
@@ -45,31 +49,38 @@ pub enum Target {
 
 impl Explain {
     /// The meaning of `explain`'s words.
-    pub fn new(words: ExplainArgs, namespace: Option<String>) -> Self {
+    pub fn new(words: ExplainArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         let asked = if words.words == ["-"] {
             Asked::Stdin
         } else {
             Asked::Words(words.words)
         };
-        Explain {
+        Ok(Explain {
             asked,
-            namespace,
+            namespace: connection.namespace.clone(),
+            connection: Box::new(Connection::new(connection)?),
             format: words.output,
-        }
+        })
     }
 }
 
 impl Target {
     /// What the arguments ask about, each thing once.
     pub fn of_words(words: &[String], knowledge: &Knowledge) -> Vec<Target> {
-        if let [resource, name] = words
-            && is_type(resource, knowledge)
-            && !name.contains(['/', '.'])
+        // TYPE NAME…, as kubectl takes them. A type that nobody knows here is one if it has a group.
+        if let [resource, names @ ..] = words
+            && !names.is_empty()
+            && words
+                .iter()
+                .all(|word| is_plain(word) && !word.contains('/') && !is_finalizer(word, knowledge))
+            && (is_type(resource, knowledge)
+                || (resource.contains('.') && !names.iter().any(|name| name.contains('.'))))
         {
-            return vec![Target::Object {
+            let object = |name: &String| Target::Object {
                 resource: resource.clone(),
                 name: Some(name.clone()),
-            }];
+            };
+            return names.iter().map(object).collect();
         }
         // Arguments that are nothing but a name each are taken one by one, so that none is lost among others that
         // look more like names. Anything else is a text that the shell took apart.
@@ -95,7 +106,7 @@ impl Target {
     }
 
     fn of(name: String, knowledge: &Knowledge) -> Target {
-        if knowledge.recognise(&name).is_some_and(|found| found.certain) {
+        if is_finalizer(&name, knowledge) {
             return Target::Finalizer(name);
         }
         match name.split_once('/') {
@@ -119,15 +130,13 @@ fn is_plain(word: &str) -> bool {
     word != "-" && !word.contains(|c: char| c.is_whitespace() || "[]{}()\"'`“”‘’:;=".contains(c))
 }
 
-/// With a group only a type of Kubernetes' own: `widgets.example.com/x` has the very form of a finalizer.
+/// `widgets.example.com/x` has the very form of a finalizer: with a group, only a type that is known is one.
 fn is_type(word: &str, knowledge: &Knowledge) -> bool {
-    let is_finalizer = || knowledge.recognise(word).is_some_and(|found| found.certain);
-    let is_type = if word.contains('.') {
-        is_kubernetes_type(word)
-    } else {
-        !word.contains('/') && knowledge.has_kind(word)
-    };
-    is_type && !is_finalizer()
+    !word.contains('/') && knowledge.has_kind(word) && !is_finalizer(word, knowledge)
+}
+
+fn is_finalizer(word: &str, knowledge: &Knowledge) -> bool {
+    knowledge.recognise(word).is_some_and(|found| found.certain)
 }
 
 /// Whether a name says itself that it is a finalizer's.
@@ -174,10 +183,22 @@ mod tests {
             object("deployment.v1.apps", Some("web"))
         );
         assert_eq!(asked(&["challenge/api"]), object("challenge", Some("api")));
+        assert_eq!(
+            asked(&["challenges.acme.cert-manager.io/x"]),
+            object("challenges.acme.cert-manager.io", Some("x"))
+        );
+        assert_eq!(
+            asked(&["widgets.example.com", "x"]),
+            object("widgets.example.com", Some("x"))
+        );
+        assert_eq!(
+            asked(&["crd", "widgets.example.com"]),
+            object("crd", Some("widgets.example.com"))
+        );
+        assert_eq!(asked(&["pvc", "a", "b"]).len(), 2);
         assert_eq!(asked(&["pvc"]), object("pvc", None));
         for name in [
             "acme.cert-manager.io/finalizer",
-            "challenges.acme.cert-manager.io/x",
             "external-attacher/ebs-csi-aws-com",
             "widgets.example.com/x",
             "something/else",

@@ -8,7 +8,10 @@ mod harness;
 
 mod connect;
 mod controlplane;
+mod documents;
+mod examples;
 mod knowledge;
 mod layers;
+mod packaging;
 mod playground;
 mod stuck;

@@ -102,7 +102,7 @@ pub(super) fn capitals(word: &str) -> String {
 }
 
 /// Whether every shell takes this for one word and nothing else, and no program for a flag.
-fn is_word(text: &str) -> bool {
+pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text
             .chars()

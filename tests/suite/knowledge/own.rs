@@ -10,7 +10,7 @@ use crate::harness::{Output, Plugin};
 
 pub(super) fn file(project: &str, name: &str, kind: &str) -> String {
     format!(
-        "project: {project}\nfinalizers:\n  - name: {name}\n    kinds: [{kind}]\n    protects: a widget\n    \
+        "project: {project}\nfinalizers:\n  - name: {name}\n    kinds: ['{kind}']\n    protects: a widget\n    \
          waits-for: {{ text: the widget must stop }}\n    removed-by: widget-operator\n    \
          if-removed: {{ consequence: none, text: nothing happens }}\n    fix: [{{ text: restart it }}]\n    \
          sources: [example/widgets:main.go]\n    verified: true\n"
@@ -98,7 +98,7 @@ fn every_mistake_of_a_given_file_is_told_at_once_with_its_place() {
     let dir = TempDir::new().unwrap();
     let (a, b) = (dir.path().join("a.yaml"), dir.path().join("b.yaml"));
     let wrong = file("Ours", "example.com/widget", "Widget.example.com")
-        .replace("restart it", "restart {what}")
+        .replace("restart it", "'restart {what}'")
         .replace("a widget\n", "''\n");
     fs::write(&a, wrong).unwrap();
     fs::write(
@@ -175,7 +175,7 @@ fn a_broken_file_of_the_config_directory_is_left_out_and_said() {
         "{said}"
     );
     assert!(said.contains(&format!("{}:1:10: ", broken.display())), "{said}");
-    assert!(said.contains("latin.yaml: not UTF-8 text"), "{said}");
+    assert!(said.contains("latin.yaml:1:10: this is not UTF-8"), "{said}");
     assert!(
         said.contains("is described a second time; the first is"),
         "{said}"

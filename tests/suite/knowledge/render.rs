@@ -93,6 +93,22 @@ fn every_entry_as_json_and_yaml() {
     assert_eq!(yaml, report);
 }
 
+/// The document describes every flag of the two verbs that is not one of the connection.
+#[test]
+fn every_flag_is_documented() {
+    let document = include_str!("../../../docs/explain-finalizer.md");
+    for verb in ["explain", "catalog"] {
+        let help = Plugin::new([verb, "--help"]).run().success();
+        let own = help.split("Connection (as in kubectl):").next().unwrap();
+        let flags = own
+            .split_whitespace()
+            .filter(|word| word.starts_with("--") && word.len() > 2);
+        for flag in flags.filter(|flag| !["--help", "--output"].contains(flag)) {
+            assert!(document.contains(&format!("`{flag}")), "{flag} of {verb}");
+        }
+    }
+}
+
 /// The document describes every key that can appear.
 #[test]
 fn every_key_is_documented() {
@@ -117,11 +133,7 @@ fn every_key_is_documented() {
             "kubernetes.io/pv-protecton",
             "foreground.finalizer.longhorn.io",
         ] as &[&str],
-        &[
-            "explain",
-            "widgets.example.com/finalizer",
-            "challenges.acme.cert-manager.io/x",
-        ],
+        &["explain", "widgets.example.com/finalizer", "worker-1-deleted"],
         &["catalog"],
     ] {
         keys(
