@@ -154,14 +154,9 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
 }
 
 fn owner(entry: &Entry, wide: bool) -> String {
-    let mut text = entry.project.clone();
-    if let Some(part) = &entry.part_of {
-        text += &format!(", {part}");
-    }
-    if let Some(page) = entry.page.as_ref().filter(|_| wide) {
-        text += &format!(", {page}");
-    }
-    text
+    let page = entry.page.as_deref().filter(|_| wide);
+    let parts = [Some(&*entry.project), entry.part_of.as_deref(), page];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// How the entry's name and the one that was asked for differ.

@@ -54,7 +54,7 @@ impl<'a> Words<'a> {
             "holder-namespace" => holder.namespaces.first().filter(fixed).cloned(),
             "holder" => {
                 let names = holder.workloads.iter().filter_map(|work| work.name.as_ref());
-                names.filter(fixed).cloned().next()
+                names.filter(fixed).next().cloned()
             }
             "kind" => self.kind().map(|(kind, _)| kind.to_owned()),
             "group" => self.kind().map(|(_, group)| group.to_owned()),
