@@ -53,8 +53,8 @@ impl<'a> Words<'a> {
             "matched" => self.entry.matched(self.finalizer).map(str::to_owned),
             "holder-namespace" => holder.namespaces.first().filter(fixed).cloned(),
             "holder" => {
-                let names = holder.workloads.iter().filter_map(|work| work.name.as_ref());
-                names.filter(fixed).next().cloned()
+                let mut names = holder.workloads.iter().filter_map(|work| work.name.as_ref());
+                names.find(fixed).cloned()
             }
             "kind" => self.kind().map(|(kind, _)| kind.to_owned()),
             "group" => self.kind().map(|(_, group)| group.to_owned()),
