@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
-    reason::{self, Content},
+    reason::{self, Content, Coverage},
 };
 use crate::{
-    object::{Age, Deletion, List},
+    object::{Age, Deletion, List, ObjectRef},
     snapshot::{Seen, Snapshot},
 };
 
@@ -21,6 +21,8 @@ pub struct View {
     pub all: bool,
     /// Only what is being deleted.
     pub terminating: bool,
+    /// Whether types or labels were chosen, so that what was read of a namespace need not be all of it.
+    pub narrowed: bool,
     /// The one namespace that was asked for.
     pub namespace: Option<String>,
     /// Order of the objects.
@@ -114,13 +116,23 @@ impl ScanReport {
         let now = snapshot.observed_at;
         let not_read: Vec<GapReport> = snapshot.gaps.iter().map(GapReport::from).collect();
         let complete = not_read.is_empty();
+        let coverage = match (complete, view.narrowed) {
+            (_, true) => Coverage::Chosen,
+            (false, false) => Coverage::Gaps,
+            (true, false) => Coverage::Full,
+        };
+        let preferred = snapshot
+            .types
+            .iter()
+            .map(|read| (read.ty.name(), read.ty.api_version()))
+            .collect();
         let mut kept: Vec<&Seen> = snapshot.tally.kept.iter().collect();
         sort(&mut kept, view.sort_by);
         let (terminating, others): (Vec<_>, Vec<_>) =
             kept.into_iter().partition(|seen| seen.deletion.is_some());
         let terminating: Vec<_> = terminating
             .into_iter()
-            .map(|seen| object(seen, snapshot, complete))
+            .map(|seen| object(seen, snapshot, coverage, &preferred))
             .collect();
         let stuck = terminating
             .iter()
@@ -143,7 +155,7 @@ impl ScanReport {
             objects: view.all.then(|| {
                 others
                     .into_iter()
-                    .map(|seen| object(seen, snapshot, complete))
+                    .map(|seen| object(seen, snapshot, coverage, &preferred))
                     .collect()
             }),
             finalizers: (!view.terminating).then(|| finalizers(snapshot)),
@@ -159,7 +171,12 @@ impl ScanReport {
     }
 }
 
-fn object(seen: &Seen, snapshot: &Snapshot, complete: bool) -> ObjectReport {
+fn object(
+    seen: &Seen,
+    snapshot: &Snapshot,
+    coverage: Coverage,
+    preferred: &BTreeMap<String, String>,
+) -> ObjectReport {
     let content = if seen.object.type_name == "namespaces" && seen.deletion.is_some() {
         content(&seen.object.name, snapshot)
     } else {
@@ -171,6 +188,7 @@ fn object(seen: &Seen, snapshot: &Snapshot, complete: bool) -> ObjectReport {
         .filter(|condition| condition.status != "False");
     ObjectReport {
         object: (&seen.object).into(),
+        kubectl_type: kubectl_type(&seen.object, preferred),
         deletion: seen
             .deletion
             .map(|deletion| deletion_report(&deletion, snapshot.observed_at)),
@@ -178,9 +196,22 @@ fn object(seen: &Seen, snapshot: &Snapshot, complete: bool) -> ObjectReport {
         reason: seen
             .deletion
             .is_some()
-            .then(|| reason::one_line(seen, &content, complete, snapshot.observed_at)),
+            .then(|| reason::one_line(seen, &content, coverage, snapshot.observed_at)),
         conditions: raised.map(Into::into).collect(),
         left: content.left,
+    }
+}
+
+fn kubectl_type(object: &ObjectRef, preferred: &BTreeMap<String, String>) -> String {
+    let other = preferred
+        .get(&object.type_name)
+        .is_some_and(|preferred| *preferred != object.api_version);
+    match (
+        object.api_version.split_once('/'),
+        object.type_name.split_once('.'),
+    ) {
+        (Some((_, version)), Some((plural, group))) if other => format!("{plural}.{version}.{group}"),
+        _ => object.type_name.clone(),
     }
 }
 
