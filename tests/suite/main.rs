@@ -9,4 +9,5 @@ mod harness;
 mod controlplane;
 mod layers;
 mod playground;
+mod scan;
 mod stuck;
