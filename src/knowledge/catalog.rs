@@ -74,7 +74,7 @@ impl Knowledge {
 }
 
 /// Whether this is what a type of Kubernetes' own is called: `pv`, `deployments.apps`, `deployments.v1.apps`.
-pub fn is_kubernetes_type(word: &str) -> bool {
+fn is_kubernetes_type(word: &str) -> bool {
     let (name, group) = word.split_once('.').unwrap_or((word, ""));
     well_known(name).is_some_and(|known| {
         let version_and_group = group.split_once('.').map_or(group, |(_, group)| group);

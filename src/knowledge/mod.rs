@@ -19,7 +19,7 @@ mod shortnames;
 mod tests;
 mod user;
 
-pub use catalog::{Filter, is_kubernetes_type};
+pub use catalog::Filter;
 pub use deduce::{Deduced, Propagation};
 pub use lookup::Recognised;
 pub use schema::{

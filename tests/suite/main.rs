@@ -14,4 +14,5 @@ mod knowledge;
 mod layers;
 mod packaging;
 mod playground;
+mod scan;
 mod stuck;
