@@ -61,7 +61,14 @@ pub(super) fn one_line(
     });
     match described.next() {
         Some(protects) => format!("held to protect {protects}"),
-        None => "held by a finalizer that the catalogue does not know".into(),
+        None => {
+            let names: Vec<_> = seen.in_list(List::Metadata).map(str::to_owned).collect();
+            let are = if names.len() == 1 { "is" } else { "are" };
+            format!(
+                "waits until {} {are} removed; not in the catalogue",
+                super::gaps::some(&names, 2)
+            )
+        }
     }
 }
 
