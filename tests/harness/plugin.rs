@@ -40,6 +40,8 @@ impl Plugin {
             limit: Duration::from_secs(60),
         }
         .env("LANG", "C.UTF-8")
+        // A developer's own entries for the catalogue.
+        .env("XDG_CONFIG_HOME", "/nonexistent")
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
     }
 
@@ -53,7 +55,8 @@ impl Plugin {
         self.env("KUBECONFIG", path)
     }
 
-    pub(super) fn home(self, path: &Path) -> Self {
+    /// Has its home here.
+    pub fn home(self, path: &Path) -> Self {
         self.env("HOME", path)
     }
 

@@ -10,6 +10,7 @@ mod connect;
 mod controlplane;
 mod documents;
 mod examples;
+mod knowledge;
 mod layers;
 mod packaging;
 mod playground;
