@@ -138,13 +138,14 @@ fn each(count: usize, run: impl Fn(usize)) -> f64 {
 }
 
 fn own_entries(count: usize) -> String {
-    let mut yaml = String::from("project: Ours\nfinalizers:\n");
-    for at in 0..count {
-        yaml += &format!(
+    let entry = |at: usize| {
+        format!(
             "  - name: own-{at}.example.com/finalizer\n    kinds: [Widget.example.com]\n    protects: a widget\n    \
              waits-for: {{ text: it must stop }}\n    removed-by: us\n    if-removed: {{ consequence: none, text: \
              nothing }}\n    fix: [{{ text: restart it }}]\n    sources: [example/widgets:main.go]\n    verified: true\n"
-        );
-    }
+        )
+    };
+    let mut yaml = String::from("project: Ours\nfinalizers:\n");
+    yaml.extend((0..count).map(entry));
     yaml
 }

@@ -59,10 +59,15 @@ pub(super) fn one_line(
             .lookup(name, List::Metadata, Some(kind))
             .map(|entry| entry.protects)
     });
-    match described.next() {
-        Some(protects) => format!("held to protect {protects}"),
-        None => "held by a finalizer that the catalogue does not know".into(),
+    if let Some(protects) = described.next() {
+        return format!("held to protect {protects}");
     }
+    let names: Vec<_> = seen.in_list(List::Metadata).map(str::to_owned).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    format!(
+        "waits until {} {are} removed; not in the catalogue",
+        super::gaps::some(&names, 2)
+    )
 }
 
 /// With its grace period over and nothing in its lists, an object is held by no finalizer

@@ -86,9 +86,7 @@ fn page() -> String {
                 page,
                 "\n### {heading}\n\n| finalizer | on | protects | if cut by hand |\n|---|---|---|---|\n"
             );
-            for entry in entries {
-                page.push_str(&row(entry));
-            }
+            page.extend(entries.iter().map(|entry| row(entry)));
         }
     }
     page

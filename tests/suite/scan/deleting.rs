@@ -22,7 +22,10 @@ fn an_object_held_by_a_finalizer_is_stuck_since_its_deletion_was_asked_for() {
         kept["finalizers"],
         json!([{"list": "metadata", "name": "example.com/hold"}])
     );
-    assert_eq!(kept["reason"], "waits until example.com/hold is removed");
+    assert_eq!(
+        kept["reason"],
+        "waits until example.com/hold is removed; not in the catalogue"
+    );
     assert_eq!(kept["deletion"]["inGracePeriod"], false);
     let seconds = kept["deletion"]["forSeconds"].as_i64().unwrap();
     assert!((2..60).contains(&seconds), "{kept:#}");
@@ -151,7 +154,10 @@ fn a_namespace_says_which_of_its_two_lists_holds_it() {
         namespace["finalizers"],
         json!([{"list": "metadata", "name": "example.com/keep"}])
     );
-    assert_eq!(namespace["reason"], "waits until example.com/keep is removed");
+    assert_eq!(
+        namespace["reason"],
+        "waits until example.com/keep is removed; not in the catalogue"
+    );
 }
 
 #[test]
@@ -199,7 +205,10 @@ spec: {containers: [{name: a, image: example.com/a}]}
         "{reason}"
     );
     let pod = terminating(&report, "pods/stubborn");
-    assert_eq!(pod["reason"], "waits until example.com/hold is removed");
+    assert_eq!(
+        pod["reason"],
+        "waits until example.com/hold is removed; not in the catalogue"
+    );
     // Asked for the namespace alone, nobody has looked, and nothing may be claimed.
     let report = json(cluster.plugin(["scan", "namespaces", "-o", "json"]));
     let namespace = terminating(&report, &format!("namespaces/{name}"));

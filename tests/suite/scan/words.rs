@@ -113,7 +113,7 @@ fn filters_choose_objects_and_never_claim_more() {
     let counted = scan(&ns, &["cm", "--finalizer", "a.*"]);
     assert_eq!(
         counted["finalizers"],
-        json!([{"name": "a.example.com/x", "list": "metadata", "objects": 2, "terminating": 1, "on": ["configmaps"]}])
+        json!([{"name": "a.example.com/x", "list": "metadata", "objects": 2, "terminating": 1, "on": ["configmaps"], "known": null}])
     );
 
     let out = cluster
