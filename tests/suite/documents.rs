@@ -30,7 +30,7 @@ fn documents() -> Vec<PathBuf> {
             let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() && name != "target" && !name.starts_with('.') {
                 folders.push(path);
-            } else if name.ends_with(".md") {
+            } else if path.extension().is_some_and(|extension| extension == "md") {
                 found.push(path);
             }
         }
