@@ -5,7 +5,10 @@
 
 use std::{io, path::PathBuf};
 
-use crate::snapshot::{Gap, What, select::Unknown};
+use crate::{
+    knowledge::Mistake,
+    snapshot::{Gap, What, select::Unknown},
+};
 
 /// An error that ends the run. Messages start lower case and fit after "error: ".
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +44,12 @@ pub enum Error {
         path: PathBuf,
         /// The system's reason.
         cause: io::Error,
+    },
+    /// Files that were given with `--knowledge` are not as they must be.
+    #[error("{} in what --knowledge names; nothing was done", count(mistakes))]
+    Knowledge {
+        /// Every mistake of every file.
+        mistakes: Vec<Mistake>,
     },
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
@@ -82,7 +91,23 @@ impl Error {
             Error::Usage { hint, .. } | Error::Config { hint, .. } | Error::Server { hint, .. } => {
                 hint.as_deref()
             }
+            Error::Knowledge { .. } => Some("every key and word: knowledge/README.md"),
             Error::Read { .. } | Error::Output(_) => None,
         }
+    }
+
+    /// What belongs to it, a line each, in the form that editors understand (`file:line:column: …`).
+    pub fn details(&self) -> Vec<String> {
+        match self {
+            Error::Knowledge { mistakes } => mistakes.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn count(mistakes: &[Mistake]) -> String {
+    match mistakes.len() {
+        1 => "a mistake".into(),
+        more => format!("{more} mistakes"),
     }
 }

@@ -1,7 +1,9 @@
 //! The one value that every output shows. Its serde form is the public JSON: documented and versioned in
 //! `docs/`, and changed only with [`API_VERSION`].
 
+pub mod catalog;
 pub mod explain;
+pub mod finalizer;
 pub mod gaps;
 mod reason;
 pub mod scan;
@@ -11,7 +13,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-pub use self::{explain::ExplainReport, gaps::GapReport, scan::ScanReport};
+pub use self::{
+    catalog::CatalogReport, explain::ExplainReport, finalizer::FinalizersReport, gaps::GapReport,
+    scan::ScanReport,
+};
 use crate::{
     object::{Age, Deletion, Finalizer, ObjectRef},
     snapshot::Condition,

@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-pub(super) fn run(scan: &Scan) -> Result<Exit, Error> {
+pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
     let (snapshot, took) = match &scan.source {
         Source::Server(connection) => {
             let began = Instant::now();
@@ -45,7 +45,7 @@ pub(super) fn run(scan: &Scan) -> Result<Exit, Error> {
             (load(paths, &mut stdin().lock(), &wanted)?, None)
         }
     };
-    let report = ScanReport::new(&snapshot, &Knowledge::builtin(), &scan.view);
+    let report = ScanReport::new(&snapshot, knowledge, &scan.view);
     show(&report, scan, took)?;
     Ok(exit(&report, scan))
 }

@@ -7,7 +7,7 @@ use std::{
 
 use super::{block_on, terminal};
 use crate::{
-    cli::{ConnectionArgs, ExplainArgs, Format},
+    cli::Format,
     cluster::{self, Server, connect::connect},
     diagnose::{Diagnosis, diagnose},
     error::Error,
@@ -15,7 +15,7 @@ use crate::{
     knowledge::Knowledge,
     output,
     report::ExplainReport,
-    settings::Connection,
+    settings::Explain,
     snapshot::{
         Why,
         facts::{Answer, Facts, Object, Query, Resource},
@@ -28,66 +28,32 @@ const ROUNDS: usize = 12;
 /// Looking ends after this much time, whatever is still wanted.
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// An object that was asked about, as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Named<'a> {
+    /// The type, in any form that kubectl takes.
+    pub(super) resource: &'a str,
+    /// The name.
+    pub(super) name: &'a str,
+}
+
 /// Explains each target, one after the other.
-pub(super) fn run(words: &ExplainArgs, connection: ConnectionArgs) -> Result<Exit, Error> {
-    let targets = targets(&words.words)?;
-    let namespace = connection.namespace.clone();
-    let connection = Connection::new(connection)?;
-    let knowledge = Knowledge::builtin();
+pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Error> {
     let reports = block_on(async {
         let server = Server {
-            connected: connect(&connection).await?,
+            connected: connect(&explain.connection).await?,
         };
         let mut facts = cluster::first_look(&server).await?;
         let mut reports = Vec::new();
-        for target in &targets {
-            let object = find(&server, target, namespace.as_deref(), &mut facts).await?;
-            let diagnosis = look(&server, &object, &mut facts, &knowledge).await;
+        for target in targets {
+            let object = find(&server, *target, explain.namespace.as_deref(), &mut facts).await?;
+            let diagnosis = look(&server, &object, &mut facts, knowledge).await;
             reports.push(ExplainReport::from(&diagnosis));
         }
         Ok(reports)
     })?;
-    show(&reports, words.output)?;
+    show(&reports, explain.format)?;
     Ok(Exit::Done)
-}
-
-/// An object that was asked about, as typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Named {
-    /// The type, in any form that kubectl takes.
-    word: String,
-    /// The name.
-    name: String,
-}
-
-/// `TYPE/NAME …`, or `TYPE NAME …`, as kubectl takes them.
-fn targets(words: &[String]) -> Result<Vec<Named>, Error> {
-    let usage = |message: String| Error::Usage {
-        message,
-        hint: Some("write TYPE/NAME, for example: kubectl finalizers explain pvc/data-0 -n db".into()),
-    };
-    let make = |word: &str, name: &str| {
-        if word.is_empty() || name.is_empty() {
-            return Err(usage(format!("{:?} names no object", format!("{word}/{name}"))));
-        }
-        Ok(Named {
-            word: word.to_owned(),
-            name: name.to_owned(),
-        })
-    };
-    if words.iter().all(|word| word.contains('/')) {
-        return words
-            .iter()
-            .filter_map(|word| word.split_once('/'))
-            .map(|(word, name)| make(word, name))
-            .collect();
-    }
-    match words {
-        [word, rest @ ..] if !rest.is_empty() && words.iter().all(|word| !word.contains('/')) => {
-            rest.iter().map(|name| make(word, name)).collect()
-        }
-        _ => Err(usage(format!("{:?} does not say which objects", words.join(" ")))),
-    }
 }
 
 /// Looks, asks for what is wanted, and looks again.
@@ -105,15 +71,15 @@ async fn look(server: &Server, object: &Object, facts: &mut Facts, knowledge: &K
 
 async fn find(
     server: &Server,
-    target: &Named,
+    target: Named<'_>,
     namespace: Option<&str>,
     facts: &mut Facts,
 ) -> Result<Object, Error> {
-    let selection = select(std::slice::from_ref(&target.word), &facts.types)
+    let selection = select(&[target.resource.to_owned()], &facts.types)
         .map_err(|unknown| Error::unknown_type(&unknown, &facts.gaps))?;
     let Some(ty) = selection.types.into_iter().next() else {
         return Err(Error::Usage {
-            message: format!("{:?} is not one type", target.word),
+            message: format!("{:?} is not one type", target.resource),
             hint: None,
         });
     };
@@ -123,7 +89,7 @@ async fn find(
     let query = Query::Object {
         resource: Resource::new(&ty.group, &ty.plural),
         namespace: namespace.clone(),
-        name: target.name.clone(),
+        name: target.name.to_owned(),
     };
     cluster::answer(server, [query.clone()], facts).await;
     let place = namespace

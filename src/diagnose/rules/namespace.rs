@@ -158,7 +158,7 @@ fn left(
             when: "what to do",
             text: format!("see what holds {}/{}{how_many}", first.type_name, first.name),
             command: Some(format!(
-                "kubectl finalizers explain {type_name}/{} -n {name}",
+                "kubectl finalizers explain {type_name} {} -n {name}",
                 first.name
             )),
             safety: Safety::Safe,
