@@ -86,7 +86,7 @@ fn page() -> String {
                 page,
                 "\n### {heading}\n\n| finalizer | on | protects | if cut by hand |\n|---|---|---|---|\n"
             );
-            page.extend(entries.iter().map(|entry| row(entry)));
+            page.extend(entries.iter().map(row));
         }
     }
     page
