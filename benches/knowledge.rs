@@ -12,6 +12,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::cast_precision_loss,
+    clippy::format_push_string,
     clippy::print_stdout,
     missing_docs
 )]
