@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
+    causes::{Grouping, RootCauseReport},
     reason::{self, Content},
 };
 use crate::{
@@ -66,6 +67,15 @@ pub struct ScanReport {
     pub totals: Totals,
     /// Objects being deleted.
     pub terminating: Vec<ObjectReport>,
+    /// What these objects wait for in the end, what holds most first.
+    pub root_causes: Vec<RootCauseReport>,
+    /// How many of them were not looked at one by one, because there are too many.
+    pub not_looked_at: usize,
+    /// What could not be seen of what they wait for; reasons and verdicts are weaker for it.
+    pub weaker_for: Vec<GapReport>,
+    /// How the table groups them.
+    #[serde(skip)]
+    pub grouping: Grouping,
     /// With `--all`: the other objects that have finalizers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<Vec<ObjectReport>>,
@@ -160,6 +170,10 @@ impl ScanReport {
                 stuck,
             },
             terminating,
+            root_causes: Vec::new(),
+            not_looked_at: 0,
+            weaker_for: Vec::new(),
+            grouping: Grouping::default(),
             objects: view.all.then(|| {
                 others
                     .into_iter()
@@ -203,6 +217,7 @@ fn object(seen: &Seen, snapshot: &Snapshot, knowledge: &Knowledge, complete: boo
             .deletion
             .is_some()
             .then(|| reason::one_line(seen, &content, knowledge, complete, snapshot.observed_at)),
+        verdict: None,
         conditions: raised.map(Into::into).collect(),
         left: content.left,
     }

@@ -13,4 +13,5 @@ mod examples;
 mod layers;
 mod packaging;
 mod playground;
+mod scan_causes;
 mod stuck;
