@@ -105,6 +105,11 @@ impl Listing<'_> {
 
     async fn pages(&self, version: &str, family: &mut Family) -> Listed {
         let mut listed = Listed::default();
+        // What is said of an object is said in the version that it was read in.
+        let ty = ResourceType {
+            version: version.to_owned(),
+            ..self.ty.clone()
+        };
         let mut accept = if self.is_namespaces() { WHOLE } else { METADATA };
         let mut next: Option<String> = None;
         let mut restarted = false;
@@ -118,7 +123,7 @@ impl Listing<'_> {
                         &answer.body,
                         self.is_namespaces(),
                         &mut |item| {
-                            self.note(item, &mut listed.tally, family);
+                            self.note(&ty, item, &mut listed.tally, family);
                         },
                     );
                     (self.progress)(listed.tally.objects);
@@ -180,11 +185,11 @@ impl Listing<'_> {
         }
     }
 
-    fn note(&self, item: Item<'_>, tally: &mut Tally, family: &mut Family) {
+    fn note(&self, ty: &ResourceType, item: Item<'_>, tally: &mut Tally, family: &mut Family) {
         // Without a uid it is computed, not stored (metrics, component statuses): it cannot be deleted.
         if !item.uid.is_empty() && family.is_new(&item.uid) {
             (self.observe)(&item);
-            tally.note(self.ty, item, self.keep);
+            tally.note(ty, item, self.keep);
         }
     }
 

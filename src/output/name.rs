@@ -17,10 +17,10 @@ pub fn write<'a>(
                 writeln!(
                     out,
                     "{}/{} -n {namespace}",
-                    object.object.resource, object.object.name
+                    object.kubectl_type, object.object.name
                 )?;
             }
-            _ => writeln!(out, "{}/{}", object.object.resource, object.object.name)?,
+            _ => writeln!(out, "{}/{}", object.kubectl_type, object.object.name)?,
         }
     }
     Ok(())

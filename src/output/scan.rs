@@ -50,9 +50,20 @@ pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut imp
         scan.totals(out)?;
         scan.weaker(out)?;
         scan.not_read(out)?;
-        scan.next(out)?;
+        scan.stopped(out)?;
     }
     Ok(())
+}
+
+/// Writes what was not read, for outputs that have no place of their own for it.
+pub fn write_not_read(report: &ScanReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
+    let scan = Scan {
+        report,
+        options: Options::default(),
+        style: *style,
+    };
+    scan.not_read(out)?;
+    scan.stopped(out)
 }
 
 const TERMINATING: &[Column] = &[
@@ -96,7 +107,7 @@ impl Scan<'_> {
             return if self.options.no_headers {
                 Ok(())
             } else {
-                writeln!(out, "{}", self.nothing())
+                writeln!(out, "{}", self.wrap(self.nothing(), 0))
             };
         }
         if !self.options.no_headers {
@@ -112,7 +123,7 @@ impl Scan<'_> {
             };
             let objects = count(objects.len() as u64, "object");
             let heading = format!("TERMINATING ({objects}{causes}{grace})");
-            writeln!(out, "{}", self.style.heading(&heading))?;
+            writeln!(out, "{}", self.style.heading(&self.wrap(&heading, 1)))?;
         }
         let groups = &self.report.grouping.groups;
         if groups.is_empty() || self.options.no_headers {
@@ -145,7 +156,8 @@ impl Scan<'_> {
             writeln!(
                 out,
                 "{}",
-                self.style.heading(" no root cause beyond the object itself")
+                self.style
+                    .heading(&self.wrap(" no root cause beyond the object itself", 1))
             )?;
         }
         rest.iter().try_for_each(|line| writeln!(out, "{line}"))
@@ -196,7 +208,8 @@ impl Scan<'_> {
             .collect();
         let causes = harmless(&causes.join("; and ")).into_owned();
         match room {
-            Some(room) => format!("{label}{}{frees}", table::cut(&causes, room.max(20), &self.style)),
+            Some(room) if room < 30 => self.wrap(&format!("{label}{causes}{frees}"), 3),
+            Some(room) => format!("{label}{}{frees}", table::cut(&causes, room, &self.style)),
             None => format!("{label}{causes}{frees}"),
         }
     }
@@ -228,7 +241,7 @@ impl Scan<'_> {
                 "WITH FINALIZERS, NOT BEING DELETED ({})",
                 count(objects.len() as u64, "object")
             );
-            writeln!(out, "\n{}", self.style.heading(&heading))?;
+            writeln!(out, "\n{}", self.style.heading(&self.wrap(&heading, 1)))?;
         }
         let rows: Vec<_> = objects
             .iter()
@@ -326,15 +339,16 @@ impl Scan<'_> {
             .as_ref()
             .map(|name| format!(" in namespace {name}"))
             .unwrap_or_default();
-        writeln!(out, "\n{types}, {objects}{}{took}.", harmless(&scope))?;
+        let totals = format!("{types}, {objects}{}{took}.", harmless(&scope));
+        writeln!(out, "\n{}", self.wrap(&totals, 1))?;
         let unknown = self.report.unknown_finalizers;
         if unknown > 0 {
             let are = if unknown == 1 { "is" } else { "are" };
-            writeln!(
-                out,
+            let text = format!(
                 "{} {are} not in the catalogue.",
                 count(unknown as u64, "finalizer")
-            )?;
+            );
+            writeln!(out, "{}", self.wrap(&text, 0))?;
         }
         for note in &self.report.notes {
             writeln!(out, "{}", self.wrap(&format!("Note: {}", harmless(note)), 6))?;
@@ -351,7 +365,7 @@ impl Scan<'_> {
             out,
             "{}",
             self.style
-                .warning("NOT READ, and so not known to be free of what is asked about:")
+                .warning(&self.wrap("NOT READ, and so not known to be free of what is asked about:", 1))
         )?;
         for group in &groups {
             let most = if self.options.wide { usize::MAX } else { 6 };
@@ -382,13 +396,13 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn next(&self, out: &mut impl Write) -> io::Result<()> {
+    fn stopped(&self, out: &mut impl Write) -> io::Result<()> {
         if self.report.not_read.iter().any(GapReport::is_interruption) && self.report.interrupted {
             writeln!(
                 out,
                 "{}",
                 self.style
-                    .warning("STOPPED before the end: this is only part of the answer.")
+                    .warning(&self.wrap("STOPPED before the end: this is only part of the answer.", 1))
             )?;
         }
         Ok(())
@@ -422,11 +436,9 @@ impl Scan<'_> {
     }
 
     fn finalizer_list(&self, object: &ObjectReport) -> String {
-        if self.options.wide {
-            return all_finalizers(object);
-        }
         match object.finalizers.as_slice() {
             [] => "(none)".into(),
+            _ if self.options.wide => all_finalizers(object),
             [one] => one.to_string(),
             [first, rest @ ..] => format!("{first} +{}", rest.len()),
         }

@@ -91,7 +91,10 @@ impl ScanReport {
                         row.verdict = Some(wait.verdict);
                         // What a scan counted in a Namespace says more than one blocker does, and what is known of
                         // the finalizer says more than that its holder is not known.
-                        if row.left.is_empty() && row.conditions.is_empty() && wait.verdict != Verdict::Unknown {
+                        if row.left.is_empty()
+                            && row.conditions.is_empty()
+                            && wait.verdict != Verdict::Unknown
+                        {
                             row.reason = Some(line(wait));
                         }
                     }
