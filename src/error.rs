@@ -55,7 +55,7 @@ impl Error {
             .iter()
             .filter_map(|gap| match &gap.what {
                 What::GroupVersion { group, version, .. } => Some(format!("{group}/{version}")),
-                What::Discovery => Some("some groups".into()),
+                What::Discovery | What::CoreGroup | What::Groups => Some("some groups".into()),
                 _ => None,
             })
             .collect();
