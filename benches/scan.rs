@@ -6,7 +6,9 @@
 //! - (b) `scan`;
 //! - (c) the loop that people paste: `kubectl api-resources | xargs kubectl get`.
 //!
-//! `-- --objects 200000` takes another size, and `-- --rounds 3` another number of rounds.
+//! `-- --objects 200000` takes another size, and `-- --rounds 3` another number of rounds. `-- --generated 1000000`
+//! lets the in-process fake server make the pages, because a real one is not filled that far in reasonable time;
+//! it also counts the requests.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,6 +19,8 @@
     unreachable_pub
 )]
 
+#[path = "../tests/fake/server/mod.rs"]
+mod fake;
 #[path = "support/fill.rs"]
 mod fill;
 #[path = "../tests/harness/mod.rs"]
@@ -26,6 +30,9 @@ mod measure;
 #[path = "support/yardstick.rs"]
 mod yardstick;
 
+use std::path::Path;
+
+use fake::{Fake, Kind};
 use harness::{Cluster, Options};
 use measure::{Measured, process, ratio, summary};
 use yardstick::Form;
@@ -51,6 +58,10 @@ fn main() {
         .collect();
     println!("--help                      {}", summary(&help));
 
+    let generated = number("--generated", 0);
+    if generated > 0 {
+        return of_generated(generated, rounds);
+    }
     // Without the controller manager: nothing else asks the server for anything while it is measured.
     let cluster = Cluster::with(&Options {
         controller_manager: false,
@@ -58,20 +69,74 @@ fn main() {
     });
     eprintln!("filling the cluster with {objects} objects ...");
     fill::fill(&cluster, objects);
-    rounds_of(&cluster, objects, rounds);
+    of_cluster(&cluster, objects, rounds);
 }
 
-fn rounds_of(cluster: &Cluster, objects: usize, rounds: usize) {
-    let kubeconfig = [("KUBECONFIG", cluster.kubeconfig().to_str().unwrap().to_owned())];
-    let scan = || process(measure::PLUGIN, &["scan"], &kubeconfig);
-    let paths = yardstick::paths(cluster);
+/// Pages made on the fly, never stored: one type with nearly everything and a hundred small ones.
+fn of_generated(objects: usize, rounds: usize) {
+    const SMALL: usize = 100;
+    let large = "things.bench.example.com";
+    let mut server = Fake::new().with_type(Kind::new("bench.example.com", "v1", "things").namespaced());
+    for n in 0..SMALL {
+        let plural = format!("small{n}s");
+        server = server.with_type(Kind::new("bench.example.com", "v1", &plural).namespaced());
+        server = server.object(
+            &format!("{plural}.bench.example.com"),
+            fake::object("ns-1", "one"),
+        );
+    }
+    let server = server.generate(large, objects, |n| {
+        let made = fake::object(&format!("ns-{}", n % 40), &format!("thing-{n}")).usual_managed_fields();
+        if n % 50 == 0 {
+            made.finalizer("bench.example.com/holds")
+        } else {
+            made
+        }
+    });
+    let server = server.start();
+    let paths: Vec<String> = (0..SMALL)
+        .map(|n| format!("small{n}s"))
+        .chain(["things".to_owned()])
+        .map(|plural| format!("/apis/bench.example.com/v1/{plural}"))
+        .collect();
+    in_turn(server.kubeconfig(), &paths, objects, rounds);
+    server.forget_requests();
+    process(
+        measure::PLUGIN,
+        &["scan"],
+        &[("KUBECONFIG", yardstick::text(server.kubeconfig()))],
+    );
+    let requests = server.requests();
+    let discovery = requests
+        .iter()
+        .filter(|request| matches!(request.path(), "/api" | "/apis"))
+        .count();
+    println!(
+        "requests                    {} for {} pages, {discovery} of them discovery",
+        requests.len(),
+        requests.len() - discovery
+    );
+}
+
+fn of_cluster(cluster: &Cluster, objects: usize, rounds: usize) {
+    let scans = in_turn(cluster.kubeconfig(), &yardstick::paths(cluster), objects, rounds);
+    if objects <= 20_000 {
+        let pasted = [measure::pasted_loop(cluster)];
+        println!("(c)  the pasted loop        {}", summary(&pasted));
+        println!("(c)/(b)                     {:.0}", ratio(&pasted, &scans));
+    }
+}
+
+/// Measures yardsticks and scan in turn, and says how they compare.
+fn in_turn(kubeconfig: &Path, paths: &[String], objects: usize, rounds: usize) -> Vec<Measured> {
+    let environment = [("KUBECONFIG", yardstick::text(kubeconfig))];
+    let scan = || process(measure::PLUGIN, &["scan"], &environment);
     // Once unmeasured, so that the server's caches are as warm for the first as for the last.
     scan();
-    let (mut protobuf, mut json, mut scans): (Vec<Measured>, Vec<Measured>, Vec<Measured>) =
-        Default::default();
+    let (mut protobuf, mut json, mut scans) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
-        protobuf.push(yardstick::measure(cluster, &paths, Form::Protobuf));
-        json.push(yardstick::measure(cluster, &paths, Form::Json));
+        protobuf.push(yardstick::measure(kubeconfig, paths, Form::Protobuf));
+        json.push(yardstick::measure(kubeconfig, paths, Form::Json));
         scans.push(scan());
     }
     println!(
@@ -83,9 +148,5 @@ fn rounds_of(cluster: &Cluster, objects: usize, rounds: usize) {
     println!("(b)  scan                   {}", summary(&scans));
     println!("(b)/(a)                     {:.2}", ratio(&scans, &protobuf));
     println!("(b)/(a')                    {:.2}", ratio(&scans, &json));
-    if objects <= 20_000 {
-        let pasted = [measure::pasted_loop(cluster)];
-        println!("(c)  the pasted loop        {}", summary(&pasted));
-        println!("(c)/(b)                     {:.0}", ratio(&pasted, &scans));
-    }
+    scans
 }

@@ -1,6 +1,6 @@
 //! What can be typed: words and their help, nothing else. What the words mean is in [`crate::settings`].
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
@@ -21,9 +21,32 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
+    /// More entries for the catalogue: a YAML file or a directory of them; may be repeated
+    ///
+    /// They take the place of built-in entries with the same name on the same kinds. Files in
+    /// $XDG_CONFIG_HOME/kubectl-finalizers (otherwise ~/.config/kubectl-finalizers) are read without this flag.
+    #[arg(long, global = true, value_name = "PATH")]
+    pub knowledge: Vec<PathBuf>,
     /// kubectl's own flags.
     #[command(flatten, next_help_heading = "Connection (as in kubectl)")]
     pub connection: ConnectionArgs,
+}
+
+/// The arguments, so that `"- kubernetes.io/pv-protection"`, a line pasted from a manifest, is not taken for a flag:
+/// no flag has a space behind its hyphens.
+pub fn pasted(arguments: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    arguments.into_iter().map(|argument| {
+        let is_line = argument.to_str().is_some_and(|text| {
+            let rest = text.trim_start_matches('-');
+            rest.len() < text.len() && rest.starts_with(char::is_whitespace)
+        });
+        if !is_line {
+            return argument;
+        }
+        let mut indented = OsString::from(" ");
+        indented.push(argument);
+        indented
+    })
 }
 
 /// The verbs.
@@ -34,6 +57,55 @@ pub enum Verb {
     /// Reads the metadata of every type that the API server lists, in all namespaces unless -n is given.
     /// What could not be read is named at the end, and is never taken for "nothing there".
     Scan(ScanArgs),
+    /// Say why an object does not go, or what a finalizer protects and what cutting it costs
+    ///
+    /// Objects are written as for kubectl: TYPE/NAME, TYPE NAME, TYPE.GROUP/NAME. What they really wait for is read from
+    /// the cluster; on an object that is not being deleted, what would hold it.
+    ///
+    /// Finalizers are explained without any cluster, and no kubeconfig is read. They may be given as people have them
+    /// at hand: with or without quotes, `["a","b"]`, `metadata.finalizers: - x`, an error message, or `-` for a manifest
+    /// on standard input. A name that is not in the catalogue gets what can be deduced from it, marked as deduced.
+    Explain(ExplainArgs),
+    /// List the finalizers that are known without asking a cluster
+    Catalog(CatalogArgs),
+}
+
+/// Words of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Objects, or names of finalizers as they were pasted, or `-` to read the latter from standard input
+    #[arg(value_name = "TARGET|FINALIZER", required = true)]
+    pub words: Vec<String>,
+    /// Form of the output; wide leaves nothing out
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+/// Words of `catalog`.
+#[derive(Debug, Args)]
+pub struct CatalogArgs {
+    /// Only entries whose name or project contains this, or whose name has this form (`*` as in a shell)
+    pub pattern: Option<String>,
+    /// Only entries of projects whose name contains this
+    #[arg(long, value_name = "WORDS")]
+    pub project: Option<String>,
+    /// Only entries that may appear on these types, written as for kubectl (`pv,pvc`, `challenges`, TYPE.GROUP)
+    #[arg(
+        long,
+        visible_alias = "kind",
+        value_name = "TYPE[,TYPE...]",
+        value_delimiter = ','
+    )]
+    pub kinds: Vec<String>,
+    /// Only entries that cost this if cut by hand: none, metadata, orphaned-objects, leaked-infrastructure, data-loss
+    #[arg(long, value_name = "WORD")]
+    pub consequence: Option<String>,
+    /// The table without headings and without the closing line
+    #[arg(long)]
+    pub no_headers: bool,
+    /// Form of the output
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
 }
 
 /// Words of `scan`.
@@ -89,7 +161,7 @@ pub enum Format {
     Json,
     /// The same as YAML
     Yaml,
-    /// `TYPE/NAME`, with `-n NAMESPACE` where several namespaces were read; for kubectl
+    /// Names alone: finalizers a line each, objects as `TYPE/NAME`, with `-n NAMESPACE` where several were read
     Name,
 }
 

@@ -5,7 +5,10 @@
 
 use std::{io, path::PathBuf};
 
-use crate::snapshot::{Gap, What, select::Unknown};
+use crate::{
+    knowledge::Mistake,
+    snapshot::{Gap, select::Unknown},
+};
 
 /// An error that ends the run. Messages start lower case and fit after "error: ".
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +45,12 @@ pub enum Error {
         /// The system's reason.
         cause: io::Error,
     },
+    /// Files that were given with `--knowledge` are not as they must be.
+    #[error("{} in what --knowledge names; nothing was done", count(mistakes))]
+    Knowledge {
+        /// Every mistake of every file.
+        mistakes: Vec<Mistake>,
+    },
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
@@ -51,14 +60,7 @@ impl Error {
     /// A type that does not exist, with what was probably meant. Where groups could not be read the type may
     /// be in one of them, and that is said instead of more than is known.
     pub fn unknown_type(unknown: &Unknown, gaps: &[Gap]) -> Self {
-        let silent: Vec<_> = gaps
-            .iter()
-            .filter_map(|gap| match &gap.what {
-                What::GroupVersion { group, version, .. } => Some(format!("{group}/{version}")),
-                What::Discovery | What::CoreGroup | What::Groups => Some("some groups".into()),
-                _ => None,
-            })
-            .collect();
+        let silent: Vec<_> = gaps.iter().filter_map(|gap| gap.what.silent_group()).collect();
         let message = format!("there is no type {:?} that can be listed", unknown.word);
         Error::Usage {
             message: if silent.is_empty() {
@@ -82,7 +84,23 @@ impl Error {
             Error::Usage { hint, .. } | Error::Config { hint, .. } | Error::Server { hint, .. } => {
                 hint.as_deref()
             }
+            Error::Knowledge { .. } => Some("every key and word: knowledge/README.md"),
             Error::Read { .. } | Error::Output(_) => None,
         }
+    }
+
+    /// What belongs to it, a line each, in the form that editors understand (`file:line:column: …`).
+    pub fn details(&self) -> Vec<String> {
+        match self {
+            Error::Knowledge { mistakes } => mistakes.iter().map(ToString::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn count(mistakes: &[Mistake]) -> String {
+    match mistakes.len() {
+        1 => "a mistake".into(),
+        more => format!("{more} mistakes"),
     }
 }

@@ -1,12 +1,13 @@
 //! Why a Kubernetes object will not go away, what it really waits for, and what forcing it would cost.
 //!
 //! The modules are layers, and a layer never looks up:
-//! object ← snapshot ← knowledge ← report ← output. Those are pure: no API client, no runtime, no clock.
+//! object ← snapshot ← knowledge ← diagnose ← report ← output. Those are pure: no API client, no runtime, no clock.
 //! [`cluster`] is the only place that talks to an API server, and [`run`] the only one that knows them all.
 //! `tests/suite/layers.rs` reads the imports and fails when a layer reaches up.
 
 pub mod cli;
 pub mod cluster;
+pub mod diagnose;
 pub mod error;
 pub mod exit;
 pub mod knowledge;

@@ -3,14 +3,18 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use kubectl_finalizers::{cli::Cli, exit::Exit, run};
+use kubectl_finalizers::{
+    cli::{self, Cli},
+    exit::Exit,
+    run,
+};
 
 fn main() -> ExitCode {
     // Before anything else: with a second provider somewhere in the tree rustls cannot choose and panics.
     // An error here means that one is installed already, which is just as good.
     drop(rustls::crypto::ring::default_provider().install_default());
 
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(cli::pasted(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return run::usage(&error).into(),
     };

@@ -56,6 +56,11 @@ impl ResourceType {
         }
     }
 
+    /// Whether only metadata of it is ever asked for.
+    pub fn is_confidential(&self) -> bool {
+        self.is("", "secrets") || self.is("", "configmaps")
+    }
+
     /// Whether this is `plural` in `group`.
     pub fn is(&self, group: &str, plural: &str) -> bool {
         self.group == group && self.plural == plural

@@ -1,17 +1,24 @@
 //! The one value that every output shows. Its serde form is the public JSON: documented and versioned in
 //! `docs/`, and changed only with [`API_VERSION`].
 
+pub mod catalog;
+pub mod explain;
+pub mod finalizer;
 pub mod gaps;
 mod reason;
 pub mod scan;
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
-pub use self::{gaps::GapReport, scan::ScanReport};
+pub use self::{
+    catalog::CatalogReport, explain::ExplainReport, finalizer::FinalizersReport, gaps::GapReport,
+    scan::ScanReport,
+};
 use crate::{
-    object::{Age, Finalizer, ObjectRef},
+    object::{Age, Deletion, Finalizer, ObjectRef},
     snapshot::Condition,
 };
 
@@ -54,9 +61,9 @@ impl From<&ObjectRef> for ObjectName {
 #[serde(rename_all = "camelCase")]
 pub struct DeletionReport {
     /// When delete was asked for.
-    pub requested_at: jiff::Timestamp,
+    pub requested_at: Timestamp,
     /// `metadata.deletionTimestamp`: when its grace period ends or ended.
-    pub deletion_timestamp: jiff::Timestamp,
+    pub deletion_timestamp: Timestamp,
     /// `metadata.deletionGracePeriodSeconds`.
     pub grace_period_seconds: i64,
     /// Seconds since delete was asked for, at the time of the report.
@@ -66,6 +73,22 @@ pub struct DeletionReport {
     /// The same span as people read it.
     #[serde(skip)]
     pub age: Age,
+}
+
+impl DeletionReport {
+    /// A deletion as it stands at `now`.
+    pub fn new(deletion: &Deletion, now: Timestamp) -> Self {
+        let requested_at = deletion.requested_at();
+        let age = Age::between(requested_at, now);
+        DeletionReport {
+            requested_at,
+            deletion_timestamp: deletion.timestamp,
+            grace_period_seconds: deletion.grace_seconds,
+            for_seconds: age.0.as_secs(),
+            in_grace_period: deletion.in_grace(now),
+            age,
+        }
+    }
 }
 
 /// One object of a report.
@@ -103,7 +126,7 @@ pub struct ConditionReport {
     /// `message`.
     pub message: String,
     /// `lastTransitionTime`.
-    pub last_transition_time: Option<jiff::Timestamp>,
+    pub last_transition_time: Option<Timestamp>,
 }
 
 impl From<&Condition> for ConditionReport {

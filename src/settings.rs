@@ -1,6 +1,9 @@
 //! What the words mean: durations parsed, patterns compiled, contradictions refused. No clap type goes
 //! further than this file, and nothing here does I/O.
 
+mod catalog;
+mod explain;
+
 use std::{path::PathBuf, time::Duration};
 
 use jiff::SignedDuration;
@@ -10,6 +13,11 @@ use crate::{
     error::Error,
     report::scan::{SortBy, View},
     snapshot::{Filter, glob::Glob, selector::Selector},
+};
+
+pub use self::{
+    catalog::Catalog,
+    explain::{Asked, Explain, Target},
 };
 
 /// How to reach the API server, as the command line has it. Empty means: as the kubeconfig says.

@@ -1,7 +1,7 @@
 //! The yardstick: the pages that a scan reads, asked for in the same way and thrown away. It runs as a process
 //! of its own, like the scan, so that start-up and TLS cost both the same.
 
-use std::{env, fs};
+use std::{env, fs, path::Path};
 
 use futures::{StreamExt, stream};
 use http_body_util::BodyExt;
@@ -41,15 +41,17 @@ pub fn paths(cluster: &Cluster) -> Vec<String> {
 }
 
 /// Runs the yardstick once.
-pub fn measure(cluster: &Cluster, paths: &[String], form: Form) -> Measured {
-    let job = cluster.directory().join("yardstick");
+pub fn measure(kubeconfig: &Path, paths: &[String], form: Form) -> Measured {
+    let job = kubeconfig.with_extension("yardstick");
     fs::write(&job, format!("{form:?}\n{}", paths.join("\n"))).unwrap();
     let myself = env::current_exe().unwrap();
-    let environment = [
-        (VARIABLE, job.to_str().unwrap().to_owned()),
-        ("KUBECONFIG", cluster.kubeconfig().to_str().unwrap().to_owned()),
-    ];
-    process(myself.to_str().unwrap(), &[], &environment)
+    let environment = [(VARIABLE, text(&job)), ("KUBECONFIG", text(kubeconfig))];
+    process(&text(&myself), &[], &environment)
+}
+
+/// A path as text.
+pub fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
 }
 
 /// The job, if this process is the yardstick.
@@ -99,13 +101,54 @@ async fn pages(client: &kube::Client, path: &str, accept: &str) {
     }
 }
 
-/// The continue token. In both forms it stands in the first few hundred bytes, and it is base64 without padding
-/// that always begins like this, so that neither form has to be decoded to find it.
-fn token(body: &[u8]) -> Option<&str> {
-    let head = &body[..body.len().min(1024)];
-    let at = head.windows(7).position(|window| window == b"eyJ2Ijo")?;
-    let end = body[at..]
-        .iter()
-        .position(|byte| !byte.is_ascii_alphanumeric() && !b"-_".contains(byte))?;
-    std::str::from_utf8(&body[at..at + end]).ok()
+/// The continue token, found without decoding the items: in protobuf it is in the first field, in JSON in the
+/// `metadata` before or behind them.
+fn token(body: &[u8]) -> Option<String> {
+    let token = if let Some(envelope) = body.strip_prefix(b"k8s\0") {
+        field(field(field(envelope, 2)?, 1)?, 3)?
+    } else {
+        let (head, tail) = (
+            &body[..body.len().min(1024)],
+            &body[body.len().saturating_sub(1024)..],
+        );
+        [head, tail].into_iter().find_map(|part| {
+            const KEY: &[u8] = b"\"continue\":\"";
+            let from = part.windows(KEY.len()).position(|window| window == KEY)? + KEY.len();
+            let length = part[from..].iter().position(|byte| *byte == b'"')?;
+            Some(&part[from..from + length])
+        })?
+    };
+    let escaped = token.iter().map(|byte| match byte {
+        byte if byte.is_ascii_alphanumeric() || b"-_".contains(byte) => char::from(*byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    Some(escaped.collect::<String>()).filter(|token| !token.is_empty())
+}
+
+/// One length-delimited field of a protobuf message.
+fn field(mut message: &[u8], wanted: u64) -> Option<&[u8]> {
+    loop {
+        let key = varint(&mut message)?;
+        let length = varint(&mut message)?;
+        if key & 7 == 2 {
+            let (value, rest) = message.split_at_checked(usize::try_from(length).ok()?)?;
+            if key >> 3 == wanted {
+                return Some(value);
+            }
+            message = rest;
+        }
+    }
+}
+
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
 }

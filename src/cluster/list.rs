@@ -201,7 +201,7 @@ impl Listing<'_> {
                     code: StatusCode::NOT_ACCEPTABLE,
                     ..
                 } if accept == METADATA => {
-                    if self.is_confidential() {
+                    if self.ty.is_confidential() {
                         return listed.stopped(Why::MetadataOnlyRefused);
                     }
                     accept = WHOLE;
@@ -256,10 +256,6 @@ impl Listing<'_> {
     fn is_namespaces(&self) -> bool {
         self.ty.is("", "namespaces")
     }
-
-    fn is_confidential(&self) -> bool {
-        self.ty.is("", "secrets") || self.ty.is("", "configmaps")
-    }
 }
 
 /// One page, decoded: how many items it had, those that count, and where the list goes on.
@@ -270,7 +266,7 @@ struct Page {
 }
 
 /// Percent-encodes all but the unreserved characters of RFC 3986.
-fn escape(text: &str, into: &mut String) {
+pub(super) fn escape(text: &str, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             into.push(byte.into());

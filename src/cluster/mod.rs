@@ -1,5 +1,6 @@
 //! The only place that talks to an API server: connect, discover, list, decode.
 
+mod ask;
 pub mod connect;
 pub mod decode;
 mod discovery;
@@ -9,6 +10,7 @@ mod rights;
 mod scan;
 
 pub use self::{
+    ask::{answer, first_look},
     request::Server,
     scan::{Progress, Reading, scan},
 };

@@ -226,7 +226,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
     Ok(())
 }
 
-fn no_discovery(server: &Server, failure: Failure) -> Error {
+pub(super) fn no_discovery(server: &Server, failure: Failure) -> Error {
     let connected = &server.connected;
     if failure.is(http::StatusCode::UNAUTHORIZED) {
         return connected.unauthorized();

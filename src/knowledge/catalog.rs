@@ -1,8 +1,10 @@
 //! The list of what is known, and its filters.
 
+use std::collections::BTreeSet;
+
 use super::Knowledge;
 use super::schema::{Consequence, Entry, GroupKind, KindPattern, glob};
-use super::shortnames::well_known;
+use super::shortnames::{known_types, well_known};
 
 /// Which entries are wanted; what is not given does not filter. Words are compared without regard to case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,9 +13,9 @@ pub struct Filter {
     pub pattern: Option<String>,
     /// Words of the project's name.
     pub project: Option<String>,
-    /// A type as `kubectl get` takes it (`pv`, `challenges`, `Challenge`, `challenges.acme.cert-manager.io`): entries
-    /// that may appear on it.
-    pub kind: Option<String>,
+    /// Types as `kubectl get` takes them (`pv`, `challenges`, `Challenge`, `challenges.acme.cert-manager.io`): entries
+    /// that may appear on one of them.
+    pub kinds: Vec<String>,
     /// What removing by hand costs.
     pub consequence: Option<Consequence>,
 }
@@ -31,6 +33,69 @@ impl Knowledge {
         });
         entries
     }
+
+    /// Words that are spelt almost like those of a filter that nothing passes, the nearest first.
+    pub fn near_words(&self, filter: &Filter) -> Vec<String> {
+        let entries: Vec<Entry> = self.all().collect();
+        let mut near = Vec::new();
+        let projects = || entries.iter().map(|entry| entry.project.as_str());
+        if let Some(word) = &filter.pattern {
+            near.extend(self.near(word));
+            near.extend(nearest(word, projects()));
+        }
+        if let Some(word) = &filter.project {
+            near.extend(nearest(word, projects()));
+        }
+        let kinds = || {
+            entries
+                .iter()
+                .flat_map(|entry| &entry.kinds)
+                .map(KindPattern::kind)
+        };
+        for word in filter.kinds.iter().filter(|word| !self.has_kind(word)) {
+            near.extend(nearest(word, kinds().chain(known_types())));
+        }
+        let mut seen = BTreeSet::new();
+        near.retain(|word| seen.insert(word.clone()));
+        near
+    }
+
+    /// Whether this is what a type is called that the catalogue speaks of, or one of Kubernetes' own.
+    pub fn has_kind(&self, word: &str) -> bool {
+        if is_kubernetes_type(word) {
+            return true;
+        }
+        let (name, group) = word.split_once('.').unwrap_or((word, ""));
+        let is_it = |kind: &KindPattern| {
+            is_called(kind.kind(), name) && (group.is_empty() || kind.group().eq_ignore_ascii_case(group))
+        };
+        self.all().any(|entry| entry.kinds.iter().any(is_it))
+    }
+}
+
+/// Whether this is what a type of Kubernetes' own is called: `pv`, `deployments.apps`, `deployments.v1.apps`.
+fn is_kubernetes_type(word: &str) -> bool {
+    let (name, group) = word.split_once('.').unwrap_or((word, ""));
+    well_known(name).is_some_and(|known| {
+        let version_and_group = group.split_once('.').map_or(group, |(_, group)| group);
+        group.is_empty() || [group, version_and_group].contains(&known.group)
+    })
+}
+
+/// The few words that differ from this one in at most a quarter of its letters.
+fn nearest<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let wanted = word.to_lowercase();
+    let limit = (wanted.chars().count() / 4).clamp(1, 4);
+    let distances: BTreeSet<(usize, &str)> = all
+        .filter(|other| other.len() > 2)
+        .map(|other| (strsim::osa_distance(&wanted, &other.to_lowercase()), other))
+        .filter(|(distance, _)| *distance <= limit)
+        .collect();
+    distances
+        .into_iter()
+        .take(3)
+        .map(|(_, other)| other.to_owned())
+        .collect()
 }
 
 impl Filter {
@@ -42,10 +107,8 @@ impl Filter {
                 .project
                 .as_deref()
                 .is_none_or(|words| contains(&entry.project, words))
-            && self
-                .kind
-                .as_deref()
-                .is_none_or(|word| entry.kinds.iter().any(|kind| may_appear(kind, word)))
+            && (self.kinds.is_empty()
+                || (self.kinds.iter()).any(|word| entry.kinds.iter().any(|kind| may_appear(kind, word))))
             && self
                 .consequence
                 .is_none_or(|consequence| entry.if_removed.consequence == consequence)
@@ -106,7 +169,7 @@ mod tests {
 
     fn on(kind: &str) -> Vec<String> {
         names(&Filter {
-            kind: Some(kind.to_owned()),
+            kinds: vec![kind.to_owned()],
             ..Filter::default()
         })
     }

@@ -130,7 +130,7 @@ impl Knowledge {
             .collect()
     }
 
-    fn near(&self, name: &str) -> Vec<String> {
+    pub(super) fn near(&self, name: &str) -> Vec<String> {
         let wanted = name.to_lowercase();
         // A fifth of the name may be wrong, as long as something is left to recognise.
         let limit = (wanted.chars().count() / 5).min(4);

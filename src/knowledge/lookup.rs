@@ -192,7 +192,7 @@ mod tests {
         assert!(flux("HelmRelease", "helm.toolkit.fluxcd.io").contains("helm-controller"));
         assert!(flux("Kustomization", "kustomize.toolkit.fluxcd.io").contains("kustomize-controller"));
         assert!(flux("GitRepository", "source.toolkit.fluxcd.io").contains("source-controller"));
-        assert_eq!(Knowledge::builtin().lookup_all("finalizers.fluxcd.io").len(), 3);
+        assert_eq!(Knowledge::builtin().lookup_all("finalizers.fluxcd.io").len(), 6);
     }
 
     #[test]

@@ -47,6 +47,20 @@ impl Knowledge {
         builtin::len()
     }
 
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        if self.user.is_empty() {
+            builtin::len()
+        } else {
+            self.all().count()
+        }
+    }
+
+    /// Whether there is none, which does not happen.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Every entry, the user's first; built-in ones that the user's replace are left out.
     pub fn all(&self) -> impl Iterator<Item = Entry> {
         let own = self.user.iter().map(|located| located.entry.clone());

@@ -74,3 +74,10 @@ pub(super) fn well_known(word: &str) -> Option<GroupKind<'static>> {
         .find(|(names, kind, _)| called(names, kind))
         .map(|&(_, kind, group)| GroupKind { group, kind })
 }
+
+/// All of these names.
+pub(super) fn known_types<'a>() -> impl Iterator<Item = &'a str> {
+    TYPES
+        .iter()
+        .flat_map(|(names, _, _)| names.iter().map(|name| -> &'a str { name }))
+}

@@ -62,19 +62,9 @@ impl From<&Gap> for GapReport {
                 report.what = "types";
                 report.name = Some("/apis".into());
             }
-            What::GroupVersion {
-                group,
-                version,
-                types,
-            } => {
+            What::GroupVersion { types, .. } => {
                 report.what = "group";
-                let both = [group, version].map(String::as_str);
-                report.name = Some(
-                    both.into_iter()
-                        .filter(|part| !part.is_empty())
-                        .collect::<Vec<_>>()
-                        .join("/"),
-                );
+                report.name = gap.what.silent_group();
                 report.hides.clone_from(types);
             }
             What::Type { name, read } => {

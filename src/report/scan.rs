@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     knowledge::{Consequence, GroupKind, Knowledge},
-    object::{Age, Deletion, Finalizer, List},
+    object::{Finalizer, List},
     snapshot::{OnType, Seen, Snapshot},
 };
 
@@ -197,7 +197,7 @@ fn object(seen: &Seen, snapshot: &Snapshot, knowledge: &Knowledge, complete: boo
         object: (&seen.object).into(),
         deletion: seen
             .deletion
-            .map(|deletion| deletion_report(&deletion, snapshot.observed_at)),
+            .map(|deletion| DeletionReport::new(&deletion, snapshot.observed_at)),
         finalizers: seen.finalizers.clone(),
         reason: seen
             .deletion
@@ -219,19 +219,6 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
         *content.going.entry(seen.object.type_name.clone()).or_default() += 1;
     }
     content
-}
-
-fn deletion_report(deletion: &Deletion, now: Timestamp) -> DeletionReport {
-    let requested_at = deletion.requested_at();
-    let age = Age::between(requested_at, now);
-    DeletionReport {
-        requested_at,
-        deletion_timestamp: deletion.timestamp,
-        grace_period_seconds: deletion.grace_seconds,
-        for_seconds: age.0.as_secs(),
-        in_grace_period: deletion.in_grace(now),
-        age,
-    }
 }
 
 fn sort(objects: &mut [&Seen], by: SortBy) {

@@ -1,8 +1,12 @@
 //! One file a verb; each reads as its steps. Only here do all layers meet, and only here are stdout and stderr
 //! written to.
 
+mod catalog;
+mod explain;
+mod knowledge;
 mod progress;
 mod scan;
+mod target;
 mod terminal;
 
 use std::io::Write;
@@ -18,7 +22,18 @@ use crate::{
 /// Does what was asked for.
 pub fn run(cli: Cli) -> Result<Exit, Error> {
     match cli.verb {
-        Verb::Scan(words) => scan::run(&settings::Scan::new(words, cli.connection)?),
+        Verb::Scan(words) => {
+            let scan = settings::Scan::new(words, cli.connection)?;
+            scan::run(&scan, &knowledge::load(&cli.knowledge)?)
+        }
+        Verb::Explain(words) => {
+            let explain = settings::Explain::new(words, cli.connection)?;
+            explain::run(&explain, &knowledge::load(&cli.knowledge)?)
+        }
+        Verb::Catalog(words) => {
+            let catalog = settings::Catalog::new(words)?;
+            catalog::run(&catalog, &knowledge::load(&cli.knowledge)?)
+        }
     }
 }
 
@@ -41,6 +56,9 @@ pub fn complain(error: &Error) {
     let mut stderr = std::io::stderr().lock();
     // With stderr gone too there is nobody left to tell.
     drop(writeln!(stderr, "error: {}", harmless(&error.to_string())));
+    for line in error.details() {
+        drop(writeln!(stderr, "{}", harmless(&line)));
+    }
     if let Some(hint) = error.hint() {
         drop(writeln!(stderr, "hint: {}", harmless(hint)));
     }

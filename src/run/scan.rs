@@ -1,9 +1,11 @@
 //! `scan`: read, report, show.
 
 use std::{
-    io::{BufWriter, Write, stdout},
+    io::{BufWriter, Write, stdin, stdout},
     time::{Duration, Instant},
 };
+
+use jiff::Timestamp;
 
 use super::{
     block_on,
@@ -19,18 +21,31 @@ use crate::{
     output,
     report::ScanReport,
     settings::{Connection, Scan, Source},
-    snapshot::Snapshot,
+    snapshot::{
+        Snapshot,
+        load::{Wanted, load},
+    },
 };
 
-pub(super) fn run(scan: &Scan) -> Result<Exit, Error> {
+pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
     let (snapshot, took) = match &scan.source {
         Source::Server(connection) => {
             let began = Instant::now();
             (block_on(read(connection, scan))?, Some(began.elapsed()))
         }
-        Source::Files(_) => unreachable!(),
+        Source::Files(paths) => {
+            let wanted = Wanted {
+                namespace: scan.scope.namespace(),
+                types: &scan.types,
+                exclude: &scan.exclude,
+                all: scan.view.all,
+                filter: &scan.filter,
+                now: Timestamp::now(),
+            };
+            (load(paths, &mut stdin().lock(), &wanted)?, None)
+        }
     };
-    let report = ScanReport::new(&snapshot, &Knowledge::builtin(), &scan.view);
+    let report = ScanReport::new(&snapshot, knowledge, &scan.view);
     show(&report, scan, took)?;
     Ok(exit(&report, scan))
 }

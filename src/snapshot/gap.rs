@@ -65,6 +65,38 @@ pub enum What {
     },
 }
 
+impl What {
+    /// Whether this group may have types that are not known because of it: what does not seem to exist in the
+    /// group is then not known to be absent.
+    pub fn hides_types_of(&self, wanted: &str) -> bool {
+        match self {
+            What::Discovery => true,
+            What::CoreGroup => wanted.is_empty(),
+            What::Groups => !wanted.is_empty(),
+            What::GroupVersion { group, .. } => group == wanted,
+            _ => false,
+        }
+    }
+
+    /// The group and version, or what stands for them, whose types are not known.
+    pub fn silent_group(&self) -> Option<String> {
+        match self {
+            What::Discovery => Some("every group".into()),
+            What::CoreGroup => Some("the core group (/api)".into()),
+            What::Groups => Some("every group but the core group (/apis)".into()),
+            What::GroupVersion { group, version, .. } => Some(
+                [group, version]
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join("/"),
+            ),
+            _ => None,
+        }
+    }
+}
+
 /// Why it is missing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {

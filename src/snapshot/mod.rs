@@ -4,10 +4,12 @@
 //! neither a deletion mark nor a finalizer is only counted, what carries only a finalizer is counted by
 //! finalizer, and only what will be printed is kept.
 
+pub mod facts;
 pub mod filter;
 pub mod gap;
 pub mod glob;
 pub mod json;
+pub mod load;
 pub mod select;
 pub mod selector;
 pub mod tally;

@@ -42,6 +42,7 @@ mod reaper;
 mod users;
 mod wait;
 
+pub use binaries::program;
 pub use cache::directory as cache_directory;
 pub use cluster::{Cluster, Options};
 pub use component::Component;

@@ -8,7 +8,11 @@ mod harness;
 
 mod connect;
 mod controlplane;
+
+mod documents;
+mod examples;
 mod faults;
 mod layers;
+mod packaging;
 mod playground;
 mod stuck;

@@ -16,6 +16,23 @@ pub fn small_cluster(cluster: &Cluster) {
     protected_but_not_deleted(cluster);
 }
 
+/// What `examples/` shows: the small cluster and more. Apart from it, because it takes longer to arrange and tests
+/// count what is in the small one.
+pub fn example_cluster(cluster: &Cluster) {
+    nodes(cluster);
+    storage(cluster);
+    claim_in_use(cluster);
+    pod_on_a_dead_node(cluster);
+    finished_job_with_a_claim(cluster);
+    load_balancer_without_its_controller(cluster);
+    type_deleted_before_its_objects(cluster);
+    namespace_held_by_an_uninstalled_manager(cluster);
+    challenge_without_its_controller(cluster);
+    protected_but_not_deleted(cluster);
+    dead_api_group(cluster);
+    empty_namespace_that_stays(cluster);
+}
+
 fn nodes(cluster: &Cluster) {
     for (node, ready) in [("node-3", "Unknown"), ("node-7", "True")] {
         cluster.apply(&format!(
@@ -206,4 +223,136 @@ metadata: {name: front, namespace: shop, finalizers: [service.kubernetes.io/load
 spec: {type: LoadBalancer, ports: [{port: 80}]}
 ",
     );
+}
+
+/// The class and the attachment that a CSI driver's cluster has. No driver runs, so its finalizer is written here.
+fn storage(cluster: &Cluster) {
+    cluster.apply(
+        "
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: disks}
+provisioner: csi.example.com
+---
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: csi-7f3c, finalizers: [external-attacher/csi-example-com]}
+spec: {attacher: csi.example.com, nodeName: node-7, source: {persistentVolumeName: pvc-6791fdd4}}
+",
+    );
+    cluster.patch_status(["volumeattachment", "csi-7f3c"], &json!({"attached": true}));
+}
+
+/// A claim, deleted, that the pod of a completed Job still names.
+fn finished_job_with_a_claim(cluster: &Cluster) {
+    cluster.apply(
+        "
+{apiVersion: v1, kind: Namespace, metadata: {name: etl}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: scratch, namespace: etl, labels: {team: data}}
+spec: {accessModes: [ReadWriteOnce], storageClassName: disks, resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: import, namespace: etl}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      nodeName: node-7
+      containers: [{name: import, image: example.com/import}]
+      volumes: [{name: scratch, persistentVolumeClaim: {claimName: scratch}}]
+",
+    );
+    let pods = || cluster.get(["pods", "--namespace=etl"]).unwrap()["items"].clone();
+    wait("the Job has its pod", Duration::from_secs(60), || {
+        pods()[0]["metadata"]["name"].is_string()
+    });
+    let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
+    cluster.patch_status(["pod", &pod, "--namespace=etl"], &json!({"phase": "Succeeded"}));
+    cluster
+        .kubectl(["delete", "pvc", "scratch", "--namespace=etl", "--wait=false"])
+        .success();
+}
+
+/// A Service, deleted, whose load balancer nobody takes down.
+fn load_balancer_without_its_controller(cluster: &Cluster) {
+    cluster.apply(
+        "
+apiVersion: v1
+kind: Service
+metadata: {name: old-front, namespace: web, labels: {team: data}, finalizers: [service.kubernetes.io/load-balancer-cleanup]}
+spec: {type: LoadBalancer, ports: [{port: 80}]}
+",
+    );
+    cluster
+        .kubectl([
+            "delete",
+            "service",
+            "old-front",
+            "--namespace=web",
+            "--wait=false",
+        ])
+        .success();
+}
+
+/// A CRD, deleted after the operator of its objects.
+fn type_deleted_before_its_objects(cluster: &Cluster) {
+    custom_type(cluster, "longhorn.io", "volumes", "Volume");
+    cluster.apply(
+        "
+{apiVersion: v1, kind: Namespace, metadata: {name: longhorn-system}}
+---
+apiVersion: longhorn.io/v1
+kind: Volume
+metadata: {name: pvc-18e2, namespace: longhorn-system, finalizers: [longhorn.io]}
+",
+    );
+    cluster
+        .kubectl(["delete", "crd", "volumes.longhorn.io", "--wait=false"])
+        .success();
+    wait(
+        "the API server has deleted the volume",
+        Duration::from_secs(60),
+        || {
+            let volume = cluster.get(["volumes.longhorn.io", "pvc-18e2", "--namespace=longhorn-system"]);
+            volume.is_some_and(|volume| volume["metadata"]["deletionTimestamp"].is_string())
+        },
+    );
+}
+
+/// A namespace, deleted and emptied, with a finalizer in its metadata besides the one in its spec.
+fn namespace_held_by_an_uninstalled_manager(cluster: &Cluster) {
+    cluster.apply(
+        "{apiVersion: v1, kind: Namespace, metadata: {name: team-a, finalizers: [controller.cattle.io/namespace-auth]}}",
+    );
+    delete_namespace(cluster, "team-a");
+    wait(
+        "the namespace controller is done",
+        Duration::from_secs(60),
+        || {
+            let namespace = cluster.get(["namespace", "team-a"]).unwrap();
+            namespace["spec"]["finalizers"].is_null()
+        },
+    );
+}
+
+/// A namespace with nothing in it, deleted while an API group is dead.
+fn empty_namespace_that_stays(cluster: &Cluster) {
+    cluster.apply("{apiVersion: v1, kind: Namespace, metadata: {name: preview-42}}");
+    delete_namespace(cluster, "preview-42");
+    wait("the namespace says why it stays", Duration::from_secs(60), || {
+        let namespace = cluster.get(["namespace", "preview-42"]).unwrap();
+        namespace["status"]["conditions"]
+            .to_string()
+            .contains("NamespaceDeletionDiscoveryFailure")
+    });
+}
+
+fn delete_namespace(cluster: &Cluster, name: &str) {
+    cluster
+        .kubectl(["delete", "namespace", name, "--wait=false"])
+        .success();
 }

@@ -1,0 +1,210 @@
+//! Answering what a diagnosis wants to see: all of one round side by side, each failing alone.
+
+use std::cell::RefCell;
+
+use futures::{StreamExt, stream};
+use http::StatusCode;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{
+    PARALLEL,
+    discovery::discover,
+    list::{Family, Listing},
+    request::{Failure, METADATA_OBJECT, Server, WHOLE},
+};
+use crate::{
+    error::Error,
+    object::ResourceType,
+    snapshot::{
+        Filter, Gap, Keep, What, Why,
+        facts::{Answer, Content, Facts, Object, Query, Resource},
+    },
+};
+
+/// Facts about a server of which nothing but its types is known yet.
+pub async fn first_look(server: &Server) -> Result<Facts, Error> {
+    let found = discover(server)
+        .await
+        .map_err(|failure| super::scan::no_discovery(server, failure))?;
+    Ok(Facts {
+        now: found.date.unwrap_or_else(Timestamp::now),
+        types: found.types,
+        gaps: found.gaps,
+        answers: std::collections::BTreeMap::new(),
+    })
+}
+
+/// Answers the queries and adds the answers to the facts.
+pub async fn answer(server: &Server, queries: impl IntoIterator<Item = Query>, facts: &mut Facts) {
+    let answers: Vec<_> = stream::iter(queries)
+        .map(|query| async {
+            let answer = one(server, &query, facts).await;
+            (query, answer)
+        })
+        .buffer_unordered(PARALLEL)
+        .collect()
+        .await;
+    facts.answers.extend(answers);
+}
+
+async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Why> {
+    match query {
+        Query::Object {
+            resource,
+            namespace,
+            name,
+        } => match facts.resource_type(resource) {
+            Some(ty) => object(server, ty, namespace.as_deref(), name).await,
+            None => no_such_type(resource, facts).map(|()| Answer::Object(None)),
+        },
+        Query::List { resource, namespace } => match facts.resource_type(resource) {
+            Some(ty) => list(server, ty, namespace.as_deref(), "").await.map(Answer::List),
+            None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
+        },
+        Query::Events {
+            kind,
+            namespace,
+            name,
+        } => {
+            let events = Resource::new("", "events");
+            let Some(ty) = facts.resource_type(&events) else {
+                return no_such_type(&events, facts).map(|()| Answer::List(Vec::new()));
+            };
+            let fields = format!("&fieldSelector=involvedObject.kind%3D{kind},involvedObject.name%3D{name}");
+            list(
+                server,
+                ty,
+                Some(namespace.as_deref().unwrap_or("default")),
+                &fields,
+            )
+            .await
+            .map(Answer::List)
+        }
+        Query::Content { namespace } => {
+            Ok(Answer::Content(Box::new(content(server, namespace, facts).await)))
+        }
+    }
+}
+
+/// A type that the server does not have has no objects, unless its group could not say what it has.
+fn no_such_type(resource: &Resource, facts: &Facts) -> Result<(), Why> {
+    let silent = facts
+        .gaps
+        .iter()
+        .find(|gap| gap.what.hides_types_of(&resource.group));
+    silent.map_or(Ok(()), |gap| Err(gap.why.clone()))
+}
+
+async fn object(
+    server: &Server,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+    name: &str,
+) -> Result<Answer, Why> {
+    let path = format!("{}/{name}", ty.path(&ty.version, namespace));
+    let accept = if ty.is_confidential() {
+        METADATA_OBJECT
+    } else {
+        WHOLE
+    };
+    match server.get(&path, accept).await {
+        Ok(answer) => {
+            let value =
+                serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
+            Ok(Answer::Object(Some(Box::new(made(ty, value)))))
+        }
+        Err(failure) if failure.is(StatusCode::NOT_FOUND) => Ok(Answer::Object(None)),
+        Err(failure) => Err(failure.why()),
+    }
+}
+
+async fn list(
+    server: &Server,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+    more: &str,
+) -> Result<Vec<Object>, Why> {
+    let mut objects = Vec::new();
+    let mut next = String::new();
+    loop {
+        let path = format!("{}?limit=500{more}{next}", ty.path(&ty.version, namespace));
+        let answer = server
+            .get(&path, WHOLE)
+            .await
+            .map_err(|failure: Failure| failure.why())?;
+        let mut page: Value =
+            serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
+        let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) else {
+            return Err(Why::Undecodable("the answer is not a list".into()));
+        };
+        objects.extend(items.into_iter().map(|value| made(ty, value)));
+        match page
+            .pointer("/metadata/continue")
+            .and_then(Value::as_str)
+            .filter(|token| !token.is_empty())
+        {
+            Some(token) => {
+                next = String::from("&continue=");
+                super::list::escape(token, &mut next);
+            }
+            None => return Ok(objects),
+        }
+    }
+}
+
+fn made(ty: &ResourceType, value: Value) -> Object {
+    Object {
+        resource: Resource::new(&ty.group, &ty.plural),
+        kind: ty.kind.clone(),
+        api_version: ty.api_version(),
+        value,
+    }
+}
+
+async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
+    let keep = Keep {
+        all: true,
+        filter: Filter::default(),
+        now: facts.now,
+        leaving: Some([namespace.to_owned()].into()),
+    };
+    let namespaced = facts.types.iter().filter(|ty| ty.namespaced);
+    let keep = &keep;
+    let listed: Vec<_> = stream::iter(namespaced)
+        .map(|ty| async move {
+            let tally = RefCell::default();
+            let listing = Listing {
+                server,
+                ty,
+                namespace: Some(namespace),
+                keep,
+                tally: &tally,
+                observe: &|_| {},
+            };
+            let listed = listing.run(&mut Family::of(1)).await;
+            (ty, listed.fault, tally.into_inner())
+        })
+        .buffer_unordered(PARALLEL)
+        .collect()
+        .await;
+    let mut content = Content::default();
+    for (ty, fault, tally) in listed {
+        if let Some(why) = fault {
+            let what = What::TypeIn {
+                name: ty.name(),
+                namespace: namespace.to_owned(),
+                read: tally.objects,
+            };
+            content.gaps.push(Gap { what, why });
+        }
+        if tally.objects > 0 {
+            content.counts.insert(ty.name(), tally.objects);
+        }
+        content.kept.extend(tally.kept);
+    }
+    content
+        .kept
+        .sort_by_cached_key(|seen| (seen.object.type_name.clone(), seen.object.name.clone()));
+    content
+}

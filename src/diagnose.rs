@@ -1,0 +1,126 @@
+//! From what was seen to why an object does not go. Pure: no I/O, no clock.
+//!
+//! [`diagnose`] looks at the facts, and says what it sees and what it still wants to see. Whoever calls it
+//! answers what is wanted and calls again, until nothing is wanted. So the rules decide what is read, and a
+//! test of a rule is some facts and an answer.
+
+pub mod holder;
+pub mod model;
+mod rules;
+pub mod view;
+
+use std::collections::BTreeSet;
+
+pub use self::model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait};
+use self::view::View;
+use crate::{
+    knowledge::Knowledge,
+    object::Age,
+    snapshot::{
+        Gap,
+        facts::{Facts, Object, Query},
+    },
+};
+
+/// What has been understood, and what is still to be read.
+#[derive(Debug)]
+pub struct Progress {
+    /// The diagnosis as far as it goes.
+    pub diagnosis: Diagnosis,
+    /// What it wants to see next; empty when it is final.
+    pub wanted: BTreeSet<Query>,
+}
+
+/// Explains why `target` does not go, or what would hold it if it were deleted now.
+pub fn diagnose(target: &Object, facts: &Facts, knowledge: &Knowledge) -> Progress {
+    let view = View::new(facts, knowledge);
+    let findings = rules::findings(target, &view);
+    let diagnosis = assemble(target, findings, &view);
+    Progress {
+        diagnosis,
+        wanted: view.wanted(),
+    }
+}
+
+fn assemble(target: &Object, findings: Vec<Finding>, view: &View<'_>) -> Diagnosis {
+    let mut diagnosis = Diagnosis {
+        target: target.reference(),
+        deletion: target.deletion(),
+        observed_at: view.now(),
+        headline: headline(target, &findings, view),
+        waits: Vec::new(),
+        outlook: Vec::new(),
+        steps: Vec::new(),
+        do_not: Vec::new(),
+        evidence: Vec::new(),
+        gaps: view.gaps(),
+    };
+    for finding in findings {
+        diagnosis.waits.push(finding.wait);
+        extend_new(&mut diagnosis.outlook, finding.outlook);
+        extend_new(&mut diagnosis.steps, finding.steps);
+        extend_new(&mut diagnosis.do_not, finding.do_not);
+        extend_new(&mut diagnosis.evidence, finding.evidence);
+    }
+    // What is done at the same moment stands together, in the order in which the moments come up.
+    let moments: Vec<_> = diagnosis.steps.iter().map(|step| step.when).collect();
+    diagnosis
+        .steps
+        .sort_by_key(|step| moments.iter().position(|when| *when == step.when));
+    diagnosis
+}
+
+/// Two finalizers that wait for the same thing say the same; once is enough.
+fn extend_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+    for item in more {
+        if !all.contains(&item) {
+            all.push(item);
+        }
+    }
+}
+
+fn headline(target: &Object, findings: &[Finding], view: &View<'_>) -> String {
+    let reference = target.reference();
+    let name = match &reference.namespace {
+        Some(namespace) => format!("{} {namespace}/{}", reference.kind, reference.name),
+        None => format!("{} {}", reference.kind, reference.name),
+    };
+    let phase = match target.text("/status/phase") {
+        "" | "Terminating" => String::new(),
+        phase if target.deletion().is_some() => format!(", still {phase}"),
+        phase => format!(", {phase}"),
+    };
+    let Some(deletion) = target.deletion() else {
+        return format!("{name}: not being deleted{phase}.");
+    };
+    if deletion.in_grace(view.now()) {
+        let rest = Age::between(view.now(), deletion.timestamp);
+        return format!(
+            "{name}: asked to stop, with {rest} of its grace period left{phase}. Slow, not stuck."
+        );
+    }
+    let age = Age::between(deletion.requested_at(), view.now());
+    let verdicts: BTreeSet<_> = findings.iter().map(|finding| finding.wait.verdict).collect();
+    let comment = if verdicts.contains(&Verdict::InUse)
+        && verdicts
+            .iter()
+            .all(|v| matches!(v, Verdict::InUse | Verdict::Waiting))
+    {
+        " This is protection at work, not a fault."
+    } else {
+        ""
+    };
+    format!("{name}: Terminating for {age}{phase}.{comment}")
+}
+
+/// A gap in words that weakens a verdict.
+pub fn in_words(gap: &Gap) -> String {
+    let report = crate::snapshot::Why::message(&gap.why);
+    match &gap.what {
+        crate::snapshot::What::Type { name, .. } => format!("{name} could not be read: {report}"),
+        crate::snapshot::What::TypeIn { name, namespace, .. } => {
+            format!("{name} in {namespace} could not be read: {report}")
+        }
+        _ => report,
+    }
+}

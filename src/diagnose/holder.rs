@@ -1,0 +1,137 @@
+//! Whether the one who must remove a finalizer is alive, by its Lease.
+//!
+//! A Lease that is renewed is the best sign of life that objects give. A Lease that is missing proves nothing:
+//! leader election may be off, the name may be another, the control plane may be hidden. A stale one is
+//! evidence, and not yet proof. Names: `kubernetes-csi/external-provisioner:cmd/csi-provisioner/csi-provisioner.go`,
+//! `kubernetes-csi/external-attacher:cmd/csi-attacher/main.go`,
+//! `kubernetes/kubernetes:cmd/kube-controller-manager/app/options/options.go`.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    model::{Evidence, Strength},
+    view::{Missing, View},
+};
+use crate::{
+    knowledge::{Entry, schema::glob},
+    object::Age,
+    snapshot::facts::Object,
+};
+
+/// Leaders may be late by this much more before they count as late: clocks differ, and API servers pause.
+const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
+
+/// What is known of the holder's life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It renews its Lease.
+    Renewing {
+        /// `namespace/name`.
+        lease: String,
+        /// Since the last renewal.
+        ago: Age,
+    },
+    /// It had a Lease and has not renewed it in time.
+    Stale {
+        /// `namespace/name`.
+        lease: String,
+        /// Since the last renewal.
+        ago: Age,
+    },
+    /// No Lease of that name is there, which proves nothing.
+    NoLease,
+    /// It could not be looked at.
+    NotSeen(String),
+}
+
+/// The life of whoever removes what `entry` describes. `driver` stands for `{driver}` in its names.
+pub fn life(entry: &Entry, driver: Option<&str>, view: &View<'_>) -> Life {
+    let mut worst = Life::NoLease;
+    let mut best: Option<(Timestamp, Life)> = None;
+    for lease in &entry.holder.leases {
+        let Some(name) = filled(&lease.name, driver) else {
+            continue;
+        };
+        let found = match &lease.namespace {
+            Some(namespace) if !name.contains('*') => view
+                .object("coordination.k8s.io", "leases", namespace, &name)
+                .map(|lease| lease.into_iter().collect()),
+            _ => view.list("coordination.k8s.io", "leases", "").map(|all| {
+                all.iter()
+                    .filter(|lease| glob(&name, lease.name()))
+                    .collect::<Vec<_>>()
+            }),
+        };
+        match found {
+            Ok(leases) => {
+                for lease in leases {
+                    if let Some((renewed, life)) = of(lease, view.now())
+                        && best.as_ref().is_none_or(|(known, _)| *known < renewed)
+                    {
+                        best = Some((renewed, life));
+                    }
+                }
+            }
+            Err(Missing::NotYet) => return Life::NotSeen("not looked at yet".into()),
+            Err(missing) => worst = Life::NotSeen(missing.in_words()),
+        }
+    }
+    best.map_or(worst, |(_, life)| life)
+}
+
+/// A name with `{driver}` as csi-lib-utils writes it: everything but letters, digits and `-` becomes `-`.
+fn filled(name: &str, driver: Option<&str>) -> Option<String> {
+    if !name.contains("{driver}") {
+        return Some(name.to_owned());
+    }
+    let driver: String = driver?
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    Some(name.replace("{driver}", &driver))
+}
+
+fn of(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
+    let renewed = lease.time("/spec/renewTime")?;
+    let lasts = SignedDuration::from_secs(lease.number("/spec/leaseDurationSeconds").unwrap_or(15));
+    let ago = Age::between(renewed, now);
+    let name = format!("{}/{}", lease.namespace(), lease.name());
+    let life = if ago.0 > lasts + PATIENCE {
+        Life::Stale { lease: name, ago }
+    } else {
+        Life::Renewing { lease: name, ago }
+    };
+    Some((renewed, life))
+}
+
+impl Life {
+    /// As part of a sentence about the holder.
+    pub fn in_words(&self) -> String {
+        match self {
+            Life::Renewing { ago, .. } => format!("Lease renewed {ago} ago"),
+            Life::Stale { lease, ago } => format!("its Lease {lease} was last renewed {ago} ago"),
+            Life::NoLease => "no Lease of it was found, which proves nothing".into(),
+            Life::NotSeen(why) => format!("whether it is alive is not known: {why}"),
+        }
+    }
+
+    /// The observation, where there is one.
+    pub fn evidence(&self) -> Option<Evidence> {
+        let (lease, ago, strength) = match self {
+            Life::Renewing { lease, ago } => (lease, ago, Strength::Strong),
+            Life::Stale { lease, ago } => (lease, ago, Strength::Moderate),
+            Life::NoLease | Life::NotSeen(_) => return None,
+        };
+        Some(Evidence {
+            source: format!("Lease {lease} spec.renewTime"),
+            value: format!("{ago} ago"),
+            strength,
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! One cause, one file. This is the table: which rule speaks for which finalizer of which type.
+
+mod catalogued;
+mod claim;
+mod namespace;
+mod pod;
+mod volume;
+
+use super::{
+    model::{Blocker, Finding, Safety, Step, Verdict},
+    view::View,
+};
+use crate::{
+    object::{Age, Finalizer},
+    snapshot::facts::Object,
+};
+
+/// When the deletion itself was the mistake.
+const MISTAKE: &str = "deleted by mistake?";
+/// When the object really is to go.
+const INTENDED: &str = "deletion intended?";
+
+/// How long a controller may take before its silence means something. The protection controllers act within
+/// seconds; the namespace controller waits five before it begins.
+const SOON: i64 = 60;
+
+/// What every rule has to say about an object, one finding for each of its finalizers. For an object that is not
+/// being deleted: what would hold it.
+pub(super) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
+    let finalizers = object.finalizers();
+    let mut findings: Vec<_> = finalizers
+        .iter()
+        .map(|finalizer| finding(object, finalizer, view))
+        .collect();
+    if finalizers.is_empty() && object.deletion().is_some() {
+        findings.push(pod::without_finalizers(object, view));
+    }
+    findings
+}
+
+fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let rule = RULES
+        .iter()
+        .find(|rule| object.is(rule.group, rule.plural) && finalizer.name == rule.finalizer);
+    match rule {
+        Some(rule) => (rule.look)(object, finalizer, view),
+        None => catalogued::look(object, finalizer, view),
+    }
+}
+
+struct Rule {
+    group: &'static str,
+    plural: &'static str,
+    finalizer: &'static str,
+    look: fn(&Object, &Finalizer, &View<'_>) -> Finding,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        group: "",
+        plural: "persistentvolumeclaims",
+        finalizer: "kubernetes.io/pvc-protection",
+        look: claim::in_use,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumes",
+        finalizer: "kubernetes.io/pv-protection",
+        look: volume::bound,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumes",
+        finalizer: "external-provisioner.volume.kubernetes.io/finalizer",
+        look: volume::reclaim,
+    },
+    Rule {
+        group: "",
+        plural: "namespaces",
+        finalizer: "kubernetes",
+        look: namespace::content,
+    },
+];
+
+/// How an object stands, as a blocker of another one: with its own waits if it is being deleted itself.
+fn as_blocker(object: &Object, says: String, view: &View<'_>) -> Blocker {
+    let mut blocker = Blocker::new(Some(object.reference()), says);
+    if object.deletion().is_some() {
+        blocker.waits = findings(object, view)
+            .into_iter()
+            .map(|finding| finding.wait)
+            .collect();
+    }
+    blocker
+}
+
+/// Whether deletion was asked for so recently that nobody can be called late.
+fn is_recent(object: &Object, view: &View<'_>) -> bool {
+    object
+        .deletion()
+        .is_none_or(|deletion| Age::between(deletion.requested_at(), view.now()).0.as_secs() < SOON)
+}
+
+/// The verdict where nothing blocks any more: the holder has a moment, then it is late.
+fn nothing_blocks(object: &Object, view: &View<'_>) -> Verdict {
+    if is_recent(object, view) {
+        Verdict::Waiting
+    } else {
+        Verdict::Stalled
+    }
+}
+
+/// A change that does nothing, so that a level-triggered controller looks again.
+fn nudge(object: &Object) -> Step {
+    let namespace = object.namespace();
+    let place = if namespace.is_empty() {
+        String::new()
+    } else {
+        format!(" -n {namespace}")
+    };
+    Step {
+        when: "what to do",
+        text: "touch it, so that its controller looks again; the annotation does no harm".into(),
+        command: Some(format!(
+            "kubectl{place} annotate {}/{} kubectl-finalizers/nudged=\"$(date +%s)\" --overwrite",
+            object.resource.name(),
+            object.name()
+        )),
+        safety: Safety::Safe,
+    }
+}

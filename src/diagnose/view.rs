@@ -1,0 +1,190 @@
+//! Looking at the facts. A look at what has not been read yet is remembered as wanted; a look at what could not
+//! be read is a gap, and the rule that looked must say so instead of taking it for nothing.
+
+use std::{cell::RefCell, collections::BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::{
+    knowledge::Knowledge,
+    snapshot::{
+        Gap, What, Why,
+        facts::{Answer, Content, Facts, Object, Query, Resource},
+    },
+};
+
+/// Why there is nothing to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// It has not been asked for yet.
+    NotYet,
+    /// It was asked for and could not be read.
+    Gap(Gap),
+}
+
+impl Missing {
+    /// In words, for a verdict of unknown.
+    pub fn in_words(&self) -> String {
+        match self {
+            Missing::NotYet => "it has not been looked at".into(),
+            Missing::Gap(gap) => super::in_words(gap),
+        }
+    }
+}
+
+/// The facts as the rules see them.
+pub struct View<'a> {
+    facts: &'a Facts,
+    /// The catalogue.
+    pub knowledge: &'a Knowledge,
+    wanted: RefCell<BTreeSet<Query>>,
+    gaps: RefCell<BTreeSet<Gap>>,
+}
+
+impl<'a> View<'a> {
+    /// A view on these facts.
+    pub fn new(facts: &'a Facts, knowledge: &'a Knowledge) -> Self {
+        View {
+            facts,
+            knowledge,
+            wanted: RefCell::default(),
+            gaps: RefCell::default(),
+        }
+    }
+
+    /// The time that ages are measured at.
+    pub fn now(&self) -> Timestamp {
+        self.facts.now
+    }
+
+    /// What was looked for and has not been read yet.
+    pub fn wanted(&self) -> BTreeSet<Query> {
+        self.wanted.borrow().clone()
+    }
+
+    /// What was looked for and could not be read.
+    pub fn gaps(&self) -> Vec<Gap> {
+        self.gaps.borrow().iter().cloned().collect()
+    }
+
+    /// Whether the server has this type.
+    pub fn has_type(&self, resource: &Resource) -> bool {
+        self.facts.resource_type(resource).is_some()
+    }
+
+    /// One object, or that there is none.
+    pub fn object(
+        &self,
+        group: &str,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<&'a Object>, Missing> {
+        let query = Query::Object {
+            resource: Resource::new(group, plural),
+            namespace: some(namespace),
+            name: name.to_owned(),
+        };
+        match self.ask(query)? {
+            Answer::Object(object) => Ok(object.as_deref()),
+            _ => Ok(None),
+        }
+    }
+
+    /// All objects of a type, in one namespace, or everywhere if that is empty.
+    pub fn list(&self, group: &str, plural: &str, namespace: &str) -> Result<&'a [Object], Missing> {
+        match self.ask(Query::List {
+            resource: Resource::new(group, plural),
+            namespace: some(namespace),
+        })? {
+            Answer::List(objects) => Ok(objects),
+            _ => Ok(&[]),
+        }
+    }
+
+    /// Events about an object, newest last.
+    pub fn events(&self, object: &Object) -> Result<&'a [Object], Missing> {
+        let query = Query::Events {
+            kind: object.kind.clone(),
+            namespace: some(object.namespace()),
+            name: object.name().to_owned(),
+        };
+        match self.ask(query)? {
+            Answer::List(objects) => Ok(objects),
+            _ => Ok(&[]),
+        }
+    }
+
+    /// What is in a namespace.
+    pub fn content(&self, namespace: &str) -> Result<Option<&'a Content>, Missing> {
+        match self.ask(Query::Content {
+            namespace: namespace.to_owned(),
+        })? {
+            Answer::Content(content) => {
+                self.gaps.borrow_mut().extend(content.gaps.iter().cloned());
+                Ok(Some(content))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Gaps of discovery: groups whose types nobody can list now.
+    pub fn silent_groups(&self) -> &'a [Gap] {
+        &self.facts.gaps
+    }
+
+    fn ask(&self, query: Query) -> Result<&'a Answer, Missing> {
+        match self.facts.answers.get(&query) {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(why)) => {
+                let gap = Gap {
+                    what: what(&query),
+                    why: why.clone(),
+                };
+                self.gaps.borrow_mut().insert(gap.clone());
+                Err(Missing::Gap(gap))
+            }
+            None => {
+                self.wanted.borrow_mut().insert(query);
+                Err(Missing::NotYet)
+            }
+        }
+    }
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+fn what(query: &Query) -> What {
+    match query {
+        Query::Object {
+            resource,
+            namespace: Some(namespace),
+            ..
+        }
+        | Query::List {
+            resource,
+            namespace: Some(namespace),
+        } => What::TypeIn {
+            name: resource.name(),
+            namespace: namespace.clone(),
+            read: 0,
+        },
+        Query::Object { resource, .. } | Query::List { resource, .. } => What::Type {
+            name: resource.name(),
+            read: 0,
+        },
+        Query::Events { namespace, .. } => What::TypeIn {
+            name: "events".into(),
+            namespace: namespace.clone().unwrap_or_else(|| "default".into()),
+            read: 0,
+        },
+        Query::Content { namespace } => What::Namespace(namespace.clone()),
+    }
+}
+
+/// A vanished type is not a failed look: what does not exist has no objects.
+pub fn is_absent(why: &Why) -> bool {
+    matches!(why, Why::Vanished)
+}

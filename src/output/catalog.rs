@@ -1,0 +1,132 @@
+//! The catalogue as a table.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::{
+    Style,
+    finalizer::{kinds, pattern},
+    safe::harmless,
+    table::{self, Column},
+};
+use crate::{
+    knowledge::{Entry, List},
+    report::CatalogReport,
+};
+
+/// How the table is to look beyond the [`Style`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Every column, whole.
+    pub wide: bool,
+    /// Neither headings nor the closing line.
+    pub no_headers: bool,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::fixed("finalizer"),
+    Column::optional("on", 2),
+    Column::rest("protects"),
+    Column::optional("if cut by hand", 1),
+    Column::optional("project", 3),
+    Column::optional("verified", 4),
+    Column::optional("removed by", 5),
+];
+
+/// Writes the table.
+pub fn write(
+    report: &CatalogReport,
+    options: Options,
+    style: &Style,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let style = Style {
+        width: style.width.filter(|_| !options.wide),
+        ..*style
+    };
+    // A name must stay whole to be of use. One that is longer than half the line would leave nothing for what it
+    // means, on every line, so it gets a line of its own above the rest of its row.
+    let limit = style.width.map_or(usize::MAX, |width| width / 2);
+    let long = |entry: &Entry| Some(name(entry)).filter(|name| name.width() > limit);
+    let mut rows: Vec<Vec<String>> = report.entries.iter().map(|entry| row(entry, options)).collect();
+    for (row, entry) in rows.iter_mut().zip(&report.entries) {
+        if long(entry).is_some() {
+            row[0].clear();
+        }
+    }
+    let headings = !options.no_headers;
+    let lines = table::lines(COLUMNS, &rows, &style, 0, headings);
+    let (heading, lines) = lines.split_at(usize::from(headings));
+    for line in heading {
+        writeln!(out, "{}", style.faint(line))?;
+    }
+    for (line, entry) in lines.iter().zip(&report.entries) {
+        if let Some(name) = long(entry) {
+            writeln!(out, "{}", harmless(&name))?;
+        }
+        writeln!(out, "{line}")?;
+    }
+    if headings {
+        let all = report.total;
+        let shown = report.entries.len();
+        let of = if shown == all {
+            String::new()
+        } else {
+            format!(" of {all}")
+        };
+        let line = format!("{shown}{of} known. All about one: kubectl finalizers explain NAME");
+        writeln!(out, "\n{}", table::wrap(&line, style.width, 0))?;
+    }
+    Ok(())
+}
+
+/// Writes the names, a line each; a name that has several entries once.
+pub fn write_names(report: &CatalogReport, out: &mut impl Write) -> io::Result<()> {
+    let mut last = None;
+    for entry in &report.entries {
+        let name = pattern(entry);
+        if last.as_ref() != Some(&name) {
+            writeln!(out, "{}", harmless(&name))?;
+        }
+        last = Some(name);
+    }
+    Ok(())
+}
+
+fn row(entry: &Entry, options: Options) -> Vec<String> {
+    let wide = |text: String| if options.wide { text } else { String::new() };
+    let verified = if entry.verified { "yes" } else { "no" };
+    let on = if options.wide {
+        kinds(entry)
+    } else {
+        first_kinds(entry)
+    };
+    vec![
+        name(entry),
+        on,
+        entry.protects.clone(),
+        entry.if_removed.consequence.to_string(),
+        entry.project.clone(),
+        wide(verified.to_owned()),
+        wide(entry.removed_by.clone()),
+    ]
+}
+
+/// As in a scan: what stands in the other list says so.
+fn name(entry: &Entry) -> String {
+    match entry.list {
+        List::Metadata => pattern(entry),
+        List::NamespaceSpec => format!("spec: {}", pattern(entry)),
+    }
+}
+
+/// The first kind without its group, and how many there are besides.
+fn first_kinds(entry: &Entry) -> String {
+    match entry.kinds.as_slice() {
+        [one] if one.kind() == "*" => kinds(entry),
+        [one] => one.kind().to_owned(),
+        [one, rest @ ..] => format!("{} +{}", one.kind(), rest.len()),
+        [] => String::new(),
+    }
+}

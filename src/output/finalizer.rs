@@ -1,0 +1,250 @@
+//! What is known of finalizers, as text: who, waits for what, what if cut, what to do, how one sees that it
+//! happened. In the order in which somebody asks who has one stuck object and no time.
+
+mod deduced;
+mod holder;
+mod placeholders;
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+use self::placeholders::Words;
+use super::{Style, safe::harmless, sheet::Sheet};
+use crate::{
+    knowledge::{Consequence, Entry, Judged, List, Match},
+    report::finalizer::{Explained, FinalizersReport},
+};
+
+/// Writes the sheets; `wide` leaves nothing out.
+pub fn write(report: &FinalizersReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
+    let mut sheet = Sheet::new(style, out);
+    for (at, explained) in report.finalizers.iter().enumerate() {
+        if at > 0 {
+            sheet.gap()?;
+        }
+        self::explained(explained, wide, &mut sheet)?;
+    }
+    legend(report, wide, &mut sheet)
+}
+
+/// Writes the names that the catalogue knows, a line each.
+pub fn write_names(report: &FinalizersReport, out: &mut impl Write) -> io::Result<()> {
+    for explained in report.finalizers.iter().filter(|one| one.in_catalogue) {
+        writeln!(out, "{}", harmless(&explained.name))?;
+    }
+    Ok(())
+}
+
+fn explained<W: Write>(explained: &Explained, wide: bool, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    let Explained {
+        given, name, entries, ..
+    } = explained;
+    if explained.in_catalogue {
+        sheet.heading(name)?;
+        if given != name {
+            sheet.sentence(&format!("(given as {given}; names are compared with their case)"))?;
+        }
+    } else if entries.is_empty() {
+        sheet.heading(&format!("{name} is not in the catalogue."))?;
+        sheet.sentence("What follows is deduced from the name alone.")?;
+    } else {
+        sheet.heading(&format!("{name} is not in the catalogue under this name."))?;
+        sheet.sentence("What follows is deduced from the name alone.")?;
+    }
+    if let Some(deduced) = &explained.deduced {
+        deduced::write(deduced, sheet)?;
+        if !entries.is_empty() {
+            sheet.gap()?;
+            sheet.sentence(
+                "A pattern fits that is too short to say whose it is. If the object is of its kinds:",
+            )?;
+        }
+    }
+    for (at, entry) in entries.iter().enumerate() {
+        if entries.len() > 1 {
+            if at > 0 {
+                sheet.gap()?;
+            }
+            sheet.sentence(&format!("{} of {}, on {}:", at + 1, entries.len(), kinds(entry)))?;
+        }
+        self::entry(entry, name, wide, sheet)?;
+    }
+    Ok(())
+}
+
+fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    let words = Words::new(entry, name);
+    // What is our conclusion carries a star, so that a reader sees it where it stands.
+    let label = |label: &str, part: Judged| {
+        let star = if entry.judgement.contains(&part) { "*" } else { "" };
+        format!("{label}{star}")
+    };
+    if !entry.verified {
+        sheet.warning("NOT VERIFIED: nobody has read the source of its owner for this entry.")?;
+    }
+    sheet.fact("project", &owner(entry, wide))?;
+    if let Some(text) = naming(entry, name) {
+        sheet.fact("name", &text)?;
+    }
+    let list = match entry.list {
+        List::Metadata => "metadata.finalizers",
+        List::NamespaceSpec => "spec.finalizers (changed only through the finalize subresource)",
+    };
+    sheet.fact("on", &format!("{}, in {list}", kinds(entry)))?;
+    if let Some(text) = &entry.found_on {
+        sheet.fact("", &words.fill(text))?;
+    }
+    sheet.fact(&label("protects", Judged::Protects), &entry.protects)?;
+    sheet.fact(
+        &label("removed by", Judged::Holder),
+        &words.fill(&entry.removed_by),
+    )?;
+    let found = holder::lines(&entry.holder, wide);
+    sheet.facts("find it", found.iter().map(|line| words.fill(line)))?;
+    sheet.fact(
+        &label("waits for", Judged::WaitsFor),
+        &words.fill(&entry.waits_for.text),
+    )?;
+    if wide && !entry.waits_for.on.is_empty() {
+        // The words of the schema, for whoever improves the entry.
+        let on = entry
+            .waits_for
+            .on
+            .iter()
+            .map(|wait| serde_json::to_string(wait).unwrap_or_default());
+        sheet.facts("  as data", on)?;
+    }
+    let text = words.fill(&entry.if_removed.text);
+    let consequence = entry.if_removed.consequence;
+    let cut = label("if cut by hand", Judged::IfRemoved);
+    if consequence >= Consequence::OrphanedObjects {
+        sheet.grave(&cut, consequence.word(), &text)?;
+    } else {
+        sheet.fact(&cut, &format!("{consequence}: {text}"))?;
+    }
+    let commands: Vec<Option<String>> = entry
+        .fix
+        .iter()
+        .map(|step| step.command.as_deref().map(|command| words.fill(command)))
+        .collect();
+    let steps = entry.fix.iter().zip(&commands);
+    sheet.steps(
+        &label("what to do", Judged::Fix),
+        steps.map(|(step, command)| (words.fill(&step.text), command.as_deref())),
+    )?;
+    if let Some(text) = &entry.done_when {
+        sheet.fact("done when", &words.fill(text))?;
+    }
+    sheet.bullets("beware", entry.warnings.iter().map(|text| words.fill(text)))?;
+    if let Some(text) = &entry.note {
+        sheet.fact("note", &words.fill(text))?;
+    }
+    if let Some(text) = versions(entry) {
+        sheet.fact(&label("versions", Judged::Versions), &text)?;
+    }
+    sheet.facts("sources", &entry.sources)?;
+    if entry.verified {
+        sheet.fact("", "verified in its owner's source")?;
+    }
+    if !entry.judgement.is_empty() {
+        sheet.fact("", "* our judgement, not said there")?;
+    }
+    Ok(())
+}
+
+fn owner(entry: &Entry, wide: bool) -> String {
+    let mut text = entry.project.clone();
+    if let Some(part) = &entry.part_of {
+        text += &format!(", {part}");
+    }
+    if let Some(page) = entry.page.as_ref().filter(|_| wide) {
+        text += &format!(", {page}");
+    }
+    text
+}
+
+/// How the entry's name and the one that was asked for differ.
+fn naming(entry: &Entry, name: &str) -> Option<String> {
+    let mut texts = Vec::new();
+    if entry.r#match != Match::Exact {
+        texts.push(format!("one of {}", pattern(entry)));
+    } else if entry.name != name {
+        texts.push(format!("formerly so; now {}", entry.name));
+    }
+    let former: Vec<_> = entry
+        .renamed_from
+        .iter()
+        .filter(|old| *old != name)
+        .cloned()
+        .collect();
+    if !former.is_empty() {
+        texts.push(format!("formerly {}", former.join(", ")));
+    }
+    if let Some(now) = &entry.renamed_to {
+        texts.push(format!("now called {now}"));
+    }
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+fn versions(entry: &Entry) -> Option<String> {
+    let parts = [("since", &entry.since), ("until", &entry.until)];
+    let texts: Vec<_> = parts
+        .iter()
+        .filter_map(|(word, version)| Some(format!("{word} {}", version.as_ref()?)))
+        .collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
+}
+
+/// The name as one would write it for a shell: patterns with their `*`.
+pub(super) fn pattern(entry: &Entry) -> String {
+    match entry.r#match {
+        Match::Exact | Match::Glob => entry.name.clone(),
+        Match::Prefix => format!("{}*", entry.name),
+        Match::Suffix => format!("*{}", entry.name),
+    }
+}
+
+/// The kinds, a line's worth as text.
+pub(super) fn kinds(entry: &Entry) -> String {
+    let kinds: Vec<_> = entry.kinds.iter().map(ToString::to_string).collect();
+    if kinds == ["*"] {
+        "any object".to_owned()
+    } else {
+        kinds.join(", ")
+    }
+}
+
+/// What the capitals in commands are. Said once, at the end, of the words that were really used.
+fn legend<W: Write>(report: &FinalizersReport, wide: bool, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    let mut open: BTreeMap<String, &str> = BTreeMap::new();
+    let mut assumed = false;
+    for explained in &report.finalizers {
+        for entry in &explained.entries {
+            let words = Words::new(entry, &explained.name);
+            open.extend(words.left_open());
+            assumed |= words.assumes_place();
+        }
+        if let Some(deduced) = &explained.deduced {
+            open.extend(placeholders::of_steps(&deduced.look_at));
+        }
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    sheet.gap()?;
+    let capitals: Vec<&str> = open.keys().map(String::as_str).collect();
+    let usual = if assumed {
+        " Where the holder runs is the usual place; yours may differ."
+    } else {
+        ""
+    };
+    sheet.sentence(&format!("For you to fill in: {}.{usual}", capitals.join(", ")))?;
+    if wide {
+        for (word, about) in &open {
+            sheet.fact(word, about)?;
+        }
+    }
+    Ok(())
+}

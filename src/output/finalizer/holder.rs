@@ -1,0 +1,120 @@
+//! How the holder is found, in words.
+
+use crate::knowledge::{FoundBy, Holder, Runs, Workload, WorkloadKind};
+
+/// What to look for, a line each, the surest first. `all` adds the traces that only an investigation needs.
+pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(place(holder));
+    lines.extend(holder.found_by.iter().map(|way| found_by(*way).to_owned()));
+    for lease in &holder.leases {
+        lines.push(format!(
+            "Lease {}{}",
+            lease.name,
+            within(lease.namespace.as_deref())
+        ));
+    }
+    lines.extend(
+        holder
+            .workloads
+            .iter()
+            .filter(|work| !is_pods(work))
+            .map(workload),
+    );
+    let pods: Vec<String> = (holder.workloads.iter().filter(|work| is_pods(work)))
+        .map(|pods| {
+            format!(
+                "{}{}",
+                pods.selector.as_deref().unwrap_or_default(),
+                within(pods.namespace.as_deref())
+            )
+        })
+        .collect();
+    if !pods.is_empty() {
+        lines.push(format!("Pods with {}", some_of(&pods)));
+    }
+    if !holder.namespaces.is_empty() {
+        lines.push(format!("usually in namespace {}", some_of(&holder.namespaces)));
+    }
+    if all {
+        for (what, names) in [
+            ("acts as ServiceAccount", &holder.service_accounts),
+            ("in managedFields as", &holder.managers),
+            ("its webhook configurations:", &holder.webhooks),
+            ("its APIServices:", &holder.api_services),
+            ("its API groups:", &holder.api_groups),
+        ] {
+            if !names.is_empty() {
+                lines.push(format!("{what} {}", names.join(", ")));
+            }
+        }
+    }
+    lines.extend(holder.note.clone());
+    lines
+}
+
+fn place(holder: &Holder) -> Option<String> {
+    let hidden = match holder.hidden_on.as_slice() {
+        [] => String::new(),
+        platforms => format!("; on {} it cannot be seen", platforms.join(", ")),
+    };
+    let place = match holder.runs {
+        Runs::InCluster if hidden.is_empty() => return None,
+        Runs::InCluster => "runs in this cluster",
+        Runs::ControlPlane => "runs in the control plane",
+        Runs::HiddenControlPlane => "runs in a control plane that users cannot see",
+        Runs::OtherCluster => "runs in another cluster",
+        Runs::Outside => "outside the cluster: nothing that runs in it removes this finalizer",
+        Runs::Nobody => "nobody: no released program removes this finalizer",
+    };
+    Some(format!("{place}{hidden}"))
+}
+
+fn found_by(way: FoundBy) -> &'static str {
+    match way {
+        FoundBy::CsiDriver => "depends on the CSI driver that the object names",
+        FoundBy::StorageClass => "depends on the provisioner of the StorageClass",
+        FoundBy::ControllerName => "depends on spec.controllerName of the object or of its GatewayClass",
+        FoundBy::CrossplaneProvider => "the Crossplane provider that serves the object's API group",
+        FoundBy::RbacOnKind => "the workload whose ServiceAccount may patch objects of this kind",
+        FoundBy::GroupInName => "depends on the API group in the finalizer's name",
+        FoundBy::HandlerInName => "depends on the handler in the finalizer's name",
+        FoundBy::NodeInName => "runs on the node in the finalizer's name",
+        FoundBy::NodeOfObject => "runs on the node that the object lies on",
+    }
+}
+
+/// Whether only labels are known: such Pods are told in one line.
+fn is_pods(workload: &Workload) -> bool {
+    workload.kind == WorkloadKind::Pod && workload.name.is_none() && workload.container.is_none()
+}
+
+/// `Deployment rook-ceph-operator (app=rook-ceph-operator) in rook-ceph`.
+fn workload(workload: &Workload) -> String {
+    let kind = format!("{:?}", workload.kind);
+    let mut text = match (&workload.name, &workload.selector) {
+        (Some(name), Some(selector)) => format!("{kind} {name} ({selector})"),
+        (Some(name), None) => format!("{kind} {name}"),
+        (None, Some(selector)) => format!("{kind} with {selector}"),
+        (None, None) => kind,
+    };
+    if let Some(container) = &workload.container {
+        text += &format!(", container {container}");
+    }
+    text + &within(workload.namespace.as_deref())
+}
+
+fn within(namespace: Option<&str>) -> String {
+    namespace
+        .map(|name| format!(" in namespace {name}"))
+        .unwrap_or_default()
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn some_of(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}

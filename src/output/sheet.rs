@@ -1,0 +1,219 @@
+//! A sheet of facts: a label on the left, text that hangs beside it. Set for reading, so never wider than 80
+//! columns, whatever the terminal; on a narrow one the text goes below its label.
+//!
+//! Commands are not wrapped: a command that was broken by us could not be copied. Nor are words that are longer
+//! than a line, such as names and paths.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::{Style, safe::harmless, table::wrap};
+
+/// The longest line that is easy to read, and what a pipe gets.
+const WIDEST: usize = 80;
+/// Columns before the text that hangs beside a label.
+const BESIDE: usize = 18;
+/// The same where the text hangs below.
+const BELOW: usize = 4;
+/// With less than this beside the labels the text goes below.
+const NARROW: usize = 50;
+/// A narrower text is only splinters.
+const NARROWEST: usize = 20;
+
+/// Writes facts one after the other.
+pub struct Sheet<'a, W> {
+    out: &'a mut W,
+    style: &'a Style,
+    width: usize,
+    margin: usize,
+}
+
+impl<'a, W: Write> Sheet<'a, W> {
+    /// A sheet as wide as the reader's side allows.
+    pub fn new(style: &'a Style, out: &'a mut W) -> Self {
+        let width = style.width.unwrap_or(WIDEST).clamp(NARROWEST, WIDEST);
+        let margin = if width < NARROW { BELOW } else { BESIDE };
+        Sheet {
+            out,
+            style,
+            width,
+            margin,
+        }
+    }
+
+    /// How the reader's side looks.
+    pub fn style(&self) -> &'a Style {
+        self.style
+    }
+
+    /// A line of its own: the name of what follows.
+    pub fn heading(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", self.style.heading(&harmless(text)))
+    }
+
+    /// Sentences from the left margin on.
+    pub fn sentence(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", wrap(&harmless(text), Some(self.width), 0))
+    }
+
+    /// The same, of what weakens everything else.
+    pub fn warning(&mut self, text: &str) -> io::Result<()> {
+        let text = wrap(&harmless(text), Some(self.width), 0);
+        for line in text.lines() {
+            writeln!(self.out, "{}", self.style.warning(line))?;
+        }
+        Ok(())
+    }
+
+    /// An empty line.
+    pub fn gap(&mut self) -> io::Result<()> {
+        writeln!(self.out)
+    }
+
+    /// A label and its text.
+    pub fn fact(&mut self, label: &str, text: &str) -> io::Result<()> {
+        self.set(label, &harmless(text), 0)
+    }
+
+    /// A label and a text whose first words are a warning.
+    pub fn grave(&mut self, label: &str, words: &str, text: &str) -> io::Result<()> {
+        let whole = format!("{words}: {text}");
+        let lines = self.lines(&harmless(&whole), 0);
+        let lines = lines.map(|line| match line.strip_prefix(words) {
+            Some(rest) => format!("{}{rest}", self.style.warning(words)),
+            None => line,
+        });
+        let lines: Vec<_> = lines.collect();
+        self.write(label, lines, 0)
+    }
+
+    /// A label and several texts, each from a line of its own.
+    pub fn facts<T: AsRef<str>>(
+        &mut self,
+        label: &str,
+        texts: impl IntoIterator<Item = T>,
+    ) -> io::Result<()> {
+        let mut label = label;
+        for text in texts {
+            self.fact(label, text.as_ref())?;
+            label = "";
+        }
+        Ok(())
+    }
+
+    /// A label and several texts of some sentences each, told apart by a mark where there is more than one.
+    pub fn bullets(&mut self, label: &str, texts: impl ExactSizeIterator<Item = String>) -> io::Result<()> {
+        let mark = if texts.len() > 1 { "- " } else { "" };
+        let mut label = label;
+        for text in texts {
+            self.set(label, &format!("{mark}{}", harmless(&text)), mark.len())?;
+            label = "";
+        }
+        Ok(())
+    }
+
+    /// A label and numbered steps, each perhaps with a command.
+    pub fn steps<'s>(
+        &mut self,
+        label: &str,
+        steps: impl IntoIterator<Item = (String, Option<&'s str>)>,
+    ) -> io::Result<()> {
+        let mut label = label;
+        for (at, (text, command)) in steps.into_iter().enumerate() {
+            let number = format!("{}. ", at + 1);
+            self.set(label, &format!("{number}{}", harmless(&text)), number.len())?;
+            label = "";
+            for line in command.into_iter().flat_map(str::lines) {
+                let indent = " ".repeat(self.margin + number.len());
+                writeln!(self.out, "{indent}{}", harmless(line.trim_end()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, label: &str, text: &str, hanging: usize) -> io::Result<()> {
+        let lines: Vec<_> = self.lines(text, hanging).collect();
+        self.write(label, lines, hanging)
+    }
+
+    fn lines(&self, text: &str, hanging: usize) -> impl Iterator<Item = String> + use<W> {
+        let room = self.width - self.margin;
+        // The first line is not shorter by its hanging part, which is in the text.
+        let wrapped = wrap(text, Some(room), hanging);
+        wrapped
+            .lines()
+            .map(|line| line.trim_start().to_owned())
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    fn write(&mut self, label: &str, lines: Vec<String>, hanging: usize) -> io::Result<()> {
+        let beside = self.margin == BESIDE;
+        if !beside && !label.is_empty() {
+            writeln!(self.out, "  {}", self.style.faint(label))?;
+        }
+        for (at, line) in lines.into_iter().enumerate() {
+            if at == 0 && beside && !label.is_empty() {
+                let space = " ".repeat(self.margin.saturating_sub(1 + label.width()));
+                writeln!(self.out, " {}{space}{line}", self.style.faint(label))?;
+            } else {
+                let indent = self.margin + if at == 0 { 0 } else { hanging };
+                writeln!(self.out, "{}{line}", " ".repeat(indent))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet(width: Option<usize>) -> String {
+        let style = Style {
+            width,
+            ..Style::default()
+        };
+        let mut out = Vec::new();
+        let mut sheet = Sheet::new(&style, &mut out);
+        let text =
+            "No Pod of the same namespace that has a node may name the claim any more, whatever its phase";
+        sheet.fact("waits for", text).expect("written");
+        let command =
+            "kubectl -n NAMESPACE get pods --field-selector=status.phase!=Running,status.phase!=Pending";
+        sheet
+            .steps("what to do", [(text.to_owned(), Some(command))])
+            .expect("written");
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn text_hangs_beside_its_label() {
+        assert_eq!(
+            sheet(Some(200)),
+            " waits for        No Pod of the same namespace that has a node may name the claim
+                  any more, whatever its phase
+ what to do       1. No Pod of the same namespace that has a node may name the
+                     claim any more, whatever its phase
+                     kubectl -n NAMESPACE get pods --field-selector=status.phase!=Running,status.phase!=Pending
+"
+        );
+        assert_eq!(sheet(None), sheet(Some(80)));
+    }
+
+    #[test]
+    fn or_below_where_that_would_leave_splinters() {
+        let narrow = sheet(Some(40));
+        assert!(
+            narrow.starts_with("  waits for\n    No Pod of the same namespace"),
+            "{narrow}"
+        );
+        assert!(
+            narrow
+                .lines()
+                .all(|line| line.len() <= 40 || line.trim_start().starts_with("kubectl")),
+            "{narrow}"
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! The list of what is known.
+
+use serde::Serialize;
+
+use super::API_VERSION;
+use crate::knowledge::{Entry, Filter, Knowledge};
+
+/// Entries of the catalogue.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CatalogReport {
+    /// Version of this schema.
+    pub api_version: &'static str,
+    /// `Catalog`.
+    pub kind: &'static str,
+    /// How many entries there are in all.
+    pub total: usize,
+    /// Those that were asked for, by project and then by name.
+    pub entries: Vec<Entry>,
+}
+
+impl CatalogReport {
+    /// The entries that pass the filter.
+    pub fn new(filter: &Filter, knowledge: &Knowledge) -> Self {
+        CatalogReport {
+            api_version: API_VERSION,
+            kind: "Catalog",
+            total: knowledge.len(),
+            entries: knowledge.catalog(filter),
+        }
+    }
+}

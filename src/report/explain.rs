@@ -1,0 +1,181 @@
+//! What an explanation of one object says.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{API_VERSION, DeletionReport, GapReport, ObjectName};
+use crate::{
+    diagnose::{
+        Blocker, Diagnosis, Safety, Step, Verdict, Wait,
+        model::{Evidence, Strength},
+    },
+    object::Finalizer,
+};
+
+/// The explanation of one object.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplainReport {
+    /// Version of this schema.
+    pub api_version: &'static str,
+    /// `Explanation`.
+    pub kind: &'static str,
+    /// When it was seen, by the server's clock.
+    pub observed_at: Timestamp,
+    /// The object.
+    pub target: ObjectName,
+    /// Its deletion; none if it is not being deleted.
+    pub deletion: Option<DeletionReport>,
+    /// Its state in one sentence.
+    pub headline: String,
+    /// What it waits for.
+    pub waits_for: Vec<WaitReport>,
+    /// What happens next.
+    pub outlook: Vec<OutlookReport>,
+    /// What to do, in order.
+    pub steps: Vec<StepReport>,
+    /// What not to do, and why.
+    pub do_not: Vec<String>,
+    /// What this rests on.
+    pub evidence: Vec<EvidenceReport>,
+    /// What could not be read.
+    pub not_read: Vec<GapReport>,
+}
+
+/// One finalizer, or what holds an object without any.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitReport {
+    /// The finalizer.
+    pub finalizer: Option<Finalizer>,
+    /// How it stands.
+    pub verdict: Verdict,
+    /// Who must act, and after what.
+    pub says: String,
+    /// What keeps the holder from it.
+    pub blockers: Vec<BlockerReport>,
+}
+
+/// An object or a backend in the way.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BlockerReport {
+    /// The object, if it is one.
+    pub object: Option<ObjectName>,
+    /// Its state.
+    pub says: String,
+    /// Whether it waits for nothing else.
+    pub root_cause: bool,
+    /// What it waits for in turn.
+    pub blockers: Vec<BlockerReport>,
+    /// Its own finalizers, if it is itself being deleted.
+    pub waits_for: Vec<WaitReport>,
+}
+
+/// What happens, and when.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutlookReport {
+    /// When.
+    pub when: String,
+    /// What then.
+    pub then: String,
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepReport {
+    /// When it is the right one.
+    pub when: String,
+    /// What and why.
+    pub text: String,
+    /// The command.
+    pub command: Option<String>,
+    /// What it can cost.
+    pub safety: Safety,
+}
+
+/// One observation.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvidenceReport {
+    /// Object and field.
+    pub source: String,
+    /// What it said.
+    pub value: String,
+    /// How much that proves.
+    pub strength: Strength,
+}
+
+impl From<&Diagnosis> for ExplainReport {
+    fn from(diagnosis: &Diagnosis) -> Self {
+        ExplainReport {
+            api_version: API_VERSION,
+            kind: "Explanation",
+            observed_at: diagnosis.observed_at,
+            target: (&diagnosis.target).into(),
+            deletion: diagnosis
+                .deletion
+                .map(|deletion| DeletionReport::new(&deletion, diagnosis.observed_at)),
+            headline: diagnosis.headline.clone(),
+            waits_for: diagnosis.waits.iter().map(Into::into).collect(),
+            outlook: diagnosis
+                .outlook
+                .iter()
+                .map(|outlook| OutlookReport {
+                    when: outlook.when.clone(),
+                    then: outlook.then.clone(),
+                })
+                .collect(),
+            steps: diagnosis.steps.iter().map(Into::into).collect(),
+            do_not: diagnosis.do_not.clone(),
+            evidence: diagnosis.evidence.iter().map(Into::into).collect(),
+            not_read: diagnosis.gaps.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&Wait> for WaitReport {
+    fn from(wait: &Wait) -> Self {
+        WaitReport {
+            finalizer: wait.finalizer.clone(),
+            verdict: wait.verdict,
+            says: wait.says.clone(),
+            blockers: wait.on.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&Blocker> for BlockerReport {
+    fn from(blocker: &Blocker) -> Self {
+        BlockerReport {
+            object: blocker.object.as_ref().map(Into::into),
+            says: blocker.says.clone(),
+            root_cause: blocker.is_root(),
+            blockers: blocker.on.iter().map(Into::into).collect(),
+            waits_for: blocker.waits.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&Step> for StepReport {
+    fn from(step: &Step) -> Self {
+        StepReport {
+            when: step.when.to_owned(),
+            text: step.text.clone(),
+            command: step.command.clone(),
+            safety: step.safety,
+        }
+    }
+}
+
+impl From<&Evidence> for EvidenceReport {
+    fn from(evidence: &Evidence) -> Self {
+        EvidenceReport {
+            source: evidence.source.clone(),
+            value: evidence.value.clone(),
+            strength: evidence.strength,
+        }
+    }
+}

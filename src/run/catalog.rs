@@ -1,0 +1,56 @@
+//! `catalog`: filter what is known, show.
+
+use std::io::{BufWriter, Write, stderr, stdout};
+
+use super::terminal;
+use crate::{
+    cli::Format,
+    error::Error,
+    exit::Exit,
+    knowledge::Knowledge,
+    output::{self, safe::harmless},
+    report::CatalogReport,
+    settings::Catalog,
+};
+
+pub(super) fn run(catalog: &Catalog, knowledge: &Knowledge) -> Result<Exit, Error> {
+    let report = CatalogReport::new(&catalog.filter, knowledge);
+    if report.entries.is_empty() {
+        nothing(&knowledge.near_words(&catalog.filter));
+    }
+    show(&report, catalog)?;
+    // As with kubectl get: that nothing is there is an answer, not a failure.
+    Ok(Exit::Done)
+}
+
+fn nothing(near: &[String]) {
+    let hint = if near.is_empty() {
+        "kubectl finalizers catalog lists all".to_owned()
+    } else {
+        format!("did you mean {}?", near.join(", "))
+    };
+    drop(writeln!(
+        stderr(),
+        "Nothing in the catalogue matches; {}",
+        harmless(&hint)
+    ));
+}
+
+fn show(report: &CatalogReport, catalog: &Catalog) -> Result<(), Error> {
+    let mut out = BufWriter::new(stdout().lock());
+    match catalog.show.format {
+        Format::Json => output::json::write(report, &mut out)?,
+        Format::Yaml => output::yaml::write(report, &mut out)?,
+        Format::Name => output::catalog::write_names(report, &mut out)?,
+        Format::Table | Format::Wide if report.entries.is_empty() => {}
+        Format::Table | Format::Wide => {
+            let options = output::catalog::Options {
+                wide: catalog.show.format == Format::Wide,
+                no_headers: catalog.show.no_headers,
+            };
+            output::catalog::write(report, options, &terminal::style(), &mut out)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! `explain`: find out what was asked about. Finalizers are explained here, from the catalogue and without any
+//! cluster; objects in [`target`].
+
+use std::io::{BufWriter, Read, Write, stderr, stdin, stdout};
+
+use super::{
+    target::{self, Named},
+    terminal,
+};
+use crate::{
+    cli::Format,
+    error::Error,
+    exit::Exit,
+    knowledge::{Knowledge, paste},
+    output::{self, safe::harmless},
+    report::FinalizersReport,
+    settings::{Asked, Explain, Target},
+};
+
+/// More than a person pastes and than any manifest holds, so that a wrong pipe does not fill the memory.
+const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
+
+pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Error> {
+    let targets = match &explain.asked {
+        Asked::Stdin => paste::names(&read_stdin()?)
+            .into_iter()
+            .map(Target::Finalizer)
+            .collect(),
+        Asked::Words(words) => Target::of_words(words, knowledge),
+    };
+    if targets.is_empty() {
+        return Err(nothing_named(&explain.asked));
+    }
+    let (mut names, mut objects) = (Vec::new(), Vec::new());
+    for target in &targets {
+        match target {
+            Target::Finalizer(name) => names.push(name.as_str()),
+            Target::Object {
+                resource,
+                name: Some(name),
+            } => objects.push(Named { resource, name }),
+            Target::Object { resource, name: None } => return Err(only_a_type(resource)),
+        }
+    }
+    // The finalizers first: what needs no cluster must not be lost because there is none.
+    if !names.is_empty() {
+        show(&FinalizersReport::new(names, knowledge), explain.format)?;
+    }
+    if objects.is_empty() {
+        Ok(Exit::Done)
+    } else {
+        target::run(&objects, explain, knowledge)
+    }
+}
+
+fn nothing_named(asked: &Asked) -> Error {
+    let (place, example) = match asked {
+        Asked::Stdin => (
+            "on standard input",
+            "kubectl get pv NAME -o yaml | kubectl finalizers explain -",
+        ),
+        Asked::Words(_) => (
+            "in what was given",
+            "kubectl finalizers explain kubernetes.io/pv-protection",
+        ),
+    };
+    Error::Usage {
+        message: format!("there is no name of a finalizer {place}"),
+        hint: Some(format!("for example: {example}")),
+    }
+}
+
+fn only_a_type(resource: &str) -> Error {
+    Error::Usage {
+        message: format!("{resource} is a type: which object of it?"),
+        hint: Some(format!(
+            "write {0}/NAME; what is stuck: kubectl finalizers scan {0}; what may hold its objects: kubectl finalizers \
+             catalog --kinds {0}",
+            word(resource, "TYPE")
+        )),
+    }
+}
+
+/// What can be put into a command as it is; for anything else what it stands for.
+fn word<'a>(given: &'a str, otherwise: &'a str) -> &'a str {
+    let plain = given
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c));
+    if plain && !given.starts_with('-') {
+        given
+    } else {
+        otherwise
+    }
+}
+
+fn read_stdin() -> Result<String, Error> {
+    let unreadable = |cause| Error::Read {
+        path: "standard input".into(),
+        cause,
+    };
+    let mut bytes = Vec::new();
+    stdin()
+        .lock()
+        .take(INPUT_LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > INPUT_LIMIT {
+        return Err(unreadable(std::io::Error::other("more than 64 MiB")));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn show(report: &FinalizersReport, format: Format) -> Result<(), Error> {
+    let mut out = BufWriter::new(stdout().lock());
+    match format {
+        Format::Json => output::json::write(report, &mut out)?,
+        Format::Yaml => output::yaml::write(report, &mut out)?,
+        Format::Name => {
+            output::finalizer::write_names(report, &mut out)?;
+            for unknown in report.finalizers.iter().filter(|one| !one.in_catalogue) {
+                // Nothing is left out without a word.
+                drop(writeln!(
+                    stderr(),
+                    "{} is not in the catalogue",
+                    harmless(&unknown.name)
+                ));
+            }
+        }
+        Format::Table | Format::Wide => {
+            output::finalizer::write(report, format == Format::Wide, &terminal::style(), &mut out)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! The catalogue with the user's own entries: files that were given with `--knowledge`, then those in the config
+//! directory.
+//!
+//! They differ in what a mistake means. Who names a file wants exactly that file, so its mistakes end the run. A
+//! file in the config directory was put there some day for every run; at night it must not stand between somebody
+//! and a stuck namespace, so it is left out, and stderr says so.
+
+use std::{
+    collections::BTreeSet,
+    env, fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::Error,
+    knowledge::{Knowledge, Mistake},
+    output::safe::harmless,
+};
+
+/// What is known to this user.
+pub(super) fn load(given: &[PathBuf]) -> Result<Knowledge, Error> {
+    let mut knowledge = Knowledge::builtin();
+    let mut mistakes = Vec::new();
+    let mut seen = BTreeSet::new();
+    for path in given {
+        for file in named(path)? {
+            if is_new(&file, &mut seen) {
+                add(&mut knowledge, &file, &mut mistakes)?;
+            }
+        }
+    }
+    if !mistakes.is_empty() {
+        return Err(Error::Knowledge { mistakes });
+    }
+    for file in config_directory()
+        .map(|dir| yaml_files(&dir))
+        .transpose()
+        .ok()
+        .flatten()
+        .unwrap_or_default()
+    {
+        if is_new(&file, &mut seen) {
+            let unread = add(&mut knowledge, &file, &mut mistakes).err();
+            warn(&file, unread.as_ref(), &mistakes);
+            mistakes.clear();
+        }
+    }
+    Ok(knowledge)
+}
+
+/// The same file may be named by a directory and by itself, and may lie in the config directory besides.
+fn is_new(file: &Path, seen: &mut BTreeSet<PathBuf>) -> bool {
+    seen.insert(fs::canonicalize(file).unwrap_or_else(|_| file.to_owned()))
+}
+
+/// Adds a file, or its mistakes.
+fn add(knowledge: &mut Knowledge, file: &Path, mistakes: &mut Vec<Mistake>) -> Result<(), Error> {
+    let bytes = fs::read(file).map_err(|cause| unreadable(file, cause))?;
+    let name = file.display().to_string();
+    let Ok(text) = String::from_utf8(bytes) else {
+        mistakes.push(Mistake {
+            file: name,
+            line: 0,
+            column: 0,
+            message: "not UTF-8 text".into(),
+        });
+        return Ok(());
+    };
+    match knowledge.clone().with_user(&name, &text) {
+        Ok(more) => *knowledge = more,
+        Err(found) => mistakes.extend(found),
+    }
+    Ok(())
+}
+
+/// The files that a `--knowledge` means. A file may be anything that can be read, also a pipe of the shell.
+fn named(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let about = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
+    if !about.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let files = yaml_files(path).map_err(|cause| unreadable(path, cause))?;
+    if files.is_empty() {
+        return Err(unreadable(
+            path,
+            io::Error::other("no .yaml file is in this directory"),
+        ));
+    }
+    Ok(files)
+}
+
+/// The YAML files of a directory, by name; what is no regular file is not waited for.
+fn yaml_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for item in fs::read_dir(directory)? {
+        let path = item?.path();
+        let is_yaml = path
+            .extension()
+            .is_some_and(|extension| extension == "yaml" || extension == "yml");
+        if is_yaml && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// `$XDG_CONFIG_HOME/kubectl-finalizers`, else `~/.config/kubectl-finalizers`
+/// (<https://specifications.freedesktop.org/basedir-spec/latest/>: a relative path is to be ignored).
+fn config_directory() -> Option<PathBuf> {
+    let set = env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute());
+    let config = set.or_else(|| Some(env::home_dir()?.join(".config")));
+    config.map(|config| config.join("kubectl-finalizers"))
+}
+
+fn unreadable(path: &Path, cause: io::Error) -> Error {
+    Error::Read {
+        path: path.to_owned(),
+        cause,
+    }
+}
+
+fn warn(file: &Path, unread: Option<&Error>, mistakes: &[Mistake]) {
+    let mut stderr = io::stderr().lock();
+    let mut say = |line: &str| drop(writeln!(stderr, "{}", harmless(line)));
+    if let Some(error) = unread {
+        say(&format!("warning: {error}; going on without it"));
+    }
+    if !mistakes.is_empty() {
+        say(&format!(
+            "warning: {} has mistakes; going on without it",
+            file.display()
+        ));
+    }
+    for mistake in mistakes {
+        say(&mistake.to_string());
+    }
+}

@@ -1,0 +1,229 @@
+//! What the words of `explain` mean: which of them name finalizers, and which an object.
+//!
+//! Both are written with a slash, so the form alone does not tell. What the catalogue knows is a finalizer; a type
+//! that is known and has no group (`pv/x`) is an object's, since the part of a finalizer before the slash is a
+//! domain, and so are a type with a group and a name after it as two words (`widgets.example.com x`); everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
+
+use super::Connection;
+use crate::{
+    cli::{ConnectionArgs, ExplainArgs, Format},
+    error::Error,
+    knowledge::{Knowledge, paste},
+};
+
+/// What `explain` was asked to do.
+#[derive(Clone, Debug)]
+pub struct Explain {
+    /// About what.
+    pub asked: Asked,
+    /// `-n`.
+    pub namespace: Option<String>,
+    /// The cluster, where an object is asked about.
+    pub connection: Box<Connection>,
+    /// How it is shown.
+    pub format: Format,
+}
+
+/// Where the names are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// On standard input.
+    Stdin,
+    /// On the command line.
+    Words(Vec<String>),
+}
+
+/// One thing that is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A finalizer, by its name as given.
+    Finalizer(String),
+    /// An object, or a type alone.
+    Object {
+        /// Its type, as given.
+        resource: String,
+        /// Its name; none where only a type was given.
+        name: Option<String>,
+    },
+}
+
+impl Explain {
+    /// The meaning of `explain`'s words.
+    pub fn new(words: ExplainArgs, connection: ConnectionArgs) -> Result<Self, Error> {
+        let asked = if words.words == ["-"] {
+            Asked::Stdin
+        } else {
+            Asked::Words(words.words)
+        };
+        Ok(Explain {
+            asked,
+            namespace: connection.namespace.clone(),
+            connection: Box::new(Connection::new(connection)?),
+            format: words.output,
+        })
+    }
+}
+
+impl Target {
+    /// What the arguments ask about, each thing once.
+    pub fn of_words(words: &[String], knowledge: &Knowledge) -> Vec<Target> {
+        // TYPE NAME…, as kubectl takes them. A type that nobody knows here is one if it has a group.
+        if let [resource, names @ ..] = words
+            && !names.is_empty()
+            && words
+                .iter()
+                .all(|word| is_plain(word) && !word.contains('/') && !is_finalizer(word, knowledge))
+            && (is_type(resource, knowledge)
+                || (resource.contains('.') && !names.iter().any(|name| name.contains('.'))))
+        {
+            let object = |name: &String| Target::Object {
+                resource: resource.clone(),
+                name: Some(name.clone()),
+            };
+            return names.iter().map(object).collect();
+        }
+        // Arguments that are nothing but a name each are taken one by one, so that none is lost among others that
+        // look more like names. Anything else is a text that the shell took apart.
+        let names = if words.iter().all(|word| is_plain(word)) {
+            let mut names = Vec::new();
+            for name in words
+                .iter()
+                .flat_map(|word| word.split(','))
+                .flat_map(paste::names)
+            {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            names
+        } else {
+            paste::names(&words.join(" "))
+        };
+        names
+            .into_iter()
+            .map(|name| Target::of(name, knowledge))
+            .collect()
+    }
+
+    fn of(name: String, knowledge: &Knowledge) -> Target {
+        if is_finalizer(&name, knowledge) {
+            return Target::Finalizer(name);
+        }
+        match name.split_once('/') {
+            Some((resource, object)) if is_type(resource, knowledge) && !sounds_final(object) => {
+                Target::Object {
+                    resource: resource.to_owned(),
+                    name: Some(object.to_owned()),
+                }
+            }
+            None if is_type(&name, knowledge) => Target::Object {
+                resource: name,
+                name: None,
+            },
+            _ => Target::Finalizer(name),
+        }
+    }
+}
+
+/// Without the marks that stand around names in lists and manifests.
+fn is_plain(word: &str) -> bool {
+    word != "-" && !word.contains(|c: char| c.is_whitespace() || "[]{}()\"'`“”‘’:;=".contains(c))
+}
+
+/// `widgets.example.com/x` has the very form of a finalizer: with a group, only a type that is known is one.
+fn is_type(word: &str, knowledge: &Knowledge) -> bool {
+    !word.contains('/') && knowledge.has_kind(word) && !is_finalizer(word, knowledge)
+}
+
+fn is_finalizer(word: &str, knowledge: &Knowledge) -> bool {
+    knowledge.recognise(word).is_some_and(|found| found.certain)
+}
+
+/// Whether a name says itself that it is a finalizer's.
+fn sounds_final(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["finali", "protection", "cleanup", "clean-up"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(words: &[&str]) -> Vec<Target> {
+        let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+        Target::of_words(&words, &Knowledge::builtin())
+    }
+
+    fn object(resource: &str, name: Option<&str>) -> Vec<Target> {
+        vec![Target::Object {
+            resource: resource.into(),
+            name: name.map(Into::into),
+        }]
+    }
+
+    fn finalizers(names: &[&str]) -> Vec<Target> {
+        names
+            .iter()
+            .map(|name| Target::Finalizer((*name).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn objects_are_told_from_finalizers() {
+        assert_eq!(asked(&["pv/x"]), object("pv", Some("x")));
+        assert_eq!(asked(&["pod", "web-1"]), object("pod", Some("web-1")));
+        assert_eq!(
+            asked(&["deployments.apps/web"]),
+            object("deployments.apps", Some("web"))
+        );
+        assert_eq!(
+            asked(&["deployment.v1.apps/web"]),
+            object("deployment.v1.apps", Some("web"))
+        );
+        assert_eq!(asked(&["challenge/api"]), object("challenge", Some("api")));
+        assert_eq!(
+            asked(&["challenges.acme.cert-manager.io/x"]),
+            object("challenges.acme.cert-manager.io", Some("x"))
+        );
+        assert_eq!(
+            asked(&["widgets.example.com", "x"]),
+            object("widgets.example.com", Some("x"))
+        );
+        assert_eq!(
+            asked(&["crd", "widgets.example.com"]),
+            object("crd", Some("widgets.example.com"))
+        );
+        assert_eq!(asked(&["pvc", "a", "b"]).len(), 2);
+        assert_eq!(asked(&["pvc"]), object("pvc", None));
+        for name in [
+            "acme.cert-manager.io/finalizer",
+            "external-attacher/ebs-csi-aws-com",
+            "widgets.example.com/x",
+            "something/else",
+            "kubernetes",
+            "no-such-word",
+            "namespace/finalizer",
+        ] {
+            assert_eq!(asked(&[name]), finalizers(&[name]), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_one_by_one_and_texts_that_the_shell_took_apart() {
+        let both = finalizers(&["orphan", "kubernetes.io/pv-protection"]);
+        assert_eq!(asked(&["orphan", "kubernetes.io/pv-protection"]), both);
+        assert_eq!(asked(&["orphan,kubernetes.io/pv-protection,"]), both);
+        assert_eq!(asked(&["[orphan", "kubernetes.io/pv-protection]"]), both);
+        assert_eq!(
+            asked(&["finalizers:", "-", "orphan", "-", "kubernetes.io/pv-protection"]),
+            both
+        );
+        assert_eq!(
+            asked(&["mything", "kubernetes.io/pv-protection", "mything"]),
+            finalizers(&["mything", "kubernetes.io/pv-protection"])
+        );
+        assert_eq!(asked(&["[]"]), []);
+    }
+}

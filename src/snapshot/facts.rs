@@ -1,0 +1,254 @@
+//! What a diagnosis has seen of the objects that it asked for, and what it could not see.
+//!
+//! A diagnosis does no I/O: it asks for [`Query`]s, somebody answers them, and it looks again. An unanswered
+//! query is neither an empty answer nor a gap; it is not yet asked.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Why;
+use crate::object::{Deletion, Finalizer, List, ObjectRef, ResourceType};
+
+/// A type, by the two names that never change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Resource {
+    /// API group, empty for core.
+    pub group: String,
+    /// Plural.
+    pub plural: String,
+}
+
+impl Resource {
+    /// The type of that name.
+    pub fn new(group: &str, plural: &str) -> Self {
+        Resource {
+            group: group.to_owned(),
+            plural: plural.to_owned(),
+        }
+    }
+
+    /// `plural.group`.
+    pub fn name(&self) -> String {
+        crate::object::join_group(&self.plural, &self.group)
+    }
+}
+
+/// One thing that a diagnosis wants to see.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Query {
+    /// One object.
+    Object {
+        /// Its type.
+        resource: Resource,
+        /// Its namespace, if it has one.
+        namespace: Option<String>,
+        /// Its name.
+        name: String,
+    },
+    /// All objects of a type, whole, in one namespace or everywhere.
+    List {
+        /// The type.
+        resource: Resource,
+        /// The namespace; none for everywhere.
+        namespace: Option<String>,
+    },
+    /// Events about one object. They expire after an hour or so: what is there counts, what is not says nothing.
+    Events {
+        /// Kind of the object.
+        kind: String,
+        /// Its namespace; events about cluster-scoped objects are kept in `default`.
+        namespace: Option<String>,
+        /// Its name.
+        name: String,
+    },
+    /// What is in a namespace: metadata of everything that can be listed there.
+    Content {
+        /// The namespace.
+        namespace: String,
+    },
+}
+
+/// The answer to a query.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// The object, or that there is none.
+    Object(Option<Box<Object>>),
+    /// The objects.
+    List(Vec<Object>),
+    /// What is in a namespace.
+    Content(Box<Content>),
+}
+
+/// What is in a namespace, as far as it could be listed.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// Objects by `plural.group`.
+    pub counts: BTreeMap<String, u64>,
+    /// Those that have finalizers or are being deleted.
+    pub kept: Vec<super::Seen>,
+    /// What could not be listed.
+    pub gaps: Vec<super::Gap>,
+}
+
+/// Everything that has been answered so far.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The time by the server's clock.
+    pub now: Timestamp,
+    /// The server's types, and the groups that could not say theirs.
+    pub types: Vec<ResourceType>,
+    /// Gaps of discovery.
+    pub gaps: Vec<super::Gap>,
+    /// Answers, or why there is none.
+    pub answers: BTreeMap<Query, Result<Answer, Why>>,
+}
+
+impl Facts {
+    /// The type of that name, if the server has it.
+    pub fn resource_type(&self, resource: &Resource) -> Option<&ResourceType> {
+        self.types
+            .iter()
+            .find(|ty| ty.is(&resource.group, &resource.plural))
+    }
+}
+
+/// One object, whole, as the server sent it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// `plural.group` of its type.
+    pub resource: Resource,
+    /// Kind of its type.
+    pub kind: String,
+    /// `apiVersion` that it was read in.
+    pub api_version: String,
+    /// The object.
+    pub value: Value,
+}
+
+impl Object {
+    /// A text field by JSON pointer, empty if it is not there or no text.
+    pub fn text(&self, pointer: &str) -> &str {
+        self.value
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    /// A number by JSON pointer.
+    pub fn number(&self, pointer: &str) -> Option<i64> {
+        self.value.pointer(pointer).and_then(Value::as_i64)
+    }
+
+    /// A time by JSON pointer.
+    pub fn time(&self, pointer: &str) -> Option<Timestamp> {
+        self.text(pointer).parse().ok()
+    }
+
+    /// The elements of a list by JSON pointer, none if there is no list.
+    pub fn list(&self, pointer: &str) -> &[Value] {
+        self.value
+            .pointer(pointer)
+            .and_then(Value::as_array)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// An annotation, empty if it is not there.
+    pub fn annotation(&self, name: &str) -> &str {
+        let annotations = self.value.pointer("/metadata/annotations");
+        annotations
+            .and_then(|all| all.get(name))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    /// `metadata.name`.
+    pub fn name(&self) -> &str {
+        self.text("/metadata/name")
+    }
+
+    /// `metadata.namespace`, empty for cluster-scoped objects.
+    pub fn namespace(&self) -> &str {
+        self.text("/metadata/namespace")
+    }
+
+    /// `metadata.uid`.
+    pub fn uid(&self) -> &str {
+        self.text("/metadata/uid")
+    }
+
+    /// Whether it is of this type.
+    pub fn is(&self, group: &str, plural: &str) -> bool {
+        self.resource.group == group && self.resource.plural == plural
+    }
+
+    /// Its deletion, if it is being deleted.
+    pub fn deletion(&self) -> Option<Deletion> {
+        let timestamp = self.time("/metadata/deletionTimestamp")?;
+        let grace_seconds = self
+            .number("/metadata/deletionGracePeriodSeconds")
+            .unwrap_or_default();
+        Some(Deletion {
+            timestamp,
+            grace_seconds,
+        })
+    }
+
+    /// Both lists of finalizers, `metadata` first.
+    pub fn finalizers(&self) -> Vec<Finalizer> {
+        let names = |pointer: &str| {
+            self.list(pointer)
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = names("/metadata/finalizers")
+            .into_iter()
+            .map(|name| Finalizer {
+                list: List::Metadata,
+                name,
+            })
+            .collect();
+        if self.is("", "namespaces") {
+            all.extend(names("/spec/finalizers").into_iter().map(|name| Finalizer {
+                list: List::Spec,
+                name,
+            }));
+        }
+        all
+    }
+
+    /// One of its conditions: status, reason, message.
+    pub fn condition(&self, kind: &str) -> Option<(&str, &str, &str)> {
+        let found = self
+            .list("/status/conditions")
+            .iter()
+            .find(|c| c.get("type").and_then(Value::as_str) == Some(kind))?;
+        let field = |name: &str| found.get(name).and_then(Value::as_str).unwrap_or_default();
+        Some((field("status"), field("reason"), field("message")))
+    }
+
+    /// The controller among its owners: kind and name.
+    pub fn controller(&self) -> Option<(&str, &str)> {
+        let owner = self
+            .list("/metadata/ownerReferences")
+            .iter()
+            .find(|o| o.get("controller") == Some(&Value::Bool(true)))?;
+        let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
+        Some((field("kind"), field("name")))
+    }
+
+    /// Its name in full.
+    pub fn reference(&self) -> ObjectRef {
+        ObjectRef {
+            type_name: self.resource.name(),
+            kind: self.kind.clone(),
+            api_version: self.api_version.clone(),
+            namespace: Some(self.namespace().to_owned()).filter(|namespace| !namespace.is_empty()),
+            name: self.name().to_owned(),
+            uid: self.uid().to_owned(),
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! From all that was met to the snapshot: types named, time settled, filters applied, and what is missing said.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
+
+use super::{
+    Wanted,
+    collect::{Collector, Group},
+    kinds::{self, NEEDED},
+};
+use crate::{
+    error::Error,
+    object::ResourceType,
+    snapshot::{Gap, Item, Keep, Snapshot, Tally, TypeRead, What, Why, select::select},
+};
+
+/// What the files are called together.
+pub(super) fn source(paths: &[PathBuf]) -> String {
+    let names: Vec<_> = paths
+        .iter()
+        .map(|path| match path.to_str() {
+            Some("-") => "stdin".to_owned(),
+            _ => path.display().to_string(),
+        })
+        .collect();
+    names.join(", ")
+}
+
+/// The snapshot of a dump that has been read to its end.
+pub(super) fn snapshot(
+    mut found: Collector<'_>,
+    paths: &[PathBuf],
+    wanted: &Wanted<'_>,
+) -> Result<Snapshot, Error> {
+    let groups = types_of_groups(&found);
+    let present = merged(groups.iter().flatten());
+    let (selected, notes) = selected(wanted, &present, &found)?;
+    let (observed_at, when) = found.time.observed_at(wanted.now);
+    let keep = Keep {
+        all: wanted.all,
+        filter: wanted.filter.clone(),
+        now: observed_at,
+        leaving: Some(leaving(&found, &groups)),
+    };
+
+    let names: BTreeSet<_> = selected.iter().map(ResourceType::name).collect();
+    let mut objects: BTreeMap<String, u64> = BTreeMap::new();
+    let mut tally = Tally::default();
+    let mut note = |ty: &ResourceType, item: Item<'_>| {
+        let other = ty.is("", "namespaces") && wanted.namespace.is_some_and(|name| name != item.name);
+        if names.contains(&ty.name()) && !other {
+            *objects.entry(ty.name()).or_default() += 1;
+            tally.note(ty, item, &keep);
+        }
+    };
+    for (group, ty) in found.groups.iter().zip(&groups) {
+        let Some(ty) = ty else { continue };
+        for (namespace, count) in &group.bare {
+            for _ in 0..*count {
+                let item = Item {
+                    namespace: namespace.as_str().into(),
+                    ..Item::default()
+                };
+                note(ty, item);
+            }
+        }
+    }
+    for stored in std::mem::take(&mut found.stored) {
+        if let Some(ty) = &groups[stored.group] {
+            note(ty, stored.item);
+        }
+    }
+
+    let mut gaps = std::mem::take(&mut found.gaps);
+    gaps.extend(absent(wanted, &present, &selected));
+    gaps.extend(absent_namespace(wanted, &found, &present, &selected, &objects));
+    gaps.sort();
+    let mut notes: Vec<_> = std::mem::take(&mut found.notes)
+        .into_iter()
+        .chain(notes)
+        .collect();
+    notes.push(when);
+    notes.extend(what_it_looks_like(wanted, &found, &present));
+
+    let mut types: Vec<_> = present
+        .into_iter()
+        .filter(|ty| names.contains(&ty.name()))
+        .map(|ty| TypeRead {
+            objects: objects.get(&ty.name()).copied().unwrap_or_default(),
+            ty,
+        })
+        .collect();
+    types.sort_by_key(|read| read.ty.name());
+    Ok(Snapshot {
+        observed_at,
+        source: source(paths),
+        types,
+        tally,
+        gaps,
+        notes,
+        interrupted: false,
+    })
+}
+
+/// The type of each group; none for items whose list never said what they are.
+fn types_of_groups(found: &Collector<'_>) -> Vec<Option<ResourceType>> {
+    let name = |group: &Group| match group.same_as {
+        Some(same) => found.groups[same].name.clone(),
+        None => group.name.clone(),
+    };
+    // Whether a kind has namespaces is learned from all of its objects, whichever list they came in.
+    let mut in_namespaces = BTreeSet::new();
+    for group in &found.groups {
+        if group.in_namespaces {
+            in_namespaces.extend(name(group));
+        }
+    }
+    found
+        .groups
+        .iter()
+        .map(|group| {
+            let name = name(group)?;
+            let (api_version, kind) = &name;
+            let within = in_namespaces.contains(&name);
+            Some(kinds::resource_type(api_version, kind, &found.customs, within))
+        })
+        .collect()
+}
+
+/// Each type once, built-in ones in the server's order and before the others.
+fn merged<'a>(types: impl Iterator<Item = &'a ResourceType>) -> Vec<ResourceType> {
+    let mut merged: Vec<ResourceType> = Vec::new();
+    for ty in types {
+        match merged.iter_mut().find(|known| known.is(&ty.group, &ty.plural)) {
+            None => merged.push(ty.clone()),
+            Some(known) => {
+                known.namespaced |= ty.namespaced;
+                if known.version != ty.version && !known.other_versions.contains(&ty.version) {
+                    known.other_versions.push(ty.version.clone());
+                }
+            }
+        }
+    }
+    let order: Vec<_> = kinds::built_in().map(|ty| ty.name()).collect();
+    merged.sort_by_key(|ty| {
+        let name = ty.name();
+        (
+            order
+                .iter()
+                .position(|known| *known == name)
+                .unwrap_or(usize::MAX),
+            name,
+        )
+    });
+    merged
+}
+
+/// The types that were asked for, in the dump or not, and what to know about the choice.
+///
+/// Words may name any type that the dump has or defines, or that every cluster has: `scan sc` on a dump without
+/// storage classes is no mistake of the user's but a gap of the dump's.
+fn selected(
+    wanted: &Wanted<'_>,
+    present: &[ResourceType],
+    found: &Collector<'_>,
+) -> Result<(Vec<ResourceType>, Vec<String>), Error> {
+    let defined: Vec<_> = found
+        .customs
+        .values()
+        .map(|custom| custom.resource_type(""))
+        .collect();
+    let built_in: Vec<_> = kinds::built_in().collect();
+    let all = merged(present.iter().chain(&built_in).chain(&defined));
+    let resolve =
+        |words: &[String]| select(words, &all).map_err(|unknown| Error::unknown_type(&unknown, &[]));
+    let excluded = resolve(wanted.exclude)?.types;
+    let (mut types, notes) = if wanted.types.is_empty() {
+        // In one namespace, what is in no namespace was not asked for; but the Namespace itself was.
+        let in_scope =
+            |ty: &ResourceType| wanted.namespace.is_none() || ty.namespaced || ty.is("", "namespaces");
+        (all.into_iter().filter(in_scope).collect(), Vec::new())
+    } else {
+        let selection = resolve(wanted.types)?;
+        (selection.types, selection.notes)
+    };
+    types.retain(|ty| !excluded.iter().any(|excluded| excluded.name() == ty.name()));
+    Ok((types, notes))
+}
+
+/// The namespaces that are being deleted.
+fn leaving(found: &Collector<'_>, groups: &[Option<ResourceType>]) -> BTreeSet<String> {
+    let namespaces = found.stored.iter().filter(|stored| {
+        stored.item.deletion.is_some()
+            && groups[stored.group]
+                .as_ref()
+                .is_some_and(|ty| ty.is("", "namespaces"))
+    });
+    namespaces
+        .map(|stored| stored.item.name.clone().into_owned())
+        .collect()
+}
+
+/// What the dump does not hold: of the types that were named all, otherwise those without which a diagnosis
+/// guesses. Nothing can be said of the rest: most clusters have no objects of most types, and a dump does not
+/// say which types were asked for.
+fn absent<'a>(
+    wanted: &'a Wanted<'_>,
+    present: &'a [ResourceType],
+    selected: &'a [ResourceType],
+) -> impl Iterator<Item = Gap> + 'a {
+    let needed = |ty: &ResourceType| NEEDED.iter().any(|(group, plural)| ty.is(group, plural));
+    selected
+        .iter()
+        .filter(move |ty| !wanted.types.is_empty() || needed(ty))
+        .filter(move |ty| wanted.namespace.is_none() || !ty.is("", "namespaces"))
+        .filter(|ty| !present.iter().any(|known| known.name() == ty.name()))
+        .map(|ty| Gap {
+            what: What::Type {
+                name: ty.name(),
+                read: 0,
+            },
+            why: Why::NotInDump,
+        })
+}
+
+/// A namespace that was asked for and of which the dump has no trace, or not the Namespace object.
+fn absent_namespace(
+    wanted: &Wanted<'_>,
+    found: &Collector<'_>,
+    present: &[ResourceType],
+    selected: &[ResourceType],
+    objects: &BTreeMap<String, u64>,
+) -> Vec<Gap> {
+    let Some(namespace) = wanted.namespace else {
+        return Vec::new();
+    };
+    let gap = |what| Gap {
+        what,
+        why: Why::NotInDump,
+    };
+    let mut gaps = Vec::new();
+    if selected.iter().any(|ty| ty.is("", "namespaces")) && !objects.contains_key("namespaces") {
+        gaps.push(gap(What::Namespace(namespace.to_owned())));
+    }
+    if !found.namespaces.contains(namespace) {
+        // A type that the dump does not hold at all has its gap already.
+        let within = selected
+            .iter()
+            .filter(|ty| ty.namespaced && present.iter().any(|known| known.name() == ty.name()));
+        gaps.extend(within.map(|ty| {
+            gap(What::TypeIn {
+                name: ty.name(),
+                namespace: namespace.to_owned(),
+                read: 0,
+            })
+        }));
+    }
+    gaps
+}
+
+/// What a dump may lack without our being able to know.
+fn what_it_looks_like(wanted: &Wanted<'_>, found: &Collector<'_>, present: &[ResourceType]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if found.repeated > 0 {
+        notes.push(format!(
+            "{} objects are in the dump more than once and count once; of two copies the one further along in its deletion is used",
+            found.repeated
+        ));
+    }
+    // Each cluster has objects in kube-system and in default, so one namespace alone is rarely all of it.
+    if let (None, Some(only), 1) = (wanted.namespace, found.namespaces.first(), found.namespaces.len()) {
+        notes.push(format!(
+            "everything in this dump that is in a namespace is in {only}: other namespaces were probably not saved"
+        ));
+    }
+    let empty: Vec<_> = found
+        .customs
+        .values()
+        .map(|custom| custom.resource_type("").name())
+        .filter(|name| !present.iter().any(|ty| ty.name() == *name))
+        .collect();
+    if wanted.types.is_empty() && !empty.is_empty() {
+        notes.push(format!(
+            "the dump defines {} custom types of which it holds no object: either there are none or they were not saved: {}",
+            empty.len(),
+            empty.join(", ")
+        ));
+    }
+    notes
+}

@@ -1,0 +1,153 @@
+//! The documents are true: their examples run, their links lead somewhere, and nothing that exists goes unsaid.
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use kubectl_finalizers::exit::Exit;
+
+use crate::harness::{Cluster, Plugin, program};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn readme() -> String {
+    fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+/// Every document in the repository, but nothing that is built.
+fn documents() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() && name != "target" && !name.starts_with('.') {
+                folders.push(path);
+            } else if name.ends_with(".md") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Through the real kubectl, as they are written. After a change that is meant:
+/// `TRYCMD=overwrite cargo test --test suite documents`, and look at the difference.
+#[test]
+fn the_examples_of_the_readme() {
+    let mut path = vec![Path::new(BINARY).parent().unwrap().to_owned()];
+    path.extend(env::split_paths(&env::var_os("PATH").unwrap()));
+    trycmd::TestCases::new()
+        .register_bin("kubectl", program("kubectl"))
+        .env("PATH", env::join_paths(path).unwrap().into_string().unwrap())
+        .env("LC_ALL", "C.UTF-8")
+        .env("KUBECONFIG", "/nonexistent")
+        .case("README.md");
+}
+
+#[test]
+fn the_first_command_of_the_readme_is_its_picture() {
+    let picture = readme()
+        .lines()
+        .find_map(|line| line.strip_prefix("$ kubectl finalizers ").map(str::to_owned))
+        .unwrap();
+    assert!(
+        readme().contains(&format!("\ncargo run -- {picture} ")),
+        "{picture}"
+    );
+}
+
+#[test]
+fn relative_links_lead_somewhere() {
+    let mut broken = Vec::new();
+    let mut followed = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        // A link never reaches over the end of a line here, and code has no `](`.
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let goal = link.split('#').next().unwrap();
+            if goal.contains("://") || goal.is_empty() {
+                continue;
+            }
+            followed += 1;
+            if !document.parent().unwrap().join(goal).exists() {
+                broken.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(followed > 4, "only {followed} links were found");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_flag_is_in_the_documents() {
+    let mut said = readme();
+    for document in fs::read_dir(root().join("docs")).into_iter().flatten() {
+        said.push_str(&fs::read_to_string(document.unwrap().path()).unwrap());
+    }
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+            .filter(|word| word.starts_with("--") && word.len() > 3)
+            .map(str::to_owned)
+            .collect()
+    };
+    let help = Plugin::new(["scan", "--help"]).run().success();
+    let mut unsaid = &words(&help) - &words(&said);
+    unsaid.retain(|flag| flag != "--help");
+    assert!(unsaid.is_empty(), "no document has {unsaid:?}");
+}
+
+#[test]
+fn the_exit_codes_are_in_the_readme() {
+    let rows: BTreeSet<u8> = readme()
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())
+        .collect();
+    // No verb that exists refuses anything yet.
+    let codes = [
+        Exit::Done,
+        Exit::Failed,
+        Exit::Usage,
+        Exit::Stuck,
+        Exit::Incomplete,
+        Exit::Interrupted,
+    ];
+    assert_eq!(rows, codes.map(Exit::code).into());
+}
+
+#[test]
+fn the_rights_that_the_readme_names_are_enough() {
+    let cluster = Cluster::shared();
+    let readme = readme();
+    let role = readme
+        .split("```yaml\n")
+        .find_map(|block| {
+            block
+                .split("```")
+                .next()
+                .filter(|text| text.contains("ClusterRole"))
+        })
+        .unwrap();
+    cluster.apply(role);
+    let user = cluster.user("reader-of-the-readme").create();
+    cluster
+        .kubectl([
+            "create",
+            "clusterrolebinding",
+            "finalizers-reader",
+            "--clusterrole=finalizers-reader",
+            &format!("--user={}", user.name()),
+        ])
+        .success();
+    let scan = cluster.plugin(["scan"]).as_user(&user).run();
+    assert!(!scan.stdout.contains("orbidden"), "{scan}");
+    assert_eq!(scan.code, 0, "{scan}");
+}

@@ -1,0 +1,182 @@
+//! `krew-manifest.yaml` against the archive that `scripts/package` makes, by krew's own rules.
+//!
+//! krew itself cannot be asked, as it cannot be built from Go modules here; the rules are those of
+//! `kubernetes-sigs/krew:internal/index/validation/validate.go`, and what its reviewers ask for.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
+
+/// The archive as the script makes it from the program that is tested anyway.
+struct Package {
+    out: TempDir,
+    archive: PathBuf,
+}
+
+fn package() -> Package {
+    let out = TempDir::new().unwrap();
+    let mut script = Command::new(root().join("scripts/package"));
+    let run = script
+        .args(["--binary", BINARY, "--out"])
+        .arg(out.path())
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let archive = String::from_utf8(run.stdout).unwrap();
+    let archive = archive.lines().next().unwrap().into();
+    Package { out, archive }
+}
+
+impl Package {
+    fn manifest(&self) -> Value {
+        read(&self.out.path().join("krew-manifest.yaml"))
+    }
+
+    fn unpack(&self) -> TempDir {
+        let folder = TempDir::new().unwrap();
+        let mut tar = Command::new("tar");
+        tar.arg("-xzf").arg(&self.archive).arg("-C").arg(folder.path());
+        assert!(tar.status().unwrap().success());
+        folder
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> Value {
+    serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn committed() -> Value {
+    read(&root().join("krew-manifest.yaml"))
+}
+
+fn platforms(manifest: &Value) -> &[Value] {
+    manifest["spec"]["platforms"].as_array().unwrap()
+}
+
+/// The platform that this archive is for.
+fn platform(manifest: &Value, archive: &Path) -> Value {
+    let name = archive.file_name().unwrap().to_str().unwrap();
+    let fits = |platform: &&Value| platform["uri"].as_str().unwrap().ends_with(&format!("/{name}"));
+    platforms(manifest).iter().find(fits).unwrap().clone()
+}
+
+#[test]
+fn the_manifest_keeps_krews_rules() {
+    let manifest = committed();
+    assert_eq!(
+        manifest["apiVersion"],
+        "krew.googlecontainertools.github.com/v1alpha2"
+    );
+    assert_eq!(manifest["kind"], "Plugin");
+    let name = manifest["metadata"]["name"].as_str().unwrap();
+    assert!(
+        name.chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+            && !name.is_empty()
+    );
+    let spec = &manifest["spec"];
+    assert_eq!(spec["version"], format!("v{}", env!("CARGO_PKG_VERSION")));
+    assert_eq!(spec["homepage"], env!("CARGO_PKG_REPOSITORY"));
+
+    let short = spec["shortDescription"].as_str().unwrap();
+    assert!(
+        !short.is_empty() && short.len() <= 50 && !short.contains(['\n', '\r']),
+        "{short}"
+    );
+    let description = spec["description"].as_str().unwrap();
+    assert!(description.lines().all(|line| line.len() <= 80), "{description}");
+    assert!(
+        !description.contains("kubectl finalizers"),
+        "usage belongs into --help"
+    );
+}
+
+#[test]
+fn every_platform_keeps_krews_rules() {
+    let manifest = committed();
+    let tag = manifest["spec"]["version"].as_str().unwrap();
+    assert!(!platforms(&manifest).is_empty());
+    for platform in platforms(&manifest) {
+        let labels = platform["selector"]["matchLabels"].as_object().unwrap();
+        assert!(labels.keys().eq(["arch", "os"]), "{labels:?}");
+        let uri = platform["uri"].as_str().unwrap();
+        let releases = format!("{}/releases/download/{tag}/", env!("CARGO_PKG_REPOSITORY"));
+        let archive = uri.strip_prefix(&releases).unwrap_or_else(|| panic!("{uri}"));
+        assert!(archive.starts_with(&format!("kubectl-finalizers-{tag}-")) && archive.ends_with(".tar.gz"));
+        assert!(is_sum(&platform["sha256"]), "{platform}");
+
+        let bin = platform["bin"].as_str().unwrap();
+        let files = platform["files"].as_array().unwrap();
+        assert!(files.iter().any(|file| file["from"] == bin));
+        assert!(files.iter().any(|file| file["from"] == "LICENSE"));
+        for file in files {
+            for path in ["from", "to"].map(|end| file[end].as_str().unwrap()) {
+                let inside = !path.is_empty() && !path.starts_with('/') && !path.contains("..");
+                assert!(inside && !path.contains(['\\', ':']), "{path}");
+            }
+        }
+    }
+}
+
+fn is_sum(sum: &Value) -> bool {
+    let digit = |c| matches!(c, '0'..='9' | 'a'..='f');
+    sum.as_str()
+        .is_some_and(|sum| sum.len() == 64 && sum.chars().all(digit))
+}
+
+#[test]
+fn the_archive_is_what_the_manifest_says() {
+    let package = package();
+    let written = package.manifest();
+    let platform = platform(&written, &package.archive);
+    let unpacked = package.unpack();
+    for file in platform["files"].as_array().unwrap() {
+        assert!(
+            unpacked.path().join(file["from"].as_str().unwrap()).is_file(),
+            "{file}"
+        );
+        assert_eq!(file["to"], ".");
+    }
+    let bin = unpacked.path().join(platform["bin"].as_str().unwrap());
+    assert_eq!(bin.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+    let version = Command::new(bin).arg("--version").output().unwrap();
+    assert!(String::from_utf8_lossy(&version.stdout).contains(env!("CARGO_PKG_VERSION")));
+    assert!(unpacked.path().join("README.md").is_file());
+}
+
+#[test]
+fn the_manifest_of_a_release_has_the_archives_sum_and_nothing_else_new() {
+    let package = package();
+    let sum = Command::new("sha256sum").arg(&package.archive).output().unwrap();
+    let sum = String::from_utf8(sum.stdout).unwrap();
+    let mut written = package.manifest();
+    let platform = platform(&written, &package.archive);
+    assert_eq!(platform["sha256"], sum.split(' ').next().unwrap());
+
+    let mut committed = committed();
+    for manifest in [&mut written, &mut committed] {
+        for platform in manifest["spec"]["platforms"].as_array_mut().unwrap() {
+            platform["sha256"] = Value::Null;
+        }
+    }
+    assert_eq!(written, committed);
+}
+
+#[test]
+fn the_same_program_gives_the_same_archive() {
+    let (first, second) = (package(), package());
+    let bytes = |package: &Package| fs::read(&package.archive).unwrap();
+    assert!(bytes(&first) == bytes(&second));
+}
