@@ -90,12 +90,7 @@ pub struct CatalogArgs {
     #[arg(long, value_name = "WORDS")]
     pub project: Option<String>,
     /// Only entries that may appear on these types, written as for kubectl (`pv,pvc`, `challenges`, TYPE.GROUP)
-    #[arg(
-        long,
-        visible_alias = "kind",
-        value_name = "TYPE[,TYPE...]",
-        value_delimiter = ','
-    )]
+    #[arg(long, alias = "kind", value_name = "TYPE[,TYPE...]", value_delimiter = ',')]
     pub kinds: Vec<String>,
     /// Only entries that cost this if cut by hand: none, metadata, orphaned-objects, leaked-infrastructure, data-loss
     #[arg(long, value_name = "WORD")]

@@ -98,6 +98,10 @@ pub struct ObjectReport {
     /// Which object.
     #[serde(flatten)]
     pub object: ObjectName,
+    /// Its type as kubectl must be given it: `resource`, or with the version where only another than the
+    /// preferred one can be read.
+    #[serde(skip)]
+    pub kubectl_type: String,
     /// Its deletion; none if it is not being deleted.
     pub deletion: Option<DeletionReport>,
     /// Its finalizers, with the list that each stands in.

@@ -124,11 +124,9 @@ pub struct Show {
 impl Scan {
     /// The meaning of `scan`'s words.
     pub fn new(words: ScanArgs, connection: ConnectionArgs) -> Result<Self, Error> {
-        let scope = match &connection.namespace {
-            Some(name) => Scope::Namespace(name.clone()),
-            None => Scope::All,
-        };
-        let namespace = connection.namespace.clone();
+        // `-n "$NAMESPACE"` with an unset variable: to kubectl too, an empty name is none.
+        let namespace = connection.namespace.clone().filter(|name| !name.is_empty());
+        let scope = namespace.clone().map_or(Scope::All, Scope::Namespace);
         let source = if words.from.is_empty() {
             Source::Server(Box::new(Connection::new(connection)?))
         } else {
@@ -153,9 +151,11 @@ impl Scan {
                 .map(|text| duration("--older-than", text))
                 .transpose()?,
         };
+        let (types, exclude) = (trimmed(words.types), trimmed(words.exclude));
         let view = View {
             all: words.all,
             terminating: words.terminating,
+            narrowed: !(types.is_empty() && exclude.is_empty() && filter.selector.is_none()),
             namespace,
             sort_by: match words.sort_by {
                 cli::SortBy::Age => SortBy::Age,
@@ -168,8 +168,8 @@ impl Scan {
         Ok(Scan {
             source,
             scope,
-            types: types(words.types),
-            exclude: types(words.exclude),
+            types,
+            exclude,
             filter,
             view,
             show: Show {
@@ -193,7 +193,7 @@ impl Scan {
 }
 
 /// `pvc,,pv` and `pvc, pv` mean what they look like.
-fn types(words: Vec<String>) -> Vec<String> {
+fn trimmed(words: Vec<String>) -> Vec<String> {
     words
         .into_iter()
         .map(|word| word.trim().to_owned())

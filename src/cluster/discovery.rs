@@ -28,10 +28,23 @@ use crate::{
 pub(super) struct Discovered {
     /// Every type that can be listed, once, in the server's own order of groups.
     pub(super) types: Vec<ResourceType>,
+    /// Types that are the same objects as another of `types`, and that other one, each as `plural.group`.
+    pub(super) aliases: Vec<(String, String)>,
     /// Groups that could not say what they have.
     pub(super) gaps: Vec<Gap>,
     /// The server's clock.
     pub(super) date: Option<Timestamp>,
+}
+
+impl Discovered {
+    /// The name under which `types` has what this word names.
+    pub(super) fn kept_name<'a>(&'a self, word: &'a str) -> &'a str {
+        let same = self
+            .aliases
+            .iter()
+            .find(|(alias, _)| alias.eq_ignore_ascii_case(word));
+        same.map_or(word, |(_, kept)| kept)
+    }
 }
 
 /// One group, in either form.
@@ -72,7 +85,7 @@ pub(super) async fn discover(server: &Server) -> Result<Discovered, Failure> {
             }
         }
     }
-    drop_cohabitants(&mut found.types);
+    found.aliases = drop_cohabitants(&mut found.types);
     explain_stale(server, &mut found.gaps).await;
     Ok(found)
 }
@@ -239,16 +252,28 @@ const COHABITANTS: &[(&str, &str, &str)] = &[
     ("policy", "extensions", "podsecuritypolicies"),
 ];
 
-fn drop_cohabitants(types: &mut Vec<ResourceType>) {
+/// Returns what each dropped type can be found as: people name it all the same, and so does the output of
+/// `kubectl api-resources -o name`.
+fn drop_cohabitants(types: &mut Vec<ResourceType>) -> Vec<(String, String)> {
     let have: BTreeSet<_> = types
         .iter()
         .map(|ty| (ty.group.clone(), ty.plural.clone()))
         .collect();
+    let mut aliases = Vec::new();
     types.retain(|ty| {
-        !COHABITANTS.iter().any(|(kept, dropped, plural)| {
+        let same = COHABITANTS.iter().find(|(kept, dropped, plural)| {
             ty.is(dropped, plural) && have.contains(&((*kept).to_owned(), (*plural).to_owned()))
-        })
+        });
+        if let Some((kept, _, plural)) = same {
+            aliases.push((ty.name(), join_group(plural, kept)));
+            for version in [&ty.version].into_iter().chain(&ty.other_versions) {
+                let name = format!("{plural}.{version}.{}", ty.group);
+                aliases.push((name, join_group(plural, kept)));
+            }
+        }
+        same.is_none()
     });
+    aliases
 }
 
 /// Puts the APIService's own reason into the gaps of stale groups: "stale" helps nobody.

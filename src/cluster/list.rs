@@ -130,6 +130,11 @@ impl Listing<'_> {
 
     async fn pages(&self, version: &str, family: &mut Family) -> Listed {
         let mut listed = Listed::default();
+        // What is said of an object is said in the version that it was read in.
+        let ty = ResourceType {
+            version: version.to_owned(),
+            ..self.ty.clone()
+        };
         let mut accept = if self.is_namespaces() { WHOLE } else { METADATA };
         let mut next: Option<String> = None;
         // Tokens that were used, by hash: a list of a million objects has two thousand of them.
@@ -141,7 +146,7 @@ impl Listing<'_> {
             let path = self.path(version, next.as_deref());
             let failure = match self.server.get(&path, accept).await {
                 Ok(answer) => {
-                    let page = self.page(&answer, family);
+                    let page = self.page(&ty, &answer, family);
                     expired = false;
                     empty = if page.items > 0 { 0 } else { empty + 1 };
                     used.extend(next.as_ref().map(|token| hash.hash_one(token)));
@@ -212,7 +217,7 @@ impl Listing<'_> {
         listed.stopped(Why::TimedOut(TYPE_LIMIT))
     }
 
-    fn page(&self, answer: &Answer, family: &mut Family) -> Page {
+    fn page(&self, ty: &ResourceType, answer: &Answer, family: &mut Family) -> Page {
         let mut page = Page {
             items: 0,
             tally: Tally::default(),
@@ -227,7 +232,7 @@ impl Listing<'_> {
                 // Without a uid it is computed, not stored (metrics, component statuses): it cannot be deleted.
                 if !item.uid.is_empty() && family.is_new(&item.uid) {
                     (self.observe)(&item);
-                    page.tally.note(self.ty, item, self.keep);
+                    page.tally.note(ty, item, self.keep);
                 }
             },
         );

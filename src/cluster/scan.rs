@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{
     PARALLEL,
     connect::fault,
-    discovery::{discover, families},
+    discovery::{Discovered, discover, families},
     list::{Family, Listed, Listing},
     request::{Failure, Server, WHOLE},
     rights::Rights,
@@ -185,7 +185,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
         .await
         .map_err(|failure| no_discovery(server, failure))?;
     let now = found.date.unwrap_or_else(Timestamp::now);
-    let types = wanted_types(wanted, &found.types, &found.gaps, reading)?;
+    let types = wanted_types(wanted, &found, reading)?;
     {
         let state = &mut *reading.0.borrow_mut();
         state.observed_at = Some(now);
@@ -212,6 +212,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
             now,
             leaving: Some(BTreeSet::new()),
         },
+        missing: None,
     };
     if let Some(ty) = namespaces.first() {
         scan.namespaces(ty).await;
@@ -223,6 +224,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
         .collect::<()>()
         .await;
     scan.by_namespace(forbidden.into_inner()).await;
+    scan.note_missing();
     Ok(())
 }
 
@@ -259,16 +261,17 @@ pub(super) fn no_discovery(server: &Server, failure: Failure) -> Error {
 /// The types to read: those named, or every one, less those excluded.
 fn wanted_types(
     wanted: &settings::Scan,
-    all: &[ResourceType],
-    gaps: &[Gap],
+    found: &Discovered,
     reading: &Reading,
 ) -> Result<Vec<ResourceType>, Error> {
+    let Discovered { types: all, gaps, .. } = found;
     // A type of a group that does not answer is not a mistyped one: it is in the gaps.
     let hidden = |word: &String| {
         gaps.iter().any(|gap| matches!(&gap.what, What::GroupVersion { types, .. } if types.iter().any(|name| mentions(std::slice::from_ref(word), name))))
     };
     let resolve = |words: &[String]| {
-        let words: Vec<_> = words.iter().filter(|word| !hidden(word)).cloned().collect();
+        let words = words.iter().filter(|word| !hidden(word));
+        let words: Vec<_> = words.map(|word| found.kept_name(word).to_owned()).collect();
         select(&words, all).map_err(|unknown| Error::unknown_type(&unknown, gaps))
     };
     let excluded = resolve(&wanted.exclude)?;
@@ -293,20 +296,13 @@ fn mentions(words: &[String], name: &str) -> bool {
         .any(|word| word == name || name.split('.').next() == Some(word))
 }
 
-/// A Namespace that was read alone, if its labels are those asked for: a server selects in lists only.
-fn selected<'a>(body: &'a [u8], filter: &Filter) -> Result<Option<Item<'a>>, String> {
-    let object = json::object(body)?;
-    if !filter.labels(&object.labels()?) {
-        return Ok(None);
-    }
-    object.item(true).map(Some)
-}
-
 struct Scanner<'a> {
     server: &'a Server,
     reading: &'a Reading,
     scope: &'a Scope,
     keep: Keep,
+    /// The namespace that was asked for, if it does not exist.
+    missing: Option<String>,
 }
 
 impl Scanner<'_> {
@@ -382,27 +378,48 @@ impl Scanner<'_> {
         let path = format!("{}/{name}", ty.path(&ty.version, None));
         let mut tally = Tally::default();
         match self.server.get(&path, WHOLE).await {
-            Ok(answer) => match selected(&answer.body, &self.keep.filter) {
+            Ok(answer) => match self.selected(&answer.body) {
+                Ok(None) => {}
                 Ok(Some(item)) => {
                     if item.deletion.is_some() {
                         self.keep.leaving = Some(BTreeSet::from([name.to_owned()]));
                     }
                     tally.note(ty, item, &self.keep);
                 }
-                Ok(None) => {}
                 Err(message) => self
                     .reading
                     .gap(What::Namespace(name.to_owned()), Why::Undecodable(message)),
             },
             Err(failure) if failure.is(http::StatusCode::NOT_FOUND) => {
-                self.reading.0.borrow_mut().notes.push(format!(
-                    "namespace {name} does not exist; objects found in it were left behind when it went"
-                ));
+                self.missing = Some(name.to_owned());
             }
             Err(failure) => self.reading.gap(What::Namespace(name.to_owned()), failure.why()),
         }
         let read = self.reading.add(ty, &Listed::default(), tally);
         self.reading.answered(ty, read);
+    }
+
+    /// The object, unless its labels are not those that were asked for: a server selects only from lists.
+    fn selected<'b>(&self, body: &'b [u8]) -> Result<Option<Item<'b>>, String> {
+        let object = json::object(body)?;
+        if !self.keep.filter.labels(&object.labels()?) {
+            return Ok(None);
+        }
+        object.item(true).map(Some)
+    }
+
+    /// Says of a namespace that was asked for that it does not exist. Mistyped or gone is told apart by what
+    /// was found in it.
+    fn note_missing(&self) {
+        let Some(name) = &self.missing else {
+            return;
+        };
+        let state = &mut *self.reading.0.borrow_mut();
+        state.notes.push(if state.tally.objects == 0 {
+            format!("there is no namespace {name}, and nothing was found in it; is the name right?")
+        } else {
+            format!("namespace {name} does not exist; the objects found in it were left behind when it went")
+        });
     }
 
     /// One family of types, one after the other. Namespaced types that are forbidden everywhere go to
@@ -447,10 +464,15 @@ impl Scanner<'_> {
             return;
         }
         // Without the right to list namespaces, the one of the context is the only one that is known.
-        let (namespaces, all_known) = match self.namespace_names().await {
-            Some(names) => (names, true),
-            None => (vec![self.server.connected.namespace.clone()], false),
-        };
+        let names = self.namespace_names().await;
+        let all_known = names.is_some();
+        let namespaces = names.unwrap_or_else(|| {
+            let here = self.server.connected.namespace.clone();
+            self.reading.0.borrow_mut().notes.push(format!(
+                "you may not list namespaces, so what is forbidden everywhere was looked for only in {here}, the namespace of the context; name another with -n"
+            ));
+            vec![here]
+        });
         let rights: Vec<_> = stream::iter(&namespaces)
             .map(|namespace| async move { (namespace.as_str(), self.rights(namespace).await) })
             .buffered(PARALLEL)

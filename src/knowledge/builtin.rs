@@ -13,7 +13,6 @@ mod tables {
 use tables::{ENDS, LENGTHS, NAMES, SPANS, STARTS};
 
 /// How many bytes of the program the texts take.
-#[cfg(test)]
 pub(super) fn size() -> usize {
     BLOB.len()
 }

@@ -101,7 +101,10 @@ impl Knowledge {
 
     /// All entries that match, the best first; equals in the order of the catalogue.
     fn fitting(&self, name: &str, list: Option<List>, kind: Option<GroupKind<'_>>) -> Vec<(Fit, Entry)> {
-        let own = self.user.iter().map(|located| (true, located.entry.clone()));
+        // Compared before they are copied: a scan asks once for each finalizer and kind in use.
+        let own = (self.user.iter().map(|located| &located.entry))
+            .filter(|entry| entry.names(name))
+            .map(|entry| (true, entry.clone()));
         let ours = builtin::candidates(name)
             .into_iter()
             .filter_map(builtin::entry)

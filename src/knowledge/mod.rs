@@ -47,6 +47,11 @@ impl Knowledge {
         builtin::len()
     }
 
+    /// How many bytes of the program their texts take.
+    pub fn builtin_bytes() -> usize {
+        builtin::size()
+    }
+
     /// How many entries there are.
     pub fn len(&self) -> usize {
         if self.user.is_empty() {

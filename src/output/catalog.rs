@@ -124,9 +124,18 @@ fn name(entry: &Entry) -> String {
 /// The first kind without its group, and how many there are besides.
 fn first_kinds(entry: &Entry) -> String {
     match entry.kinds.as_slice() {
-        [one] if one.kind() == "*" => kinds(entry),
-        [one] => one.kind().to_owned(),
-        [one, rest @ ..] => format!("{} +{}", one.kind(), rest.len()),
+        [one, rest @ ..] => {
+            let more = if rest.is_empty() {
+                String::new()
+            } else {
+                format!(" +{}", rest.len())
+            };
+            match one.kind() {
+                "*" if rest.is_empty() => kinds(entry),
+                "*" => format!("{one}{more}"),
+                kind => format!("{kind}{more}"),
+            }
+        }
         [] => String::new(),
     }
 }

@@ -46,20 +46,19 @@ fn explained<W: Write>(explained: &Explained, wide: bool, sheet: &mut Sheet<'_, 
         if given != name {
             sheet.sentence(&format!("(given as {given}; names are compared with their case)"))?;
         }
-    } else if entries.is_empty() {
-        sheet.heading(&format!("{name} is not in the catalogue."))?;
-        sheet.sentence("What follows is deduced from the name alone.")?;
     } else {
-        sheet.heading(&format!("{name} is not in the catalogue under this name."))?;
+        sheet.heading(&format!("{name} is not in the catalogue."))?;
         sheet.sentence("What follows is deduced from the name alone.")?;
     }
     if let Some(deduced) = &explained.deduced {
         deduced::write(deduced, sheet)?;
         if !entries.is_empty() {
             sheet.gap()?;
-            sheet.sentence(
-                "A pattern fits that is too short to say whose it is. If the object is of its kinds:",
-            )?;
+            sheet.sentence(if entries.iter().all(|entry| entry.last_resort) {
+                "The form of the name is one that some frameworks give by themselves. If it was one of them:"
+            } else {
+                "One pattern fits, too short to say whose the name is. Only if the object is of its kinds:"
+            })?;
         }
     }
     for (at, entry) in entries.iter().enumerate() {
@@ -155,14 +154,9 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
 }
 
 fn owner(entry: &Entry, wide: bool) -> String {
-    let mut text = entry.project.clone();
-    if let Some(part) = &entry.part_of {
-        text += &format!(", {part}");
-    }
-    if let Some(page) = entry.page.as_ref().filter(|_| wide) {
-        text += &format!(", {page}");
-    }
-    text
+    let page = entry.page.as_deref().filter(|_| wide);
+    let parts = [Some(&*entry.project), entry.part_of.as_deref(), page];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// How the entry's name and the one that was asked for differ.

@@ -17,15 +17,12 @@ pub fn write<'a>(
     for object in objects {
         let name = &object.object;
         let namespace = name.namespace.as_deref().filter(|_| !one_namespace);
-        if ![&name.resource, &name.name]
-            .into_iter()
-            .all(|text| is_plain(text))
-            || !namespace.is_none_or(is_plain)
-        {
+        let words = [object.kubectl_type.as_str(), name.name.as_str()];
+        if !words.into_iter().chain(namespace).all(is_plain) {
             left_out += 1;
             continue;
         }
-        write!(out, "{}/{}", name.resource, name.name)?;
+        write!(out, "{}/{}", object.kubectl_type, name.name)?;
         match namespace {
             Some(namespace) => writeln!(out, " -n {namespace}")?,
             None => writeln!(out)?,

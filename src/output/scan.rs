@@ -48,9 +48,20 @@ pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut imp
     if !options.no_headers {
         scan.totals(out)?;
         scan.not_read(out)?;
-        scan.next(out)?;
+        scan.stopped(out)?;
     }
     Ok(())
+}
+
+/// Writes what was not read, for outputs that have no place of their own for it.
+pub fn write_not_read(report: &ScanReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
+    let scan = Scan {
+        report,
+        options: Options::default(),
+        style: *style,
+    };
+    scan.not_read(out)?;
+    scan.stopped(out)
 }
 
 const TERMINATING: &[Column] = &[
@@ -93,7 +104,7 @@ impl Scan<'_> {
             return if self.options.no_headers {
                 Ok(())
             } else {
-                writeln!(out, "{}", self.nothing())
+                writeln!(out, "{}", self.wrap(self.nothing(), 0))
             };
         }
         if !self.options.no_headers {
@@ -104,7 +115,7 @@ impl Scan<'_> {
                 String::new()
             };
             let heading = format!("TERMINATING ({}{grace})", count(objects.len() as u64, "object"));
-            writeln!(out, "{}", self.style.heading(&heading))?;
+            writeln!(out, "{}", self.style.heading(&self.wrap(&heading, 1)))?;
         }
         let rows: Vec<_> = objects
             .iter()
@@ -140,7 +151,7 @@ impl Scan<'_> {
                 "WITH FINALIZERS, NOT BEING DELETED ({})",
                 count(objects.len() as u64, "object")
             );
-            writeln!(out, "\n{}", self.style.heading(&heading))?;
+            writeln!(out, "\n{}", self.style.heading(&self.wrap(&heading, 1)))?;
         }
         let rows: Vec<_> = objects
             .iter()
@@ -238,15 +249,16 @@ impl Scan<'_> {
             .as_ref()
             .map(|name| format!(" in namespace {name}"))
             .unwrap_or_default();
-        writeln!(out, "\n{types}, {objects}{}{took}.", harmless(&scope))?;
+        let totals = format!("{types}, {objects}{}{took}.", harmless(&scope));
+        writeln!(out, "\n{}", self.wrap(&totals, 1))?;
         let unknown = self.report.unknown_finalizers;
         if unknown > 0 {
             let are = if unknown == 1 { "is" } else { "are" };
-            writeln!(
-                out,
+            let text = format!(
                 "{} {are} not in the catalogue.",
                 count(unknown as u64, "finalizer")
-            )?;
+            );
+            writeln!(out, "{}", self.wrap(&text, 0))?;
         }
         for note in &self.report.notes {
             writeln!(out, "{}", self.wrap(&format!("Note: {}", harmless(note)), 6))?;
@@ -263,7 +275,7 @@ impl Scan<'_> {
             out,
             "{}",
             self.style
-                .warning("NOT READ, and so not known to be free of what is asked about:")
+                .warning(&self.wrap("NOT READ, and so not known to be free of what is asked about:", 1))
         )?;
         for group in &groups {
             let most = if self.options.wide { usize::MAX } else { 6 };
@@ -280,13 +292,13 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn next(&self, out: &mut impl Write) -> io::Result<()> {
+    fn stopped(&self, out: &mut impl Write) -> io::Result<()> {
         if self.report.not_read.iter().any(GapReport::is_interruption) && self.report.interrupted {
             writeln!(
                 out,
                 "{}",
                 self.style
-                    .warning("STOPPED before the end: this is only part of the answer.")
+                    .warning(&self.wrap("STOPPED before the end: this is only part of the answer.", 1))
             )?;
         }
         Ok(())
@@ -320,11 +332,9 @@ impl Scan<'_> {
     }
 
     fn finalizer_list(&self, object: &ObjectReport) -> String {
-        if self.options.wide {
-            return all_finalizers(object);
-        }
         match object.finalizers.as_slice() {
             [] => "(none)".into(),
+            _ if self.options.wide => all_finalizers(object),
             [one] => one.to_string(),
             [first, rest @ ..] => format!("{first} +{}", rest.len()),
         }

@@ -1,5 +1,5 @@
-//! Tables that fit: columns are hidden before anything is cut, and the one long column is cut before a line
-//! would wrap. comfy-table lays out what is left.
+//! Tables that fit: columns are hidden before anything is cut, the one long column is cut before any other, and
+//! no line ever wraps. comfy-table lays out what is left.
 
 use comfy_table::{ContentArrangement, Table, presets};
 use unicode_width::UnicodeWidthStr;
@@ -18,7 +18,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column that always stays whole.
+    /// A column that stays whole as long as it can.
     pub const fn fixed(heading: &'static str) -> Self {
         Column {
             heading,
@@ -81,8 +81,10 @@ pub fn lines(
     let room = style
         .width
         .map(|width| width.saturating_sub(indent).max(NARROWEST));
+    let mut widths = widths;
     if let Some(room) = room {
         hide(columns, &widths, &mut shown, room);
+        shrink(columns, &mut widths, &mut shown, room);
     }
     let rest = room.map(|room| {
         let others: usize = shown
@@ -99,12 +101,16 @@ pub fn lines(
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled);
     if headings {
-        table.set_header(shown.iter().map(|&at| columns[at].heading));
+        table.set_header(shown.iter().map(|&at| match rest {
+            Some(rest) if columns[at].cut => cut(columns[at].heading, rest, style),
+            _ => cut(columns[at].heading, widths[at], style),
+        }));
     }
     for row in &rows {
         table.add_row(shown.iter().map(|&at| match rest {
             Some(rest) if columns[at].cut => cut(&row[at], rest, style),
-            _ => row[at].clone(),
+            Some(_) => cut(&row[at], widths[at], style),
+            None => row[at].clone(),
         }));
     }
     for column in table.column_iter_mut() {
@@ -143,6 +149,40 @@ fn hide(columns: &[Column], widths: &[usize], shown: &mut Vec<usize>, room: usiz
     }
 }
 
+/// The last resort, where even the columns that are never hidden do not fit. What stands on the right explains
+/// what stands on the left, so columns go from the right; the first two say what the row is about and are cut,
+/// the widest first.
+fn shrink(columns: &[Column], widths: &mut [usize], shown: &mut Vec<usize>, room: usize) {
+    let narrowest = |at: usize, widths: &[usize]| {
+        if columns[at].cut {
+            widths[at].min(NARROWEST)
+        } else {
+            widths[at]
+        }
+    };
+    loop {
+        let gaps = GAP * shown.len().saturating_sub(1);
+        let needed = shown.iter().map(|&at| narrowest(at, widths)).sum::<usize>() + gaps;
+        if needed <= room {
+            return;
+        }
+        if shown.len() > 2 {
+            shown.pop();
+            continue;
+        }
+        let Some(widest) = shown.iter().copied().max_by_key(|&at| narrowest(at, widths)) else {
+            return;
+        };
+        let others = needed - narrowest(widest, widths);
+        let other_half = room.saturating_sub(gaps) / 2;
+        let fitting = room.saturating_sub(others).max(other_half);
+        if fitting >= widths[widest] {
+            return;
+        }
+        widths[widest] = fitting;
+    }
+}
+
 /// The beginning of `text`, at most `width` columns wide with its ellipsis.
 pub fn cut(text: &str, width: usize, style: &Style) -> String {
     if text.width() <= width {
@@ -168,22 +208,23 @@ pub fn wrap(text: &str, width: Option<usize>, indent: usize) -> String {
         return text.to_owned();
     };
     let margin = " ".repeat(indent);
-    let (mut wrapped, mut column) = (String::new(), 0);
-    for word in text.split(' ') {
-        if column > 0 && column + 1 + word.width() > width {
+    let first = text.trim_start_matches(' ');
+    let (mut wrapped, mut column) = (text[..text.len() - first.len()].to_owned(), 0);
+    let lead = wrapped.len();
+    for word in first.split(' ') {
+        if column == 0 {
+            column = lead;
+        } else if column + 1 + word.width() > width {
             wrapped.truncate(wrapped.trim_end().len());
             wrapped.push('\n');
             wrapped.push_str(&margin);
-            wrapped.push_str(word);
-            column = indent + word.width();
+            column = indent;
         } else {
-            if column > 0 {
-                wrapped.push(' ');
-                column += 1;
-            }
-            wrapped.push_str(word);
-            column += word.width();
+            wrapped.push(' ');
+            column += 1;
         }
+        wrapped.push_str(word);
+        column += word.width();
     }
     wrapped
 }

@@ -21,13 +21,23 @@ pub(super) struct Content {
     pub(super) going: BTreeMap<String, u64>,
 }
 
-/// The line. `content` is what this reading found in the object, if it is a Namespace, and `complete` whether
-/// the reading missed nothing.
+/// How much of a namespace's content a reading can have found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    /// All of it.
+    Full,
+    /// Something could not be read.
+    Gaps,
+    /// Only some types, or only some labels, were asked for.
+    Chosen,
+}
+
+/// The line. `content` is what this reading found in the object, if it is a Namespace.
 pub(super) fn one_line(
     seen: &Seen,
     content: &Content,
     knowledge: &Knowledge,
-    complete: bool,
+    coverage: Coverage,
     now: Timestamp,
 ) -> String {
     if let Some(deletion) = seen.deletion.filter(|deletion| deletion.in_grace(now)) {
@@ -35,7 +45,7 @@ pub(super) fn one_line(
         return format!("its grace period runs for another {rest}; slow, not stuck");
     }
     if seen.in_list(List::Spec).next().is_some() {
-        return namespace(seen, content, complete);
+        return namespace(seen, content, coverage);
     }
     if seen.finalizers.is_empty() {
         return without_finalizers(seen);
@@ -49,10 +59,15 @@ pub(super) fn one_line(
             .lookup(name, List::Metadata, Some(kind))
             .map(|entry| entry.protects)
     });
-    match described.next() {
-        Some(protects) => format!("held to protect {protects}"),
-        None => "held by a finalizer that the catalogue does not know".into(),
+    if let Some(protects) = described.next() {
+        return format!("held to protect {protects}");
     }
+    let names: Vec<_> = seen.in_list(List::Metadata).map(str::to_owned).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    format!(
+        "waits until {} {are} removed; not in the catalogue",
+        super::gaps::some(&names, 2)
+    )
 }
 
 /// With its grace period over and nothing in its lists, an object is held by no finalizer
@@ -72,7 +87,7 @@ fn without_finalizers(seen: &Seen) -> String {
 /// A dead API group stops the deletion of every namespace, even of an empty one, so it comes first. Then what
 /// is really left, which the conditions may deny
 /// (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
-fn namespace(seen: &Seen, content: &Content, complete: bool) -> String {
+fn namespace(seen: &Seen, content: &Content, coverage: Coverage) -> String {
     let raised = |kind: &str| {
         seen.conditions
             .iter()
@@ -80,7 +95,16 @@ fn namespace(seen: &Seen, content: &Content, complete: bool) -> String {
     };
     let quoted = |condition: &Condition| format!("{}: {}", condition.kind, condition.message);
     if let Some(condition) = raised("NamespaceDeletionDiscoveryFailure") {
-        return quoted(condition);
+        // The literal text names the groups so late that a table would cut them off.
+        return match silent_groups(&condition.message).as_slice() {
+            [] => quoted(condition),
+            groups => format!(
+                "{} {} not answer, and until then no namespace goes: {}",
+                groups.join(", "),
+                if groups.len() == 1 { "does" } else { "do" },
+                quoted(condition)
+            ),
+        };
     }
     if !content.going.is_empty() {
         let all: u64 = content.left.values().sum();
@@ -116,11 +140,30 @@ fn namespace(seen: &Seen, content: &Content, complete: bool) -> String {
             others.collect::<Vec<_>>().join(", ")
         );
     }
-    if complete {
-        "nothing is left in it; the namespace controller has not finished".into()
-    } else {
-        "nothing was found in it, but not everything could be read".into()
+    match coverage {
+        Coverage::Full => "nothing is left in it; the namespace controller has not finished".into(),
+        Coverage::Gaps => "nothing was found in it, but not everything could be read".into(),
+        // Its conditions may say that all is gone; only a look at everything shows it.
+        Coverage::Chosen => format!(
+            "what is left in it was not asked for; kubectl finalizers scan -n {} shows it",
+            seen.object.name
+        ),
     }
+}
+
+/// The groups in `…: unable to retrieve the complete list of server APIs: g/v: why, h/v: why`
+/// (`kubernetes/client-go:discovery/discovery_client.go` ErrGroupDiscoveryFailed).
+fn silent_groups(message: &str) -> Vec<&str> {
+    let Some((_, groups)) = message.split_once("complete list of server APIs: ") else {
+        return Vec::new();
+    };
+    let is_group = |text: &&str| text.contains('/') && !text.contains(' ');
+    groups
+        .split(", ")
+        .filter_map(|entry| entry.split_once(": "))
+        .map(|(group, _)| group)
+        .filter(is_group)
+        .collect()
 }
 
 /// `2 pods, 1 persistentvolumeclaims`, the most first.
@@ -132,4 +175,29 @@ fn counts(types: &BTreeMap<String, u64>) -> String {
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
     super::gaps::some(&counts, 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_groups_that_do_not_answer_are_found_in_the_condition() {
+        let prefix = "Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: ";
+        let groups = |rest: &str| {
+            silent_groups(&format!("{prefix}{rest}"))
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            groups(
+                "a.io/v1: stale GroupVersion discovery: a.io/v1, b.io/v1: the server is currently unable to handle the request"
+            ),
+            ["a.io/v1", "b.io/v1"]
+        );
+        // A reason may hold a comma of its own.
+        assert_eq!(groups("a.io/v1: Get \"https://x\": x, y: z"), ["a.io/v1"]);
+        assert!(silent_groups("something else: a/b: c").is_empty());
+    }
 }

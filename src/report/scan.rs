@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
-    reason::{self, Content},
+    reason::{self, Content, Coverage},
 };
 use crate::{
     knowledge::{Consequence, GroupKind, Knowledge},
-    object::{Finalizer, List},
+    object::{Finalizer, List, ObjectRef},
     snapshot::{OnType, Seen, Snapshot},
 };
 
@@ -22,6 +22,8 @@ pub struct View {
     pub all: bool,
     /// Only what is being deleted.
     pub terminating: bool,
+    /// Whether types or labels were chosen, so that what was read of a namespace need not be all of it.
+    pub narrowed: bool,
     /// The one namespace that was asked for.
     pub namespace: Option<String>,
     /// Order of the objects.
@@ -133,14 +135,27 @@ impl ScanReport {
         let now = snapshot.observed_at;
         let not_read: Vec<GapReport> = snapshot.gaps.iter().map(GapReport::from).collect();
         let complete = not_read.is_empty();
+        let coverage = match (complete, view.narrowed) {
+            (_, true) => Coverage::Chosen,
+            (false, false) => Coverage::Gaps,
+            (true, false) => Coverage::Full,
+        };
+        let preferred = snapshot
+            .types
+            .iter()
+            .map(|read| (read.ty.name(), read.ty.api_version()))
+            .collect();
+        let context = Context {
+            snapshot,
+            knowledge,
+            coverage,
+            preferred: &preferred,
+        };
         let mut kept: Vec<&Seen> = snapshot.tally.kept.iter().collect();
         sort(&mut kept, view.sort_by);
         let (terminating, others): (Vec<_>, Vec<_>) =
             kept.into_iter().partition(|seen| seen.deletion.is_some());
-        let terminating: Vec<_> = terminating
-            .into_iter()
-            .map(|seen| object(seen, snapshot, knowledge, complete))
-            .collect();
+        let terminating: Vec<_> = terminating.into_iter().map(|seen| context.object(seen)).collect();
         let finalizers = finalizers(snapshot, knowledge);
         let stuck = terminating
             .iter()
@@ -160,12 +175,9 @@ impl ScanReport {
                 stuck,
             },
             terminating,
-            objects: view.all.then(|| {
-                others
-                    .into_iter()
-                    .map(|seen| object(seen, snapshot, knowledge, complete))
-                    .collect()
-            }),
+            objects: view
+                .all
+                .then(|| others.into_iter().map(|seen| context.object(seen)).collect()),
             unknown_finalizers: finalizers
                 .iter()
                 .filter(|finalizer| finalizer.known.is_none())
@@ -183,28 +195,58 @@ impl ScanReport {
     }
 }
 
-fn object(seen: &Seen, snapshot: &Snapshot, knowledge: &Knowledge, complete: bool) -> ObjectReport {
-    let content = if seen.object.type_name == "namespaces" && seen.deletion.is_some() {
-        content(&seen.object.name, snapshot)
-    } else {
-        Content::default()
-    };
-    let raised = seen
-        .conditions
-        .iter()
-        .filter(|condition| condition.status != "False");
-    ObjectReport {
-        object: (&seen.object).into(),
-        deletion: seen
-            .deletion
-            .map(|deletion| DeletionReport::new(&deletion, snapshot.observed_at)),
-        finalizers: seen.finalizers.clone(),
-        reason: seen
-            .deletion
-            .is_some()
-            .then(|| reason::one_line(seen, &content, knowledge, complete, snapshot.observed_at)),
-        conditions: raised.map(Into::into).collect(),
-        left: content.left,
+/// What every object of the report is seen against.
+struct Context<'a> {
+    snapshot: &'a Snapshot,
+    knowledge: &'a Knowledge,
+    coverage: Coverage,
+    preferred: &'a BTreeMap<String, String>,
+}
+
+impl Context<'_> {
+    fn object(&self, seen: &Seen) -> ObjectReport {
+        let snapshot = self.snapshot;
+        let content = if seen.object.type_name == "namespaces" && seen.deletion.is_some() {
+            content(&seen.object.name, snapshot)
+        } else {
+            Content::default()
+        };
+        let raised = seen
+            .conditions
+            .iter()
+            .filter(|condition| condition.status != "False");
+        ObjectReport {
+            object: (&seen.object).into(),
+            kubectl_type: kubectl_type(&seen.object, self.preferred),
+            deletion: seen
+                .deletion
+                .map(|deletion| DeletionReport::new(&deletion, snapshot.observed_at)),
+            finalizers: seen.finalizers.clone(),
+            reason: seen.deletion.is_some().then(|| {
+                reason::one_line(
+                    seen,
+                    &content,
+                    self.knowledge,
+                    self.coverage,
+                    snapshot.observed_at,
+                )
+            }),
+            conditions: raised.map(Into::into).collect(),
+            left: content.left,
+        }
+    }
+}
+
+fn kubectl_type(object: &ObjectRef, preferred: &BTreeMap<String, String>) -> String {
+    let other = preferred
+        .get(&object.type_name)
+        .is_some_and(|preferred| *preferred != object.api_version);
+    match (
+        object.api_version.split_once('/'),
+        object.type_name.split_once('.'),
+    ) {
+        (Some((_, version)), Some((plural, group))) if other => format!("{plural}.{version}.{group}"),
+        _ => object.type_name.clone(),
     }
 }
 

@@ -58,16 +58,21 @@ fn is_new(file: &Path, seen: &mut BTreeSet<PathBuf>) -> bool {
 fn add(knowledge: &mut Knowledge, file: &Path, mistakes: &mut Vec<Mistake>) -> Result<(), Error> {
     let bytes = fs::read(file).map_err(|cause| unreadable(file, cause))?;
     let name = file.display().to_string();
-    let Ok(text) = String::from_utf8(bytes) else {
-        mistakes.push(Mistake {
-            file: name,
-            line: 0,
-            column: 0,
-            message: "not UTF-8 text".into(),
-        });
-        return Ok(());
+    let text = match str::from_utf8(&bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let last = good.rsplit('\n').next().unwrap_or_default();
+            mistakes.push(Mistake {
+                file: name,
+                line: good.matches('\n').count() as u64 + 1,
+                column: last.chars().count() as u64 + 1,
+                message: "this is not UTF-8".into(),
+            });
+            return Ok(());
+        }
     };
-    match knowledge.clone().with_user(&name, &text) {
+    match knowledge.clone().with_user(&name, text) {
         Ok(more) => *knowledge = more,
         Err(found) => mistakes.extend(found),
     }

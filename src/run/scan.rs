@@ -1,7 +1,7 @@
 //! `scan`: read, report, show.
 
 use std::{
-    io::{BufWriter, Write, stdin, stdout},
+    io::{BufWriter, Write, stderr, stdin, stdout},
     time::{Duration, Instant},
 };
 
@@ -104,7 +104,26 @@ fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), 
         }
     }
     out.flush()?;
+    warn(report, scan);
     Ok(())
+}
+
+/// Names and bare rows have no place for what was not read, and without it an empty output would read as
+/// "nothing there": it goes to stderr.
+fn warn(report: &ScanReport, scan: &Scan) {
+    let says_so_itself = match scan.show.format {
+        Format::Json | Format::Yaml => true,
+        Format::Table | Format::Wide => !scan.show.no_headers,
+        Format::Name => false,
+    };
+    if !says_so_itself {
+        // With stderr gone there is nobody left to tell.
+        drop(output::scan::write_not_read(
+            report,
+            &terminal::plain(),
+            &mut stderr().lock(),
+        ));
+    }
 }
 
 fn exit(report: &ScanReport, scan: &Scan) -> Exit {

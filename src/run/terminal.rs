@@ -22,6 +22,14 @@ pub(super) fn style() -> Style {
     }
 }
 
+/// The style for what stderr is told in passing: no colour, and lines of any length.
+pub(super) fn plain() -> Style {
+    Style {
+        unicode: utf8(|name| env::var(name).ok()),
+        ..Style::default()
+    }
+}
+
 /// The first of the three variables that is set decides, as in `setlocale(3)`.
 fn utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]

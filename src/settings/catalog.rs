@@ -1,6 +1,6 @@
 //! What the words of `catalog` mean.
 
-use super::{Show, types, usage};
+use super::{Show, trimmed, usage};
 use crate::{
     cli::CatalogArgs,
     error::Error,
@@ -23,7 +23,7 @@ impl Catalog {
             filter: Filter {
                 pattern: words.pattern,
                 project: words.project,
-                kinds: types(words.kinds),
+                kinds: trimmed(words.kinds),
                 consequence: words.consequence.as_deref().map(consequence).transpose()?,
             },
             show: Show {

@@ -134,11 +134,15 @@ fn requirement(part: &str) -> Result<Requirement, String> {
 
 fn label_key(text: &str) -> Result<String, String> {
     let key = text.trim();
-    let good = !key.is_empty()
-        && key
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-    if good {
+    let (prefix, name) = key.split_once('/').unwrap_or(("a", key));
+    let good = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && part.ends_with(|c: char| c.is_ascii_alphanumeric())
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    if good(prefix) && good(name) {
         Ok(key.to_owned())
     } else {
         Err(format!("{key:?} is not a label key"))
@@ -183,6 +187,9 @@ mod tests {
             "=",
             "a)",
             "!",
+            "a/b/c=d",
+            "/a=b",
+            "-a=b",
         ] {
             assert!(Selector::parse(wrong).is_err(), "{wrong:?}");
         }

@@ -39,6 +39,7 @@ mod pki;
 mod plugin;
 mod ports;
 mod reaper;
+mod terminal;
 mod users;
 mod wait;
 
@@ -51,5 +52,6 @@ pub use namespace::Namespace;
 pub use output::Output;
 pub use plugin::{Plugin, RunningPlugin};
 pub use rustix::process::Signal;
+pub use terminal::End;
 pub use users::{User, UserSetup};
 pub use wait::wait;

@@ -2,12 +2,14 @@
 
 use std::{
     fmt,
-    io::{Read, Write as _},
+    io::Write as _,
     os::unix::process::ExitStatusExt as _,
     process::{Child, Command, Stdio},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
+
+use super::terminal::End;
 
 /// The end of a program.
 #[derive(Debug, Clone)]
@@ -48,19 +50,27 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub fn start(mut command: Command, stdin: Option<&str>) -> Self {
+    pub fn start(command: Command, stdin: Option<&str>) -> Self {
+        Self::start_with(command, stdin, End::Pipe, End::Pipe)
+    }
+
+    /// The same with other ends than pipes.
+    pub fn start_with(mut command: Command, stdin: Option<&str>, stdout: End, stderr: End) -> Self {
         let what = format!("{command:?}");
         command.stdin(if stdin.is_some() {
             Stdio::piped()
         } else {
             Stdio::null()
         });
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let open = |end: End| {
+            end.open()
+                .unwrap_or_else(|error| panic!("cannot make {end:?} for {what}: {error}"))
+        };
+        let ((stdout_of_child, stdout), (stderr_of_child, stderr)) = (open(stdout), open(stderr));
+        command.stdout(stdout_of_child).stderr(stderr_of_child);
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
-        let stdout = read(child.stdout.take().expect("stdout is a pipe"));
-        let stderr = read(child.stderr.take().expect("stderr is a pipe"));
         if let (Some(mut pipe), Some(text)) = (child.stdin.take(), stdin.map(str::to_owned)) {
             // A program that ends without reading closes the pipe; its exit code says enough. One that neither
             // reads nor ends must not keep the test from noticing.
@@ -108,13 +118,4 @@ impl Running {
             .expect("it exited or was killed");
         Output { stdout, stderr, code }
     }
-}
-
-fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What came before an error is still worth showing.
-        let _ = pipe.read_to_end(&mut bytes);
-        bytes
-    })
 }

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Output, User, binaries, output::Running};
+use super::{Output, User, binaries, output::Running, terminal::End};
 
 /// The program under test.
 const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
@@ -22,6 +22,8 @@ pub struct Plugin {
     environment: BTreeMap<String, OsString>,
     stdin: Option<String>,
     through_kubectl: bool,
+    stdout: End,
+    stderr: End,
     limit: Duration,
 }
 
@@ -33,9 +35,13 @@ impl Plugin {
             environment: BTreeMap::new(),
             stdin: None,
             through_kubectl: false,
+            stdout: End::Pipe,
+            stderr: End::Pipe,
             limit: Duration::from_secs(60),
         }
         .env("LANG", "C.UTF-8")
+        // A developer's own entries for the catalogue.
+        .env("XDG_CONFIG_HOME", "/nonexistent")
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
     }
 
@@ -49,7 +55,8 @@ impl Plugin {
         self.env("KUBECONFIG", path)
     }
 
-    pub(super) fn home(self, path: &Path) -> Self {
+    /// Has its home here.
+    pub fn home(self, path: &Path) -> Self {
         self.env("HOME", path)
     }
 
@@ -62,6 +69,18 @@ impl Plugin {
     /// What the plugin can read from its standard input; otherwise that is empty.
     pub fn stdin(mut self, text: &str) -> Self {
         self.stdin = Some(text.to_owned());
+        self
+    }
+
+    /// Where its standard output goes; a pipe if not set.
+    pub fn stdout_to(mut self, end: End) -> Self {
+        self.stdout = end;
+        self
+    }
+
+    /// Where its standard error goes; a pipe if not set.
+    pub fn stderr_to(mut self, end: End) -> Self {
+        self.stderr = end;
         self
     }
 
@@ -107,7 +126,7 @@ impl Plugin {
             );
         }
         RunningPlugin {
-            running: Running::start(command, self.stdin.as_deref()),
+            running: Running::start_with(command, self.stdin.as_deref(), self.stdout, self.stderr),
             limit: self.limit,
         }
     }

@@ -8,11 +8,12 @@ mod harness;
 
 mod connect;
 mod controlplane;
-
 mod documents;
 mod examples;
 mod faults;
+mod knowledge;
 mod layers;
 mod packaging;
 mod playground;
+mod scan;
 mod stuck;

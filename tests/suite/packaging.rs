@@ -116,6 +116,11 @@ fn every_platform_keeps_krews_rules() {
         let archive = uri.strip_prefix(&releases).unwrap_or_else(|| panic!("{uri}"));
         assert!(archive.starts_with(&format!("kubectl-finalizers-{tag}-")) && archive.ends_with(".tar.gz"));
         assert!(is_sum(&platform["sha256"]), "{platform}");
+        let readme = fs::read_to_string(root().join("README.md")).unwrap();
+        assert!(
+            readme.contains(archive),
+            "README.md tells how to install {archive}"
+        );
 
         let bin = platform["bin"].as_str().unwrap();
         let files = platform["files"].as_array().unwrap();

@@ -9,7 +9,7 @@ use crate::{harness::Cluster, stuck};
 #[ignore = "for people; runs until it is stopped"]
 fn playground() {
     let cluster = Cluster::start();
-    stuck::small_cluster(&cluster);
+    stuck::example_cluster(&cluster);
     eprintln!("export KUBECONFIG={}", cluster.kubeconfig().display());
     thread::sleep(Duration::from_secs(7200));
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::placeholders::capitals;
+use super::placeholders::{capitals, is_word};
 use crate::{
     knowledge::{Deduced, Propagation, schema::fill},
     output::sheet::Sheet,
@@ -11,6 +11,20 @@ use crate::{
 pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     if !deduced.near.is_empty() {
         sheet.facts("did you mean", &deduced.near)?;
+    }
+    // `widgets.example.com/x` could be either; only the reader knows.
+    if let Some((ty, object)) = deduced.name.split_once('/')
+        && ty.contains('.')
+        && is_word(ty)
+        && is_word(object)
+        && !["/", "final", "protect", "clean"]
+            .iter()
+            .any(|word| object.contains(word))
+    {
+        sheet.fact(
+            "an object?",
+            &format!("then write two words: kubectl finalizers explain {ty} {object}"),
+        )?;
     }
     if let Some(domain) = &deduced.domain {
         sheet.fact("domain", domain)?;

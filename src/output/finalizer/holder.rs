@@ -99,7 +99,7 @@ fn workload(workload: &Workload) -> String {
         (None, None) => kind,
     };
     if let Some(container) = &workload.container {
-        text += &format!(", container {container}");
+        text.extend([", container ", container]);
     }
     text + &within(workload.namespace.as_deref())
 }

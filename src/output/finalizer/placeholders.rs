@@ -53,8 +53,8 @@ impl<'a> Words<'a> {
             "matched" => self.entry.matched(self.finalizer).map(str::to_owned),
             "holder-namespace" => holder.namespaces.first().filter(fixed).cloned(),
             "holder" => {
-                let names = holder.workloads.iter().filter_map(|work| work.name.as_ref());
-                names.filter(fixed).cloned().next()
+                let mut names = holder.workloads.iter().filter_map(|work| work.name.as_ref());
+                names.find(fixed).cloned()
             }
             "kind" => self.kind().map(|(kind, _)| kind.to_owned()),
             "group" => self.kind().map(|(_, group)| group.to_owned()),
@@ -102,7 +102,7 @@ pub(super) fn capitals(word: &str) -> String {
 }
 
 /// Whether every shell takes this for one word and nothing else, and no program for a flag.
-fn is_word(text: &str) -> bool {
+pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text
             .chars()

@@ -1,0 +1,151 @@
+//! What the catalogue costs: `cargo bench --bench knowledge`, with no cluster.
+//!
+//! - `explain FINALIZER` as a process, from start to end, in turn with the yardstick `--version`, which is the same
+//!   program doing nothing. The claim is at most 15 ms.
+//! - A lookup among all built-in entries, against its yardstick: reading the one entry that answers. The difference
+//!   is what finding it costs.
+//! - The same lookup beside 10, 100 and as many entries of the user's own as there are built in, as ratios.
+//! - The bytes that the data takes in the program. The claim is less than 1.5 MB.
+//!
+//! `-- --rounds 100` takes another number of rounds.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::format_push_string,
+    clippy::print_stdout,
+    missing_docs
+)]
+
+use std::{
+    hint::black_box,
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use kubectl_finalizers::knowledge::{Entry, Knowledge, List};
+
+const PLUGIN: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let rounds = arguments
+        .iter()
+        .position(|argument| argument == "--rounds")
+        .map_or(60, |at| arguments[at + 1].parse().expect("a number"));
+    processes(rounds);
+    lookups();
+    println!(
+        "data                                 {:8.1} KB for {} entries (claim: < 1500 KB)",
+        Knowledge::builtin_bytes() as f64 / 1000.0,
+        Knowledge::builtin_len()
+    );
+}
+
+fn processes(rounds: usize) {
+    let cases: [(&str, &[&str]); 6] = [
+        ("--version, the yardstick", &["--version"]),
+        ("explain, a name", &["explain", "kubernetes.io/pvc-protection"]),
+        (
+            "explain, a pattern",
+            &["explain", "clusterscoped.controller.cattle.io/x_c-1"],
+        ),
+        (
+            "explain, another case",
+            &["explain", "Kubernetes.io/PVC-Protection"],
+        ),
+        ("explain, unknown", &["explain", "widgets.example.com/protect"]),
+        ("catalog", &["catalog"]),
+    ];
+    let mut times = vec![Vec::new(); cases.len()];
+    for _ in 0..rounds {
+        for ((_, arguments), times) in cases.iter().zip(&mut times) {
+            times.push(process(arguments));
+        }
+    }
+    for ((what, _), times) in cases.iter().zip(&mut times) {
+        times.sort_by(f64::total_cmp);
+        println!(
+            "{what:36} {:8.2} ms  ({:.2} to {:.2})",
+            times[times.len() / 2],
+            times[0],
+            times[times.len() - 1]
+        );
+    }
+}
+
+fn process(arguments: &[&str]) -> f64 {
+    let mut command = Command::new(PLUGIN);
+    command
+        .args(arguments)
+        .env("LANG", "C.UTF-8")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    let began = Instant::now();
+    assert!(command.status().unwrap().success());
+    began.elapsed().as_secs_f64() * 1000.0
+}
+
+fn lookups() {
+    let knowledge = Knowledge::builtin();
+    let entries: Vec<Entry> = knowledge.all().collect();
+    let texts: Vec<String> = entries
+        .iter()
+        .map(|entry| serde_json::to_string(entry).unwrap())
+        .collect();
+    let reading = each(texts.len(), |at| {
+        black_box(serde_json::from_str::<Entry>(&texts[at]).unwrap());
+    });
+    println!("reading one entry, the yardstick     {reading:8.2} us");
+    let names: Vec<&str> = entries.iter().map(|entry| entry.example.as_str()).collect();
+    let lookup = |knowledge: &Knowledge| {
+        each(names.len(), |at| {
+            black_box(knowledge.lookup(names[at], List::Metadata, None));
+        })
+    };
+    let found = lookup(&knowledge);
+    println!(
+        "lookup among {:4}                    {found:8.2} us, {:.2} of the yardstick",
+        entries.len(),
+        found / reading
+    );
+    for own in [10, 100, entries.len()] {
+        let more = knowledge
+            .clone()
+            .with_user("own.yaml", &own_entries(own))
+            .unwrap();
+        println!(
+            "lookup beside {own:4} of the user's own  {:8.2} us, {:.2} of that without",
+            lookup(&more),
+            lookup(&more) / found
+        );
+    }
+    let unknown = each(names.len(), |at| {
+        let name = format!("{at}.example.com/nothing");
+        black_box(knowledge.lookup(&name, List::Metadata, None));
+    });
+    println!("lookup of what is not there          {unknown:8.2} us");
+}
+
+/// Microseconds for one of `count` runs, the best of several passes.
+fn each(count: usize, run: impl Fn(usize)) -> f64 {
+    let pass = || {
+        let began = Instant::now();
+        (0..count).for_each(&run);
+        began.elapsed().as_secs_f64() * 1e6 / count as f64
+    };
+    (0..9).map(|_| pass()).fold(f64::INFINITY, f64::min)
+}
+
+fn own_entries(count: usize) -> String {
+    let entry = |at: usize| {
+        format!(
+            "  - name: own-{at}.example.com/finalizer\n    kinds: [Widget.example.com]\n    protects: a widget\n    \
+             waits-for: {{ text: it must stop }}\n    removed-by: us\n    if-removed: {{ consequence: none, text: \
+             nothing }}\n    fix: [{{ text: restart it }}]\n    sources: [example/widgets:main.go]\n    verified: true\n"
+        )
+    };
+    let mut yaml = String::from("project: Ours\nfinalizers:\n");
+    yaml.extend((0..count).map(entry));
+    yaml
+}

@@ -1,0 +1,71 @@
+//! The other end of a program's output: a pipe, a terminal of a chosen width, or a reader that has gone.
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io::{self, Read},
+    os::unix::ffi::OsStrExt as _,
+    process::Stdio,
+    thread::{self, JoinHandle},
+};
+
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
+
+/// What a program's stdout or stderr leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// A pipe that is read to its end.
+    #[default]
+    Pipe,
+    /// A terminal with so many columns, and nobody at its keyboard.
+    Terminal(u16),
+    /// A pipe whose reader went away before the program began.
+    Closed,
+}
+
+impl End {
+    /// The program's side, and a thread that gathers what comes out of ours.
+    pub(super) fn open(self) -> io::Result<(Stdio, JoinHandle<Vec<u8>>)> {
+        match self {
+            End::Pipe => {
+                let (reader, writer) = io::pipe()?;
+                Ok((writer.into(), read(reader)))
+            }
+            End::Closed => {
+                let (reader, writer) = io::pipe()?;
+                drop(reader);
+                Ok((writer.into(), read(io::empty())))
+            }
+            End::Terminal(columns) => {
+                let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+                grantpt(&ours)?;
+                unlockpt(&ours)?;
+                let path = ptsname(&ours, Vec::new())?;
+                let theirs = File::options()
+                    .read(true)
+                    .write(true)
+                    .open(OsStr::from_bytes(path.as_bytes()))?;
+                let size = Winsize {
+                    ws_row: 50,
+                    ws_col: columns,
+                    ws_xpixel: 0,
+                    ws_ypixel: 0,
+                };
+                tcsetwinsize(&theirs, size)?;
+                Ok((theirs.into(), read(File::from(ours))))
+            }
+        }
+    }
+}
+
+fn read(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What came before an error is worth showing; a terminal ends in one when its last writer goes.
+        let _ = from.read_to_end(&mut bytes);
+        bytes
+    })
+}

@@ -1,0 +1,234 @@
+//! What may be asked, in which form, and what is answered to what nobody described.
+
+use std::{
+    fs,
+    io::Read,
+    process::{Command, Stdio},
+};
+
+use tempfile::TempDir;
+
+use super::{PV, PVC, explain, json, names};
+use crate::harness::Plugin;
+
+#[test]
+fn what_people_paste_is_understood() {
+    for (pasted, expected) in [
+        (&[PV] as &[&str], &[PV] as &[&str]),
+        (&["'kubernetes.io/pv-protection',"], &[PV]),
+        (&["\"kubernetes.io/pv-protection\""], &[PV]),
+        (&["[kubernetes.io/pv-protection]"], &[PV]),
+        (
+            &[
+                "[\"kubernetes.io/pv-protection\",",
+                "\"kubernetes.io/pvc-protection\"]",
+            ],
+            &[PV, PVC],
+        ),
+        (
+            &["{\"metadata\":{\"finalizers\":[\"kubernetes.io/pv-protection\"]}}"],
+            &[PV],
+        ),
+        (&["metadata.finalizers: - kubernetes.io/pv-protection"], &[PV]),
+        (&["metadata.finalizers:", "-", PV], &[PV]),
+        (&["- kubernetes.io/pv-protection"], &[PV]),
+        (
+            &["- kubernetes.io/pv-protection\n- kubernetes.io/pvc-protection"],
+            &[PV, PVC],
+        ),
+        (&["-", PV], &[PV]),
+        (&["KUBERNETES.IO/PV-Protection"], &[PV]),
+        (&["kubernetes.io/pv-protection,"], &[PV]),
+        (&[PV, PVC, PV], &[PV, PVC]),
+        (
+            &["foregrounddeletion", "orphan"],
+            &["foregroundDeletion", "orphan"],
+        ),
+        // Arguments are names, also those that look like none; in a text only what looks like one is.
+        (&["orphan", "my-own"], &["orphan", "my-own"]),
+        (
+            &["some content has finalizers remaining: kubernetes.io/pvc-protection in 1 resource instances"],
+            &[PVC],
+        ),
+        (
+            &["acme.cert-manager.io/finalizer"],
+            &["acme.cert-manager.io/finalizer"],
+        ),
+    ] {
+        let report = json(explain(&[pasted, &["-o", "json"]].concat()));
+        assert_eq!(names(&report), expected, "{pasted:?}");
+    }
+}
+
+#[test]
+fn a_manifest_on_standard_input() {
+    let manifest = "kind: Namespace\nmetadata:\n  name: x\n  finalizers:\n  - example.com/own\nspec:\n  finalizers:\n  - kubernetes\n";
+    let output = Plugin::new(["explain", "-", "-o", "json"]).stdin(manifest).run();
+    assert_eq!(names(&json(output)), ["example.com/own", "kubernetes"]);
+    let nothing = Plugin::new(["explain", "-"]).stdin("").run();
+    assert_eq!(nothing.code, 2, "{nothing}");
+    assert!(
+        nothing
+            .stderr
+            .contains("no name of a finalizer on standard input"),
+        "{nothing}"
+    );
+}
+
+#[test]
+fn a_name_taken_in_another_case_is_said() {
+    let text = explain(&["Kubernetes.io/PV-Protection"]).success();
+    assert!(
+        text.starts_with("kubernetes.io/pv-protection\n(given as Kubernetes.io/PV-Protection"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_unknown_name_is_said_to_be_unknown_and_what_follows_to_be_deduced() {
+    let text = explain(&["kubernetes.io/pv-protecton"]).success();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], "kubernetes.io/pv-protecton is not in the catalogue.");
+    assert_eq!(lines[1], "What follows is deduced from the name alone.");
+    assert!(
+        lines[2].contains("did you mean") && lines[2].contains(PV),
+        "{text}"
+    );
+    let report = json(explain(&["kubernetes.io/pv-protecton", "-o", "json"]));
+    let one = &report["finalizers"][0];
+    assert_eq!(one["inCatalogue"], false);
+    assert_eq!(one["deduced"]["near"][0], PV);
+    let name = explain(&["kubernetes.io/pv-protecton", PVC, "-o", "name"]);
+    assert_eq!((name.code, &*name.stdout), (0, "kubernetes.io/pvc-protection\n"));
+    assert!(
+        name.stderr.contains("pv-protecton is not in the catalogue"),
+        "{name}"
+    );
+}
+
+#[test]
+fn a_pattern_too_short_to_be_sure_is_not_passed_off_as_knowledge() {
+    let text = explain(&["my-app-deleted"]).success();
+    assert!(
+        text.starts_with("my-app-deleted is not in the catalogue.\n"),
+        "{text}"
+    );
+    assert!(text.contains("too short to say whose the name is"), "{text}");
+}
+
+#[test]
+fn a_type_alone_and_what_could_be_an_object_get_the_command_that_helps() {
+    let output = explain(&["pvc"]);
+    assert_eq!(output.code, 2, "{output}");
+    for command in [
+        "kubectl finalizers catalog --kinds pvc",
+        "kubectl finalizers scan pvc",
+    ] {
+        assert!(output.stderr.contains(command), "{output}");
+    }
+    let perhaps = explain(&["widgets.example.com/x"]).success();
+    assert!(perhaps.contains("widgets.example.com x\n"), "{perhaps}");
+}
+
+#[test]
+fn finalizers_are_explained_even_where_an_object_beside_them_cannot_be() {
+    let output = Plugin::new(["explain", PV, "pv/x"])
+        .env("KUBECONFIG", "/nonexistent")
+        .run();
+    assert!(output.code != 0 && output.stdout.starts_with(PV), "{output}");
+}
+
+#[test]
+fn no_kubeconfig_is_read() {
+    let home = TempDir::new().unwrap();
+    let garbage = home.path().join("garbage");
+    fs::write(&garbage, "{ this is: no kubeconfig").unwrap();
+    fs::create_dir(home.path().join(".kube")).unwrap();
+    fs::copy(&garbage, home.path().join(".kube/config")).unwrap();
+    for verb in [&["explain", PV] as &[&str], &["catalog"]] {
+        let plain = Plugin::new(verb.iter().copied()).run().success();
+        for path in [&garbage, &home.path().join("missing")] {
+            let run = || {
+                Plugin::new(verb.iter().copied())
+                    .home(home.path())
+                    .kubeconfig(path)
+                    .run()
+            };
+            assert_eq!(run().success(), plain);
+        }
+    }
+}
+
+#[test]
+fn hostile_strings_act_on_nothing() {
+    let long = "x".repeat(100_000);
+    let long_name = format!("{long}.example.com/{long}");
+    for hostile in [
+        "\u{1b}]0;owned\u{7}\u{1b}[2J.example.com/x",
+        "example.com/\u{202e}txt.exe",
+        "wrangler.cattle.io/$(reboot)",
+        "wrangler.cattle.io/`reboot`",
+        "wrangler.cattle.io/x&reboot",
+        "wrangler.cattle.io/|reboot",
+        "example.com/{name}{finalizer}{{",
+        "%s%n/%x",
+        "\u{feff}",
+        "",
+        " ",
+        "\n",
+        "你好.example.com/世界",
+        "../../etc/passwd",
+        &long_name[..100_000],
+    ] {
+        for format in ["table", "wide", "json", "yaml", "name"] {
+            let output = explain(&[hostile, "-o", format]);
+            assert!([0, 2].contains(&output.code), "{hostile:?} {output}");
+            assert!(!output.stderr.contains("panicked"), "{output}");
+            let acts = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+            assert!(!output.stdout.contains(acts), "{format} {:?}", output.stdout);
+            assert!(!output.stderr.contains(acts), "{format} {:?}", output.stderr);
+            if ["table", "wide"].contains(&format) {
+                // Only as the name, and never in a command.
+                let commands = output
+                    .stdout
+                    .lines()
+                    .filter(|line| line.trim_start().starts_with("kubectl"));
+                let risky = commands
+                    .filter(|line| line.contains("reboot"))
+                    .collect::<Vec<_>>();
+                assert!(risky.is_empty(), "{risky:?}");
+            }
+        }
+        let found = super::catalog(&[hostile]);
+        assert!(found.code == 0 && !found.stderr.contains("panicked"), "{found}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for arguments in [
+        &["catalog", "-o", "json"] as &[&str],
+        &["catalog", "-o", "wide"],
+        &["explain", "-"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-finalizers"))
+            .args(arguments)
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut stdin = child.stdin.take().unwrap();
+        std::io::Write::write_all(&mut stdin, PV.as_bytes()).unwrap();
+        drop(stdin);
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(
+            (child.wait().unwrap().code(), &*said),
+            (Some(0), ""),
+            "{arguments:?}"
+        );
+    }
+}

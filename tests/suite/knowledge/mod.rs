@@ -1,0 +1,33 @@
+//! `explain FINALIZER` and `catalog`, as people run them. No cluster but in [`scan`].
+
+mod asked;
+mod catalog;
+mod generated;
+mod own;
+mod render;
+mod scan;
+
+use serde_json::Value;
+
+use crate::harness::{Output, Plugin};
+
+const PV: &str = "kubernetes.io/pv-protection";
+const PVC: &str = "kubernetes.io/pvc-protection";
+
+fn explain(words: &[&str]) -> Output {
+    Plugin::new([&["explain"], words].concat()).run()
+}
+
+fn catalog(words: &[&str]) -> Output {
+    Plugin::new([&["catalog"], words].concat()).run()
+}
+
+fn json(output: Output) -> Value {
+    serde_json::from_str(&output.success()).unwrap()
+}
+
+/// What the names in an explanation are, as `-o json` says it.
+fn names(report: &Value) -> Vec<&str> {
+    let all = report["finalizers"].as_array().unwrap();
+    all.iter().map(|one| one["name"].as_str().unwrap()).collect()
+}

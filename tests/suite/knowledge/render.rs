@@ -1,0 +1,154 @@
+//! Every entry can be shown in every form, and fits.
+
+use std::collections::BTreeSet;
+
+use kubectl_finalizers::knowledge::{Entry, Knowledge, schema::fill};
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+use super::{json, names};
+use crate::harness::Plugin;
+
+fn all() -> Vec<Entry> {
+    Knowledge::builtin().all().collect()
+}
+
+/// One run for all of them: each name once, in the form of a JSON list.
+fn explain_all(format: &str) -> String {
+    let examples: BTreeSet<String> = all().into_iter().map(|entry| entry.example).collect();
+    let list = serde_json::to_string(&examples).unwrap();
+    Plugin::new(["explain", "-", "-o", format])
+        .stdin(&list)
+        .run()
+        .success()
+}
+
+#[test]
+fn every_entry_as_text_fits_80_columns() {
+    let commands: Vec<Vec<String>> = all()
+        .iter()
+        .flat_map(|entry| &entry.fix)
+        .filter_map(|step| step.command.as_deref())
+        .flat_map(str::lines)
+        .map(|line| {
+            // What stands between the placeholders, whatever they were filled with.
+            let pieces = fill(line.trim(), |_| Some("\0".into()));
+            pieces.split('\0').map(str::to_owned).collect()
+        })
+        .collect();
+    let is_command = |line: &str| {
+        commands.iter().any(|pieces| {
+            let mut rest = line;
+            pieces.iter().all(|piece| match rest.find(piece.as_str()) {
+                Some(at) => {
+                    rest = &rest[at + piece.len()..];
+                    true
+                }
+                None => false,
+            })
+        })
+    };
+    for format in ["table", "wide"] {
+        let text = explain_all(format);
+        for line in text.lines().filter(|line| line.width() > 80) {
+            // Names, paths and addresses: one word, after its label if it has one.
+            let hanging = line.get(18..).unwrap_or_default().trim_start();
+            let one_word = !hanging.trim_start_matches("- ").contains(' ');
+            assert!(
+                one_word || is_command(line.trim()) || line.contains("kubectl"),
+                "{line}"
+            );
+        }
+        assert!(
+            !text.lines().any(|line| line != line.trim_end()),
+            "spaces at the end of a line"
+        );
+        for (at, entry) in all().iter().enumerate() {
+            assert!(text.contains(&entry.example), "entry {at}, {}", entry.name);
+            let consequence = format!("{}: ", entry.if_removed.consequence);
+            assert!(text.contains(&consequence), "{}", entry.name);
+        }
+        let unverified = all().iter().filter(|entry| !entry.verified).count();
+        assert_eq!(text.matches("NOT VERIFIED: nobody has read").count(), unverified);
+    }
+}
+
+#[test]
+fn every_entry_as_json_and_yaml() {
+    let report: Value = serde_json::from_str(&explain_all("json")).unwrap();
+    assert_eq!(report["apiVersion"], "kubectl-finalizers/v1");
+    assert_eq!(report["kind"], "Explanation");
+    let shown: Vec<Entry> = report["finalizers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|one| one["entries"].as_array().unwrap())
+        .map(|entry| serde_json::from_value(entry.clone()).unwrap())
+        .collect();
+    for entry in all() {
+        assert!(shown.contains(&entry), "{}", entry.name);
+    }
+    assert!(names(&report).contains(&"kubernetes"));
+    let yaml: Value = serde_saphyr::from_str(&explain_all("yaml")).unwrap();
+    assert_eq!(yaml, report);
+}
+
+/// The document describes every flag of the two verbs that is not one of the connection.
+#[test]
+fn every_flag_is_documented() {
+    let document = include_str!("../../../docs/explain-finalizer.md");
+    for verb in ["explain", "catalog"] {
+        let help = Plugin::new([verb, "--help"]).run().success();
+        let own = help.split("Connection (as in kubectl):").next().unwrap();
+        let flags = own
+            .split_whitespace()
+            .filter(|word| word.starts_with("--") && word.len() > 2);
+        for flag in flags.filter(|flag| !["--help", "--output"].contains(flag)) {
+            assert!(document.contains(&format!("`{flag}")), "{flag} of {verb}");
+        }
+    }
+}
+
+/// The document describes every key that can appear.
+#[test]
+fn every_key_is_documented() {
+    fn keys(value: &Value, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    found.insert(key.clone());
+                    keys(value, found);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+            _ => {}
+        }
+    }
+    let document = include_str!("../../../docs/explain-finalizer.md");
+    let mut found = BTreeSet::new();
+    keys(&serde_json::from_str(&explain_all("json")).unwrap(), &mut found);
+    for words in [
+        &[
+            "explain",
+            "kubernetes.io/pv-protecton",
+            "foreground.finalizer.longhorn.io",
+        ] as &[&str],
+        &["explain", "widgets.example.com/finalizer", "worker-1-deleted"],
+        &["catalog"],
+    ] {
+        keys(
+            &json(Plugin::new([words, &["-o", "json"]].concat()).run()),
+            &mut found,
+        );
+    }
+    // The words of what can be looked up are those of the knowledge files, and described there.
+    let readme = include_str!("../../../knowledge/README.md");
+    let missing: Vec<_> = found
+        .iter()
+        .filter(|key| !document.contains(&format!("`{key}`")) && !readme.contains(&format!("`{key}`")))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "not in docs/explain-finalizer.md: {missing:?}"
+    );
+}

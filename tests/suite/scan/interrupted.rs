@@ -1,0 +1,214 @@
+//! A server that stops answering, and a person who has had enough.
+//!
+//! A type whose conversion webhook takes the connection and says nothing hangs when it is listed, and only then:
+//! the connection is the sign that discovery is over and that everything else is being read.
+
+use std::{
+    net::{TcpListener, TcpStream},
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{complaint, document, gap, names};
+use crate::harness::{Cluster, Component, End, Options, Output, Plugin, Signal, wait};
+
+struct Hanging {
+    cluster: Cluster,
+    webhook: TcpListener,
+}
+
+/// One test at a time, because a paused server is paused for all.
+fn hanging() -> MutexGuard<'static, Hanging> {
+    static HANGING: LazyLock<Mutex<Hanging>> = LazyLock::new(|| Mutex::new(start()));
+    HANGING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn start() -> Hanging {
+    let cluster = Cluster::with(&Options {
+        controller_manager: false,
+        ..Options::default()
+    });
+    let webhook = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = webhook.local_addr().expect("it is bound").port();
+    let schema = "schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}";
+    cluster.apply(&format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: sloths.slow.example.com}}
+spec:
+  group: slow.example.com
+  scope: Cluster
+  names: {{plural: sloths, kind: Sloth}}
+  versions:
+  - {{name: v1, served: true, storage: true, {schema}}}
+  - {{name: v2, served: true, storage: false, {schema}}}
+"
+    ));
+    wait("the new type is served", Duration::from_secs(30), || {
+        cluster.kubectl(["get", "sloths.v1.slow.example.com"]).code == 0
+    });
+    cluster.apply("{apiVersion: slow.example.com/v1, kind: Sloth, metadata: {name: sid}}");
+    cluster.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: kept, namespace: default, finalizers: [example.com/hold]}}");
+    cluster
+        .kubectl(["delete", "configmap", "kept", "--wait=false"])
+        .success();
+    let patch = format!(
+        r#"{{"spec":{{"conversion":{{"strategy":"Webhook","webhook":{{"conversionReviewVersions":["v1"],"clientConfig":{{"url":"https://127.0.0.1:{port}/"}}}}}}}}}}"#
+    );
+    cluster
+        .kubectl([
+            "patch",
+            "crd",
+            "sloths.slow.example.com",
+            "--type=merge",
+            &format!("--patch={patch}"),
+        ])
+        .success();
+    wait("the webhook is asked", Duration::from_secs(30), || {
+        webhook.set_nonblocking(true).expect("it can be told");
+        cluster.kubectl(["get", "sloths.v2.slow.example.com", "--request-timeout=1s"]);
+        webhook.accept().is_ok()
+    });
+    webhook.set_nonblocking(false).expect("it can be told");
+    Hanging { cluster, webhook }
+}
+
+impl Hanging {
+    /// The plugin at the moment when it has asked for everything and all but one type has answered.
+    fn waiting(&self, plugin: Plugin) -> (crate::harness::RunningPlugin, TcpStream) {
+        let running = plugin.spawn();
+        let (connection, _) = self.webhook.accept().expect("the API server asks the webhook");
+        // The other types are answered in milliseconds.
+        thread::sleep(Duration::from_millis(1500));
+        (running, connection)
+    }
+}
+
+/// Lets a paused program go on, also after a failed assertion.
+struct Paused<'a>(&'a Component);
+
+impl<'a> Paused<'a> {
+    fn new(component: &'a Component) -> Self {
+        component.pause();
+        Self(component)
+    }
+}
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        self.0.resume();
+    }
+}
+
+fn stop(hanging: &Hanging, form: &str) -> Output {
+    let plugin = hanging.cluster.plugin(["scan", "-o", form]);
+    let (running, _connection) = hanging.waiting(plugin);
+    let _paused = Paused::new(hanging.cluster.api_server());
+    let began = Instant::now();
+    running.signal(Signal::INT);
+    let out = running.finish();
+    assert!(
+        began.elapsed() < Duration::from_secs(2),
+        "it took {:?}",
+        began.elapsed()
+    );
+    out
+}
+
+#[test]
+fn ctrl_c_prints_what_was_read_and_says_that_it_is_not_all() {
+    let hanging = hanging();
+    let out = stop(&hanging, "table");
+    assert_eq!(out.code, 130, "{out}");
+    assert!(out.stdout.contains("cm/kept"), "{out}");
+    assert!(
+        out.stdout
+            .contains("sloths.slow.example.com: stopped before they were read"),
+        "{out}"
+    );
+    assert!(out.stdout.contains("STOPPED before the end"), "{out}");
+    assert!(out.stderr.is_empty(), "{out}");
+
+    let out = stop(&hanging, "json");
+    assert_eq!(out.code, 130, "{out}");
+    let report = document(&out.stdout);
+    assert_eq!(report["interrupted"], true);
+    assert_eq!(report["complete"], false);
+    assert_eq!(names(&report, "terminating"), ["configmaps/kept"]);
+    assert_eq!(gap(&report, "sloths.slow.example.com")["reason"], "Interrupted");
+}
+
+#[test]
+fn a_type_that_hangs_costs_its_time_limit_and_the_rest_is_read() {
+    let hanging = hanging();
+    let out = hanging
+        .cluster
+        .plugin(["scan", "-o", "json", "--request-timeout=2s"])
+        .run();
+    assert_eq!(out.code, 0, "{out}");
+    let report = document(&out.stdout);
+    let gap = gap(&report, "sloths.slow.example.com");
+    assert_eq!(gap["reason"], "TimedOut");
+    assert_eq!(gap["message"], "no answer within 2 s");
+    assert_eq!(names(&report, "terminating"), ["configmaps/kept"]);
+}
+
+#[test]
+fn progress_is_shown_on_a_terminal_and_says_what_it_waits_for() {
+    let hanging = hanging();
+    let scan = || hanging.cluster.plugin(["scan", "--request-timeout=2s"]);
+    let out = scan().stderr_to(End::Terminal(80)).run();
+    assert!(
+        out.stderr
+            .contains("objects, waiting for sloths.slow.example.com"),
+        "{out}"
+    );
+    assert!(
+        out.stderr.ends_with("\r\u{1b}[K"),
+        "the line is taken away at the end: {out}"
+    );
+    for line in out.stderr.split("\r\u{1b}[K") {
+        assert!(line.len() < 80, "{line:?}");
+    }
+    assert!(!out.stdout.contains("waiting for sloths"), "{out}");
+    // Elsewhere nobody would see it but a log.
+    let out = scan().stdout_to(End::Terminal(80)).run();
+    assert!(out.stderr.is_empty(), "{out}");
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_given_up_in_time() {
+    let hanging = hanging();
+    let _paused = Paused::new(hanging.cluster.api_server());
+    let began = Instant::now();
+    let out = hanging.cluster.plugin(["scan", "--request-timeout=2s"]).run();
+    assert_eq!(out.code, 1, "{out}");
+    let (error, hint) = complaint(&out);
+    assert!(
+        error.contains("did not answer in time") || error.contains("timed out"),
+        "{out}"
+    );
+    assert!(
+        hint.contains("--request-timeout") || hint.contains("network"),
+        "{out}"
+    );
+    assert!(
+        began.elapsed() < Duration::from_secs(6),
+        "it took {:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn ctrl_c_before_the_first_answer_ends_it_too() {
+    let hanging = hanging();
+    let _paused = Paused::new(hanging.cluster.api_server());
+    let running = hanging.cluster.plugin(["scan"]).spawn();
+    thread::sleep(Duration::from_millis(700));
+    running.signal(Signal::INT);
+    let out = running.finish();
+    assert_eq!(out.code, 130, "{out}");
+    assert!(!out.stdout.contains("Nothing"), "{out}");
+}

@@ -1,0 +1,166 @@
+//! On a terminal: its width, its colours, its characters.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::{held, troubled::troubled};
+use crate::harness::{Cluster, End};
+
+/// What stands on a terminal, a line each, without colours.
+fn screen(text: &str) -> Vec<String> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[") {
+        plain.push_str(&rest[..at]);
+        let end = rest[at..]
+            .find(|c: char| c.is_ascii_alphabetic())
+            .expect("a whole sequence");
+        rest = &rest[at + end + 1..];
+    }
+    plain.push_str(rest);
+    plain
+        .lines()
+        .map(|line| line.trim_end_matches('\r').to_owned())
+        .collect()
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let cluster = &troubled().cluster;
+    for columns in [40, 80, 120] {
+        for words in [
+            &["scan"][..],
+            &["scan", "--all"],
+            &["scan", "-n", "db"],
+            &["scan", "gadgets"],
+        ] {
+            let out = cluster
+                .plugin(words.iter().copied())
+                .stdout_to(End::Terminal(columns))
+                .run()
+                .success();
+            for line in screen(&out) {
+                // A single word is not broken, so that it can be copied whole; the terminal wraps it.
+                let breakable = line.trim_start().contains(' ');
+                assert!(
+                    line.width() <= usize::from(columns) || !breakable,
+                    "{} columns on {columns}: {line:?}\n{out}",
+                    line.width()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn narrow_terminals_lose_columns_and_never_names() {
+    let cluster = &troubled().cluster;
+    let on = |columns| {
+        let out = cluster
+            .plugin(["scan", "--terminating"])
+            .stdout_to(End::Terminal(columns))
+            .run()
+            .success();
+        screen(&out).join("\n")
+    };
+    let (narrow, usual) = (on(40), on(120));
+    assert!(usual.contains("finalizers"), "{usual}");
+    assert!(!narrow.lines().nth(1).unwrap().contains("finalizers"), "{narrow}");
+    for object in ["pvc/data-0", "-n db", "challenge/api-cert", "ns/pay", "pod/web-1"] {
+        assert!(
+            narrow.contains(object) && usual.contains(object),
+            "{object}:\n{narrow}\n{usual}"
+        );
+    }
+}
+
+#[test]
+fn wide_is_never_cut() {
+    let cluster = &troubled().cluster;
+    let out = cluster
+        .plugin(["scan", "-o", "wide"])
+        .stdout_to(End::Terminal(40))
+        .run()
+        .success();
+    assert!(
+        out.contains("the kubelet of its node has not confirmed that it stopped\r\n"),
+        "{out}"
+    );
+    assert!(out.contains("(none)"), "{out}");
+}
+
+#[test]
+fn colour_is_for_terminals_that_want_it() {
+    let cluster = &troubled().cluster;
+    let scan = || cluster.plugin(["scan"]);
+    let coloured = |text: &str| text.contains('\u{1b}');
+    let terminal = End::Terminal(80);
+    assert!(coloured(
+        &scan().env("TERM", "xterm").stdout_to(terminal).run().success()
+    ));
+    assert!(!coloured(&scan().env("TERM", "xterm").run().success()));
+    assert!(!coloured(
+        &scan().env("TERM", "dumb").stdout_to(terminal).run().success()
+    ));
+    assert!(!coloured(
+        &scan().env("NO_COLOR", "1").stdout_to(terminal).run().success()
+    ));
+    // Of an empty variable the convention says that it is none.
+    assert!(coloured(
+        &scan().env("NO_COLOR", "").stdout_to(terminal).run().success()
+    ));
+    // Data has no colours, wherever it goes.
+    for form in ["json", "yaml", "name"] {
+        let out = cluster
+            .plugin(["scan", "-o", form])
+            .stdout_to(terminal)
+            .run()
+            .success();
+        assert!(!coloured(&out), "{form}: {out}");
+    }
+}
+
+#[test]
+fn a_locale_without_utf8_gets_ascii() {
+    let cluster = &troubled().cluster;
+    let scan = |locale: &str| {
+        cluster
+            .plugin(["scan", "-n", "db"])
+            .env("LC_ALL", locale)
+            .stdout_to(End::Terminal(60))
+            .run()
+            .success()
+    };
+    let (ascii, unicode) = (scan("C"), scan("C.UTF-8"));
+    assert!(ascii.is_ascii(), "{ascii}");
+    assert!(ascii.contains("..."), "something is cut at this width: {ascii}");
+    assert!(unicode.contains('…'), "{unicode}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let cluster = &troubled().cluster;
+    for form in ["table", "wide", "json", "yaml", "name"] {
+        let out = cluster
+            .plugin(["scan", "--all", "-o", form])
+            .stdout_to(End::Closed)
+            .run();
+        assert_eq!(out.code, 0, "{form}: {out}");
+        // What was not read may still be said; there is nothing to say about the pipe.
+        assert!(
+            !out.stderr.contains("error") && !out.stderr.contains("pipe"),
+            "{form}: {out}"
+        );
+    }
+}
+
+#[test]
+fn a_quick_scan_leaves_nothing_on_stderr() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("quiet");
+    held(&ns, "kept", "example.com/hold");
+    let out = cluster
+        .plugin(["scan", "-n", ns.name()])
+        .stdout_to(End::Terminal(80))
+        .run();
+    assert!(out.stderr.is_empty(), "{out}");
+}

@@ -1,0 +1,141 @@
+//! The cluster in trouble: stuck deletions, a dead API group, types whose conversion webhook is gone. Its audit
+//! log is on, so that whatever the tests do with it also shows what the plugin asks for.
+
+use std::{fs, sync::LazyLock, time::Duration};
+
+use tempfile::TempDir;
+
+use crate::{
+    harness::{Cluster, Options, wait},
+    stuck,
+};
+
+pub struct Troubled {
+    pub cluster: Cluster,
+    /// Requests as the API server answered them, a JSON object a line.
+    audit: TempDir,
+}
+
+impl Troubled {
+    pub fn audit_log(&self) -> String {
+        fs::read_to_string(self.audit.path().join("audit.log")).expect("the audit log is there")
+    }
+}
+
+pub fn troubled() -> &'static Troubled {
+    static TROUBLED: LazyLock<Troubled> = LazyLock::new(start);
+    &TROUBLED
+}
+
+fn start() -> Troubled {
+    let audit = tempfile::tempdir().expect("a temporary directory");
+    let (policy, log) = (audit.path().join("policy.yaml"), audit.path().join("audit.log"));
+    fs::write(
+        &policy,
+        r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}"#,
+    )
+    .expect("the policy is written");
+    let flags = [
+        format!("--audit-policy-file={}", policy.display()),
+        format!("--audit-log-path={}", log.display()),
+    ];
+    let cluster = Cluster::with(&Options {
+        apiserver_args: &[&flags[0], &flags[1]],
+        ..Options::default()
+    });
+    stuck::small_cluster(&cluster);
+    // Before any webhook is dead: each makes the namespace controller wait half a minute in every round.
+    wait(
+        "the namespace controller has met the dead group",
+        Duration::from_secs(90),
+        || {
+            let pay = cluster.get(["namespace", "pay"]).expect("its challenge holds it");
+            let mut conditions = pay["status"]["conditions"].as_array().into_iter().flatten();
+            conditions.any(|condition| {
+                condition["type"] == "NamespaceDeletionDiscoveryFailure" && condition["status"] == "True"
+            })
+        },
+    );
+    two_versions(&cluster, "gadgets", "Gadget");
+    two_versions(&cluster, "gizmos", "Gizmo");
+    // A gizmo is stored in either version: no version can be read without a conversion.
+    store_in(&cluster, "gizmos", "v2");
+    cluster
+        .apply("{apiVersion: dead.example.com/v2, kind: Gizmo, metadata: {name: new, namespace: default}}");
+    for plural in ["gadgets", "gizmos"] {
+        convert_through_a_missing_service(&cluster, plural);
+    }
+    Troubled { cluster, audit }
+}
+
+/// A type with v1, stored, and v2, preferred, and an object `old` stored as v1 and held by a finalizer.
+fn two_versions(cluster: &Cluster, plural: &str, kind: &str) {
+    let schema = "schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}";
+    cluster.apply(&format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {plural}.dead.example.com}}
+spec:
+  group: dead.example.com
+  scope: Namespaced
+  names: {{plural: {plural}, kind: {kind}}}
+  versions:
+  - {{name: v1, served: true, storage: true, {schema}}}
+  - {{name: v2, served: true, storage: false, {schema}}}
+"
+    ));
+    wait("both versions are served", Duration::from_secs(30), || {
+        ["v1", "v2"].iter().all(|version| {
+            let ty = format!("{plural}.{version}.dead.example.com");
+            cluster.kubectl(["get", &ty, "--all-namespaces"]).code == 0
+        })
+    });
+    cluster.apply(&format!(
+        "{{apiVersion: dead.example.com/v1, kind: {kind}, metadata: {{name: old, namespace: default, finalizers: [dead.example.com/hold]}}}}"
+    ));
+}
+
+fn store_in(cluster: &Cluster, plural: &str, version: &str) {
+    let stores = |at: usize, yes: bool| {
+        format!(r#"{{"op":"replace","path":"/spec/versions/{at}/storage","value":{yes}}}"#)
+    };
+    let patch = format!("[{},{}]", stores(0, version == "v1"), stores(1, version == "v2"));
+    patch_crd(cluster, plural, "json", &patch);
+    wait("the new version is stored", Duration::from_secs(30), || {
+        let crd = cluster.get(["crd", &format!("{plural}.dead.example.com")]);
+        crd.is_some_and(|crd| {
+            crd["status"]["storedVersions"]
+                .as_array()
+                .is_some_and(|stored| stored.len() == 2)
+        })
+    });
+}
+
+fn convert_through_a_missing_service(cluster: &Cluster, plural: &str) {
+    patch_crd(
+        cluster,
+        plural,
+        "merge",
+        r#"{"spec":{"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],
+            "clientConfig":{"service":{"namespace":"default","name":"converter"}}}}}}"#,
+    );
+    wait("reading the type fails", Duration::from_secs(30), || {
+        let ty = format!("{plural}.v2.dead.example.com");
+        let read = cluster.kubectl(["get", &ty, "--all-namespaces"]);
+        read.stderr.contains("conversion webhook")
+    });
+}
+
+fn patch_crd(cluster: &Cluster, plural: &str, kind: &str, patch: &str) {
+    let name = format!("{plural}.dead.example.com");
+    cluster
+        .kubectl([
+            "patch",
+            "crd",
+            &name,
+            &format!("--type={kind}"),
+            &format!("--patch={patch}"),
+        ])
+        .success();
+}
