@@ -2,6 +2,7 @@
 //! `docs/`, and changed only with [`API_VERSION`].
 
 pub mod catalog;
+pub mod causes;
 pub mod explain;
 pub mod finalizer;
 pub mod gaps;
@@ -18,6 +19,7 @@ pub use self::{
     scan::ScanReport,
 };
 use crate::{
+    diagnose::Verdict,
     object::{Age, Deletion, Finalizer, ObjectRef},
     snapshot::Condition,
 };
@@ -108,6 +110,8 @@ pub struct ObjectReport {
     pub finalizers: Vec<Finalizer>,
     /// Why it has not gone, in one line.
     pub reason: Option<String>,
+    /// How it stands with the finalizer that says most; none if that was not looked at.
+    pub verdict: Option<Verdict>,
     /// What is left in it, if it is a Namespace: objects by `plural.group`, counted by this reading.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub left: BTreeMap<String, u64>,

@@ -180,15 +180,20 @@ impl Scan {
         })
     }
 
-    /// Whether objects may have been read and not counted.
-    pub fn is_filtered(&self) -> bool {
+    /// Whether what was read of a namespace need not be all that is in it.
+    pub fn is_narrowed(&self) -> bool {
         let Filter {
             finalizers,
             selector,
             older_than,
         } = &self.filter;
-        let chosen = !self.types.is_empty() || !self.exclude.is_empty() || self.scope != Scope::All;
+        let chosen = !self.types.is_empty() || !self.exclude.is_empty();
         chosen || !finalizers.is_empty() || selector.is_some() || older_than.is_some()
+    }
+
+    /// Whether objects may have been read and not counted.
+    pub fn is_filtered(&self) -> bool {
+        self.is_narrowed() || self.scope != Scope::All
     }
 }
 

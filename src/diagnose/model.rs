@@ -130,6 +130,8 @@ pub struct Blocker {
     pub on: Vec<Blocker>,
     /// Its own finalizers, if it is itself being deleted.
     pub waits: Vec<Wait>,
+    /// Whether it sums up others that wait for the blockers named next to it, and so is no cause of its own.
+    pub rest: bool,
 }
 
 impl Blocker {
@@ -140,12 +142,21 @@ impl Blocker {
             says: says.into(),
             on: Vec::new(),
             waits: Vec::new(),
+            rest: false,
+        }
+    }
+
+    /// Others that wait for the blockers named next to it, summed up.
+    pub fn rest(says: impl Into<String>) -> Self {
+        Blocker {
+            rest: true,
+            ..Blocker::new(None, says)
         }
     }
 
     /// Whether it waits for nothing else.
     pub fn is_root(&self) -> bool {
-        self.on.is_empty() && self.waits.iter().all(|wait| wait.on.is_empty())
+        !self.rest && self.on.is_empty() && self.waits.iter().all(|wait| wait.on.is_empty())
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
     table::{self, Column},
 };
 use crate::{
+    diagnose::graph::Group,
     object::List,
     report::{GapReport, ObjectReport, ScanReport, gaps},
 };
@@ -47,6 +48,7 @@ pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut imp
     scan.finalizers(out)?;
     if !options.no_headers {
         scan.totals(out)?;
+        scan.weaker(out)?;
         scan.not_read(out)?;
         scan.stopped(out)?;
     }
@@ -71,6 +73,7 @@ const TERMINATING: &[Column] = &[
     Column::optional("deletion requested", 3),
     Column::optional("uid", 4),
     Column::optional("finalizers", 1),
+    Column::fixed("verdict"),
     Column::rest("why it is still there"),
 ];
 
@@ -114,15 +117,101 @@ impl Scan<'_> {
             } else {
                 String::new()
             };
-            let heading = format!("TERMINATING ({}{grace})", count(objects.len() as u64, "object"));
+            let causes = match self.report.root_causes.len() {
+                0 => String::new(),
+                some => format!(", {}", count(some as u64, "root cause")),
+            };
+            let objects = count(objects.len() as u64, "object");
+            let heading = format!("TERMINATING ({objects}{causes}{grace})");
             writeln!(out, "{}", self.style.heading(&self.wrap(&heading, 1)))?;
         }
-        let rows: Vec<_> = objects
+        let groups = &self.report.grouping.groups;
+        if groups.is_empty() || self.options.no_headers {
+            let rows: Vec<_> = objects
+                .iter()
+                .map(|object| self.terminating_row(object))
+                .collect();
+            let lines = table::lines(TERMINATING, &rows, &self.style, 1, !self.options.no_headers);
+            return self.table(&lines, out);
+        }
+        let alone = &self.report.grouping.alone;
+        let rows: Vec<_> = groups
             .iter()
-            .map(|object| self.terminating_row(object))
+            .flat_map(|group| &group.objects)
+            .chain(alone)
+            .map(|&at| self.terminating_row(&objects[at]))
             .collect();
-        let lines = table::lines(TERMINATING, &rows, &self.style, 1, !self.options.no_headers);
-        self.table(&lines, out)
+        let lines = table::lines(TERMINATING, &rows, &self.style, 3, true);
+        let (heading, mut rest) = lines.split_at(1);
+        self.table(heading, out)?;
+        for group in groups {
+            writeln!(out, "{}", self.style.heading(&self.root_causes(group)))?;
+            let (lines, others) = rest.split_at(group.objects.len().min(rest.len()));
+            for line in lines {
+                writeln!(out, "{line}")?;
+            }
+            rest = others;
+        }
+        if !rest.is_empty() {
+            writeln!(
+                out,
+                "{}",
+                self.style
+                    .heading(&self.wrap(" no root cause beyond the object itself", 1))
+            )?;
+        }
+        rest.iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+
+    /// The line above the objects that wait for the same.
+    fn root_causes(&self, group: &Group) -> String {
+        const SHOWN: usize = 2;
+        let most = if self.options.wide { usize::MAX } else { SHOWN };
+        let mut causes: Vec<_> = group
+            .causes
+            .iter()
+            .take(most)
+            .map(|&at| {
+                let cause = &self.report.root_causes[at];
+                match &cause.object {
+                    Some(object) => match &object.namespace {
+                        Some(namespace) => {
+                            format!("{} {namespace}/{}: {}", object.kind, object.name, cause.says)
+                        }
+                        None => format!("{} {}: {}", object.kind, object.name, cause.says),
+                    },
+                    None => cause.says.clone(),
+                }
+            })
+            .collect();
+        if group.causes.len() > causes.len() {
+            causes.push(format!("{} more", group.causes.len() - causes.len()));
+        }
+        let (label, frees) = if group.causes.len() == 1 {
+            (" root cause: ", "frees")
+        } else {
+            (" root causes: ", "together free")
+        };
+        let frees = format!("   {frees} {}", count(group.objects.len() as u64, "object"));
+        let room = self
+            .style
+            .width
+            .map(|width| width.saturating_sub(label.len() + frees.len()));
+        // Each cause gets its share, so that the last is named too.
+        let share = room.map(|room| (room / causes.len().max(1)).saturating_sub(5).max(20));
+        let causes: Vec<_> = causes
+            .iter()
+            .map(|cause| match (share, causes.len()) {
+                (Some(_), 1) | (None, _) => cause.clone(),
+                (Some(share), _) => table::cut(cause, share, &self.style),
+            })
+            .collect();
+        let causes = harmless(&causes.join("; and ")).into_owned();
+        match room {
+            Some(room) if room < 30 => self.wrap(&format!("{label}{causes}{frees}"), 3),
+            Some(room) => format!("{label}{}{frees}", table::cut(&causes, room, &self.style)),
+            None => format!("{label}{causes}{frees}"),
+        }
     }
 
     fn terminating_row(&self, object: &ObjectReport) -> Vec<String> {
@@ -137,6 +226,7 @@ impl Scan<'_> {
             wide(deletion.map(|deletion| deletion.requested_at.to_string())),
             wide(object.object.uid.clone()),
             self.finalizer_list(object),
+            self.verdict(object),
             object.reason.clone().unwrap_or_default(),
         ]
     }
@@ -292,6 +382,20 @@ impl Scan<'_> {
         Ok(())
     }
 
+    /// What could not be seen of what the objects wait for. That everything was listed is another matter.
+    fn weaker(&self, out: &mut impl Write) -> io::Result<()> {
+        for group in &gaps::grouped(&self.report.weaker_for) {
+            let most = if self.options.wide { usize::MAX } else { 6 };
+            let line = format!(
+                "Reasons are weaker, because this could not be read: {}: {}",
+                gaps::some(&group.subjects, most),
+                group.why
+            );
+            writeln!(out, "{}", self.style.warning(&self.wrap(&harmless(&line), 4)))?;
+        }
+        Ok(())
+    }
+
     fn stopped(&self, out: &mut impl Write) -> io::Result<()> {
         if self.report.not_read.iter().any(GapReport::is_interruption) && self.report.interrupted {
             writeln!(
@@ -337,6 +441,15 @@ impl Scan<'_> {
             _ if self.options.wide => all_finalizers(object),
             [one] => one.to_string(),
             [first, rest @ ..] => format!("{first} +{}", rest.len()),
+        }
+    }
+
+    /// Empty where nothing was looked at, as with files.
+    fn verdict(&self, object: &ObjectReport) -> String {
+        match object.verdict {
+            Some(verdict) => verdict.word().to_owned(),
+            None if self.report.not_looked_at > 0 => "not looked at".to_owned(),
+            None => String::new(),
         }
     }
 

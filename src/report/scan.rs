@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
+    causes::{Grouping, RootCauseReport},
     reason::{self, Content, Coverage},
 };
 use crate::{
@@ -68,6 +69,15 @@ pub struct ScanReport {
     pub totals: Totals,
     /// Objects being deleted.
     pub terminating: Vec<ObjectReport>,
+    /// What these objects wait for in the end, what holds most first.
+    pub root_causes: Vec<RootCauseReport>,
+    /// How many of them were not looked at one by one, because there are too many.
+    pub not_looked_at: usize,
+    /// What could not be seen of what they wait for; reasons and verdicts are weaker for it.
+    pub weaker_for: Vec<GapReport>,
+    /// How the table groups them.
+    #[serde(skip)]
+    pub grouping: Grouping,
     /// With `--all`: the other objects that have finalizers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<Vec<ObjectReport>>,
@@ -175,6 +185,10 @@ impl ScanReport {
                 stuck,
             },
             terminating,
+            root_causes: Vec::new(),
+            not_looked_at: 0,
+            weaker_for: Vec::new(),
+            grouping: Grouping::default(),
             objects: view
                 .all
                 .then(|| others.into_iter().map(|seen| context.object(seen)).collect()),
@@ -231,6 +245,7 @@ impl Context<'_> {
                     snapshot.observed_at,
                 )
             }),
+            verdict: None,
             conditions: raised.map(Into::into).collect(),
             left: content.left,
         }

@@ -2,6 +2,7 @@
 //! written to.
 
 mod catalog;
+mod causes;
 mod explain;
 mod knowledge;
 mod progress;

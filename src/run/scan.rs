@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::{
     block_on,
+    causes::Look,
     progress::{EVERY, Line},
     terminal,
 };
@@ -28,10 +29,11 @@ use crate::{
 };
 
 pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
-    let (snapshot, took) = match &scan.source {
+    let (snapshot, look, took) = match &scan.source {
         Source::Server(connection) => {
             let began = Instant::now();
-            (block_on(read(connection, scan))?, Some(began.elapsed()))
+            let (snapshot, look) = block_on(read(connection, scan, knowledge))?;
+            (snapshot, look, Some(began.elapsed()))
         }
         Source::Files(paths) => {
             let wanted = Wanted {
@@ -42,16 +44,23 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
                 filter: &scan.filter,
                 now: Timestamp::now(),
             };
-            (load(paths, &mut stdin().lock(), &wanted)?, None)
+            (load(paths, &mut stdin().lock(), &wanted)?, None, None)
         }
     };
-    let report = ScanReport::new(&snapshot, knowledge, &scan.view);
+    let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
+    if let Some(look) = look {
+        report.add_causes(&look.finish(&snapshot, knowledge));
+    }
     show(&report, scan, took)?;
     Ok(exit(&report, scan))
 }
 
 /// Reads the cluster until it is done or the user has had enough.
-async fn read(connection: &Connection, scan: &Scan) -> Result<Snapshot, Error> {
+async fn read(
+    connection: &Connection,
+    scan: &Scan,
+    knowledge: &Knowledge,
+) -> Result<(Snapshot, Option<Look>), Error> {
     let server = Server {
         connected: connect(connection).await?,
     };
@@ -77,7 +86,23 @@ async fn read(connection: &Connection, scan: &Scan) -> Result<Snapshot, Error> {
         }
     }
     drop(line);
-    Ok(reading.finish(&server.connected.server))
+    let mut snapshot = reading.finish(&server.connected.server);
+    let look = why(&server, &mut snapshot, scan, knowledge).await;
+    Ok((snapshot, look))
+}
+
+/// Looks at what is being deleted, if anything is, until it is understood or the user has had enough.
+async fn why(server: &Server, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Option<Look> {
+    let mut look = Look::new(snapshot, scan.is_narrowed())?;
+    if snapshot.interrupted {
+        return Some(look);
+    }
+    let stopped = tokio::select! {
+        () = look.run(server, knowledge) => false,
+        _ = tokio::signal::ctrl_c() => true,
+    };
+    snapshot.interrupted |= stopped;
+    Some(look)
 }
 
 fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), Error> {

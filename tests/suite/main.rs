@@ -16,4 +16,5 @@ mod layers;
 mod packaging;
 mod playground;
 mod scan;
+mod scan_causes;
 mod stuck;

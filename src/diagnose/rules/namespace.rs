@@ -169,13 +169,10 @@ fn left(
         });
     }
     if held.len() > SHOWN {
-        finding.wait.on.push(Blocker::new(
-            None,
-            format!(
-                "and {} more kinds of object that are being deleted",
-                held.len() - SHOWN
-            ),
-        ));
+        finding.wait.on.push(Blocker::rest(format!(
+            "and {} more kinds of object that are being deleted",
+            held.len() - SHOWN
+        )));
     }
     let going: usize = held.values().map(Vec::len).sum();
     let others = all.saturating_sub(going as u64);
@@ -189,7 +186,7 @@ fn left(
         finding
             .wait
             .on
-            .push(Blocker::new(None, format!("{others} other objects {why}")));
+            .push(Blocker::rest(format!("{others} other objects {why}")));
     }
     if all == 0 && !silent {
         if content.gaps.is_empty() {

@@ -1,0 +1,270 @@
+use jiff::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+use crate::object::List;
+
+fn object(name: &str) -> ObjectRef {
+    let (type_name, name) = name.split_once('/').unwrap_or(("things", name));
+    ObjectRef {
+        type_name: type_name.to_owned(),
+        name: name.to_owned(),
+        ..ObjectRef::default()
+    }
+}
+
+fn finalizer(name: &str) -> Finalizer {
+    Finalizer {
+        list: List::Metadata,
+        name: name.to_owned(),
+    }
+}
+
+fn wait(verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
+    Wait {
+        finalizer: Some(finalizer("a/b")),
+        verdict,
+        says: says.to_owned(),
+        on,
+    }
+}
+
+fn on(name: &str) -> Blocker {
+    Blocker::new(Some(object(name)), "is in the way")
+}
+
+fn diagnosis(waits: Vec<Wait>) -> Diagnosis {
+    Diagnosis {
+        target: ObjectRef::default(),
+        deletion: None,
+        observed_at: Timestamp::UNIX_EPOCH,
+        headline: String::new(),
+        waits,
+        outlook: Vec::new(),
+        steps: Vec::new(),
+        do_not: Vec::new(),
+        evidence: Vec::new(),
+        gaps: Vec::new(),
+    }
+}
+
+/// Objects by name with their waits, and the root causes as `cause (objects, frees)`.
+fn roots(objects: &[(&str, Option<Vec<Wait>>)]) -> (Vec<String>, Causes) {
+    let held: Vec<_> = objects
+        .iter()
+        .map(|(name, waits)| (object(name), waits.clone().map(diagnosis)))
+        .collect();
+    let finalizers = [finalizer("a/b")];
+    let waiting: Vec<_> = held
+        .iter()
+        .map(|(object, diagnosis)| Waiting {
+            object,
+            finalizers: &finalizers,
+            diagnosis: diagnosis.as_ref(),
+            content: Vec::new(),
+        })
+        .collect();
+    let found = causes(&waiting);
+    let shown = found.causes.iter().map(|cause| {
+        let name = cause
+            .object
+            .as_ref()
+            .map_or(cause.says.clone(), |object| object.name.clone());
+        format!("{name} {:?} {}", cause.objects, cause.frees)
+    });
+    (shown.collect(), found)
+}
+
+#[test]
+fn a_chain_has_one_root_that_frees_all_of_it() {
+    let (shown, found) = roots(&[
+        ("pv", Some(vec![wait(Verdict::InUse, "", vec![on("pvc")])])),
+        ("pvc", Some(vec![wait(Verdict::InUse, "", vec![on("pod")])])),
+    ]);
+    assert_eq!(shown, ["pod [0, 1] 2"]);
+    assert_eq!(found.causes[0].says, "is in the way");
+    assert!(found.alone.is_empty());
+}
+
+#[test]
+fn a_turn_that_has_not_come_is_no_cause_of_its_own() {
+    let (shown, _) = roots(&[(
+        "pv",
+        Some(vec![
+            wait(Verdict::InUse, "", vec![on("pvc")]),
+            wait(Verdict::Waiting, "acts once it is Released", Vec::new()),
+        ]),
+    )]);
+    assert_eq!(shown, ["pvc [0] 1"]);
+}
+
+#[test]
+fn what_nobody_removes_is_a_second_cause_and_then_neither_frees_alone() {
+    let (shown, found) = roots(&[(
+        "pvc",
+        Some(vec![
+            wait(Verdict::InUse, "", vec![on("pod")]),
+            wait(Verdict::Unknown, "nobody knows", Vec::new()),
+        ]),
+    )]);
+    assert_eq!(shown, ["pod [0] 0", "pvc [0] 0"]);
+    assert_eq!(found.groups[0].causes, [0, 1]);
+}
+
+#[test]
+fn objects_that_are_held_in_the_same_way_have_one_cause() {
+    let held = || {
+        Some(vec![wait(
+            Verdict::Stalled,
+            "the operator has not acted",
+            Vec::new(),
+        )])
+    };
+    let (_, found) = roots(&[("a", held()), ("b", held()), ("other/c", held())]);
+    assert_eq!(found.causes.len(), 1);
+    assert_eq!(
+        found.causes[0].says,
+        "2 things: a/b, stalled: the operator has not acted"
+    );
+    assert_eq!((found.causes[0].frees, &found.alone), (2, &vec![2]));
+}
+
+#[test]
+fn what_was_not_looked_at_stands_alone_until_something_waits_for_it() {
+    let (shown, found) = roots(&[("a", None)]);
+    assert!(shown.is_empty());
+    assert_eq!(found.alone, [0]);
+    let (shown, _) = roots(&[
+        ("a", None),
+        ("other/b", Some(vec![wait(Verdict::Waiting, "", vec![on("a")])])),
+    ]);
+    assert_eq!(shown, ["a [0, 1] 2"]);
+}
+
+#[test]
+fn objects_that_wait_for_each_other_are_one_cause() {
+    let waits_for = |name| Some(vec![wait(Verdict::Waiting, "", vec![on(name)])]);
+    let (shown, _) = roots(&[
+        ("a", waits_for("b")),
+        ("b", waits_for("a")),
+        ("c", waits_for("a")),
+        ("d", waits_for("d")),
+    ]);
+    assert_eq!(
+        shown,
+        ["these wait for each other: things a, things b [0, 1, 2] 3"]
+    );
+}
+
+#[test]
+fn what_only_sums_up_is_no_cause() {
+    let (shown, _) = roots(&[(
+        "ns",
+        Some(vec![wait(
+            Verdict::Waiting,
+            "",
+            vec![on("pod"), Blocker::rest("7 others")],
+        )]),
+    )]);
+    assert_eq!(shown, ["pod [0] 1"]);
+}
+
+#[test]
+fn one_dead_backend_is_one_cause_of_all_that_wait_for_it() {
+    let dead = || {
+        Some(vec![wait(
+            Verdict::Waiting,
+            "",
+            vec![Blocker::new(None, "metrics.k8s.io/v1beta1 does not answer")],
+        )])
+    };
+    let (shown, _) = roots(&[("namespaces/a", dead()), ("namespaces/b", dead())]);
+    assert_eq!(shown, ["metrics.k8s.io/v1beta1 does not answer [0, 1] 2"]);
+}
+
+#[test]
+fn a_namespace_waits_for_all_that_is_deleted_in_it() {
+    let (ns, one, two) = (object("namespaces/n"), object("a"), object("b"));
+    let (blocked, spec) = (
+        diagnosis(vec![wait(Verdict::InUse, "", vec![on("pod")])]),
+        [finalizer("kubernetes")],
+    );
+    let waiting = |object, diagnosis, content| Waiting {
+        object,
+        finalizers: &spec,
+        diagnosis,
+        content,
+    };
+    let found = causes(&[
+        waiting(&ns, None, vec![&one, &two]),
+        waiting(&one, Some(&blocked), Vec::new()),
+        waiting(&two, Some(&blocked), Vec::new()),
+    ]);
+    assert_eq!(found.causes.len(), 1);
+    assert_eq!(found.causes[0].frees, 3);
+}
+
+/// The sinks that a node reaches, found the slow way.
+fn reached_slowly(edges: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
+    let reach = |from: usize| {
+        let (mut met, mut next) = (BTreeSet::from([from]), vec![from]);
+        while let Some(node) = next.pop() {
+            next.extend(edges[node].iter().copied().filter(|&to| met.insert(to)));
+        }
+        met
+    };
+    let ends = |node: &usize| reach(*node).iter().all(|other| reach(*other).contains(node));
+    reach(from).into_iter().filter(ends).collect()
+}
+
+proptest! {
+    #[test]
+    fn sinks_are_those_that_a_search_from_each_node_finds(
+        edges in (1..14_usize).prop_flat_map(|n| proptest::collection::vec(proptest::collection::vec(0..n, 0..4), n))
+    ) {
+        let sinks = sinks(&edges);
+        for node in 0..edges.len() {
+            let found: BTreeSet<usize> =
+                sinks.of(node).iter().flat_map(|&part| sinks.members[part].iter().copied()).collect();
+            prop_assert_eq!(found, reached_slowly(&edges, node));
+        }
+    }
+
+    #[test]
+    fn no_object_is_lost_and_each_is_in_one_group(
+        world in proptest::collection::vec(
+            proptest::option::of(proptest::collection::vec((0..3_u8, proptest::collection::vec(0..16_u8, 0..4)), 0..3)),
+            1..12,
+        )
+    ) {
+        let names: Vec<_> = (0..world.len()).map(|at| at.to_string()).collect();
+        let objects: Vec<_> = world
+            .iter()
+            .zip(&names)
+            .map(|(waits, name)| {
+                let waits = waits.as_ref().map(|waits| {
+                    let verdicts = [Verdict::InUse, Verdict::Failing, Verdict::Unknown];
+                    let made = waits.iter().map(|(verdict, on_names)| {
+                        let blockers = on_names.iter().map(|name| on(&name.to_string())).collect();
+                        wait(verdicts[usize::from(*verdict)], "", blockers)
+                    });
+                    made.collect::<Vec<_>>()
+                });
+                (name.as_str(), waits)
+            })
+            .collect();
+        let (_, found) = roots(&objects);
+        let mut places: Vec<_> = found.groups.iter().flat_map(|group| group.objects.clone()).collect();
+        places.extend(&found.alone);
+        places.sort_unstable();
+        prop_assert_eq!(places, (0..objects.len()).collect::<Vec<_>>());
+        for group in &found.groups {
+            prop_assert!(!group.causes.is_empty());
+        }
+        // Each object is freed by at most one cause alone, and only by one that it waits for.
+        prop_assert!(found.causes.iter().map(|cause| cause.frees).sum::<usize>() <= objects.len());
+        for cause in &found.causes {
+            prop_assert!(cause.frees <= cause.objects.len() && !cause.objects.is_empty());
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `scan` says why each object is still there, and what they wait for in the end.
+
+use std::{sync::LazyLock, time::Duration};
+
+use serde_json::Value;
+
+use crate::{
+    harness::{Cluster, Options, Output, wait},
+    stuck,
+};
+
+/// The cluster of the examples: a claim in use with its volume, a pod on a dead node, a namespace that waits for
+/// a custom resource, and an API group that does not answer.
+static STUCK: LazyLock<Cluster> = LazyLock::new(|| {
+    let cluster = Cluster::start();
+    stuck::small_cluster(&cluster);
+    wait("the pod's grace period is over", Duration::from_secs(30), || {
+        let out = cluster.plugin(["scan", "pods", "-o", "json"]).run();
+        json(&out)["totals"]["stuck"] == 1
+    });
+    cluster
+});
+
+fn json(out: &Output) -> Value {
+    serde_json::from_str(&out.stdout).unwrap_or_else(|error| panic!("{error}: {out}"))
+}
+
+fn row<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let rows = report["terminating"].as_array().unwrap();
+    rows.iter().find(|row| row["name"] == name).unwrap()
+}
+
+fn cause<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let causes = report["rootCauses"].as_array().unwrap();
+    let found = causes.iter().find(|cause| cause["object"]["name"] == name);
+    found.unwrap_or_else(|| panic!("no cause {name} in {report:#}"))
+}
+
+fn names(objects: &Value) -> Vec<&str> {
+    let mut names: Vec<_> = objects
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|object| object["name"].as_str().unwrap())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn objects_stand_under_their_root_cause() {
+    let out = STUCK.plugin(["scan", "--terminating"]).run();
+    eprintln!("{out}");
+    assert_eq!(out.code, 0, "{out}");
+    let lines: Vec<_> = out.stdout.lines().collect();
+    let heading = lines
+        .iter()
+        .position(|line| line.contains("root cause: Pod db/db-0: Running on node-7"))
+        .unwrap_or_else(|| panic!("{out}"));
+    assert!(lines[heading].ends_with("frees 2 objects"), "{out}");
+    let below = lines[heading + 1..=heading + 2].join("\n");
+    assert!(
+        below.contains("pvc/data-0") && below.contains("pv/pvc-6791fdd4"),
+        "{out}"
+    );
+    assert!(out.stdout.starts_with("TERMINATING (5 objects, "), "{out}");
+
+    let report = json(&STUCK.plugin(["scan", "-o", "json"]).run());
+    assert_eq!(row(&report, "data-0")["verdict"], "in-use");
+    assert_eq!(row(&report, "pvc-6791fdd4")["verdict"], "in-use");
+    assert_eq!(row(&report, "web-1")["verdict"], "waiting");
+    let pod = cause(&report, "db-0");
+    assert_eq!(
+        (pod["frees"].as_u64(), names(&pod["objects"])),
+        (Some(2), vec!["data-0", "pvc-6791fdd4"])
+    );
+    assert_eq!(names(&cause(&report, "node-3")["objects"]), ["web-1"]);
+    // The namespace waits for two things, and neither frees it alone.
+    assert_eq!(names(&cause(&report, "api-cert")["objects"]), ["api-cert", "pay"]);
+    assert_eq!(cause(&report, "api-cert")["frees"], 1);
+    let causes = report["rootCauses"].as_array().unwrap();
+    let dead: Vec<_> = causes
+        .iter()
+        .filter(|cause| cause["says"].as_str().unwrap().contains("metrics.k8s.io/v1beta1"))
+        .collect();
+    assert_eq!(dead.len(), 1, "{report:#}");
+    assert_eq!(names(&dead[0]["objects"]), ["pay"]);
+}
+
+#[test]
+fn filters_and_forms_keep_working() {
+    let scan = |words: &[&str]| {
+        let out = STUCK.plugin([&["scan"], words].concat().iter().copied()).run();
+        assert_eq!(out.code, 0, "{out}");
+        out.stdout
+    };
+    let in_db = scan(&["-n", "db", "--terminating"]);
+    assert!(
+        in_db.contains("root cause: Pod db/db-0") && in_db.contains("frees 1 object"),
+        "{in_db}"
+    );
+    assert_eq!(
+        scan(&["-n", "db", "-o", "name"]),
+        "persistentvolumeclaims/data-0\n"
+    );
+    let wide = scan(&["pv", "-o", "wide", "--terminating"]);
+    assert!(
+        wide.contains("root cause: Pod db/db-0") && wide.contains("used by PersistentVolumeClaim db/data-0"),
+        "{wide}"
+    );
+    let bare = scan(&["pv,pvc", "--no-headers", "--terminating"]);
+    assert_eq!(bare.lines().count(), 2, "{bare}");
+    assert!(scan(&["pv", "-o", "yaml"]).contains("rootCauses:"));
+    // A namespace whose content was not part of the scan is looked into.
+    let namespaces: Value = serde_json::from_str(&scan(&["namespaces", "-o", "json"])).unwrap();
+    assert_eq!(names(&cause(&namespaces, "api-cert")["objects"]), ["pay"]);
+}
+
+#[test]
+fn without_the_right_to_see_more_reasons_are_weaker_and_say_so_once() {
+    let user = STUCK
+        .user("lists-claims-and-volumes")
+        .may("get,list", "persistentvolumeclaims,persistentvolumes,namespaces")
+        .create();
+    let out = STUCK
+        .plugin(["scan", "pvc,pv", "-o", "json"])
+        .as_user(&user)
+        .run();
+    let report = json(&out);
+    assert_eq!(row(&report, "data-0")["verdict"], "unknown", "{out}");
+    // The claim is there: that much is seen, and the volume waits for it.
+    assert_eq!(row(&report, "pvc-6791fdd4")["verdict"], "in-use", "{out}");
+    // Everything that was asked for has been listed; what is missing is about reasons.
+    assert_eq!(report["complete"], true, "{out}");
+    let gaps = report["weakerFor"].as_array().unwrap();
+    let pods: Vec<_> = gaps.iter().filter(|gap| gap["name"] == "pods").collect();
+    assert_eq!(pods.len(), 1, "{out}");
+    assert!(
+        report["rootCauses"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|cause| cause["object"]["kind"] != "Pod")
+    );
+    let table = STUCK.plugin(["scan", "pvc,pv"]).as_user(&user).run();
+    let said = table.stdout.matches("Reasons are weaker").count();
+    assert!(said >= 1 && table.stdout.contains("pods"), "{table}");
+}
+
+#[test]
+fn many_objects_cost_few_requests_and_none_if_nothing_is_going() {
+    let cluster = Cluster::with(&Options {
+        apiserver_args: &[
+            "--audit-policy-file={dir}/audit.yaml",
+            "--audit-log-path={dir}/audit.log",
+        ],
+        files: &[(
+            "audit.yaml",
+            "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]",
+        )],
+        ..Options::default()
+    });
+    let requests = |words: &[&str], agent: &str| {
+        let user = cluster.user(agent).may("get,list", "*").create();
+        let out = cluster.plugin(words.iter().copied()).as_user(&user).run();
+        assert_eq!(out.code, 0, "{out}");
+        let log = std::fs::read_to_string(cluster.directory().join("audit.log")).unwrap();
+        let asked = log
+            .lines()
+            .filter(|line| line.contains(&format!("\"username\":\"{}\"", user.name())))
+            .count();
+        (asked, out)
+    };
+    let (none, _) = requests(&["scan", "services"], "nothing-is-going");
+    let ns = cluster.namespace("crowd");
+    let manifest: Vec<_> = (0..40)
+        .map(|at| {
+            format!(
+                "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: c{at}, finalizers: [example.com/held]}}, \
+                 spec: {{accessModes: [ReadWriteOnce], storageClassName: none, resources: {{requests: {{storage: 1Gi}}}}}}}}"
+            )
+        })
+        .collect();
+    ns.apply(&manifest.join("\n---\n"));
+    ns.kubectl(["delete", "pvc", "--all", "--wait=false"]).success();
+    let (some, out) = requests(
+        &["scan", "pvc", "-n", ns.name(), "-o", "json"],
+        "a-crowd-is-going",
+    );
+    let report = json(&out);
+    assert_eq!(report["notLookedAt"], 0, "{out}");
+    assert_eq!(names(&report["terminating"]).len(), 40);
+    assert!(row(&report, "c7")["verdict"].is_string(), "{out}");
+    // One list of the claims and one of the pods, and not a request for each.
+    assert!(some <= none + 12, "{some} requests, {none} without");
+}
