@@ -77,6 +77,10 @@ fn silent_groups(finding: &mut Finding, view: &View<'_>) -> bool {
         let What::GroupVersion { group, version, .. } = &gap.what else {
             continue;
         };
+        // The group that only we could not make sense of does not stop anything.
+        if version.is_empty() {
+            continue;
+        }
         any = true;
         let why = gap.why.message();
         finding.wait.on.push(Blocker::new(
