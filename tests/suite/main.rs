@@ -8,6 +8,7 @@ mod harness;
 
 mod connect;
 mod controlplane;
+mod explain;
 mod layers;
 mod playground;
 mod stuck;
