@@ -125,7 +125,11 @@ pub(super) fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &V
             ),
         ));
     }
-    holder.or_gone(
+    let lately = attachment
+        .time("/status/detachError/time")
+        .is_some_and(|time| super::storage::is_lately(time, view));
+    holder.or_gone_unless(
+        lately,
         &mut finding,
         attachment,
         &format!(
@@ -265,6 +269,12 @@ pub(super) fn blocker(attachment: &Object, view: &View<'_>) -> Blocker {
 fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocker>, Missing> {
     let node = attachment.text("/spec/nodeName");
     let volume = attachment.text("/spec/source/persistentVolumeName");
+    if volume.is_empty() {
+        return Ok(vec![Blocker::new(
+            None,
+            "the disk is named by a pod itself, not by a volume",
+        )]);
+    }
     let Some(volume) = view.object("", "persistentvolumes", "", volume)? else {
         return Ok(vec![Blocker::new(
             None,

@@ -4,7 +4,8 @@
 //! has a node names the claim, whatever the pod's phase; generic ephemeral volumes count for the pod that
 //! controls their claim, unless it was shut down (`deletionGracePeriodSeconds` 0). Source:
 //! `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25
-//! to 1.36. **Wants** the pods of the namespace, the volume and the controller manager's Lease. **Concludes**
+//! to 1.36. **Wants** the pods of the namespace, their owners, the volume and the controller
+//! manager's Lease. **Concludes**
 //! `in-use` with the pods; without any `stalled`, after a minute; without the right to see pods `unknown`.
 //! **Advises** to remove the users, finished ones first, and never the finalizer.
 
@@ -16,7 +17,7 @@ use crate::{
     diagnose::{
         holder,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
-        view::View,
+        view::{Missing, View},
     },
     object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
@@ -131,10 +132,7 @@ pub(super) fn is_finished(pod: &Object) -> bool {
 }
 
 /// The pods that use a claim, as blockers of whatever waits for the claim.
-pub(super) fn users<'a>(
-    claim: &Object,
-    view: &View<'a>,
-) -> Result<Vec<&'a Object>, crate::diagnose::view::Missing> {
+pub(super) fn users<'a>(claim: &Object, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
     Ok(view
         .list("", "pods", claim.namespace())?
         .iter()
@@ -204,9 +202,9 @@ fn advise(finding: &mut Finding, claim: &Object, users: &[&Object], view: &View<
 
 /// Retain on the volume while the claim is still there: the one moment at which it is easy.
 fn keep(claim: &Object, view: &View<'_>) -> Option<Step> {
-    let volume = claim.text("/spec/volumeName");
-    let volume = view.object("", "persistentvolumes", "", volume).ok().flatten()?;
-    (!claim.text("/spec/volumeName").is_empty() && super::volume::policy(volume) == "Delete").then(|| Step {
+    let name = Some(claim.text("/spec/volumeName")).filter(|name| !name.is_empty())?;
+    let volume = view.object("", "persistentvolumes", "", name).ok().flatten()?;
+    (super::volume::policy(volume) == "Delete").then(|| Step {
         when: super::MISTAKE,
         text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the claim itself \
                cannot be taken back through the API; leave the pods running until the data is safe"
@@ -247,7 +245,7 @@ pub(super) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec
         owners
             .iter()
             .take(SHOWN)
-            .map(|(owner, pod)| stop(pod, owner, namespace)),
+            .map(|(owner, pod)| stop(pod, owner, namespace, view)),
     );
     if rest > 0 {
         steps.push(Step {
@@ -319,7 +317,17 @@ fn owner_of(pod: &Object, view: &View<'_>) -> ObjectRef {
     }
 }
 
-fn stop(pod: &Object, owner: &ObjectRef, namespace: &str) -> Step {
+/// Whether scaling a StatefulSet down deletes the claims of its pods
+/// (`persistentVolumeClaimRetentionPolicy.whenScaled`), and with them perhaps their disks.
+fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Result<bool, Missing> {
+    if owner.kind != "StatefulSet" {
+        return Ok(false);
+    }
+    let set = view.object("apps", "statefulsets", namespace, &owner.name)?;
+    Ok(set.is_some_and(|set| set.text("/spec/persistentVolumeClaimRetentionPolicy/whenScaled") == "Delete"))
+}
+
+fn stop(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Step {
     let (kind, name) = (owner.kind.as_str(), &owner.name);
     let (text, command) = match kind {
         "StatefulSet" | "Deployment" | "ReplicaSet" | "ReplicationController" => (
@@ -351,18 +359,31 @@ fn stop(pod: &Object, owner: &ObjectRef, namespace: &str) -> Step {
             format!("kubectl -n {namespace} describe {} {name}", kind.to_lowercase()),
         ),
     };
-    let safety = if kind == "Pod" {
-        Safety::Destructive
-    } else {
-        Safety::Reversible
+    let (text, safety) = match scaling_deletes_claims(owner, namespace, view) {
+        _ if kind == "Pod" => (
+            format!("{text}: what it has not written to the volume is lost"),
+            Safety::Destructive,
+        ),
+        Ok(false) => (text, Safety::Reversible),
+        Ok(true) => (
+            format!(
+                "DATA LOSS: {text}. Its persistentVolumeClaimRetentionPolicy deletes the claims of ALL its pods when it is \
+                 scaled down; set whenScaled to Retain first if they shall stay"
+            ),
+            Safety::Destructive,
+        ),
+        Err(missing) => (
+            format!(
+                "DATA LOSS is possible: {text}. Whether it deletes the claims of all its pods when it is scaled down \
+                 (persistentVolumeClaimRetentionPolicy) is not known: {}",
+                missing.in_words()
+            ),
+            Safety::Destructive,
+        ),
     };
     Step {
         when: super::INTENDED,
-        text: if kind == "Pod" {
-            format!("{text}: what it has not written to the volume is lost")
-        } else {
-            text
-        },
+        text,
         command: Some(command),
         safety,
     }

@@ -29,7 +29,17 @@ use crate::{
 /// The finalizer of the CSI provisioner.
 pub(super) fn by_provisioner(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let driver = driver(volume);
-    let holder = Holder::sidecar(volume, finalizer, &driver, view);
+    // Other provisioners use the same library and finalizer, and have no CSIDriver to be missed.
+    let is_csi = [
+        volume.text("/spec/csi/driver"),
+        volume.annotation("pv.kubernetes.io/migrated-to"),
+    ]
+    .contains(&driver.as_str());
+    let holder = if is_csi {
+        Holder::sidecar(volume, finalizer, &driver, view)
+    } else {
+        Holder::of(volume, finalizer, Some(&driver), view)
+    };
     let says = format!("removed by the provisioner of {driver}{}, ", holder.alive());
     look(volume, finalizer, &holder, &says, false, view)
 }
@@ -165,7 +175,10 @@ fn released(
     for gap in unseen {
         finding.say(format!("; {gap}"));
     }
-    holder.or_gone(&mut finding, volume, leak);
+    // An event is a sign of life of the last hour.
+    if finding.wait.on.is_empty() && finding.wait.verdict != Verdict::Failing {
+        holder.or_gone(&mut finding, volume, leak);
+    }
     finding.steps.push(keep_disk(volume));
     finding
 }

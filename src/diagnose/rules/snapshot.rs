@@ -56,7 +56,7 @@ fn restores(finding: &mut Finding, snapshot: &Object, view: &View<'_>) -> bool {
         Ok(busy) => finding.wait.on.extend(busy),
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
-            finding.say(format!("; whether one is is not known: {}", missing.in_words()));
+            finding.say(format!("; whether a claim is being restored from it is not known: {}", missing.in_words()));
             return true;
         }
     }
@@ -208,7 +208,11 @@ pub(super) fn content(content: &Object, finalizer: &Finalizer, view: &View<'_>) 
         return finding;
     }
     failure(&mut finding, content, view);
-    holder.or_gone(&mut finding, content, &leak(content));
+    let lately = content
+        .time("/status/error/time")
+        .is_some_and(|time| super::storage::is_lately(time, view))
+        || finding.wait.verdict == Verdict::Failing && content.text("/status/error/message").is_empty();
+    holder.or_gone_unless(lately, &mut finding, content, &leak(content));
     finding.steps.extend(keep(content));
     finding
 }

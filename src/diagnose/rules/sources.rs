@@ -205,6 +205,5 @@ pub(super) fn pending(
 
 fn is_ready(snapshot: &Object) -> bool {
     let status = snapshot.value.pointer("/status");
-    // As the controller reads it: an error on a snapshot that says it is ready makes it not ready.
     status.and_then(|status| status.get("readyToUse")) == Some(&Value::Bool(true))
 }

@@ -12,7 +12,7 @@ use crate::{
         model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
-    object::Finalizer,
+    object::{Age, Finalizer},
     snapshot::facts::Object,
 };
 
@@ -104,6 +104,13 @@ impl Holder {
             if !finding.evidence.contains(evidence) {
                 finding.evidence.push(evidence.clone());
             }
+        }
+    }
+
+    /// The same, unless it was heard of lately: then it is there, whatever the other signs say.
+    pub(super) fn or_gone_unless(&self, lately: bool, finding: &mut Finding, object: &Object, keeps: &str) {
+        if !lately {
+            self.or_gone(finding, object, keeps);
         }
     }
 
@@ -204,6 +211,11 @@ pub(super) fn last_event<'a>(
             about.is_empty() || about == object.uid()
         })
         .max_by_key(|event| event_time(event)))
+}
+
+/// Whether a sign of life is of the last hour.
+pub(super) fn is_lately(time: jiff::Timestamp, view: &View<'_>) -> bool {
+    Age::between(time, view.now()).0.as_secs() < 3600
 }
 
 /// When an event was last seen.

@@ -303,6 +303,49 @@ fn the_driver_is_gone_only_by_two_signs_that_agree() {
 }
 
 #[test]
+fn who_was_heard_of_lately_and_who_is_no_csi_driver_is_not_gone() {
+    let released = volume(&[PROVISIONER], "Delete", "Released", true);
+    let stale = || lease("d-example-com", LONG_AGO);
+    let heard = World::of([released.clone(), stale(), failed_delete("denied")]).explain();
+    assert_eq!(verdict(&heard), Verdict::Failing);
+    let mut nfs = released;
+    nfs.value["spec"]["csi"] = Value::Null;
+    nfs.value["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": "example.com/nfs"});
+    let other = World::of([nfs, csi_node("d.example.com")]).explain();
+    assert_eq!(verdict(&other), Verdict::Stalled);
+    assert!(!text(&other).contains("not installed"));
+}
+
+#[test]
+fn a_stateful_set_that_deletes_its_claims_is_not_scaled_down_lightly() {
+    let mut user = pod("web-0", "Running");
+    user.value["metadata"]["ownerReferences"] =
+        json!([{"kind": "StatefulSet", "name": "web", "controller": true}]);
+    let set = |policy: &str| {
+        let value = json!({"metadata": {"name": "web", "namespace": "ns"},
+            "spec": {"persistentVolumeClaimRetentionPolicy": {"whenScaled": policy}}});
+        object("apps", "statefulsets", "StatefulSet", value)
+    };
+    let world = |policy: &str| {
+        World::of([
+            claim(&["kubernetes.io/pvc-protection"], true),
+            user.clone(),
+            set(policy),
+        ])
+    };
+    let scale = |world: World| {
+        let steps = world.explain().steps;
+        let found = steps
+            .into_iter()
+            .find(|step| step.text.contains("stop StatefulSet web"));
+        found.expect("a step").text
+    };
+    assert!(!scale(world("Retain")).contains("DATA LOSS"));
+    assert!(scale(world("Delete")).starts_with("DATA LOSS"));
+    assert!(scale(world("Retain").without("statefulsets")).starts_with("DATA LOSS is possible"));
+}
+
+#[test]
 fn a_driver_that_refuses_is_quoted_and_without_events_it_is_unknown() {
     let objects = || {
         [
