@@ -4,10 +4,10 @@
 //! has a node names the claim, whatever the pod's phase; generic ephemeral volumes count for the pod that
 //! controls their claim, unless it was shut down (`deletionGracePeriodSeconds` 0). Source:
 //! `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25
-//! to 1.36. **Wants** the pods of the namespace, their owners, the volume and the controller
-//! manager's Lease. **Concludes**
-//! `in-use` with the pods; without any `stalled`, after a minute; without the right to see pods `unknown`.
-//! **Advises** to remove the users, finished ones first, and never the finalizer.
+//! to 1.36. **Wants** the pods of the namespace, their owners, the volume and the controller manager's Lease.
+//! **Concludes** `in-use` with the pods; without any `stalled`, after a minute; without the right to see pods
+//! `unknown`. **Advises** to stop the users, finished ones first, and never to remove the finalizer. Says DATA LOSS
+//! where stopping a StatefulSet deletes its other claims.
 
 use std::collections::BTreeMap;
 

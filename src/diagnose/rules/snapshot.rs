@@ -56,7 +56,10 @@ fn restores(finding: &mut Finding, snapshot: &Object, view: &View<'_>) -> bool {
         Ok(busy) => finding.wait.on.extend(busy),
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
-            finding.say(format!("; whether a claim is being restored from it is not known: {}", missing.in_words()));
+            finding.say(format!(
+                "; whether a claim is being restored from it is not known: {}",
+                missing.in_words()
+            ));
             return true;
         }
     }
