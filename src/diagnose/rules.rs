@@ -38,6 +38,9 @@ const MISTAKE: &str = "deleted by mistake?";
 /// When the object really is to go.
 const INTENDED: &str = "deletion intended?";
 
+/// When its controller was made to look again, and did nothing.
+const STILL_THERE: &str = "still there?";
+
 /// How long a controller may take before its silence means something. The protection controllers act within
 /// seconds; the namespace controller waits five before it begins.
 const SOON: i64 = 60;
