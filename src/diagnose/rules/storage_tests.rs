@@ -108,9 +108,11 @@ fn snapshot_object(plural: &str, kind: &str, value: Value) -> Object {
 }
 
 impl World {
+    /// These objects, in a namespace that exists.
     fn of(objects: impl IntoIterator<Item = Object>) -> Self {
+        let namespace = object("", "namespaces", "Namespace", json!({"metadata": {"name": "ns"}}));
         World {
-            objects: objects.into_iter().collect(),
+            objects: objects.into_iter().chain([namespace]).collect(),
             unreadable: Vec::new(),
         }
     }
