@@ -7,7 +7,7 @@ use std::{io, path::PathBuf};
 
 use crate::{
     knowledge::Mistake,
-    snapshot::{Gap, What, select::Unknown},
+    snapshot::{Gap, select::Unknown},
 };
 
 /// An error that ends the run. Messages start lower case and fit after "error: ".
@@ -60,14 +60,7 @@ impl Error {
     /// A type that does not exist, with what was probably meant. Where groups could not be read the type may
     /// be in one of them, and that is said instead of more than is known.
     pub fn unknown_type(unknown: &Unknown, gaps: &[Gap]) -> Self {
-        let silent: Vec<_> = gaps
-            .iter()
-            .filter_map(|gap| match &gap.what {
-                What::GroupVersion { group, version, .. } => Some(format!("{group}/{version}")),
-                What::Discovery => Some("some groups".into()),
-                _ => None,
-            })
-            .collect();
+        let silent: Vec<_> = gaps.iter().filter_map(|gap| gap.what.silent_group()).collect();
         let message = format!("there is no type {:?} that can be listed", unknown.word);
         Error::Usage {
             message: if silent.is_empty() {

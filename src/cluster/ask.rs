@@ -1,5 +1,7 @@
 //! Answering what a diagnosis wants to see: all of one round side by side, each failing alone.
 
+use std::cell::RefCell;
+
 use futures::{StreamExt, stream};
 use http::StatusCode;
 use jiff::Timestamp;
@@ -87,11 +89,10 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
 
 /// A type that the server does not have has no objects, unless its group could not say what it has.
 fn no_such_type(resource: &Resource, facts: &Facts) -> Result<(), Why> {
-    let silent = facts.gaps.iter().find(|gap| match &gap.what {
-        What::Discovery => true,
-        What::GroupVersion { group, .. } => *group == resource.group,
-        _ => false,
-    });
+    let silent = facts
+        .gaps
+        .iter()
+        .find(|gap| gap.what.hides_types_of(&resource.group));
     silent.map_or(Ok(()), |gap| Err(gap.why.clone()))
 }
 
@@ -172,33 +173,35 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
     let keep = &keep;
     let listed: Vec<_> = stream::iter(namespaced)
         .map(|ty| async move {
+            let tally = RefCell::default();
             let listing = Listing {
                 server,
                 ty,
                 namespace: Some(namespace),
                 keep,
+                tally: &tally,
                 observe: &|_| {},
-                progress: &|_| {},
             };
-            (ty, listing.run(&mut Family::of(1)).await)
+            let listed = listing.run(&mut Family::of(1)).await;
+            (ty, listed.fault, tally.into_inner())
         })
         .buffer_unordered(PARALLEL)
         .collect()
         .await;
     let mut content = Content::default();
-    for (ty, listed) in listed {
-        if let Some(why) = listed.fault {
+    for (ty, fault, tally) in listed {
+        if let Some(why) = fault {
             let what = What::TypeIn {
                 name: ty.name(),
                 namespace: namespace.to_owned(),
-                read: listed.tally.objects,
+                read: tally.objects,
             };
             content.gaps.push(Gap { what, why });
         }
-        if listed.tally.objects > 0 {
-            content.counts.insert(ty.name(), listed.tally.objects);
+        if tally.objects > 0 {
+            content.counts.insert(ty.name(), tally.objects);
         }
-        content.kept.extend(listed.tally.kept);
+        content.kept.extend(tally.kept);
     }
     content
         .kept

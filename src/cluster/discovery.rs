@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::{StreamExt, future::join, stream};
 use jiff::Timestamp;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::{
     PARALLEL,
-    request::{Answer, DISCOVERY, Failure, Server, WHOLE},
+    request::{Answer, DISCOVERY, Failure, Server, WHOLE, or_default, quoted},
 };
 use crate::{
     object::{ResourceType, join_group},
@@ -62,58 +63,66 @@ struct Version {
 
 /// Asks the server for its types. Fails only where nothing at all could be learned.
 pub(super) async fn discover(server: &Server) -> Result<Discovered, Failure> {
-    let (core, groups) = join(server.get("/api", DISCOVERY), server.get("/apis", DISCOVERY)).await;
+    let (core, groups) = join(root(server, "/api"), root(server, "/apis")).await;
     let mut found = Discovered::default();
-    let mut all = Vec::new();
     match (core, groups) {
         (Err(failure), Err(_)) => return Err(failure),
         (core, groups) => {
-            for (root, answer) in [("/api", core), ("/apis", groups)] {
-                let read = match answer {
-                    Ok(answer) => {
-                        found.date = found.date.or(answer.date);
-                        read_root(server, root, &answer).await
-                    }
-                    // A server or proxy that takes the Accept header at its word.
-                    Err(failure) if failure.is(http::StatusCode::NOT_ACCEPTABLE) => {
-                        match server.get(root, WHOLE).await {
-                            Ok(answer) => read_root(server, root, &answer).await,
-                            Err(failure) => Err(failure.why()),
+            for (what, root) in [(What::CoreGroup, core), (What::Groups, groups)] {
+                match root {
+                    Ok(root) => {
+                        found.date = found.date.or(root.date);
+                        found.gaps.extend(root.gaps);
+                        for group in root.groups {
+                            merge(group, &mut found);
                         }
                     }
-                    Err(failure) => Err(failure.why()),
-                };
-                match read {
-                    Ok(groups) => all.extend(groups),
-                    Err(why) => found.gaps.push(Gap {
-                        what: What::Discovery,
-                        why,
+                    Err(failure) => found.gaps.push(Gap {
+                        what,
+                        why: failure.why(),
                     }),
                 }
             }
         }
-    }
-    for group in all {
-        merge(group, &mut found);
     }
     found.aliases = drop_cohabitants(&mut found.types);
     explain_stale(server, &mut found.gaps).await;
     Ok(found)
 }
 
-async fn read_root(server: &Server, root: &str, answer: &Answer) -> Result<Vec<Group>, Why> {
-    match parse::<Kind>(answer)?.kind.as_str() {
-        "APIGroupDiscoveryList" => Ok(parse::<Aggregated>(answer)?
-            .items
-            .into_iter()
-            .map(Group::from)
-            .collect()),
+/// What `/api` or `/apis` says.
+#[derive(Default)]
+struct Root {
+    groups: Vec<Group>,
+    gaps: Vec<Gap>,
+    date: Option<Timestamp>,
+}
+
+async fn root(server: &Server, path: &str) -> Result<Root, Failure> {
+    let answer = match server.get(path, DISCOVERY).await {
+        // A server or proxy that knows the first half of the Accept header only.
+        Err(failure) if failure.is(http::StatusCode::NOT_ACCEPTABLE) => server.get(path, WHOLE).await?,
+        answer => answer?,
+    };
+    let mut root = Root {
+        date: answer.date,
+        ..Root::default()
+    };
+    match parse::<Kind>(&answer)?.kind.as_str() {
+        "APIGroupDiscoveryList" => {
+            for raw in parse::<Aggregated<'_>>(&answer)?.items {
+                match serde_json::from_str::<AggregatedGroup>(raw.get()) {
+                    Ok(group) => root.groups.push(group.into()),
+                    Err(error) => root.gaps.push(unreadable(raw, &error)),
+                }
+            }
+        }
         "APIVersions" => {
-            let versions = parse::<ApiVersions>(answer)?.versions;
-            Ok(vec![legacy(server, String::new(), versions).await])
+            let versions = parse::<ApiVersions>(&answer)?.versions;
+            root.groups.push(legacy(server, String::new(), versions).await);
         }
         "APIGroupList" => {
-            let groups = parse::<ApiGroupList>(answer)?.groups;
+            let groups = parse::<ApiGroupList>(&answer)?.groups;
             let each = groups.into_iter().map(|group| {
                 // The preferred version first: it is not always the first one listed.
                 let preferred = group.preferred_version.map(|version| version.version);
@@ -125,11 +134,28 @@ async fn read_root(server: &Server, root: &str, answer: &Answer) -> Result<Vec<G
                 versions.sort_by_key(|version| Some(version) != preferred.as_ref());
                 legacy(server, group.name, versions)
             });
-            Ok(stream::iter(each).buffered(PARALLEL).collect().await)
+            root.groups = stream::iter(each).buffered(PARALLEL).collect().await;
         }
-        other => Err(Why::Undecodable(format!(
-            "{root} answered with {other:?} instead of the list of API groups"
-        ))),
+        _ => {
+            return Err(Failure::Body(format!(
+                "expected the list of API groups, got {}",
+                super::decode::excerpt(&answer.body)
+            )));
+        }
+    }
+    Ok(root)
+}
+
+/// A group that makes no sense hides its own types and nobody else's.
+fn unreadable(raw: &RawValue, error: &serde_json::Error) -> Gap {
+    let name = serde_json::from_str::<Named>(raw.get()).map(|group| group.metadata.name);
+    Gap {
+        what: What::GroupVersion {
+            group: name.unwrap_or_else(|_| "a group without a name".into()),
+            version: String::new(),
+            types: Vec::new(),
+        },
+        why: Why::Undecodable(format!("what discovery says of it cannot be read: {error}")),
     }
 }
 
@@ -151,9 +177,9 @@ async fn legacy(server: &Server, group: String, versions: Vec<String>) -> Group 
                     .filter_map(|resource| resource.into_type(&read.name, &version))
                     .collect()
             }),
-            Err(failure) => Err(failure.why()),
+            Err(failure) => Err(failure),
         };
-        read.versions.push(match types {
+        read.versions.push(match types.map_err(|failure| failure.why()) {
             Ok(types) => Version {
                 name: version,
                 types,
@@ -169,10 +195,10 @@ async fn legacy(server: &Server, group: String, versions: Vec<String>) -> Group 
     read
 }
 
-fn parse<T: DeserializeOwned>(answer: &Answer) -> Result<T, Why> {
+fn parse<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Failure> {
     serde_json::from_slice(&answer.body).map_err(|error| {
         let what = super::decode::excerpt(&answer.body);
-        Why::Undecodable(format!(
+        Failure::Body(format!(
             "the list of API groups cannot be read: {error}; it begins: {what}"
         ))
     })
@@ -276,10 +302,10 @@ async fn explain_stale(server: &Server, gaps: &mut [Gap]) {
             .into_iter()
             .find(|c| c.kind == "Available" && c.status != "True")
         {
-            gap.why = Why::Unavailable(format!(
+            gap.why = Why::Unavailable(quoted(&format!(
                 "APIService {name}: {}: {}",
                 available.reason, available.message
-            ));
+            )));
         }
     });
     explained.buffer_unordered(PARALLEL).collect::<()>().await;
@@ -292,16 +318,21 @@ struct Kind {
 }
 
 #[derive(Deserialize)]
-struct Aggregated {
-    #[serde(default)]
-    items: Vec<AggregatedGroup>,
+struct Aggregated<'a> {
+    #[serde(borrow, default)]
+    items: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    metadata: Name,
 }
 
 #[derive(Deserialize)]
 struct AggregatedGroup {
     #[serde(default)]
     metadata: Name,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     versions: Vec<AggregatedVersion>,
 }
 
@@ -314,7 +345,7 @@ struct Name {
 #[derive(Deserialize)]
 struct AggregatedVersion {
     version: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     resources: Vec<AggregatedResource>,
     freshness: Option<String>,
 }
@@ -323,17 +354,17 @@ struct AggregatedVersion {
 #[serde(rename_all = "camelCase")]
 struct AggregatedResource {
     resource: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     response_kind: GroupKind,
     #[serde(default)]
     scope: String,
     #[serde(default)]
     singular_resource: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     verbs: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     short_names: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     categories: Vec<String>,
 }
 
@@ -378,13 +409,13 @@ impl From<AggregatedGroup> for Group {
 
 #[derive(Deserialize)]
 struct ApiVersions {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     versions: Vec<String>,
 }
 
 #[derive(Deserialize)]
 struct ApiGroupList {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     groups: Vec<ApiGroup>,
 }
 
@@ -392,7 +423,7 @@ struct ApiGroupList {
 #[serde(rename_all = "camelCase")]
 struct ApiGroup {
     name: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     versions: Vec<GroupVersion>,
     preferred_version: Option<GroupVersion>,
 }
@@ -404,7 +435,7 @@ struct GroupVersion {
 
 #[derive(Deserialize)]
 struct ApiResourceList {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     resources: Vec<ApiResource>,
 }
 
@@ -416,11 +447,11 @@ struct ApiResource {
     singular_name: String,
     namespaced: bool,
     kind: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     verbs: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     short_names: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     categories: Vec<String>,
 }
 

@@ -1,13 +1,19 @@
 //! Listing one type: page by page, each page decoded and dropped before the next is asked for.
 
-use std::{collections::HashSet, fmt::Write as _, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::HashSet,
+    fmt::Write as _,
+    hash::{BuildHasher as _, RandomState},
+    time::Duration,
+};
 
 use http::StatusCode;
 use tokio::time::Instant;
 
 use super::{
     decode,
-    request::{Failure, METADATA, Server, WHOLE},
+    request::{Answer, Failure, METADATA, Server, WHOLE},
 };
 use crate::{
     object::ResourceType,
@@ -19,16 +25,27 @@ const PAGE: u32 = 500;
 /// How long one type may take in all, however diligently its server trickles.
 const TYPE_LIMIT: Duration = Duration::from_secs(600);
 
-/// What came of listing one type, in one namespace or everywhere.
+/// So many pages in a row without an object are no list. A server may send a few, where a selector leaves nothing.
+const EMPTY_PAGES: u32 = 100;
+
+/// What came of listing one type, in one namespace or everywhere, beside the objects.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    pub(super) tally: Tally,
     /// Why it stopped before the end.
     pub(super) fault: Option<Why>,
     /// Whether the list expired on the way and went on at a newer state, so that it is not of one moment.
     pub(super) torn: bool,
     /// The version it was read in, if not the preferred one.
     pub(super) other_version: Option<(String, String)>,
+}
+
+impl Listed {
+    fn stopped(self, why: Why) -> Self {
+        Listed {
+            fault: Some(why),
+            ..self
+        }
+    }
 }
 
 /// The uids of one family of types, to count what two groups share once.
@@ -63,6 +80,11 @@ impl Family {
             self.earlier.extend(current.drain());
         }
     }
+
+    /// The type begins again: what was seen of it is forgotten, and returned.
+    fn forget_type(&mut self) -> Option<HashSet<Box<str>>> {
+        self.current.as_mut().map(std::mem::take)
+    }
 }
 
 /// One list to make.
@@ -71,14 +93,15 @@ pub(super) struct Listing<'a> {
     pub(super) ty: &'a ResourceType,
     pub(super) namespace: Option<&'a str>,
     pub(super) keep: &'a Keep,
+    /// Where the objects are counted, page by page. It belongs to the caller, so that what was read survives
+    /// when the list is stopped.
+    pub(super) tally: &'a RefCell<Tally>,
     /// Shown each object.
     pub(super) observe: &'a dyn Fn(&Item<'_>),
-    /// Told after each page how many objects have gone by.
-    pub(super) progress: &'a dyn Fn(u64),
 }
 
 impl Listing<'_> {
-    /// Makes it. Whatever was read before a fault is in the result.
+    /// Makes it. Whatever was read before a fault is in the tally.
     pub(super) async fn run(&self, family: &mut Family) -> Listed {
         family.next_type();
         let mut listed = self.pages(&self.ty.version, family).await;
@@ -86,18 +109,20 @@ impl Listing<'_> {
         // a dead conversion webhook another version may still be readable
         // (`kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/converter.go`).
         for version in &self.ty.other_versions {
-            match &listed.fault {
-                Some(Why::ServerError(message)) if message.contains("conversion webhook") => {
-                    let message = message.clone();
-                    let again = self.pages(version, family).await;
-                    if again.fault.is_none() {
-                        listed = Listed {
-                            other_version: Some((version.clone(), message)),
-                            ..again
-                        };
-                    }
-                }
+            let message = match &listed.fault {
+                Some(Why::ServerError(message)) if message.contains("conversion webhook") => message.clone(),
                 _ => break,
+            };
+            let first = (self.tally.take(), family.forget_type());
+            let again = self.pages(version, family).await;
+            if again.fault.is_none() {
+                listed = Listed {
+                    other_version: Some((version.clone(), message)),
+                    ..again
+                };
+            } else {
+                self.tally.replace(first.0);
+                family.current = first.1;
             }
         }
         listed
@@ -112,49 +137,57 @@ impl Listing<'_> {
         };
         let mut accept = if self.is_namespaces() { WHOLE } else { METADATA };
         let mut next: Option<String> = None;
-        let mut restarted = false;
+        // Tokens that were used, by hash: a list of a million objects has two thousand of them.
+        let mut used = HashSet::new();
+        let hash = RandomState::new();
+        let (mut restarted, mut expired, mut empty) = (false, false, 0);
         let began = Instant::now();
-        loop {
+        while began.elapsed() < TYPE_LIMIT {
             let path = self.path(version, next.as_deref());
             let failure = match self.server.get(&path, accept).await {
                 Ok(answer) => {
-                    let page = decode::page(
-                        &answer.content_type,
-                        &answer.body,
-                        self.is_namespaces(),
-                        &mut |item| {
-                            self.note(&ty, item, &mut listed.tally, family);
-                        },
-                    );
-                    (self.progress)(listed.tally.objects);
-                    match page {
-                        Ok(page) if page.next.is_none() => return listed,
-                        // A server that hands out the same token again would keep us for ever.
-                        Ok(page) if page.next == next => {
-                            listed.fault = Some(Why::Undecodable("the server repeats the same page".into()));
-                            return listed;
+                    let page = self.page(&ty, &answer, family);
+                    expired = false;
+                    empty = if page.items > 0 { 0 } else { empty + 1 };
+                    used.extend(next.as_ref().map(|token| hash.hash_one(token)));
+                    match page.end {
+                        // Its objects are not to be believed either: they would be those of an earlier page.
+                        Ok(Some(token)) if used.contains(&hash.hash_one(&token)) => {
+                            return listed.stopped(Why::Undecodable(
+                                "the server sends the same page again and again".into(),
+                            ));
                         }
-                        Ok(page) => {
-                            next = page.next;
-                            if began.elapsed() < TYPE_LIMIT {
-                                continue;
+                        Ok(Some(_)) if empty > EMPTY_PAGES => {
+                            return listed.stopped(Why::Undecodable(
+                                "the server sends page after page without an object".into(),
+                            ));
+                        }
+                        Ok(token) => {
+                            self.tally.borrow_mut().absorb(page.tally);
+                            if token.is_none() {
+                                return listed;
                             }
-                            listed.fault = Some(Why::TimedOut(TYPE_LIMIT));
+                            next = token;
+                            continue;
                         }
-                        Err(undecodable) => listed.fault = Some(Why::Undecodable(undecodable.0)),
+                        Err(undecodable) => {
+                            self.tally.borrow_mut().absorb(page.tally);
+                            return listed.stopped(Why::Undecodable(undecodable.0));
+                        }
                     }
-                    return listed;
                 }
                 Err(failure) => failure,
             };
             match failure {
                 // The list's state was compacted away; the server names the place to go on from, at a newer one.
+                // What expires twice at the same place gets nowhere.
                 Failure::Status {
                     code: StatusCode::GONE,
                     next: Some(token),
                     ..
-                } if next.as_ref() != Some(&token) => {
+                } if !expired => {
                     listed.torn = true;
+                    expired = true;
                     next = Some(token);
                 }
                 // Or it names none, and the list begins again. Once: what expires twice is larger than its time.
@@ -164,33 +197,47 @@ impl Listing<'_> {
                     ..
                 } if next.is_some() && !restarted => {
                     restarted = true;
-                    listed.tally = Tally::default();
                     next = None;
+                    used.clear();
+                    self.tally.take();
+                    family.forget_type();
                 }
                 Failure::Status {
                     code: StatusCode::NOT_ACCEPTABLE,
                     ..
                 } if accept == METADATA => {
                     if self.ty.is_confidential() {
-                        listed.fault = Some(Why::MetadataOnlyRefused);
-                        return listed;
+                        return listed.stopped(Why::MetadataOnlyRefused);
                     }
                     accept = WHOLE;
                 }
-                failure => {
-                    listed.fault = Some(failure.why());
-                    return listed;
-                }
+                failure => return listed.stopped(failure.why()),
             }
         }
+        listed.stopped(Why::TimedOut(TYPE_LIMIT))
     }
 
-    fn note(&self, ty: &ResourceType, item: Item<'_>, tally: &mut Tally, family: &mut Family) {
-        // Without a uid it is computed, not stored (metrics, component statuses): it cannot be deleted.
-        if !item.uid.is_empty() && family.is_new(&item.uid) {
-            (self.observe)(&item);
-            tally.note(ty, item, self.keep);
-        }
+    fn page(&self, ty: &ResourceType, answer: &Answer, family: &mut Family) -> Page {
+        let mut page = Page {
+            items: 0,
+            tally: Tally::default(),
+            end: Ok(None),
+        };
+        let decoded = decode::page(
+            &answer.content_type,
+            &answer.body,
+            self.is_namespaces(),
+            &mut |item| {
+                page.items += 1;
+                // Without a uid it is computed, not stored (metrics, component statuses): it cannot be deleted.
+                if !item.uid.is_empty() && family.is_new(&item.uid) {
+                    (self.observe)(&item);
+                    page.tally.note(ty, item, self.keep);
+                }
+            },
+        );
+        page.end = decoded.map(|page| page.next);
+        page
     }
 
     fn path(&self, version: &str, next: Option<&str>) -> String {
@@ -214,6 +261,13 @@ impl Listing<'_> {
     fn is_namespaces(&self) -> bool {
         self.ty.is("", "namespaces")
     }
+}
+
+/// One page, decoded: how many items it had, those that count, and where the list goes on.
+struct Page {
+    items: u64,
+    tally: Tally,
+    end: Result<Option<String>, decode::Undecodable>,
 }
 
 /// Percent-encodes all but the unreserved characters of RFC 3986.

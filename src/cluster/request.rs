@@ -9,7 +9,7 @@ use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 use kube::client::Body;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use tokio::time::{sleep, timeout};
 
 use super::{connect::Connected, decode};
@@ -31,6 +31,9 @@ pub(super) const DISCOVERY: &str =
 /// No honest page is larger: 500 objects of the largest size that etcd takes are 750 MB, and no server sends
 /// that. Larger means that the server ignores `limit`, and that we would rather not hold it.
 const LARGEST_ANSWER: usize = 256 << 20;
+/// A server's message is quoted up to so many characters. Real ones are shorter; a page of text would bury the
+/// rest of the result.
+const LONGEST_MESSAGE: usize = 2_000;
 /// How often a request is sent again after 429. The server says how long to wait, up to 32 s
 /// (`kubernetes/apiserver:pkg/util/flowcontrol/dropped_requests_tracker.go`).
 const THROTTLED_TRIES: u32 = 5;
@@ -86,7 +89,8 @@ impl Failure {
             Failure::TimedOut(limit) => Why::TimedOut(*limit),
             Failure::Body(message) => Why::Undecodable(message.clone()),
             Failure::Status { code, message, .. } => match *code {
-                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Why::Forbidden(message.clone()),
+                StatusCode::UNAUTHORIZED => Why::Unauthorized(message.clone()),
+                StatusCode::FORBIDDEN => Why::Forbidden(message.clone()),
                 StatusCode::NOT_FOUND => Why::Vanished,
                 StatusCode::TOO_MANY_REQUESTS => Why::Throttled(message.clone()),
                 StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT | StatusCode::BAD_GATEWAY => {
@@ -229,7 +233,10 @@ fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
     let from_header = text(headers, header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
     let (message, next, from_body) = match status {
         Some(status) => (
-            status.message.filter(|message| !message.is_empty()),
+            status
+                .message
+                .filter(|message| !message.is_empty())
+                .map(|message| quoted(&message)),
             status
                 .metadata
                 .and_then(|metadata| metadata.next)
@@ -243,6 +250,21 @@ fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
         message: message.unwrap_or_else(|| format!("{code}: {}", decode::excerpt(body))),
         next,
         retry_after: from_header.or(from_body).map(Duration::from_secs),
+    }
+}
+
+/// Go writes an empty list as `null` unless told otherwise, and so do several documents of the API.
+pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    from: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
+
+/// As much of a server's message as is worth quoting.
+pub(super) fn quoted(message: &str) -> String {
+    match message.char_indices().nth(LONGEST_MESSAGE) {
+        None => message.to_owned(),
+        Some((end, _)) => format!("{}...", &message[..end]),
     }
 }
 

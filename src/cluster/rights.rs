@@ -1,13 +1,19 @@
 //! What the user may list in a namespace: asked for, so that a user with rights in three namespaces of three
 //! hundred costs three hundred questions and not three hundred times every type.
 
+use std::cell::Cell;
+
 use serde::Deserialize;
 use serde_json::json;
 
-use super::request::Server;
+use super::request::{Failure, Server, or_default};
 use crate::object::ResourceType;
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+
+/// Where the rules are not the whole truth, so many refusals in a namespace, without one list that is granted, are
+/// answer enough: a webhook that knows no rules (GKE has one) would otherwise cost every type in every namespace.
+const GUESSES: u32 = 8;
 
 /// The rights of the user within one namespace, as far as the authorizers say.
 #[derive(Debug, Default)]
@@ -15,6 +21,8 @@ pub(super) struct Rights {
     rules: Vec<Rule>,
     /// Some authorizer could not list its rules, so that more may be allowed than is said.
     incomplete: bool,
+    /// Lists that no rule allows and that were tried and refused; none once one of them was granted.
+    refused: Cell<Option<u32>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -27,7 +35,7 @@ struct Rule {
     resource_names: Vec<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Review {
     status: Status,
 }
@@ -35,46 +43,65 @@ struct Review {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Status {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     resource_rules: Vec<Rule>,
     #[serde(default)]
     incomplete: bool,
 }
 
+/// Without an answer nothing is known.
+impl Default for Status {
+    fn default() -> Self {
+        Status {
+            resource_rules: Vec::new(),
+            incomplete: true,
+        }
+    }
+}
+
 impl Rights {
     /// Asks. If the question itself is refused, everything counts as perhaps allowed.
-    pub(super) async fn within(server: &Server, namespace: &str) -> Self {
+    pub(super) async fn within(server: &Server, namespace: &str) -> Result<Self, Failure> {
         let question = json!({
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectRulesReview",
             "spec": { "namespace": namespace },
         });
-        let unknown = Rights {
-            rules: Vec::new(),
-            incomplete: true,
+        let status = match server.review(REVIEWS, question.to_string().into_bytes()).await {
+            Ok(answer) => serde_json::from_slice(&answer.body).ok(),
+            Err(Failure::Status { .. }) => None,
+            Err(failure) => return Err(failure),
         };
-        let Ok(answer) = server.review(REVIEWS, question.to_string().into_bytes()).await else {
-            return unknown;
-        };
-        match serde_json::from_slice::<Review>(&answer.body) {
-            Ok(Review { status }) => Rights {
-                rules: status.resource_rules,
-                incomplete: status.incomplete,
-            },
-            Err(_) => unknown,
-        }
+        let Review { status } = status.unwrap_or_default();
+        Ok(Rights {
+            rules: status.resource_rules,
+            incomplete: status.incomplete,
+            refused: Cell::new(Some(0)),
+        })
     }
 
     /// Whether a list of this type is worth asking for.
     pub(super) fn may_list(&self, ty: &ResourceType) -> bool {
+        let guess = self.incomplete && self.refused.get().is_none_or(|refused| refused < GUESSES);
+        guess || self.has_rule(ty)
+    }
+
+    /// What came of asking: rights that no rule names are learned from that.
+    pub(super) fn learn(&self, ty: &ResourceType, granted: bool) {
+        if !self.has_rule(ty) {
+            let refused = self.refused.get().filter(|_| !granted);
+            self.refused.set(refused.map(|refused| refused + 1));
+        }
+    }
+
+    fn has_rule(&self, ty: &ResourceType) -> bool {
         let has = |list: &[String], word: &str| list.iter().any(|entry| entry == "*" || entry == word);
         // A rule with names never allows a list of everything.
-        self.incomplete
-            || self.rules.iter().any(|rule| {
-                has(&rule.verbs, "list")
-                    && has(&rule.api_groups, &ty.group)
-                    && has(&rule.resources, &ty.plural)
-                    && rule.resource_names.is_empty()
-            })
+        self.rules.iter().any(|rule| {
+            has(&rule.verbs, "list")
+                && has(&rule.api_groups, &ty.group)
+                && has(&rule.resources, &ty.plural)
+                && rule.resource_names.is_empty()
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Reading a whole cluster: every type once, side by side, each failing alone.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
@@ -34,10 +34,12 @@ struct State {
     notes: Vec<String>,
     /// Types that were asked for and have not been answered for.
     open: BTreeSet<String>,
-    /// Those of them that are being read now, with the objects that have gone by.
-    current: Vec<(String, u64)>,
-    /// How many lists in a row failed because the server could not be reached, and why the last one did.
-    unreachable: (usize, Option<Why>),
+    /// Those of them that are being read now, with what has been read of them.
+    current: Vec<(String, Rc<RefCell<Tally>>)>,
+    /// How many requests in a row got no answer at all.
+    unanswered: usize,
+    /// Why nothing more is asked.
+    out_of_reach: Option<Why>,
 }
 
 /// How far a scan has come.
@@ -60,14 +62,19 @@ impl Reading {
         Progress {
             done: state.types.len(),
             total: state.types.len() + state.open.len(),
-            objects: state.tally.objects + state.current.iter().map(|(_, objects)| objects).sum::<u64>(),
+            objects: state.tally.objects
+                + state
+                    .current
+                    .iter()
+                    .map(|(_, tally)| tally.borrow().objects)
+                    .sum::<u64>(),
             waiting_for: state.current.iter().map(|(name, _)| name.clone()).collect(),
         }
     }
 
     /// What was read. Types that were not answered for become gaps.
     pub fn finish(self, source: &str) -> Snapshot {
-        let state = self.0.into_inner();
+        let mut state = self.0.into_inner();
         let mut gaps = state.gaps;
         let interrupted = !state.open.is_empty() || state.observed_at.is_none();
         if state.observed_at.is_none() {
@@ -75,6 +82,17 @@ impl Reading {
                 what: What::Discovery,
                 why: Why::Interrupted,
             });
+        }
+        for (name, tally) in state.current {
+            let tally = tally.take();
+            if state.open.remove(&name) {
+                let read = tally.objects;
+                gaps.push(Gap {
+                    what: What::Type { name, read },
+                    why: Why::Interrupted,
+                });
+            }
+            state.tally.absorb(tally);
         }
         gaps.extend(state.open.into_iter().map(|name| Gap {
             what: What::Type { name, read: 0 },
@@ -94,20 +112,14 @@ impl Reading {
         }
     }
 
-    fn begin(&self, name: &str) {
-        self.0.borrow_mut().current.push((name.to_owned(), 0));
-    }
-
-    fn saw(&self, name: &str, objects: u64) {
-        if let Some((_, seen)) = self
-            .0
+    /// A list begins; what it reads goes into the tally, which outlives it.
+    fn begin(&self, name: &str) -> Rc<RefCell<Tally>> {
+        let tally = Rc::default();
+        self.0
             .borrow_mut()
             .current
-            .iter_mut()
-            .find(|(known, _)| known == name)
-        {
-            *seen = objects;
-        }
+            .push((name.to_owned(), Rc::clone(&tally)));
+        tally
     }
 
     fn end(&self, name: &str) {
@@ -129,39 +141,40 @@ impl Reading {
     }
 
     /// Adds what a list brought and returns how many objects that were.
-    fn add(&self, ty: &ResourceType, listed: Listed) -> u64 {
+    fn add(&self, ty: &ResourceType, listed: &Listed, tally: Tally) -> u64 {
         let state = &mut *self.0.borrow_mut();
-        let objects = listed.tally.objects;
+        let objects = tally.objects;
         if listed.torn {
             state.notes.push(format!(
                 "{}: the list expired while it was read and went on at a newer state; objects that changed meanwhile may be missing or old",
                 ty.name()
             ));
         }
-        if let Some((version, message)) = listed.other_version {
+        if let Some((version, message)) = &listed.other_version {
             state.notes.push(format!(
                 "{} was read as {version}, because reading it as {} fails: {message}. Whatever reads {} fails too, the namespace controller and the garbage collector among them",
                 ty.name(), ty.version, ty.version
             ));
         }
-        state.tally.absorb(listed.tally);
+        state.tally.absorb(tally);
         objects
     }
 
-    /// Why the server is out of reach, if so many lists in a row could not reach it that asking for more would
-    /// only cost a time-out each.
+    /// Why the server is out of reach, if it is.
     fn out_of_reach(&self) -> Option<Why> {
-        let state = self.0.borrow();
-        let (times, why) = &state.unreachable;
-        why.clone().filter(|_| *times >= PARALLEL)
+        self.0.borrow().out_of_reach.clone()
     }
 
-    fn reached(&self, fault: Option<&Why>) {
-        let unreachable = &mut self.0.borrow_mut().unreachable;
-        *unreachable = match fault {
-            Some(why @ Why::Connection(_)) => (unreachable.0 + 1, Some(why.clone())),
-            _ => (0, None),
-        };
+    fn answered_at_all(&self) {
+        self.0.borrow_mut().unanswered = 0;
+    }
+
+    /// Counts a request that got no answer. Whether there were so many in a row that the server itself is in
+    /// doubt; who is told so finds out, and the others go on meanwhile.
+    fn in_doubt(&self) -> bool {
+        let state = &mut *self.0.borrow_mut();
+        state.unanswered += 1;
+        state.unanswered == PARALLEL
     }
 }
 
@@ -230,8 +243,16 @@ pub(super) fn no_discovery(server: &Server, failure: Failure) -> Error {
             let why = failure.why();
             Error::Server {
                 message: format!("cannot ask {} for its types: {}", connected.server, why.message()),
-                hint: matches!(why, Why::Forbidden(_))
-                    .then(|| "check with: kubectl auth whoami, and with: kubectl get --raw /apis".to_owned()),
+                hint: match why {
+                    Why::Forbidden(_) => {
+                        Some("check with: kubectl auth whoami, and with: kubectl get --raw /apis")
+                    }
+                    Why::Undecodable(_) => {
+                        Some("is that an API server, and not a proxy before it? kubectl get --raw /apis")
+                    }
+                    _ => None,
+                }
+                .map(str::to_owned),
             }
         }
     }
@@ -291,28 +312,44 @@ impl Scanner<'_> {
         namespace: Option<&str>,
         family: &mut Family,
         observe: &dyn Fn(&Item<'_>),
-    ) -> Listed {
+    ) -> (Listed, Tally) {
         if let Some(why) = self.reading.out_of_reach() {
-            return Listed {
+            let listed = Listed {
                 fault: Some(why),
                 ..Listed::default()
             };
+            return (listed, Tally::default());
         }
         let name = ty.name();
-        self.reading.begin(&name);
-        let progress = |objects| self.reading.saw(&name, objects);
+        let tally = self.reading.begin(&name);
         let listing = Listing {
             server: self.server,
             ty,
             namespace,
             keep: &self.keep,
+            tally: &tally,
             observe,
-            progress: &progress,
         };
         let listed = listing.run(family).await;
         self.reading.end(&name);
-        self.reading.reached(listed.fault.as_ref());
-        listed
+        self.doubt(listed.fault.as_ref()).await;
+        (listed, tally.take())
+    }
+
+    /// After several requests in a row without an answer: is it the server, or only the backend of one group?
+    /// If the server does not even say its version, asking it for more would cost a time limit a type.
+    async fn doubt(&self, fault: Option<&Why>) {
+        if !matches!(fault, Some(Why::Connection(_) | Why::TimedOut(_))) {
+            self.reading.answered_at_all();
+        } else if self.reading.in_doubt() {
+            match self.server.get("/version", WHOLE).await {
+                Ok(_) | Err(Failure::Status { .. }) => self.reading.answered_at_all(),
+                Err(failure) => {
+                    let why = format!("the server stopped answering: {}", failure.why().message());
+                    self.reading.0.borrow_mut().out_of_reach = Some(Why::Connection(why));
+                }
+            }
+        }
     }
 
     /// The namespaces themselves, or the one that was asked for. Remembers which of them are going.
@@ -321,16 +358,15 @@ impl Scanner<'_> {
             return self.namespace(ty, name).await;
         }
         let leaving = RefCell::new(BTreeSet::new());
-        let mut listed = self
+        let (listed, tally) = self
             .list(ty, None, &mut Family::of(1), &|item| {
                 if item.deletion.is_some() {
                     leaving.borrow_mut().insert(item.name.to_string());
                 }
             })
             .await;
-        let fault = listed.fault.take();
-        let read = self.reading.add(ty, listed);
-        if let Some(why) = fault {
+        let read = self.reading.add(ty, &listed, tally);
+        if let Some(why) = listed.fault {
             self.reading.gap(What::Namespaces, why);
         }
         self.reading.answered(ty, read);
@@ -359,13 +395,7 @@ impl Scanner<'_> {
             }
             Err(failure) => self.reading.gap(What::Namespace(name.to_owned()), failure.why()),
         }
-        let read = self.reading.add(
-            ty,
-            Listed {
-                tally,
-                ..Listed::default()
-            },
-        );
+        let read = self.reading.add(ty, &Listed::default(), tally);
         self.reading.answered(ty, read);
     }
 
@@ -397,16 +427,18 @@ impl Scanner<'_> {
     async fn family(&self, types: Vec<ResourceType>, forbidden: &RefCell<Vec<(ResourceType, Why)>>) {
         let mut family = Family::of(types.len());
         for ty in types {
-            let mut listed = self.list(&ty, self.scope.namespace(), &mut family, &|_| {}).await;
-            let fault = listed.fault.take();
-            let read = self.reading.add(&ty, listed);
-            match fault {
-                Some(why @ Why::Forbidden(_)) if ty.namespaced && *self.scope == Scope::All => {
-                    forbidden.borrow_mut().push((ty, why));
-                    continue;
-                }
-                Some(why) => self.reading.gap(self.what(&ty, read), why),
-                None => {}
+            let (listed, tally) = self.list(&ty, self.scope.namespace(), &mut family, &|_| {}).await;
+            if let Some(why @ Why::Forbidden(_)) = &listed.fault
+                && ty.namespaced
+                && *self.scope == Scope::All
+            {
+                // Pages from before the refusal would come by again.
+                forbidden.borrow_mut().push((ty, why.clone()));
+                continue;
+            }
+            let read = self.reading.add(&ty, &listed, tally);
+            if let Some(why) = listed.fault {
+                self.reading.gap(self.what(&ty, read), why);
             }
             self.reading.answered(&ty, read);
         }
@@ -442,15 +474,22 @@ impl Scanner<'_> {
             vec![here]
         });
         let rights: Vec<_> = stream::iter(&namespaces)
-            .map(
-                |namespace| async move { (namespace.as_str(), Rights::within(self.server, namespace).await) },
-            )
+            .map(|namespace| async move { (namespace.as_str(), self.rights(namespace).await) })
             .buffered(PARALLEL)
             .collect()
             .await;
         let each =
             stream::iter(forbidden).map(|(ty, why)| self.type_by_namespace(ty, why, &rights, all_known));
         each.buffer_unordered(PARALLEL).collect::<()>().await;
+    }
+
+    async fn rights(&self, namespace: &str) -> Rights {
+        if self.reading.out_of_reach().is_some() {
+            return Rights::default();
+        }
+        let rights = Rights::within(self.server, namespace).await;
+        self.doubt(rights.as_ref().err().map(Failure::why).as_ref()).await;
+        rights.unwrap_or_default()
     }
 
     async fn type_by_namespace(
@@ -466,11 +505,11 @@ impl Scanner<'_> {
             if !rights.may_list(&ty) {
                 continue;
             }
-            let mut listed = self.list(&ty, Some(namespace), &mut Family::of(1), &|_| {}).await;
-            let fault = listed.fault.take();
-            let here = self.reading.add(&ty, listed);
+            let (listed, tally) = self.list(&ty, Some(namespace), &mut Family::of(1), &|_| {}).await;
+            let here = self.reading.add(&ty, &listed, tally);
             read += here;
-            match fault {
+            rights.learn(&ty, !matches!(listed.fault, Some(Why::Forbidden(_))));
+            match listed.fault {
                 None => read_in.push((*namespace).to_owned()),
                 // The review is a best effort of the authorizers; the answer to the request is the truth.
                 Some(Why::Forbidden(_)) => {}
@@ -498,7 +537,7 @@ impl Scanner<'_> {
 
     /// The names of all namespaces, if they may be listed.
     async fn namespace_names(&self) -> Option<Vec<String>> {
-        let names = RefCell::new(Vec::new());
+        let names = RefCell::new(BTreeSet::new());
         let ty = ResourceType {
             version: "v1".into(),
             plural: "namespaces".into(),
@@ -509,16 +548,21 @@ impl Scanner<'_> {
             filter: Filter::default(),
             ..self.keep.clone()
         };
-        let observe = |item: &Item<'_>| names.borrow_mut().push(item.name.to_string());
+        let observe = |item: &Item<'_>| {
+            names.borrow_mut().insert(item.name.to_string());
+        };
         let listing = Listing {
             server: self.server,
             ty: &ty,
             namespace: None,
             keep: &keep,
+            tally: &RefCell::default(),
             observe: &observe,
-            progress: &|_| {},
         };
         let listed = listing.run(&mut Family::of(1)).await;
-        listed.fault.is_none().then(|| names.into_inner())
+        listed
+            .fault
+            .is_none()
+            .then(|| names.into_inner().into_iter().collect())
     }
 }

@@ -205,10 +205,9 @@ impl Graph {
             .finalizer
             .as_ref()
             .map_or("no finalizer".to_owned(), ToString::to_string);
-        let says = match wait.verdict {
-            Verdict::Unknown => format!("being deleted, held by {finalizer} (unknown)"),
-            verdict => format!("{finalizer}, {}: {}", verdict.word(), wait.says),
-        };
+        // A root cause is a heading: its first sentence is enough, the rest is for `explain`.
+        let first = wait.says.split_once(". ").map_or(&*wait.says, |(first, _)| first);
+        let says = format!("{finalizer}, {}: {first}", wait.verdict.word());
         let node = Node::Own(
             object.type_name.clone(),
             finalizer,

@@ -6,22 +6,34 @@ use crate::report::ObjectReport;
 
 /// Writes `TYPE/NAME`, and `-n NAMESPACE` behind it where the namespace is not the reader's own choice, so that
 /// each line is the arguments of a kubectl command: `… -o name | xargs -L1 kubectl get`.
+///
+/// An object whose name a shell or `xargs` would take for something else is left out. Returns how many were.
 pub fn write<'a>(
     objects: impl Iterator<Item = &'a ObjectReport>,
     one_namespace: bool,
     out: &mut impl Write,
-) -> io::Result<()> {
+) -> io::Result<usize> {
+    let mut left_out = 0;
     for object in objects {
-        match &object.object.namespace {
-            Some(namespace) if !one_namespace => {
-                writeln!(
-                    out,
-                    "{}/{} -n {namespace}",
-                    object.kubectl_type, object.object.name
-                )?;
-            }
-            _ => writeln!(out, "{}/{}", object.kubectl_type, object.object.name)?,
+        let name = &object.object;
+        let namespace = name.namespace.as_deref().filter(|_| !one_namespace);
+        let words = [object.kubectl_type.as_str(), name.name.as_str()];
+        if !words.into_iter().chain(namespace).all(is_plain) {
+            left_out += 1;
+            continue;
+        }
+        write!(out, "{}/{}", object.kubectl_type, name.name)?;
+        match namespace {
+            Some(namespace) => writeln!(out, " -n {namespace}")?,
+            None => writeln!(out)?,
         }
     }
-    Ok(())
+    Ok(left_out)
+}
+
+/// Whether this is one word to every shell, and no flag. Nearly all names are: those of most types are DNS labels,
+/// but a ClusterRole may be called `a b` (`kubernetes/apimachinery:pkg/api/validation/path/name.go`).
+fn is_plain(text: &str) -> bool {
+    let inside = |c: char| c.is_ascii_alphanumeric() || "-._:@+,=".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(inside)
 }

@@ -192,8 +192,8 @@ mod tests {
     fn text_hangs_beside_its_label() {
         assert_eq!(
             sheet(Some(200)),
-            " waits for        No Pod of the same namespace that has a node may name the claim
-                  any more, whatever its phase
+            " waits for        No Pod of the same namespace that has a node may name the
+                  claim any more, whatever its phase
  what to do       1. No Pod of the same namespace that has a node may name the
                      claim any more, whatever its phase
                      kubectl -n NAMESPACE get pods --field-selector=status.phase!=Running,status.phase!=Pending

@@ -12,7 +12,7 @@ use crate::snapshot::{Gap, What, Why};
 pub struct GapReport {
     /// What: `types`, `group`, `type`, `namespaces`, `namespace` or `file`.
     pub what: &'static str,
-    /// Its name: `plural.group`, `group/version`, a namespace or a path.
+    /// Its name: `plural.group`, `group/version`, `/api` or `/apis`, a namespace or a path.
     pub name: Option<String>,
     /// The namespace that the gap is limited to.
     pub namespace: Option<String>,
@@ -54,17 +54,17 @@ impl From<&Gap> for GapReport {
         };
         match &gap.what {
             What::Discovery => report.what = "types",
-            What::GroupVersion {
-                group,
-                version,
-                types,
-            } => {
+            What::CoreGroup => {
+                report.what = "types";
+                report.name = Some("/api".into());
+            }
+            What::Groups => {
+                report.what = "types";
+                report.name = Some("/apis".into());
+            }
+            What::GroupVersion { types, .. } => {
                 report.what = "group";
-                report.name = Some(if group.is_empty() {
-                    version.clone()
-                } else {
-                    format!("{group}/{version}")
-                });
+                report.name = gap.what.silent_group();
                 report.hides.clone_from(types);
             }
             What::Type { name, read } => {
@@ -107,7 +107,11 @@ impl GapReport {
     pub fn subject(&self) -> String {
         let name = self.name.clone().unwrap_or_default();
         match (self.what, &self.namespace, self.line) {
-            ("types", ..) => "the list of types".into(),
+            ("types", ..) => match name.as_str() {
+                "/api" => "all types of the core group (/api)".into(),
+                "/apis" => "all types outside of the core group (/apis)".into(),
+                _ => "the list of types".into(),
+            },
             ("namespace", ..) => format!("namespace {name} itself"),
             ("file", _, Some(line)) => format!("{name}, line {line}"),
             (_, Some(namespace), _) => format!("{name} in {namespace}"),

@@ -65,6 +65,11 @@ pub fn complain(error: &Error) {
     }
 }
 
+/// Says what the output cannot.
+fn warn(text: &str) {
+    drop(writeln!(std::io::stderr().lock(), "warning: {}", harmless(text)));
+}
+
 /// Runs a future to its end on this thread. One thread is enough: pages decode faster than servers send them.
 fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()

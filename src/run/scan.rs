@@ -110,7 +110,14 @@ fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), 
     match scan.show.format {
         Format::Json => output::json::write(report, &mut out)?,
         Format::Yaml => output::yaml::write(report, &mut out)?,
-        Format::Name => output::name::write(report.all_objects(), report.namespace.is_some(), &mut out)?,
+        Format::Name => {
+            let left_out = output::name::write(report.all_objects(), report.namespace.is_some(), &mut out)?;
+            if left_out > 0 {
+                super::warn(&format!(
+                    "left out {left_out} objects whose names a shell would take for something else; -o json has them"
+                ));
+            }
+        }
         Format::Table | Format::Wide => {
             let options = output::scan::Options {
                 wide: scan.show.format == Format::Wide,

@@ -16,11 +16,15 @@ pub struct Gap {
 pub enum What {
     /// Which types exist at all.
     Discovery,
+    /// Which types the core group has.
+    CoreGroup,
+    /// Which groups there are beside the core group, and their types.
+    Groups,
     /// An API group in one version: its types are not known, or cannot be reached.
     GroupVersion {
         /// Group, empty for core.
         group: String,
-        /// Version.
+        /// Version; empty if it is about all of them.
         version: String,
         /// `plural.group` of types it is known to have, so that people see what is hidden.
         types: Vec<String>,
@@ -61,11 +65,45 @@ pub enum What {
     },
 }
 
+impl What {
+    /// Whether this group may have types that are not known because of it: what does not seem to exist in the
+    /// group is then not known to be absent.
+    pub fn hides_types_of(&self, wanted: &str) -> bool {
+        match self {
+            What::Discovery => true,
+            What::CoreGroup => wanted.is_empty(),
+            What::Groups => !wanted.is_empty(),
+            What::GroupVersion { group, .. } => group == wanted,
+            _ => false,
+        }
+    }
+
+    /// The group and version, or what stands for them, whose types are not known.
+    pub fn silent_group(&self) -> Option<String> {
+        match self {
+            What::Discovery => Some("every group".into()),
+            What::CoreGroup => Some("the core group (/api)".into()),
+            What::Groups => Some("every group but the core group (/apis)".into()),
+            What::GroupVersion { group, version, .. } => Some(
+                [group, version]
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join("/"),
+            ),
+            _ => None,
+        }
+    }
+}
+
 /// Why it is missing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// The server refused: 401 or 403, with its message.
+    /// The server refused: 403, with its message.
     Forbidden(String),
+    /// The server, or the backend of one group, does not know who asks: 401, with its message.
+    Unauthorized(String),
     /// The group's backend does not answer; the APIService's own reason and message where they can be read.
     Unavailable(String),
     /// No answer in time.
@@ -93,6 +131,7 @@ impl Why {
     pub fn word(&self) -> &'static str {
         match self {
             Why::Forbidden(_) => "Forbidden",
+            Why::Unauthorized(_) => "Unauthorized",
             Why::Unavailable(_) => "Unavailable",
             Why::TimedOut(_) => "TimedOut",
             Why::Throttled(_) => "Throttled",
@@ -115,6 +154,7 @@ impl Why {
             | Why::ServerError(text)
             | Why::Undecodable(text)
             | Why::Connection(text) => text.clone(),
+            Why::Unauthorized(text) => format!("the credentials are not accepted (401): {text}"),
             Why::TimedOut(limit) => format!("no answer within {} s", limit.as_secs_f32()),
             Why::MetadataOnlyRefused => {
                 "the server sends only whole objects of this type, and data of Secrets and ConfigMaps is never asked for"

@@ -1,4 +1,4 @@
-//! All tests that need a cluster, in one binary so that they can share it.
+//! All tests that run the whole program, in one binary so that they can share a cluster.
 
 // A test may fail loudly, and its helpers are nobody's API.
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs, unreachable_pub)]
@@ -10,6 +10,8 @@ mod connect;
 mod controlplane;
 mod documents;
 mod examples;
+mod explain;
+mod faults;
 mod knowledge;
 mod layers;
 mod packaging;

@@ -14,16 +14,24 @@ use crate::snapshot::Item;
 /// Envelope: these four bytes, then a `runtime.Unknown`.
 const MAGIC: &[u8] = b"k8s\0";
 
+/// The only kind that is asked for in protobuf. Any other message might be misread: a `Status` as an empty list.
+const KIND: &str = "PartialObjectMetadataList";
+
 pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<Page, Malformed> {
-    let mut list = None;
+    let (mut kind, mut list) = ("", None);
     for field in Fields(body.strip_prefix(MAGIC).ok_or(Malformed)?) {
-        if let (2, raw) = field? {
-            list = Some(raw.bytes()?);
+        match field? {
+            (1, type_meta) => kind = kind_of(type_meta.bytes()?)?,
+            (2, raw) => list = Some(raw.bytes()?),
+            _ => {}
         }
     }
+    if kind != KIND {
+        return Err(Malformed);
+    }
     let mut page = Page::default();
-    // A list without items is an empty message, and `raw` may then be absent altogether.
-    for field in Fields(list.unwrap_or_default()) {
+    // Even a list without items has its ListMeta; where there is no `raw` at all, the answer was cut short.
+    for field in Fields(list.ok_or(Malformed)?) {
         match field? {
             (1, list_meta) => page.next = next(list_meta.bytes()?)?,
             (2, object) => each(item(object.bytes()?)?),
@@ -31,6 +39,15 @@ pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<Page, 
         }
     }
     Ok(page)
+}
+
+fn kind_of(type_meta: &[u8]) -> Result<&str, Malformed> {
+    for field in Fields(type_meta) {
+        if let (2, kind) = field? {
+            return kind.text();
+        }
+    }
+    Ok("")
 }
 
 fn next(list_meta: &[u8]) -> Result<Option<String>, Malformed> {

@@ -13,6 +13,7 @@ use super::malformed::Malformed;
 use super::page::Cursor;
 use super::reply::{Delivery, End, Place, Reply};
 use super::request::Recorded;
+use super::rights::Rights;
 use super::route::{Route, Target, route};
 use super::rule::Rule;
 use super::status::{self, Status, status};
@@ -30,6 +31,7 @@ pub struct World {
     pub chunked: bool,
     pub clock: Clock,
     pub version: String,
+    pub rights: Option<Rights>,
 }
 
 /// What the `Date` header says.
@@ -112,6 +114,11 @@ impl World {
 
     /// What a healthy server would say; `tokens` tells which continue tokens lists give.
     fn truth(&self, request: &Recorded, tokens: Tokens, buffers: &mut Buffers) -> Reply {
+        if let Some(rights) = &self.rights
+            && let Some(reply) = rights.answer(request)
+        {
+            return reply;
+        }
         if request.method != "GET" {
             return status(405, "MethodNotAllowed", "the fake only reads").reply();
         }
@@ -247,12 +254,9 @@ fn expired(request: &Recorded, fresh_token: bool) -> Status {
                    retrieve the remainder of the results. Continuing with the provided token results in an \
                    inconsistent list - objects that were created, modified, or deleted between the time the first \
                    chunk was returned and now may show up in the list.";
-    let selectors = list::selectors(request);
-    let token = request.query("continue").filter(|token| !token.is_empty());
-    let cursor = token
-        .and_then(|token| Cursor::parse(&token, &selectors))
-        .unwrap_or(Cursor::START);
-    status(410, "Expired", message).continued_at(Some(cursor.token(&selectors)))
+    let used = request.query("continue").filter(|token| !token.is_empty());
+    let used = used.unwrap_or_else(|| Cursor::START.token(&list::selectors(request)));
+    status(410, "Expired", message).continued_at(Some(Cursor::fresh_token(&used)))
 }
 
 fn page(malformed: Malformed) -> Reply {

@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::answer::{Clock, World};
 use super::kind::Kind;
 use super::object::Object;
+use super::rights::Rights;
 use super::rule::Rule;
 use super::running::Running;
 
@@ -92,6 +93,12 @@ impl Fake {
     /// Answers the old discovery whatever is asked.
     pub fn legacy_discovery(self) -> Self {
         self.discovery(Discovery::Legacy)
+    }
+
+    /// The user may list everything in these namespaces and, but for the namespaces, nothing outside of them.
+    pub fn rights_only_in(mut self, namespaces: &[&str]) -> Self {
+        self.world.rights = Some(Rights::only_in(namespaces));
+        self
     }
 
     /// Speaks no protobuf, for any type.

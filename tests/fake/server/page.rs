@@ -17,11 +17,16 @@ impl Cursor {
         format!("{}+{}/{selectors}&==", self.offset, self.page)
     }
 
+    /// Another token for the same place, as a 410 gives one at a newer state; never the one that was used.
+    pub fn fresh_token(used: &str) -> String {
+        format!("{used}=")
+    }
+
     /// Reads a token back. `None`: mangled on the way, or used with other selectors than it was given for.
     pub fn parse(token: &str, selectors: &str) -> Option<Self> {
         let (offset, rest) = token.split_once('+')?;
         let (page, rest) = rest.split_once('/')?;
-        (rest.strip_suffix("&==")? == selectors).then_some(())?;
+        (rest.trim_end_matches('=').strip_suffix('&')? == selectors).then_some(())?;
         Some(Cursor {
             offset: offset.parse().ok()?,
             page: page.parse().ok()?,

@@ -1,0 +1,170 @@
+//! What the server is asked for, and what not.
+
+use super::{
+    PODS,
+    fake::{Kind, Recorded, object},
+    healthy, report, scan,
+};
+
+const NAMESPACES: &str = "/api/v1/namespaces";
+
+fn lists(requests: &[Recorded]) -> impl Iterator<Item = &Recorded> {
+    requests
+        .iter()
+        .filter(|request| !matches!(request.path(), "/api" | "/apis"))
+}
+
+#[test]
+fn metadata_only_of_everything_but_namespaces_in_pages() {
+    let server = healthy()
+        .with_type(Kind::new("", "v1", "secrets").namespaced())
+        .with_type(Kind::new("", "v1", "configmaps").namespaced())
+        .start();
+    report(&server, &[]).complete();
+    let requests = server.requests();
+    for request in lists(&requests) {
+        assert_eq!(
+            (request.method.as_str(), request.query("limit").as_deref()),
+            ("GET", Some("500"))
+        );
+        if request.path() == NAMESPACES {
+            assert_eq!(request.accept, "application/json");
+            continue;
+        }
+        let clauses: Vec<_> = request.accept.split(',').map(str::trim).collect();
+        assert_eq!(clauses.len(), 2, "{}", request.accept);
+        for (clause, media) in clauses
+            .iter()
+            .zip(["application/vnd.kubernetes.protobuf", "application/json"])
+        {
+            assert_eq!(
+                *clause,
+                format!("{media};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_scan_costs_two_requests_for_the_types_and_one_a_page() {
+    let server = healthy().start();
+    report(&server, &[]).complete();
+    let paths: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| request.path().to_owned())
+        .collect();
+    let mut sorted = paths.clone();
+    sorted.sort();
+    assert_eq!(
+        sorted,
+        [
+            "/api",
+            NAMESPACES,
+            PODS,
+            PODS,
+            PODS,
+            "/apis",
+            "/apis/example.com/v1/widgets"
+        ]
+    );
+    assert!(server.peak_connections() <= 8, "{}", server.peak_connections());
+}
+
+#[test]
+fn a_scan_of_one_type_asks_for_no_other() {
+    let server = healthy().start();
+    report(&server, &["widgets"]).complete();
+    let requests = server.requests();
+    let paths: Vec<_> = lists(&requests).map(Recorded::path).collect();
+    assert_eq!(paths, ["/apis/example.com/v1/widgets"]);
+}
+
+#[test]
+fn at_most_eight_connections_however_many_types() {
+    let mut fake = healthy();
+    for n in 0..60 {
+        fake = fake.with_type(Kind::new("many.example.com", "v1", &format!("thing{n}s")));
+    }
+    let slow = super::fake::Fault::Delay(std::time::Duration::from_millis(20));
+    let server = fake.on("/apis/many.example.com/*", slow).start();
+    report(&server, &[]).complete();
+    assert_eq!(server.peak_requests(), 8);
+    assert!(server.peak_connections() <= 8, "{}", server.peak_connections());
+}
+
+#[test]
+fn selectors_and_tokens_arrive_as_they_were_meant() {
+    let server = healthy()
+        .object(
+            "widgets.example.com",
+            object("db", "blue")
+                .label("app.example.com/colour", "blue")
+                .finalizer("b/keep"),
+        )
+        .start();
+    let selector = "app.example.com/colour=blue,!size";
+    let report = report(&server, &["-l", selector]).complete();
+    assert_eq!(
+        (report.carrying("b/keep"), report.carrying("widget/keep")),
+        (1, 0)
+    );
+    let requests = server.requests();
+    for request in lists(&requests) {
+        assert_eq!(
+            request.query("labelSelector").as_deref(),
+            Some(selector),
+            "{}",
+            request.path_and_query
+        );
+        assert!(
+            !request.path_and_query.contains([' ', '!']),
+            "{}",
+            request.path_and_query
+        );
+    }
+}
+
+#[test]
+fn a_selector_is_the_same_on_every_page() {
+    let server = healthy().start();
+    report(&server, &["pods", "-l", "!gone"]).all_selected();
+    assert_eq!(server.requests_to(PODS).len(), 3);
+}
+
+impl super::Report {
+    fn all_selected(self) {
+        assert_eq!(self.complete().carrying("pod/keep"), 1_200);
+    }
+}
+
+#[test]
+fn every_request_says_who_asks() {
+    let server = healthy().start();
+    report(&server, &[]).complete();
+    for request in server.requests() {
+        assert!(
+            request.user_agent.starts_with("kubectl-finalizers/"),
+            "{:?}",
+            request.user_agent
+        );
+    }
+}
+
+#[test]
+fn one_namespace_is_asked_for_by_name_and_nothing_outside_of_it() {
+    let server = healthy().with_type(Kind::new("", "v1", "nodes")).start();
+    scan(&server, &["-n", "db"]).success();
+    let requests = server.requests();
+    let mut paths: Vec<_> = lists(&requests).map(Recorded::path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    assert_eq!(
+        paths,
+        [
+            "/api/v1/namespaces/db",
+            "/api/v1/namespaces/db/pods",
+            "/apis/example.com/v1/namespaces/db/widgets"
+        ]
+    );
+}

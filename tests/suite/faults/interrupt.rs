@@ -1,0 +1,85 @@
+//! Ctrl-C: what was read is printed, and is not sold as the whole.
+
+use std::time::Duration;
+
+use super::{
+    PODS,
+    fake::{Fault, Running, object},
+    healthy, plugin, timed,
+};
+use crate::harness::{Output, Plugin, Signal, wait};
+
+/// Interrupts a scan once the server has been asked for `path` so many times and has fallen silent.
+fn interrupted(server: &Running, arguments: &[&str], path: &str, requests: usize) -> Output {
+    let arguments = ["scan"].iter().chain(arguments).copied();
+    let run = Plugin::new(arguments).kubeconfig(server.kubeconfig()).spawn();
+    wait("the scan hangs", Duration::from_secs(20), || {
+        server.requests_to(path).len() >= requests
+    });
+    // The types beside it need no time, but some.
+    std::thread::sleep(Duration::from_millis(300));
+    let (out, took) = timed(|| {
+        run.signal(Signal::INT);
+        run.finish()
+    });
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(!out.stderr.contains("panicked"), "{out}");
+    out
+}
+
+#[test]
+fn what_was_read_is_printed_and_marked_as_a_part() {
+    let server = healthy()
+        .object(
+            "widgets.example.com",
+            object("db", "stuck")
+                .finalizer("a/b")
+                .deleting("2026-01-01T00:00:00Z"),
+        )
+        .on(PODS, Fault::HangBeforeHeaders)
+        .start();
+    let out = interrupted(&server, &[], PODS, 1);
+    assert_eq!(out.code, 130, "{out}");
+    assert!(out.stdout.contains("widget/stuck"), "{out}");
+    assert!(
+        out.stdout.contains("  pods: stopped before they were read\n"),
+        "{out}"
+    );
+    assert!(out.stdout.contains("STOPPED before the end"), "{out}");
+}
+
+#[test]
+fn the_pages_of_an_unfinished_list_count() {
+    let server = healthy().on(PODS, Fault::HangMidBody.page(3)).start();
+    let out = interrupted(&server, &["-o", "json"], PODS, 3);
+    assert_eq!(out.code, 130, "{out}");
+    let json: serde_json::Value = serde_json::from_str(&out.stdout).unwrap();
+    assert_eq!(
+        (json["interrupted"].as_bool(), json["complete"].as_bool()),
+        (Some(true), Some(false))
+    );
+    assert_eq!(json["notRead"][0]["name"], "pods");
+    assert_eq!(
+        (
+            json["notRead"][0]["reason"].as_str(),
+            json["notRead"][0]["objectsRead"].as_u64()
+        ),
+        (Some("Interrupted"), Some(1_000))
+    );
+    assert_eq!(json["totals"]["objects"], 1_000 + 1 + 3);
+}
+
+#[test]
+fn nothing_is_said_to_be_gone_when_the_types_were_not_even_known() {
+    let server = healthy().on("/api*", Fault::HangBeforeHeaders).start();
+    let out = interrupted(&server, &[], "/apis", 1);
+    assert_eq!(out.code, 130, "{out}");
+    assert!(!out.stdout.contains("Nothing is being deleted"), "{out}");
+    assert!(out.stdout.contains("STOPPED before the end"), "{out}");
+}
+
+#[test]
+fn a_scan_that_is_not_stopped_does_not_say_so() {
+    let out = plugin(&healthy().start(), &[]).run().success();
+    assert!(!out.contains("STOPPED"), "{out}");
+}
