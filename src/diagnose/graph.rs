@@ -183,7 +183,8 @@ impl Graph {
         for wait in waits {
             // Protection, and a turn that has not come yet, have their cause in what the other waits name.
             let in_turn = matches!(wait.verdict, Verdict::InUse | Verdict::Waiting);
-            if !wait.on.iter().any(|blocker| !blocker.rest) && !(blocked && in_turn) {
+            let only_sums = wait.on.iter().all(|blocker| blocker.rest);
+            if only_sums && !(blocked && in_turn) {
                 self.own(place, waiting.object, wait);
             }
         }

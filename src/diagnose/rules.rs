@@ -1,5 +1,6 @@
 //! One cause, one file. This is the table: which rule speaks for which finalizer of which type.
 
+mod attachment;
 mod catalogued;
 mod claim;
 mod content_failure;
@@ -12,8 +13,14 @@ mod namespace;
 mod namespace_lists;
 mod node;
 mod pod;
+mod reclaim;
 #[cfg(test)]
 mod sample;
+mod snapshot;
+mod sources;
+mod storage;
+#[cfg(test)]
+mod storage_tests;
 mod volume;
 mod zombie;
 
@@ -30,6 +37,9 @@ use crate::{
 const MISTAKE: &str = "deleted by mistake?";
 /// When the object really is to go.
 const INTENDED: &str = "deletion intended?";
+
+/// When its controller was made to look again, and did nothing.
+const STILL_THERE: &str = "still there?";
 
 /// How long a controller may take before its silence means something. The protection controllers act within
 /// seconds; the namespace controller waits five before it begins.
@@ -68,11 +78,16 @@ fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     }
     let rule = RULES
         .iter()
-        .find(|rule| object.is(rule.group, rule.plural) && finalizer.name == rule.finalizer);
+        .find(|rule| object.is(rule.group, rule.plural) && matches(rule.finalizer, &finalizer.name));
     match rule {
         Some(rule) => (rule.look)(object, finalizer, view),
         None => catalogued::look(object, finalizer, view),
     }
+}
+
+/// One that ends in `/` stands for all that begin so.
+fn matches(pattern: &str, name: &str) -> bool {
+    pattern == name || pattern.ends_with('/') && name.starts_with(pattern)
 }
 
 struct Rule {
@@ -99,7 +114,61 @@ const RULES: &[Rule] = &[
         group: "",
         plural: "persistentvolumes",
         finalizer: "external-provisioner.volume.kubernetes.io/finalizer",
-        look: volume::reclaim,
+        look: reclaim::by_provisioner,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumes",
+        finalizer: "kubernetes.io/pv-controller",
+        look: reclaim::in_tree,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumes",
+        finalizer: "external-attacher/",
+        look: attachment::on_volume,
+    },
+    Rule {
+        group: "storage.k8s.io",
+        plural: "volumeattachments",
+        finalizer: "external-attacher/",
+        look: attachment::on_attachment,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumeclaims",
+        finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
+        look: sources::of_snapshot,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumeclaims",
+        finalizer: "provisioner.storage.kubernetes.io/cloning-protection",
+        look: sources::of_clone,
+    },
+    Rule {
+        group: "snapshot.storage.k8s.io",
+        plural: "volumesnapshots",
+        finalizer: "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection",
+        look: sources::of_restore,
+    },
+    Rule {
+        group: "snapshot.storage.k8s.io",
+        plural: "volumesnapshots",
+        finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
+        look: snapshot::as_source,
+    },
+    Rule {
+        group: "snapshot.storage.k8s.io",
+        plural: "volumesnapshots",
+        finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection",
+        look: snapshot::bound,
+    },
+    Rule {
+        group: "snapshot.storage.k8s.io",
+        plural: "volumesnapshotcontents",
+        finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
+        look: snapshot::content,
     },
     Rule {
         group: "",

@@ -60,10 +60,11 @@ pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
     ));
     // Nobody looks, however often it is touched.
     finding.steps.retain(|step| {
-        !step
+        let nudge = step
             .command
             .as_deref()
-            .is_some_and(|command| command.contains("kubectl-finalizers/nudged"))
+            .is_some_and(|command| command.contains("kubectl-finalizers/nudged"));
+        !nudge && step.when != super::STILL_THERE
     });
     finding.steps.insert(
         0,

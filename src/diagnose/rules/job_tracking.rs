@@ -65,7 +65,7 @@ fn uncounted(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>) ->
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.push(super::nudge(pod));
         finding.steps.push(Step {
-            when: "still there?",
+            when: super::STILL_THERE,
             text: format!("take out this one entry; nothing is lost by it, because {why}"),
             command: Some(super::take_out(pod, finalizer)),
             safety: Safety::Safe,
@@ -236,6 +236,29 @@ mod tests {
             json!({"metadata": {"name": "j", "namespace": "n", "uid": "other"}}),
         ));
         assert_eq!(verdict(&another, NAME), Some(Verdict::Stalled));
+    }
+
+    #[test]
+    fn while_nobody_looks_nothing_is_taken_out() {
+        let lease = object(
+            "coordination.k8s.io",
+            "leases",
+            "Lease",
+            json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
+                "spec": {"renewTime": "2026-01-01T11:50:00.000000Z", "leaseDurationSeconds": 15}}),
+        );
+        let told = World::new()
+            .object("batch", "jobs", "n", "j", None)
+            .object(
+                "coordination.k8s.io",
+                "leases",
+                "kube-system",
+                "kube-controller-manager",
+                Some(lease),
+            )
+            .explain(&pod());
+        assert!(said(&told).contains("last renewed 10m ago"), "{}", said(&told));
+        assert!(!commands(&told).contains("remove") && !commands(&told).contains("nudged"));
     }
 
     #[test]

@@ -134,10 +134,10 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
     }
     if groups.len() > SHOWN {
         let rest: usize = groups.iter().skip(SHOWN).map(|group| group.objects.len()).sum();
-        finding.wait.on.push(Blocker::new(
-            None,
-            format!("and {rest} more objects in {} more groups", groups.len() - SHOWN),
-        ));
+        let more = groups.len() - SHOWN;
+        finding.wait.on.push(Blocker::rest(format!(
+            "and {rest} more objects in {more} more groups"
+        )));
     }
     if !deleting {
         not_deleted(finding, content, blind, &groups);
@@ -240,7 +240,7 @@ fn others(finding: &mut Finding, content: &Content, groups: &[Group<'_>]) {
     finding
         .wait
         .on
-        .push(Blocker::new(None, format!("{}: {why}", counted(&rest))));
+        .push(Blocker::rest(format!("{}: {why}", counted(&rest))));
 }
 
 fn not_deleted(finding: &mut Finding, content: &Content, blind: bool, groups: &[Group<'_>]) {

@@ -4,4 +4,6 @@ mod crds;
 mod namespaces;
 mod pods;
 mod stopped;
+mod storage;
+mod storage_oracle;
 mod told;
