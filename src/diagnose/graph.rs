@@ -86,15 +86,20 @@ pub fn causes(objects: &[Waiting<'_>]) -> Causes {
     for (at, &place) in places.iter().enumerate() {
         by_causes.entry(sinks.of(place)).or_default().push(at);
     }
+    let mut uses: BTreeMap<usize, usize> = BTreeMap::new();
+    for sink in by_causes.keys().copied().flatten() {
+        *uses.entry(*sink).or_default() += 1;
+    }
     let mut found = Causes::default();
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
     let mut groups: Vec<(&BTreeSet<usize>, Vec<usize>)> = by_causes.into_iter().collect();
     groups.sort_by_key(|(_, members)| (usize::MAX - members.len(), members.first().copied()));
     for (sinks_of_group, members) in groups {
         let own = |sink: &usize| {
-            sinks.members[*sink]
-                .iter()
-                .all(|&node| matches!(graph.nodes[node], Node::Own(..)))
+            uses.get(sink) == Some(&1)
+                && sinks.members[*sink]
+                    .iter()
+                    .all(|&node| matches!(graph.nodes[node], Node::Own(..)))
         };
         if members.len() == 1 && sinks_of_group.iter().all(own) {
             found.alone.extend(members);
