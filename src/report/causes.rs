@@ -93,9 +93,9 @@ impl ScanReport {
                         // the finalizer says more than that its holder is not known.
                         if row.left.is_empty()
                             && row.conditions.is_empty()
-                            && wait.verdict != Verdict::Unknown
+                            && let Some(line) = line(wait)
                         {
-                            row.reason = Some(line(wait));
+                            row.reason = Some(line);
                         }
                     }
                 }
@@ -195,7 +195,7 @@ fn telling(waits: &[Wait]) -> Option<&Wait> {
     waits.iter().min_by_key(rank)
 }
 
-fn line(wait: &Wait) -> String {
+fn line(wait: &Wait) -> Option<String> {
     let blockers: Vec<&Blocker> = wait.on.iter().filter(|blocker| !blocker.rest).collect();
     match (wait.verdict, blockers.as_slice()) {
         (Verdict::InUse | Verdict::Waiting, [first, rest @ ..]) => {
@@ -209,14 +209,18 @@ fn line(wait: &Wait) -> String {
             } else {
                 format!(", and {} more", rest.len())
             };
-            format!("{verb} {}{more}", named(first))
+            Some(format!("{verb} {}{more}", named(first)))
         }
         // What is special about this object comes after what is true of every one with this finalizer.
-        (Verdict::Failing | Verdict::Rejected | Verdict::Stalled, _) => match wait.says.split_once("; ") {
-            Some((general, special)) => format!("{special} ({general})"),
-            None => wait.says.clone(),
-        },
-        _ => wait.says.clone(),
+        (Verdict::Failing | Verdict::Rejected | Verdict::Stalled, _) => {
+            Some(match wait.says.split_once("; ") {
+                Some((general, special)) => format!("{special} ({general})"),
+                None => wait.says.clone(),
+            })
+        }
+        (Verdict::Orphaned, _) => Some(wait.says.clone()),
+        // It tells nothing that is true of this object alone.
+        (Verdict::InUse | Verdict::Waiting | Verdict::Unknown, _) => None,
     }
 }
 

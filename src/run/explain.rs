@@ -26,7 +26,7 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
             .into_iter()
             .map(Target::Finalizer)
             .collect(),
-        Asked::Words(words) => Target::of_words(words, knowledge),
+        Asked::Words(words) => Target::of_words(words, knowledge, explain.namespace.is_some()),
     };
     if targets.is_empty() {
         return Err(nothing_named(&explain.asked));

@@ -23,7 +23,7 @@ use crate::{
     report::ScanReport,
     settings::{Connection, Scan, Source},
     snapshot::{
-        Snapshot,
+        Snapshot, Why,
         load::{Wanted, load},
     },
 };
@@ -94,7 +94,12 @@ async fn read(
 /// Looks at what is being deleted, if anything is, until it is understood or the user has had enough.
 async fn why(server: &Server, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Option<Look> {
     let mut look = Look::new(snapshot, scan.is_narrowed())?;
-    if snapshot.interrupted {
+    // A server that went away while it was read will not say more now.
+    let gone = snapshot
+        .gaps
+        .iter()
+        .any(|gap| matches!(gap.why, Why::Connection(_)));
+    if snapshot.interrupted || gone {
         return Some(look);
     }
     let stopped = tokio::select! {

@@ -2,7 +2,7 @@
 //!
 //! Both are written with a slash, so the form alone does not tell. What the catalogue knows is a finalizer; a type
 //! that is known and has no group (`pv/x`) is an object's, since the part of a finalizer before the slash is a
-//! domain, and so are a type with a group and a name after it as two words (`widgets.example.com x`); everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
+//! domain, and so are a type with a group and a name after it as two words (`widgets.example.com x`) or with `-n`; everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
 
 use super::Connection;
 use crate::{
@@ -65,8 +65,9 @@ impl Explain {
 }
 
 impl Target {
-    /// What the arguments ask about, each thing once.
-    pub fn of_words(words: &[String], knowledge: &Knowledge) -> Vec<Target> {
+    /// What the arguments ask about, each thing once. Finalizers are in no namespace: with `-n`, TYPE.GROUP/NAME is
+    /// an object even if nobody here knows the type.
+    pub fn of_words(words: &[String], knowledge: &Knowledge, in_namespace: bool) -> Vec<Target> {
         // TYPE NAME…, as kubectl takes them. A type that nobody knows here is one if it has a group.
         if let [resource, names @ ..] = words
             && !names.is_empty()
@@ -101,16 +102,19 @@ impl Target {
         };
         names
             .into_iter()
-            .map(|name| Target::of(name, knowledge))
+            .map(|name| Target::of(name, knowledge, in_namespace))
             .collect()
     }
 
-    fn of(name: String, knowledge: &Knowledge) -> Target {
+    fn of(name: String, knowledge: &Knowledge, in_namespace: bool) -> Target {
         if is_finalizer(&name, knowledge) {
             return Target::Finalizer(name);
         }
         match name.split_once('/') {
-            Some((resource, object)) if is_type(resource, knowledge) && !sounds_final(object) => {
+            Some((resource, object))
+                if (is_type(resource, knowledge) || (in_namespace && resource.contains('.')))
+                    && !sounds_final(object) =>
+            {
                 Target::Object {
                     resource: resource.to_owned(),
                     name: Some(object.to_owned()),
@@ -153,7 +157,7 @@ mod tests {
 
     fn asked(words: &[&str]) -> Vec<Target> {
         let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-        Target::of_words(&words, &Knowledge::builtin())
+        Target::of_words(&words, &Knowledge::builtin(), false)
     }
 
     fn object(resource: &str, name: Option<&str>) -> Vec<Target> {
@@ -207,6 +211,18 @@ mod tests {
             "namespace/finalizer",
         ] {
             assert_eq!(asked(&[name]), finalizers(&[name]), "{name}");
+        }
+    }
+
+    #[test]
+    fn with_a_namespace_a_type_that_nobody_knows_is_a_type() {
+        let in_namespace = |word: &str| Target::of_words(&[word.to_owned()], &Knowledge::builtin(), true);
+        assert_eq!(
+            in_namespace("widgets.example.com/x"),
+            object("widgets.example.com", Some("x"))
+        );
+        for name in ["acme.cert-manager.io/finalizer", "widgets.example.com/finalizer"] {
+            assert_eq!(in_namespace(name), finalizers(&[name]), "{name}");
         }
     }
 

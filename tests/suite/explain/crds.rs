@@ -36,7 +36,7 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
     story.follow(cluster, "-backup.yaml");
     let backup = std::fs::read_to_string(cluster.directory().join(format!("{gadgets}-backup.yaml"))).unwrap();
     assert!(backup.contains("name: held"), "{backup}");
-    story.follow(cluster, &format!("explain {gadgets}/held"));
+    story.follow(cluster, &format!("explain {gadgets} held"));
 
     let blind = cluster
         .user("no-gadgets")

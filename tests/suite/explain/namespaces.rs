@@ -38,7 +38,7 @@ fn it_waits_for_what_is_left_and_says_which() {
         .never_advises("finalize -f")
         .never_advises("patch")
         .is_careful();
-    story.follow(cluster, &format!("explain {widgets}/w"));
+    story.follow(cluster, &format!("explain {widgets} w"));
 
     // Without the right to see it, it is not empty but unknown.
     let blind = cluster

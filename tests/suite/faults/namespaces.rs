@@ -28,7 +28,10 @@ fn no_namespaces_are_no_fault() {
 fn a_namespace_that_does_not_exist_is_named_and_what_is_left_in_it_is_shown() {
     let server = healthy().start();
     let out = scan(&server, &["-n", "gone"]).success();
-    assert!(out.contains("namespace gone does not exist"), "{out}");
+    assert!(
+        out.contains("there is no namespace gone, and nothing was found in it"),
+        "{out}"
+    );
     let left = healthy()
         .object(
             "widgets.example.com",

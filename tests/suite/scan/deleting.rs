@@ -205,12 +205,17 @@ spec: {containers: [{name: a, image: example.com/a}]}
         pod["reason"],
         "waits until example.com/hold is removed; not in the catalogue"
     );
-    // Asked for the namespace alone, the scan has not looked into it; the diagnosis does.
+    // Asked for the namespace alone, the scan has not looked into it; the diagnosis does, unless other tests have
+    // left so many namespaces that it would cost too many requests.
     let report = json(cluster.plugin(["scan", "namespaces", "-o", "json"]));
     let namespace = terminating(&report, &format!("namespaces/{name}"));
-    assert_eq!(
-        namespace["reason"],
-        format!("waits for Pod {name}/stubborn: being deleted, held by example.com/hold")
+    let said = namespace["reason"].as_str().unwrap();
+    let looked = format!("waits for Pod {name}/stubborn: being deleted, held by example.com/hold");
+    let not_looked =
+        format!("what is left in it was not asked for; kubectl finalizers scan -n {name} shows it");
+    assert!(
+        said == looked || (said == not_looked && report["notLookedAt"] != 0),
+        "{said}"
     );
     // The same from afar, where the whole cluster is read.
     let report = json(cluster.plugin(["scan", "pods,configmaps,namespaces", "-o", "json"]));
