@@ -11,7 +11,7 @@ use super::{
     PARALLEL,
     discovery::discover,
     list::{Family, Listing},
-    request::{Failure, METADATA_OBJECT, Server, WHOLE},
+    request::{Failure, METADATA_LIST, METADATA_OBJECT, Server, WHOLE},
 };
 use crate::{
     error::Error,
@@ -125,12 +125,17 @@ async fn list(
     namespace: Option<&str>,
     more: &str,
 ) -> Result<Vec<Object>, Why> {
+    let accept = if ty.is_confidential() {
+        METADATA_LIST
+    } else {
+        WHOLE
+    };
     let mut objects = Vec::new();
     let mut next = String::new();
     loop {
         let path = format!("{}?limit=500{more}{next}", ty.path(&ty.version, namespace));
         let answer = server
-            .get(&path, WHOLE)
+            .get(&path, accept)
             .await
             .map_err(|failure: Failure| failure.why())?;
         let mut page: Value =

@@ -20,6 +20,8 @@ use crate::{error::Error, snapshot::Why};
 /// that client-go's metadata client has always asked for.
 pub(super) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
      application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/// Asks for metadata of a list's items only, in JSON.
+pub(super) const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /// Asks for the metadata of one object only.
 pub(super) const METADATA_OBJECT: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /// Asks for whole objects.

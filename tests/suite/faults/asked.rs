@@ -46,6 +46,36 @@ fn metadata_only_of_everything_but_namespaces_in_pages() {
 }
 
 #[test]
+fn secrets_and_config_maps_are_never_asked_for_whole_not_even_stuck_ones() {
+    // One is looked at by itself, many by a list.
+    for stuck in [1, 40] {
+        let mut fake = healthy();
+        for plural in ["secrets", "configmaps"] {
+            fake = fake.with_type(Kind::new("", "v1", plural).namespaced());
+            for n in 0..stuck {
+                let held = object("db", &format!("held-{n}")).finalizer("a/b");
+                fake = fake.object(plural, held.deleting("2026-01-01T00:00:00Z"));
+            }
+        }
+        let server = fake.start();
+        assert_eq!(report(&server, &[]).terminating().len(), 2 * stuck);
+        let requests = server.requests();
+        let confidential = |request: &&Recorded| {
+            request.path().contains("/secrets") || request.path().contains("/configmaps")
+        };
+        let asked: Vec<_> = requests.iter().filter(confidential).collect();
+        assert!(asked.len() > 2, "they were not looked at");
+        for request in asked {
+            let whole = request
+                .accept
+                .split(',')
+                .any(|clause| !clause.contains("as=PartialObjectMetadata"));
+            assert!(!whole, "{} {}", request.path_and_query, request.accept);
+        }
+    }
+}
+
+#[test]
 fn a_scan_costs_two_requests_for_the_types_and_one_a_page() {
     let server = healthy().start();
     report(&server, &[]).complete();
