@@ -86,15 +86,20 @@ pub fn causes(objects: &[Waiting<'_>]) -> Causes {
     for (at, &place) in places.iter().enumerate() {
         by_causes.entry(sinks.of(place)).or_default().push(at);
     }
+    let mut uses: BTreeMap<usize, usize> = BTreeMap::new();
+    for sink in by_causes.keys().copied().flatten() {
+        *uses.entry(*sink).or_default() += 1;
+    }
     let mut found = Causes::default();
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
     let mut groups: Vec<(&BTreeSet<usize>, Vec<usize>)> = by_causes.into_iter().collect();
     groups.sort_by_key(|(_, members)| (usize::MAX - members.len(), members.first().copied()));
     for (sinks_of_group, members) in groups {
         let own = |sink: &usize| {
-            sinks.members[*sink]
-                .iter()
-                .all(|&node| matches!(graph.nodes[node], Node::Own(..)))
+            uses.get(sink) == Some(&1)
+                && sinks.members[*sink]
+                    .iter()
+                    .all(|&node| matches!(graph.nodes[node], Node::Own(..)))
         };
         if members.len() == 1 && sinks_of_group.iter().all(own) {
             found.alone.extend(members);
@@ -178,7 +183,8 @@ impl Graph {
         for wait in waits {
             // Protection, and a turn that has not come yet, have their cause in what the other waits name.
             let in_turn = matches!(wait.verdict, Verdict::InUse | Verdict::Waiting);
-            if !wait.on.iter().any(|blocker| !blocker.rest) && !(blocked && in_turn) {
+            let only_sums = wait.on.iter().all(|blocker| blocker.rest);
+            if only_sums && !(blocked && in_turn) {
                 self.own(place, waiting.object, wait);
             }
         }
@@ -200,7 +206,9 @@ impl Graph {
             .finalizer
             .as_ref()
             .map_or("no finalizer".to_owned(), ToString::to_string);
-        let says = format!("{finalizer}, {}: {}", wait.verdict.word(), wait.says);
+        // A root cause is a heading: its first sentence is enough, the rest is for `explain`.
+        let first = wait.says.split_once(". ").map_or(&*wait.says, |(first, _)| first);
+        let says = format!("{finalizer}, {}: {first}", wait.verdict.word());
         let node = Node::Own(
             object.type_name.clone(),
             finalizer,

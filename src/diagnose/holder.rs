@@ -97,7 +97,8 @@ fn filled(name: &str, driver: Option<&str>) -> Option<String> {
     Some(name.replace("{driver}", &driver))
 }
 
-fn of(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
+/// What a Lease tells, and when it was renewed.
+pub(super) fn of(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
     let renewed = lease.time("/spec/renewTime")?;
     let lasts = SignedDuration::from_secs(lease.number("/spec/leaseDurationSeconds").unwrap_or(15));
     let ago = Age::between(renewed, now);

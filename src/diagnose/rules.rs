@@ -1,10 +1,28 @@
 //! One cause, one file. This is the table: which rule speaks for which finalizer of which type.
 
+mod attachment;
 mod catalogued;
 mod claim;
+mod content_failure;
+mod controller_manager;
+mod crd;
+mod dead_api;
+mod job_tracking;
+mod leftbehind;
 mod namespace;
+mod namespace_lists;
+mod node;
 mod pod;
+mod reclaim;
+#[cfg(test)]
+mod sample;
+mod snapshot;
+mod sources;
+mod storage;
+#[cfg(test)]
+mod storage_tests;
 mod volume;
+mod zombie;
 
 use super::{
     model::{Blocker, Finding, Safety, Step, Verdict},
@@ -20,6 +38,9 @@ const MISTAKE: &str = "deleted by mistake?";
 /// When the object really is to go.
 const INTENDED: &str = "deletion intended?";
 
+/// When its controller was made to look again, and did nothing.
+const STILL_THERE: &str = "still there?";
+
 /// How long a controller may take before its silence means something. The protection controllers act within
 /// seconds; the namespace controller waits five before it begins.
 const SOON: i64 = 60;
@@ -27,25 +48,46 @@ const SOON: i64 = 60;
 /// What every rule has to say about an object, one finding for each of its finalizers. For an object that is not
 /// being deleted: what would hold it.
 pub(super) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
+    let mut findings = each(object, view);
+    controller_manager::mention(object, &mut findings, view);
+    findings
+}
+
+/// The same without what is said once for the whole diagnosis.
+fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
     let finalizers = object.finalizers();
     let mut findings: Vec<_> = finalizers
         .iter()
         .map(|finalizer| finding(object, finalizer, view))
         .collect();
-    if finalizers.is_empty() && object.deletion().is_some() {
-        findings.push(pod::without_finalizers(object, view));
+    if object.deletion().is_some() {
+        if object.is("", "pods") {
+            findings.extend(pod::look(object, view));
+        } else if finalizers.is_empty() {
+            findings.push(zombie::look(object, view));
+        }
+        leftbehind::look(object, &mut findings, view);
     }
     findings
 }
 
 fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    // Two lists, and any name in either of them.
+    if object.is("", "namespaces") {
+        return namespace_lists::look(object, finalizer, view);
+    }
     let rule = RULES
         .iter()
-        .find(|rule| object.is(rule.group, rule.plural) && finalizer.name == rule.finalizer);
+        .find(|rule| object.is(rule.group, rule.plural) && matches(rule.finalizer, &finalizer.name));
     match rule {
         Some(rule) => (rule.look)(object, finalizer, view),
         None => catalogued::look(object, finalizer, view),
     }
+}
+
+/// One that ends in `/` stands for all that begin so.
+fn matches(pattern: &str, name: &str) -> bool {
+    pattern == name || pattern.ends_with('/') && name.starts_with(pattern)
 }
 
 struct Rule {
@@ -72,13 +114,73 @@ const RULES: &[Rule] = &[
         group: "",
         plural: "persistentvolumes",
         finalizer: "external-provisioner.volume.kubernetes.io/finalizer",
-        look: volume::reclaim,
+        look: reclaim::by_provisioner,
     },
     Rule {
         group: "",
-        plural: "namespaces",
-        finalizer: "kubernetes",
-        look: namespace::content,
+        plural: "persistentvolumes",
+        finalizer: "kubernetes.io/pv-controller",
+        look: reclaim::in_tree,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumes",
+        finalizer: "external-attacher/",
+        look: attachment::on_volume,
+    },
+    Rule {
+        group: "storage.k8s.io",
+        plural: "volumeattachments",
+        finalizer: "external-attacher/",
+        look: attachment::on_attachment,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumeclaims",
+        finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
+        look: sources::of_snapshot,
+    },
+    Rule {
+        group: "",
+        plural: "persistentvolumeclaims",
+        finalizer: "provisioner.storage.kubernetes.io/cloning-protection",
+        look: sources::of_clone,
+    },
+    Rule {
+        group: "snapshot.storage.k8s.io",
+        plural: "volumesnapshots",
+        finalizer: "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection",
+        look: sources::of_restore,
+    },
+    Rule {
+        group: "snapshot.storage.k8s.io",
+        plural: "volumesnapshots",
+        finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
+        look: snapshot::as_source,
+    },
+    Rule {
+        group: "snapshot.storage.k8s.io",
+        plural: "volumesnapshots",
+        finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection",
+        look: snapshot::bound,
+    },
+    Rule {
+        group: "snapshot.storage.k8s.io",
+        plural: "volumesnapshotcontents",
+        finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
+        look: snapshot::content,
+    },
+    Rule {
+        group: "",
+        plural: "pods",
+        finalizer: "batch.kubernetes.io/job-tracking",
+        look: job_tracking::look,
+    },
+    Rule {
+        group: "apiextensions.k8s.io",
+        plural: "customresourcedefinitions",
+        finalizer: "customresourcecleanup.apiextensions.k8s.io",
+        look: crd::instances,
     },
 ];
 
@@ -86,7 +188,7 @@ const RULES: &[Rule] = &[
 fn as_blocker(object: &Object, says: String, view: &View<'_>) -> Blocker {
     let mut blocker = Blocker::new(Some(object.reference()), says);
     if object.deletion().is_some() {
-        blocker.waits = findings(object, view)
+        blocker.waits = each(object, view)
             .into_iter()
             .map(|finding| finding.wait)
             .collect();
@@ -128,4 +230,38 @@ fn nudge(object: &Object) -> Step {
         )),
         safety: Safety::Safe,
     }
+}
+
+/// Takes one entry out of `metadata.finalizers`, and only if it still stands in its place.
+fn take_out(object: &Object, finalizer: &Finalizer) -> String {
+    let index = object
+        .list("/metadata/finalizers")
+        .iter()
+        .position(|name| name.as_str() == Some(&finalizer.name))
+        .unwrap_or_default();
+    let path = format!("/metadata/finalizers/{index}");
+    let operations = serde_json::json!([
+        {"op": "test", "path": path, "value": finalizer.name},
+        {"op": "remove", "path": path},
+    ]);
+    format!(
+        "kubectl{} patch {}/{} --type=json -p {}",
+        place_of(object),
+        object.resource.name(),
+        object.name(),
+        quoted(&operations.to_string())
+    )
+}
+
+/// `-n NAMESPACE`, with a space before it, where there is one.
+fn place_of(object: &Object) -> String {
+    match object.namespace() {
+        "" => String::new(),
+        namespace => format!(" -n {namespace}"),
+    }
+}
+
+/// As one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -133,6 +133,11 @@ impl<'a> View<'a> {
         &self.facts.gaps
     }
 
+    /// Remembers that something which was not asked for by a query could not be seen.
+    pub fn miss(&self, gap: &Gap) {
+        self.gaps.borrow_mut().insert(gap.clone());
+    }
+
     fn ask(&self, query: Query) -> Result<&'a Answer, Missing> {
         match self.facts.answers.get(&query) {
             Some(Ok(answer)) => Ok(answer),

@@ -87,7 +87,8 @@ fn nearest<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = word.to_lowercase();
     let limit = (wanted.chars().count() / 4).clamp(1, 4);
     let distances: BTreeSet<(usize, &str)> = all
-        .filter(|other| other.len() > 2)
+        // Lengths alone rule out most words, and keep a very long one from being compared at all.
+        .filter(|other| other.len() > 2 && other.len().abs_diff(wanted.len()) <= 4 * limit)
         .map(|other| (strsim::osa_distance(&wanted, &other.to_lowercase()), other))
         .filter(|(distance, _)| *distance <= limit)
         .collect();

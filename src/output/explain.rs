@@ -7,12 +7,17 @@ use super::{
     safe::harmless,
     table::{cut, wrap},
 };
-use crate::report::explain::{BlockerReport, ExplainReport, WaitReport};
+use crate::report::{
+    explain::{BlockerReport, ExplainReport, WaitReport},
+    gaps,
+};
 
 /// Names of parts stand in a column this wide.
 const LABEL: usize = 21;
 /// Evidence beyond this is shown with `-o wide`.
 const EVIDENCE: usize = 3;
+/// Of things that were not read for one reason, more than these are counted; all with `-o wide`.
+const GAPS: usize = 6;
 
 /// Writes one explanation.
 pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
@@ -47,8 +52,9 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
     }
     page.evidence(report, wide, out)?;
     if !report.not_read.is_empty() {
-        for (at, gap) in report.not_read.iter().enumerate() {
-            let text = format!("{}: {}", gap.subject(), gap.message);
+        for (at, group) in gaps::grouped(&report.not_read).iter().enumerate() {
+            let most = if wide { usize::MAX } else { GAPS };
+            let text = format!("{}: {}", gaps::some(&group.subjects, most), group.why);
             page.labelled(if at == 0 { "NOT READ" } else { "" }, &text, out)?;
         }
         writeln!(

@@ -242,7 +242,7 @@ impl Look {
             let progress = diagnose(object, facts, knowledge);
             if progress.wanted.is_empty() {
                 target.state = State::Explained(Box::new(progress.diagnosis));
-            } else if !admit(progress.wanted, &mut wanted, &mut self.left, |query| {
+            } else if !admit(&progress.wanted, &mut wanted, &mut self.left, |query| {
                 cost(query, facts, &self.counts)
             }) {
                 target.state = State::NotLookedAt;
@@ -269,7 +269,7 @@ impl Look {
 
 /// Adds what one object wants to what is read next, if all of it can be paid for.
 fn admit(
-    wants: BTreeSet<Query>,
+    wants: &BTreeSet<Query>,
     admitted: &mut BTreeSet<Query>,
     left: &mut usize,
     cost: impl Fn(&Query) -> usize,
@@ -378,7 +378,9 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
         What::TypeIn { namespace: name, .. } | What::Namespace(name) => name == namespace,
         What::TypeOutside { read_in, .. } => !read_in.iter().any(|name| name == namespace),
         // Groups that do not answer are facts of their own.
-        What::Discovery | What::GroupVersion { .. } | What::File { .. } => false,
+        What::Discovery | What::CoreGroup | What::Groups | What::GroupVersion { .. } | What::File { .. } => {
+            false
+        }
     };
     Content {
         counts: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),

@@ -10,6 +10,7 @@ mod connect;
 mod controlplane;
 mod documents;
 mod examples;
+mod explain;
 mod faults;
 mod knowledge;
 mod layers;

@@ -50,7 +50,6 @@ fn names(objects: &Value) -> Vec<&str> {
 #[test]
 fn objects_stand_under_their_root_cause() {
     let out = STUCK.plugin(["scan", "--terminating"]).run();
-    eprintln!("{out}");
     assert_eq!(out.code, 0, "{out}");
     let lines: Vec<_> = out.stdout.lines().collect();
     let heading = lines

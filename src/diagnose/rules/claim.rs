@@ -4,9 +4,12 @@
 //! has a node names the claim, whatever the pod's phase; generic ephemeral volumes count for the pod that
 //! controls their claim, unless it was shut down (`deletionGracePeriodSeconds` 0). Source:
 //! `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25
-//! to 1.36. **Wants** the pods of the namespace, the volume and the controller manager's Lease. **Concludes**
-//! `in-use` with the pods; without any `stalled`, after a minute; without the right to see pods `unknown`.
-//! **Advises** to remove the users, finished ones first, and never the finalizer.
+//! to 1.36. **Wants** the pods of the namespace, their owners, the volume and the controller manager's Lease.
+//! **Concludes** `in-use` with the pods; without any `stalled`, after a minute; without the right to see pods
+//! `unknown`. **Advises** to stop the users, finished ones first, and never to remove the finalizer. Says DATA LOSS
+//! where stopping a StatefulSet deletes its other claims.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -14,7 +17,7 @@ use crate::{
     diagnose::{
         holder,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
-        view::View,
+        view::{Missing, View},
     },
     object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
@@ -22,6 +25,8 @@ use crate::{
 
 /// More users than this are summed up.
 const SHOWN: usize = 5;
+/// A command line with more names than this is no command line any more.
+const MANY: usize = 50;
 
 pub(super) fn in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let entry = view
@@ -59,7 +64,12 @@ pub(super) fn in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
         strength: Strength::Proof,
     });
     if users.is_empty() {
-        finding.say("; no pod does any more");
+        finding.say(if claim.deletion().is_some() {
+            "; no pod does any more"
+        } else {
+            "; none does now"
+        });
+        finding.outlook.push(fate(claim, view));
         if verdict == Verdict::Stalled {
             finding.steps.push(super::nudge(claim));
         }
@@ -80,10 +90,7 @@ fn uses(pod: &Object, claim: &Object) -> bool {
             .unwrap_or_default()
             == 0;
     pod.list("/spec/volumes").iter().any(|volume| {
-        let named = volume
-            .pointer("/persistentVolumeClaim/claimName")
-            .and_then(Value::as_str)
-            == Some(claim.name());
+        let named = claim_of(volume) == Some(claim.name());
         let ephemeral = volume.get("ephemeral").is_some_and(Value::is_object)
             && volume
                 .get("name")
@@ -95,6 +102,24 @@ fn uses(pod: &Object, claim: &Object) -> bool {
     })
 }
 
+fn claim_of(volume: &Value) -> Option<&str> {
+    volume
+        .pointer("/persistentVolumeClaim/claimName")
+        .and_then(Value::as_str)
+}
+
+/// Whether a pod names this claim, directly or as its own ephemeral volume.
+pub(super) fn names(pod: &Object, claim: &str) -> bool {
+    pod.list("/spec/volumes").iter().any(|volume| {
+        let ephemeral = volume.get("ephemeral").is_some_and(Value::is_object)
+            && volume
+                .get("name")
+                .and_then(Value::as_str)
+                .is_some_and(|v| format!("{}-{v}", pod.name()) == claim);
+        claim_of(volume) == Some(claim) || ephemeral
+    })
+}
+
 fn controlled_by(claim: &Object, pod: &Object) -> bool {
     claim.list("/metadata/ownerReferences").iter().any(|owner| {
         owner.get("controller") == Some(&Value::Bool(true))
@@ -102,15 +127,12 @@ fn controlled_by(claim: &Object, pod: &Object) -> bool {
     })
 }
 
-fn is_finished(pod: &Object) -> bool {
+pub(super) fn is_finished(pod: &Object) -> bool {
     matches!(pod.text("/status/phase"), "Succeeded" | "Failed")
 }
 
 /// The pods that use a claim, as blockers of whatever waits for the claim.
-pub(super) fn users<'a>(
-    claim: &Object,
-    view: &View<'a>,
-) -> Result<Vec<&'a Object>, crate::diagnose::view::Missing> {
+pub(super) fn users<'a>(claim: &Object, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
     Ok(view
         .list("", "pods", claim.namespace())?
         .iter()
@@ -156,47 +178,104 @@ fn state(pod: &Object) -> String {
 }
 
 fn advise(finding: &mut Finding, claim: &Object, users: &[&Object], view: &View<'_>) {
+    let first = users.first().map(|pod| pod.name()).unwrap_or_default();
+    if claim.deletion().is_none() {
+        finding.outlook.push(Outlook {
+            when: "if it is deleted now".into(),
+            then: "it stays, Terminating, until these pods are gone; that cannot be taken back, and no new pod can use it"
+                .into(),
+        });
+        finding.outlook.push(fate(claim, view));
+        return;
+    }
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
         then: "it stays like this, and the pods keep their data".into(),
     });
     finding.outlook.push(fate(claim, view));
-    finding.steps.extend(release(claim, users));
+    finding.steps.extend(keep(claim, view));
+    finding.steps.extend(release(claim, users, view));
     finding.do_not.push(format!(
-        "remove kubernetes.io/pvc-protection by hand: the claim vanishes under {}, and its volume is released",
-        users.first().map(|pod| pod.name()).unwrap_or_default()
+        "remove kubernetes.io/pvc-protection by hand: the claim vanishes under {first}, and its volume is released"
     ));
 }
 
-/// How to make the users of a claim go, finished ones first.
-pub(super) fn release(claim: &Object, users: &[&Object]) -> Vec<Step> {
+/// Retain on the volume while the claim is still there: the one moment at which it is easy.
+fn keep(claim: &Object, view: &View<'_>) -> Option<Step> {
+    let name = Some(claim.text("/spec/volumeName")).filter(|name| !name.is_empty())?;
+    let volume = view.object("", "persistentvolumes", "", name).ok().flatten()?;
+    (super::volume::policy(volume) == "Delete").then(|| Step {
+        when: super::MISTAKE,
+        text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the claim itself \
+               cannot be taken back through the API; leave the pods running until the data is safe"
+            .into(),
+        command: Some(super::volume::retain(volume)),
+        safety: Safety::Reversible,
+    })
+}
+
+/// How to make the users of a claim go, finished ones first. With many owners only the first are told.
+pub(super) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<Step> {
     let namespace = claim.namespace();
+    let present = users.iter().copied().filter(|pod| pod.deletion().is_none());
     let (finished, running): (Vec<&Object>, Vec<&Object>) =
-        users.iter().copied().partition(|pod| is_finished(pod));
+        present.partition(|pod| is_finished(pod) && !comes_back(pod));
     let mut steps = Vec::new();
     if !finished.is_empty() {
-        let names: Vec<_> = finished.iter().take(SHOWN).map(|pod| pod.name()).collect();
-        let more = if finished.len() > SHOWN {
-            " (and the others that are finished)"
+        let names: Vec<_> = finished.iter().take(MANY).map(|pod| pod.name()).collect();
+        let rest = finished.len() - names.len();
+        let more = if rest > 0 {
+            format!(", {} at a time, {rest} more after these", names.len())
         } else {
-            ""
+            String::new()
         };
         steps.push(Step {
             when: super::INTENDED,
-            text: format!("delete the finished pods{more}; nothing is lost by that"),
+            text: format!("delete the finished pods{more}; only their logs go with them"),
             command: Some(format!("kubectl -n {namespace} delete pod {}", names.join(" "))),
             safety: Safety::Safe,
         });
     }
-    let mut told: Vec<ObjectRef> = Vec::new();
-    for pod in running.iter().filter(|pod| pod.deletion().is_none()) {
-        let owner = owner_of(pod);
-        if !told.contains(&owner) {
-            steps.push(stop(pod, &owner, namespace));
-            told.push(owner);
-        }
+    let mut owners: BTreeMap<ObjectRef, &Object> = BTreeMap::new();
+    for pod in running {
+        owners.entry(owner_of(pod, view)).or_insert(pod);
+    }
+    let rest = owners.len().saturating_sub(SHOWN);
+    steps.extend(
+        owners
+            .iter()
+            .take(SHOWN)
+            .map(|(owner, pod)| stop(pod, owner, namespace, view)),
+    );
+    if rest > 0 {
+        steps.push(Step {
+            when: super::INTENDED,
+            text: format!("stop {rest} more pods or owners of pods that use the claim, and look again"),
+            command: None,
+            safety: Safety::Reversible,
+        });
+    }
+    for pod in users.iter().filter(|pod| pod.deletion().is_some()).take(SHOWN) {
+        steps.push(Step {
+            when: super::INTENDED,
+            text: format!(
+                "see why pod {} does not go, which is being deleted already",
+                pod.name()
+            ),
+            command: Some(format!(
+                "kubectl finalizers explain pod/{} -n {namespace}",
+                pod.name()
+            )),
+            safety: Safety::Safe,
+        });
     }
     steps
+}
+
+/// Whether its owner makes a new pod of the same name when this one is deleted.
+fn comes_back(pod: &Object) -> bool {
+    pod.controller()
+        .is_some_and(|(kind, _)| matches!(kind, "StatefulSet" | "DaemonSet"))
 }
 
 /// What becomes of the data when the claim goes: decided by its volume's reclaim policy.
@@ -220,30 +299,50 @@ fn fate(claim: &Object, view: &View<'_>) -> Outlook {
     }
 }
 
-fn owner_of(pod: &Object) -> ObjectRef {
-    let (kind, name) = pod.controller().unwrap_or(("Pod", pod.name()));
-    ObjectRef {
+/// Who makes the pod. A ReplicaSet is made by its Deployment, where that can be seen.
+fn owner_of(pod: &Object, view: &View<'_>) -> ObjectRef {
+    let named = |kind: &str, name: &str| ObjectRef {
         kind: kind.to_owned(),
         name: name.to_owned(),
         ..ObjectRef::default()
+    };
+    match pod.controller() {
+        Some(("ReplicaSet", name)) => {
+            let set = view.object("apps", "replicasets", pod.namespace(), name);
+            let above = set.ok().flatten().and_then(Object::controller);
+            above.map_or_else(|| named("ReplicaSet", name), |(kind, name)| named(kind, name))
+        }
+        Some((kind, name)) => named(kind, name),
+        None => named("Pod", pod.name()),
     }
 }
 
-fn stop(pod: &Object, owner: &ObjectRef, namespace: &str) -> Step {
-    let name = &owner.name;
-    let (text, command) = match owner.kind.as_str() {
-        "StatefulSet" | "Deployment" => (
-            format!("stop {} {name}, which runs {}", owner.kind, pod.name()),
+/// Whether scaling a StatefulSet down deletes the claims of its pods
+/// (`persistentVolumeClaimRetentionPolicy.whenScaled`), and with them perhaps their disks.
+fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Result<bool, Missing> {
+    if owner.kind != "StatefulSet" {
+        return Ok(false);
+    }
+    let set = view.object("apps", "statefulsets", namespace, &owner.name)?;
+    Ok(set.is_some_and(|set| set.text("/spec/persistentVolumeClaimRetentionPolicy/whenScaled") == "Delete"))
+}
+
+fn stop(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Step {
+    let (kind, name) = (owner.kind.as_str(), &owner.name);
+    let (text, command) = match kind {
+        "StatefulSet" | "Deployment" | "ReplicaSet" | "ReplicationController" => (
+            format!("stop {kind} {name}, which runs {}", pod.name()),
             format!(
                 "kubectl -n {namespace} scale {} {name} --replicas=0",
-                owner.kind.to_lowercase()
+                kind.to_lowercase()
             ),
         ),
-        "ReplicaSet" => (
-            format!("stop what owns ReplicaSet {name}: a pod that is only deleted comes back"),
+        "Job" => (
             format!(
-                "kubectl -n {namespace} get replicaset {name} -o jsonpath='{{.metadata.ownerReferences}}'"
+                "suspend Job {name}, which runs {}: its pods go, and it can be resumed",
+                pod.name()
             ),
+            format!("kubectl -n {namespace} patch job {name} -p '{{\"spec\":{{\"suspend\":true}}}}'"),
         ),
         "Pod" => (
             format!(
@@ -252,15 +351,40 @@ fn stop(pod: &Object, owner: &ObjectRef, namespace: &str) -> Step {
             ),
             format!("kubectl -n {namespace} delete pod {}", pod.name()),
         ),
-        kind => (
-            format!("stop {kind} {name}, which owns {}", pod.name()),
-            format!("kubectl -n {namespace} get {} {name}", kind.to_lowercase()),
+        _ => (
+            format!(
+                "stop {kind} {name}, which owns {}: a pod that is only deleted comes back",
+                pod.name()
+            ),
+            format!("kubectl -n {namespace} describe {} {name}", kind.to_lowercase()),
+        ),
+    };
+    let (text, safety) = match scaling_deletes_claims(owner, namespace, view) {
+        _ if kind == "Pod" => (
+            format!("{text}: what it has not written to the volume is lost"),
+            Safety::Destructive,
+        ),
+        Ok(false) => (text, Safety::Reversible),
+        Ok(true) => (
+            format!(
+                "DATA LOSS: {text}. Its persistentVolumeClaimRetentionPolicy deletes the claims of ALL its pods when it is \
+                 scaled down; set whenScaled to Retain first if they shall stay"
+            ),
+            Safety::Destructive,
+        ),
+        Err(missing) => (
+            format!(
+                "DATA LOSS is possible: {text}. Whether it deletes the claims of all its pods when it is scaled down \
+                 (persistentVolumeClaimRetentionPolicy) is not known: {}",
+                missing.in_words()
+            ),
+            Safety::Destructive,
         ),
     };
     Step {
         when: super::INTENDED,
         text,
         command: Some(command),
-        safety: Safety::Reversible,
+        safety,
     }
 }

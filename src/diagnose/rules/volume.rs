@@ -1,13 +1,12 @@
-//! Volumes: `kubernetes.io/pv-protection`, and the finalizer that keeps a volume until its disk is deleted.
+//! `kubernetes.io/pv-protection`: a volume that is bound to a claim.
 //!
-//! **Why.** `kubernetes.io/pv-protection` goes as soon as `status.phase` is not Bound, and nothing else is
-//! looked at (`kubernetes/kubernetes:pkg/controller/volume/pvprotection/pv_protection_controller.go`). A volume
-//! stays Bound while the claim of `spec.claimRef` exists with that uid. The provisioner deletes the disk only in
-//! phase Released with policy Delete, and lets go at once with policy Retain; Failed and Available are never
-//! reclaimed (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete).
-//! **Wants** the claim, its pods, the attachments, events and Leases.
-
-use serde_json::Value;
+//! **Recognises** the finalizer on a volume. **Why:** it goes as soon as `status.phase` is not Bound, and nothing
+//! else is looked at (`kubernetes/kubernetes:pkg/controller/volume/pvprotection/pv_protection_controller.go`). A
+//! volume stays Bound while the claim of `spec.claimRef` exists with that uid
+//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncVolume). **Wants** the
+//! claim, its pods and the Lease. **Concludes** `in-use` while the claim exists; without it `waiting`, then
+//! `stalled`. **Advises** Retain where the deletion was a mistake, and says what becomes of the disk: with policy
+//! Delete and no reclaim finalizer it is leaked, because the object vanishes before anybody looks at its policy.
 
 use crate::{
     diagnose::{
@@ -15,7 +14,7 @@ use crate::{
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
-    object::{Age, Finalizer},
+    object::Finalizer,
     snapshot::facts::Object,
 };
 
@@ -74,6 +73,14 @@ fn while_bound(volume: &Object, finalizer: &Finalizer, says: String, view: &View
 
 fn nobody_holds(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(Some(finalizer.clone()), super::nothing_blocks(volume, view), says);
+    finding.outlook.push(Outlook {
+        when: if volume.deletion().is_some() {
+            "when it goes".into()
+        } else {
+            "if it is deleted now".into()
+        },
+        then: free_fate(volume),
+    });
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.push(super::nudge(volume));
     }
@@ -107,57 +114,33 @@ fn held_by_claim(
         }
     }
     finding.wait.on.push(blocker);
+    if volume.deletion().is_none() {
+        would(&mut finding, volume);
+        return finding;
+    }
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
-        then: "it stays like this, and pods keep their data".into(),
+        then: if claim.deletion().is_some() {
+            "it goes when the claim goes".into()
+        } else {
+            "it stays like this, and pods keep their data".into()
+        },
     });
     finding.outlook.push(Outlook {
         when: "when the claim goes".into(),
         then: fate(volume),
     });
-    if policy(volume) == "Delete" {
-        finding.steps.push(Step {
-            when: super::MISTAKE,
-            text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the volume \
-                   itself cannot be taken back through the API"
-                .into(),
-            command: Some(format!(
-                "kubectl patch pv {} -p '{{\"spec\":{{\"persistentVolumeReclaimPolicy\":\"Retain\"}}}}'",
-                volume.name()
-            )),
-            safety: Safety::Reversible,
-        });
+    finding.steps.extend(keep(volume));
+    if leaks(volume) {
+        finding.steps.push(write_down(volume));
     }
-    finding
-        .steps
-        .extend(super::claim::release(claim, users.as_deref().unwrap_or_default()));
+    finding.steps.extend(super::claim::release(
+        claim,
+        users.as_deref().unwrap_or_default(),
+        view,
+    ));
     if claim.deletion().is_none() {
-        let destroys = policy(volume) == "Delete";
-        finding.steps.push(Step {
-            when: super::INTENDED,
-            text: if destroys {
-                format!(
-                    "DATA LOSS: delete the claim; the disk {} is destroyed with it",
-                    disk(volume)
-                )
-            } else {
-                format!(
-                    "delete the claim; the disk {} stays (policy {})",
-                    disk(volume),
-                    policy(volume)
-                )
-            },
-            command: Some(format!(
-                "kubectl -n {} delete pvc {}",
-                claim.namespace(),
-                claim.name()
-            )),
-            safety: if destroys {
-                Safety::Destructive
-            } else {
-                Safety::Reversible
-            },
-        });
+        finding.steps.push(delete_claim(volume, claim));
     }
     finding.do_not.push(format!(
         "remove kubernetes.io/pv-protection by hand: claim {}/{} becomes Lost, and its pods cannot start again",
@@ -167,157 +150,100 @@ fn held_by_claim(
     finding
 }
 
-pub(super) fn reclaim(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let driver = driver(volume);
-    let entry = view.knowledge.lookup(
-        &finalizer.name,
-        finalizer.list,
-        Some((&volume.reference()).into()),
-    );
-    let life = entry.map(|entry| holder::life(&entry, Some(&driver), view));
-    let alive = life
-        .as_ref()
-        .map(|life| format!(", {}", life.in_words()))
-        .unwrap_or_default();
-    let (phase, policy) = (volume.text("/status/phase"), policy(volume));
-    let says = format!("removed by the provisioner of {driver}{alive}, ");
-    let mut finding = match (policy, phase) {
-        ("Retain" | "Recycle", _) => {
-            let verdict = super::nothing_blocks(volume, view);
-            Finding::new(
-                Some(finalizer.clone()),
-                verdict,
-                format!("{says}at once: the policy is {policy}, and the disk stays"),
-            )
-        }
-        (_, "Released") => released(volume, finalizer, &says, view),
-        (_, "Bound") => Finding::new(
-            Some(finalizer.clone()),
-            Verdict::Waiting,
-            format!(
-                "{says}after the disk has been deleted; it only acts once the volume is Released, and it is Bound"
-            ),
-        ),
-        _ => deadlock(volume, finalizer, &says, phase),
-    };
-    finding
-        .evidence
-        .extend(life.iter().filter_map(holder::Life::evidence));
-    finding.do_not.push(format!(
-        "remove {} by hand: the disk {} stays at the provider with nothing that points to it",
-        finalizer.name,
-        disk(volume)
-    ));
-    finding
-}
-
-/// Released, policy Delete: the provisioner's turn. What keeps it is an attachment, or what its events say.
-fn released(volume: &Object, finalizer: &Finalizer, says: &str, view: &View<'_>) -> Finding {
-    let says = format!("{says}after the disk {} has been deleted", disk(volume));
-    let attachments = view.list("storage.k8s.io", "volumeattachments", "");
-    let events = view.events(volume);
-    let failure = events.ok().and_then(|events| {
-        events
-            .iter()
-            .rev()
-            .find(|event| event.text("/reason") == "VolumeFailedDelete")
-    });
-    let mut finding = Finding::new(Some(finalizer.clone()), super::nothing_blocks(volume, view), says);
-    match attachments {
-        Ok(all) => {
-            let name = Some(volume.name());
-            let mine = all.iter().filter(|a| {
-                a.value
-                    .pointer("/spec/source/persistentVolumeName")
-                    .and_then(Value::as_str)
-                    == name
-            });
-            finding.wait.on = mine
-                .map(|attachment| {
-                    let node = attachment.text("/spec/nodeName");
-                    let error = attachment.text("/status/detachError/message");
-                    let says = if error.is_empty() {
-                        format!("still attached to node {node}")
-                    } else {
-                        format!("cannot be detached from node {node}: {error}")
-                    };
-                    super::as_blocker(attachment, says, view)
-                })
-                .collect();
-            if !finding.wait.on.is_empty() {
-                finding.wait.verdict = Verdict::Waiting;
-            }
-        }
-        Err(Missing::NotYet) => {}
-        Err(missing) => {
-            finding.wait.verdict = Verdict::Unknown;
-            finding.say(format!(
-                "; whether it is still attached is not known: {}",
-                missing.in_words()
-            ));
-        }
-    }
-    if let Some(event) = failure {
-        let message = event.text("/message");
-        finding.wait.verdict = Verdict::Failing;
-        let ago = event
-            .time("/lastTimestamp")
-            .map(|time| format!(" {} ago", Age::between(time, view.now())))
-            .unwrap_or_default();
-        finding.say(format!("; it fails{ago}: {message}"));
-        finding.evidence.push(Evidence {
-            source: format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name()),
-            value: message.to_owned(),
-            strength: Strength::Strong,
+/// Not being deleted: what would hold it, and what deleting it would do.
+fn would(finding: &mut Finding, volume: &Object) {
+    let mut say = |when: &str, then: String| {
+        finding.outlook.push(Outlook {
+            when: when.into(),
+            then,
         });
-    }
-    finding.outlook.push(Outlook {
-        when: "when it succeeds".into(),
-        then: fate(volume),
-    });
-    finding.steps.push(keep_disk(volume));
-    finding
-}
-
-/// Policy Delete in a phase that the provisioner never reclaims: it waits for ever.
-fn deadlock(volume: &Object, finalizer: &Finalizer, says: &str, phase: &str) -> Finding {
-    let shown = if phase.is_empty() { "in no phase" } else { phase };
-    let says = format!(
-        "{says}after the disk has been deleted; but it never deletes one of a volume that is {shown}"
+    };
+    say(
+        "if it is deleted now",
+        "it stays, Terminating, as long as the claim exists; that cannot be taken back, and pods keep their data".into(),
     );
-    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Stalled, says);
-    finding.evidence.push(Evidence {
-        source: format!(
-            "PersistentVolume {} status.phase, spec.persistentVolumeReclaimPolicy",
-            volume.name()
-        ),
-        value: format!("{shown}, Delete"),
-        strength: Strength::Proof,
-    });
-    finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
-        then: "it stays for ever".into(),
-    });
-    finding.steps.push(keep_disk(volume));
-    finding
+    say("when the claim goes", fate(volume));
+    if policy(volume) == "Delete" && !is_reclaimed(volume) {
+        say(
+            "deleted before it",
+            format!(
+                "LEAKED INFRASTRUCTURE: the volume object goes with the claim, and nobody deletes the disk {}",
+                disk(volume)
+            ),
+        );
+    }
 }
 
-fn keep_disk(volume: &Object) -> Step {
+fn keep(volume: &Object) -> Option<Step> {
+    (policy(volume) == "Delete").then(|| Step {
+        when: super::MISTAKE,
+        text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the volume \
+               itself cannot be taken back through the API"
+            .into(),
+        command: Some(retain(volume)),
+        safety: Safety::Reversible,
+    })
+}
+
+/// The disk is about to lose the last object that names it.
+fn write_down(volume: &Object) -> Step {
     Step {
-        when: "keep the disk?",
+        when: super::INTENDED,
         text: format!(
-            "set policy Retain: the provisioner then lets go, and the disk {} stays at the provider",
+            "write down which disk it is ({}): nothing in the cluster will name it any more, and it must be deleted at \
+             the provider by hand",
             disk(volume)
         ),
-        command: Some(format!(
-            "kubectl patch pv {} -p '{{\"spec\":{{\"persistentVolumeReclaimPolicy\":\"Retain\"}}}}'",
-            volume.name()
-        )),
-        safety: Safety::Reversible,
+        command: Some(format!("kubectl get pv {} -o yaml", volume.name())),
+        safety: Safety::Safe,
     }
 }
 
-fn claim_of<'a>(volume: &Object, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
+fn delete_claim(volume: &Object, claim: &Object) -> Step {
+    let disk = disk(volume);
+    let (text, safety) = if leaks(volume) {
+        (
+            format!(
+                "LEAKED INFRASTRUCTURE: delete the claim; the volume goes with it, and the disk {disk} stays at the \
+                 provider with nothing that points to it"
+            ),
+            Safety::Destructive,
+        )
+    } else if policy(volume) == "Delete" {
+        (
+            format!("DATA LOSS: delete the claim; the disk {disk} is destroyed with it"),
+            Safety::Destructive,
+        )
+    } else {
+        (
+            format!(
+                "delete the claim; the disk {disk} stays (policy {})",
+                policy(volume)
+            ),
+            Safety::Reversible,
+        )
+    };
+    Step {
+        when: super::INTENDED,
+        text,
+        command: Some(format!(
+            "kubectl -n {} delete pvc {}",
+            claim.namespace(),
+            claim.name()
+        )),
+        safety,
+    }
+}
+
+/// The command that keeps the disk.
+pub(super) fn retain(volume: &Object) -> String {
+    format!(
+        "kubectl patch pv {} -p '{{\"spec\":{{\"persistentVolumeReclaimPolicy\":\"Retain\"}}}}'",
+        volume.name()
+    )
+}
+
+pub(super) fn claim_of<'a>(volume: &Object, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
     let (namespace, name) = (
         volume.text("/spec/claimRef/namespace"),
         volume.text("/spec/claimRef/name"),
@@ -327,7 +253,7 @@ fn claim_of<'a>(volume: &Object, view: &View<'a>) -> Result<Option<&'a Object>, 
     Ok(claim.filter(|claim| uid.is_empty() || claim.uid() == uid))
 }
 
-fn claim_name(volume: &Object) -> String {
+pub(super) fn claim_name(volume: &Object) -> String {
     format!(
         "{}/{}",
         volume.text("/spec/claimRef/namespace"),
@@ -335,38 +261,50 @@ fn claim_name(volume: &Object) -> String {
     )
 }
 
-fn policy(volume: &Object) -> &str {
+pub(super) fn policy(volume: &Object) -> &str {
     volume.text("/spec/persistentVolumeReclaimPolicy")
 }
 
-/// Which provisioner acts on it (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go`).
-fn driver(volume: &Object) -> String {
-    let migrated = volume.annotation("pv.kubernetes.io/migrated-to");
-    let provisioned = volume.annotation("pv.kubernetes.io/provisioned-by");
-    let first = [migrated, provisioned, volume.text("/spec/csi/driver")]
-        .into_iter()
-        .find(|name| !name.is_empty());
-    first.unwrap_or("an unknown driver").to_owned()
-}
-
-fn disk(volume: &Object) -> String {
+pub(super) fn disk(volume: &Object) -> String {
     match volume.text("/spec/csi/volumeHandle") {
         "" => format!("of {}", volume.name()),
         handle => handle.to_owned(),
     }
 }
 
-/// What becomes of the disk once nothing holds the volume any more.
-pub(super) fn fate(volume: &Object) -> String {
-    let disk = disk(volume);
-    let reclaimed = volume.finalizers().iter().any(|finalizer| {
+/// Whether a finalizer keeps the volume until its policy has been honoured.
+pub(super) fn is_reclaimed(volume: &Object) -> bool {
+    volume.finalizers().iter().any(|finalizer| {
         matches!(
             finalizer.name.as_str(),
             "external-provisioner.volume.kubernetes.io/finalizer" | "kubernetes.io/pv-controller"
         )
-    });
+    })
+}
+
+/// Whether the disk stays behind unseen: policy Delete, and the volume deleted before its claim without a finalizer
+/// that makes anybody delete the disk.
+pub(super) fn leaks(volume: &Object) -> bool {
+    policy(volume) == "Delete" && volume.deletion().is_some() && !is_reclaimed(volume)
+}
+
+/// What becomes of the disk of a volume that no claim holds.
+fn free_fate(volume: &Object) -> String {
+    let disk = disk(volume);
+    match (policy(volume), volume.text("/status/phase")) {
+        ("Delete", "Released" | "Bound") if is_reclaimed(volume) => fate(volume),
+        ("Delete", "Released" | "Bound") => format!(
+            "its disk {disk} IS LEAKED unless the provisioner deletes it first: no finalizer makes the volume wait for that"
+        ),
+        _ => format!("only the object goes; nobody deletes the disk {disk}"),
+    }
+}
+
+/// What becomes of the disk once nothing holds the volume any more.
+pub(super) fn fate(volume: &Object) -> String {
+    let disk = disk(volume);
     match policy(volume) {
-        "Delete" if volume.deletion().is_some() && !reclaimed => format!(
+        "Delete" if leaks(volume) => format!(
             "the volume object goes, and the disk {disk} IS LEAKED: the volume was deleted first, and no finalizer \
              makes the provisioner delete it"
         ),

@@ -196,7 +196,7 @@ fn malformed_pages_hand_over_what_is_good_before_the_fault_and_no_more() {
         let count = Cell::new(0);
         let form = if malformed.is_protobuf() { PROTOBUF } else { JSON };
         let page = decode::page(form, &malformed.body(), false, &mut |_| {
-            count.set(count.get() + 1)
+            count.set(count.get() + 1);
         });
         let error = page.err().map(|error| error.to_string());
         assert!(

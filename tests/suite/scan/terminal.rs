@@ -82,7 +82,7 @@ fn wide_is_never_cut() {
         .run()
         .success();
     assert!(
-        out.contains("the kubelet of its node has not confirmed that it stopped\r\n"),
+        out.contains("waits for Node node-3: not ready (Unknown, NodeStatusUnknown)\r\n"),
         "{out}"
     );
     assert!(out.contains("(none)"), "{out}");

@@ -1,0 +1,96 @@
+//! kube-controller-manager does not act: then none of Kubernetes' own finalizers goes.
+//!
+//! **Recognises** a finalizer of its controllers, and a Lease that it has not renewed in time. **Why:** the
+//! namespace, volume, job and pod controllers and the garbage collector are one process with one Lease,
+//! `kube-system/kube-controller-manager`. Source: `kubernetes/kubernetes:cmd/kube-controller-manager/app/`.
+//! **Wants** that Lease. **Concludes** nothing new about what is in use; a Lease alone does not prove death, so the
+//! verdict stays, and the Lease stands beside it with its age. **Advises** to bring it back first, and not to take
+//! finalizers out one by one.
+
+use crate::{
+    diagnose::{
+        holder::{self, Life},
+        model::{Blocker, Finding, Safety, Step, Verdict},
+        view::View,
+    },
+    object::Age,
+    snapshot::facts::Object,
+};
+
+const NAMESPACE: &str = "kube-system";
+const NAME: &str = "kube-controller-manager";
+
+/// Says it in every finding that waits for one of its controllers.
+pub(super) fn mention(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+    if object.deletion().is_none() {
+        return;
+    }
+    let reference = object.reference();
+    for finding in findings {
+        let waits_for_it = match &finding.wait.finalizer {
+            Some(finalizer) => view
+                .knowledge
+                .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
+                .is_some_and(|entry| {
+                    entry
+                        .holder
+                        .leases
+                        .iter()
+                        .any(|lease| lease.name == NAME && lease.namespace.as_deref() == Some(NAMESPACE))
+                }),
+            None => false,
+        };
+        if waits_for_it && finding.wait.verdict != Verdict::InUse {
+            blame(finding, view);
+        }
+    }
+}
+
+/// Adds the stale Lease to what is in the way, if it is stale.
+pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
+    let Some((lease, ago)) = stale(view) else {
+        return;
+    };
+    finding.wait.on.push(Blocker::new(
+        Some(lease.reference()),
+        format!(
+            "last renewed {ago} ago: kube-controller-manager does not run, or cannot reach the API server, and none of \
+             Kubernetes' own controllers acts"
+        ),
+    ));
+    // Nobody looks, however often it is touched.
+    finding.steps.retain(|step| {
+        let nudge = step
+            .command
+            .as_deref()
+            .is_some_and(|command| command.contains("kubectl-finalizers/nudged"));
+        !nudge && step.when != super::STILL_THERE
+    });
+    finding.steps.insert(
+        0,
+        Step {
+            when: "what to do",
+            text: "bring kube-controller-manager back first; what waits for it goes by itself then. On most clusters it \
+                   is a static pod of the control plane"
+                .into(),
+            command: Some(format!(
+                "kubectl -n {NAMESPACE} get pods -l component={NAME} -o wide; kubectl -n {NAMESPACE} get lease {NAME}"
+            )),
+            safety: Safety::Safe,
+        },
+    );
+    finding.do_not.push(
+        "take finalizers out one by one because everything hangs: that skips what they protect, and the cause stays".into(),
+    );
+}
+
+/// Its Lease and the time since the last renewal, if that is too long ago.
+pub(super) fn stale<'a>(view: &View<'a>) -> Option<(&'a Object, Age)> {
+    let lease = view
+        .object("coordination.k8s.io", "leases", NAMESPACE, NAME)
+        .ok()??;
+    match holder::of(lease, view.now())? {
+        (_, Life::Stale { ago, .. }) => Some((lease, ago)),
+        _ => None,
+    }
+}

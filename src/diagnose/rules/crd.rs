@@ -1,0 +1,201 @@
+//! `customresourcecleanup.apiextensions.k8s.io`: a type that still has instances.
+//!
+//! **Recognises** the finalizer on a CustomResourceDefinition. **Why:** kube-apiserver itself deletes all instances
+//! and takes the finalizer out when none is left; each instance waits for its own finalizers. Source:
+//! `kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`. **Wants** the instances, in all
+//! namespaces. **Concludes** with the instances and what holds them; where they cannot be listed, what the
+//! condition says. **Advises** to resolve the instances, and never to take the finalizer out: they stay in etcd and
+//! come back with the next definition of that name.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diagnose::{
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::Finalizer,
+    snapshot::facts::{Object, Resource},
+};
+
+/// More groups of instances than this are summed up.
+const SHOWN: usize = 5;
+/// Of so many groups one instance is explained in full.
+const DEEP: usize = 3;
+
+pub(super) fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
+    let mut finding = Finding::new(
+        Some(finalizer.clone()),
+        Verdict::Waiting,
+        "removed by kube-apiserver itself, once no object of this type is left in any namespace",
+    );
+    let (status, reason, message) = crd.condition("Terminating").unwrap_or_default();
+    if status == "True" {
+        finding.evidence.push(Evidence {
+            source: format!("CustomResourceDefinition {} condition Terminating", crd.name()),
+            value: format!("{reason}: {message}"),
+            strength: Strength::Moderate,
+        });
+    }
+    if view.has_type(&resource) {
+        match view.list(&resource.group, &resource.plural, "") {
+            Ok(instances) => left(&mut finding, crd, instances, view),
+            Err(missing) => unseen(&mut finding, &missing.in_words(), reason, message),
+        }
+    } else {
+        unseen(
+            &mut finding,
+            "the server does not serve this type",
+            reason,
+            message,
+        );
+    }
+    finding.do_not.push(format!(
+        "take out {} by hand: the objects stay in etcd where no API reaches them, and come back, still being deleted, \
+         with the next definition of that name (ORPHANED OBJECTS)",
+        finalizer.name
+    ));
+    finding
+}
+
+/// What the server says where we cannot look.
+fn unseen(finding: &mut Finding, why: &str, reason: &str, message: &str) {
+    if reason == "InstanceDeletionFailed" {
+        finding.wait.verdict = Verdict::Failing;
+        finding.say(format!("; it fails: {message}"));
+    } else {
+        finding.wait.verdict = Verdict::Unknown;
+    }
+    finding.say(format!("; which objects are left is not known: {why}"));
+}
+
+fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'_>) {
+    let name = crd.name();
+    finding.evidence.push(Evidence {
+        source: format!("a list of {name} in all namespaces"),
+        value: format!("{} objects", instances.len()),
+        strength: Strength::Proof,
+    });
+    if instances.is_empty() {
+        finding.wait.verdict = super::nothing_blocks(crd, view);
+        finding.say("; none is left");
+        if finding.wait.verdict == Verdict::Stalled {
+            finding.steps.push(super::nudge(crd));
+        }
+        return;
+    }
+    finding.say(format!("; {} are left", instances.len()));
+    let mut groups: BTreeMap<Vec<Finalizer>, Vec<&Object>> = BTreeMap::new();
+    for instance in instances {
+        groups.entry(instance.finalizers()).or_default().push(instance);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, objects)| std::cmp::Reverse(objects.len()));
+    let deleting = crd.deletion().is_some();
+    for (at, (finalizers, objects)) in groups.iter().take(SHOWN).enumerate() {
+        let Some(first) = objects.first() else { continue };
+        let more = match objects.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more like it)"),
+        };
+        let held: Vec<_> = finalizers.iter().map(ToString::to_string).collect();
+        let going = if first.deletion().is_some() {
+            "being deleted"
+        } else {
+            "not being deleted"
+        };
+        let says = if held.is_empty() {
+            format!("{going}, without a finalizer{more}")
+        } else {
+            format!("{going}, held by {}{more}", held.join(", "))
+        };
+        let blocker = if at < DEEP {
+            super::as_blocker(first, says, view)
+        } else {
+            Blocker::new(Some(first.reference()), says)
+        };
+        finding.wait.on.push(blocker);
+        if deleting && !held.is_empty() {
+            finding.steps.push(Step {
+                when: super::INTENDED,
+                text: format!(
+                    "see what holds {}{more}, and resolve that; the definition then goes by itself",
+                    first.name()
+                ),
+                command: Some(format!(
+                    "kubectl finalizers explain {name} {}{}",
+                    first.name(),
+                    super::place_of(first)
+                )),
+                safety: Safety::Safe,
+            });
+        }
+    }
+    if groups.len() > SHOWN {
+        let rest: usize = groups.iter().skip(SHOWN).map(|(_, objects)| objects.len()).sum();
+        finding.wait.on.push(Blocker::new(
+            None,
+            format!("and {rest} more objects with other finalizers"),
+        ));
+    }
+    if deleting {
+        finding.steps.insert(
+            0,
+            Step {
+                when: super::MISTAKE,
+                text: "save what is left now: the deletion cannot be taken back, and the server is deleting all objects of \
+                       this type"
+                    .into(),
+                command: Some(format!("kubectl get {name} --all-namespaces -o yaml > {name}-backup.yaml")),
+                safety: Safety::Safe,
+            },
+        );
+        finding.outlook.push(Outlook {
+            when: "if nothing is done".into(),
+            then: "the server tries again and again, and it stays until the objects named above are gone"
+                .into(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::sample::{World, object, said, verdict};
+    use super::*;
+
+    const NAME: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+    fn definition() -> Object {
+        object(
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            "CustomResourceDefinition",
+            json!({
+                "metadata": {"name": "as.x.test", "finalizers": [NAME], "deletionTimestamp": "2026-01-01T11:00:00Z"},
+                "spec": {"group": "x.test", "names": {"plural": "as"}},
+                "status": {"conditions": [{"type": "Terminating", "status": "True", "reason": "InstanceDeletionFailed",
+                    "message": "could not list instances: conversion webhook for x.test/v1 failed"}]},
+            }),
+        )
+    }
+
+    #[test]
+    fn a_type_that_is_not_served_may_have_objects() {
+        let told = World::new().explain(&definition());
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Failing));
+        assert!(said(&told).contains("conversion webhook for x.test/v1 failed"));
+        assert!(said(&told).contains("is not known"));
+    }
+
+    #[test]
+    fn without_instances_the_server_is_late() {
+        let told = World::new()
+            .with_type("x.test", "as")
+            .list("x.test", "as", "", Vec::new())
+            .explain(&definition());
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+    }
+}

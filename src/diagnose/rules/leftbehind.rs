@@ -1,0 +1,90 @@
+//! An object in a namespace that no longer exists.
+//!
+//! **Recognises** an object whose namespace has no Namespace object. **Why:** somebody emptied `spec.finalizers`
+//! through `/finalize` while something was left; the Namespace goes and its content stays in etcd. Nothing can be
+//! created there any more, so controllers fail, and an update that a webhook with a namespaceSelector looks at is
+//! refused with `namespaces "…" not found`. Source: `kubernetes/kubernetes:pkg/registry/core/namespace/` and
+//! `kubernetes/apiserver:pkg/admission/plugin/webhook/predicates/namespace/matcher.go`. **Wants** the Namespace.
+//! **Concludes** that the missing namespace is in the way, beside what each finalizer says. **Advises** to create it
+//! again, finish what is in it, and delete it in the normal way.
+
+use crate::{
+    diagnose::{
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::ObjectRef,
+    snapshot::facts::Object,
+};
+
+pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+    let name = object.namespace();
+    // Protection that works, and a pod that is only slow, need no look at the namespace.
+    let at_rest = object
+        .deletion()
+        .is_some_and(|deletion| deletion.in_grace(view.now()))
+        || findings
+            .iter()
+            .all(|finding| finding.wait.verdict == Verdict::InUse);
+    if name.is_empty() || at_rest || !matches!(view.object("", "namespaces", "", name), Ok(None)) {
+        return;
+    }
+    for finding in findings.iter_mut() {
+        finding.wait.on.push(Blocker::new(
+            Some(ObjectRef {
+                type_name: "namespaces".into(),
+                kind: "Namespace".into(),
+                api_version: "v1".into(),
+                name: name.to_owned(),
+                ..ObjectRef::default()
+            }),
+            "does not exist: it was finalized by force, and this object was left behind. Controllers cannot create \
+             anything in it, and updates may be refused with `namespaces not found`",
+        ));
+    }
+    let Some(first) = findings.first_mut() else {
+        return;
+    };
+    first.evidence.push(Evidence {
+        source: format!("Namespace {name}"),
+        value: "not found".into(),
+        strength: Strength::Proof,
+    });
+    first.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: format!("it stays in etcd, and appears again when somebody creates a namespace {name}"),
+    });
+    let steps = [
+        Step {
+            when: "what to do",
+            text: format!("create the namespace {name} again, so that its objects can be finished"),
+            command: Some(format!("kubectl create namespace {name}")),
+            safety: Safety::Reversible,
+        },
+        Step {
+            when: "what to do",
+            text: "look again: with its namespace back, its controller may finish it by itself".into(),
+            command: Some(format!(
+                "kubectl finalizers explain {} {} -n {name}",
+                object.resource.name(),
+                object.name()
+            )),
+            safety: Safety::Safe,
+        },
+    ];
+    first.steps.splice(0..0, steps);
+    first.steps.push(Step {
+        when: "when it is gone",
+        text: format!(
+            "DATA LOSS if anything in {name} is still needed: delete the namespace in the normal way, which deletes all \
+             that was left behind in it"
+        ),
+        command: Some(format!("kubectl delete namespace {name}")),
+        safety: Safety::Destructive,
+    });
+    first.do_not.push(
+        "delete keys in etcd by hand: the API server and its controllers do not expect that, and clean-up outside the \
+         cluster never happens"
+            .into(),
+    );
+}

@@ -1,0 +1,209 @@
+//! Claims and snapshots that something is being made from: a snapshot, a clone, a restored claim.
+//!
+//! **Recognises** `snapshot.storage.kubernetes.io/pvc-as-source-protection` and
+//! `provisioner.storage.kubernetes.io/cloning-protection` on claims, and
+//! `provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection` on snapshots. **Why:** the
+//! snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`, and looks only when one of
+//! the claim's *snapshots* changes (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`
+//! isPVCBeingUsed); the provisioner keeps the others while a claim with that `dataSource` is Pending
+//! (`kubernetes-csi/external-provisioner:pkg/controller/clone_controller.go`). **Wants** the snapshots or claims of
+//! the namespace. **Concludes** `waiting` with their names; `stalled` when there is none: an interrupted snapshot,
+//! clone or restore. **Advises** to let it finish or to give it up; then to take this one finalizer off, which loses
+//! nothing, and no other.
+
+use serde_json::Value;
+
+use super::storage::{Holder, let_go, place, unknown};
+use crate::{
+    diagnose::{
+        model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
+        view::{Missing, View},
+    },
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
+
+/// A claim that a snapshot is being taken of.
+pub(super) fn of_snapshot(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let holder = Holder::of(claim, finalizer, None, view);
+    let says = format!(
+        "removed by the snapshot-controller{}, once no snapshot is being taken of the claim",
+        holder.alive()
+    );
+    let snapshots = match view.list(SNAPSHOTS, "volumesnapshots", claim.namespace()) {
+        Ok(snapshots) => snapshots,
+        Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
+    };
+    let of_it: Vec<_> = snapshots
+        .iter()
+        .filter(|s| s.text("/spec/source/persistentVolumeClaimName") == claim.name())
+        .collect();
+    let busy = of_it.iter().filter(|s| !is_ready(s)).map(|snapshot| {
+        let error = snapshot.text("/status/error/message");
+        let says = if error.is_empty() {
+            "is being taken, and not ready to use".to_owned()
+        } else {
+            format!("cannot be taken: {error}")
+        };
+        super::as_blocker(snapshot, says, view)
+    });
+    let busy: Vec<_> = busy.collect();
+    let mut finding = made_from(claim, finalizer, says, busy, "snapshot", view);
+    holder.testify(&mut finding);
+    if finding.wait.verdict == Verdict::Stalled {
+        finding.steps.insert(
+            0,
+            match of_it.first() {
+                Some(snapshot) => Step {
+                    text: "touch a snapshot of the claim: the snapshot-controller looks at the claim only when one of its \
+                           snapshots changes; the annotation does no harm"
+                        .into(),
+                    ..super::nudge(snapshot)
+                },
+                None => Step {
+                    when: "what to do",
+                    text: "no snapshot of the claim is left, and only a change of one makes the controller look: without \
+                           help this finalizer stays for ever"
+                        .into(),
+                    command: None,
+                    safety: Safety::Safe,
+                },
+            },
+        );
+    }
+    finding
+}
+
+/// A claim that is being cloned.
+pub(super) fn of_clone(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let driver = [
+        "volume.kubernetes.io/storage-provisioner",
+        "volume.beta.kubernetes.io/storage-provisioner",
+    ]
+    .iter()
+    .map(|name| claim.annotation(name))
+    .find(|driver| !driver.is_empty());
+    let (holder, whose) = match driver {
+        Some(driver) => (Holder::sidecar(claim, finalizer, driver, view), driver.to_owned()),
+        None => (Holder::of(claim, finalizer, None, view), "its driver".to_owned()),
+    };
+    let says = format!(
+        "removed by the provisioner of {whose}{}, once no claim that is cloned from this one is Pending",
+        holder.alive()
+    );
+    let busy = match pending(claim.namespace(), "PersistentVolumeClaim", claim.name(), view) {
+        Ok(busy) => busy,
+        Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
+    };
+    let mut finding = made_from(claim, finalizer, says, busy, "clone", view);
+    holder.testify(&mut finding);
+    finding
+}
+
+/// A snapshot that a claim is being restored from.
+pub(super) fn of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let says = "removed by the csi-provisioner, once no claim that is restored from this snapshot is Pending";
+    let busy = match pending(snapshot.namespace(), "VolumeSnapshot", snapshot.name(), view) {
+        Ok(busy) => busy,
+        Err(missing) => return unknown(finalizer, says, "whether one is", &missing),
+    };
+    made_from(snapshot, finalizer, says.into(), busy, "restore", view)
+}
+
+fn made_from(
+    object: &Object,
+    finalizer: &Finalizer,
+    says: String,
+    busy: Vec<Blocker>,
+    what: &str,
+    view: &View<'_>,
+) -> Finding {
+    let mut finding = Finding::new(Some(finalizer.clone()), super::nothing_blocks(object, view), says);
+    if busy.is_empty() {
+        finding.say("; there is none");
+        if finding.wait.verdict == Verdict::Stalled {
+            finding.steps.push(super::nudge(object));
+            finding.steps.push(Step {
+                safety: Safety::Safe,
+                ..let_go(
+                    object,
+                    finalizer,
+                    "what to do",
+                    &format!(
+                        "if it stays: take off this one finalizer, which an interrupted {what} left behind; it guards \
+                         nothing any more. Leave the others alone"
+                    ),
+                )
+            });
+        }
+        return finding;
+    }
+    finding.wait.verdict = Verdict::Waiting;
+    finding.outlook.push(Outlook {
+        when: format!("when the {what} is done"),
+        then: "this finalizer goes by itself".into(),
+    });
+    for blocker in busy.iter().take(3) {
+        let Some(other) = &blocker.object else { continue };
+        finding.steps.push(Step {
+            when: "give it up?",
+            text: if what == "snapshot" {
+                format!(
+                    "DATA LOSS: let the snapshot finish; only if it cannot, delete {} {}, with what was taken so far",
+                    other.kind, other.name
+                )
+            } else {
+                format!(
+                    "let the {what} finish; if it cannot, delete {} {}, which is still Pending and has no volume",
+                    other.kind, other.name
+                )
+            },
+            command: Some(format!(
+                "kubectl{} delete {}/{}",
+                place(object),
+                other.type_name,
+                other.name
+            )),
+            safety: Safety::Destructive,
+        });
+    }
+    finding.wait.on = busy;
+    finding.do_not.push(format!(
+        "remove {} by hand while the {what} runs: it fails, or what it makes is incomplete",
+        finalizer.name
+    ));
+    finding
+}
+
+/// Claims of a namespace that are being made from something.
+pub(super) fn pending(
+    namespace: &str,
+    kind: &str,
+    name: &str,
+    view: &View<'_>,
+) -> Result<Vec<Blocker>, Missing> {
+    let claims = view.list("", "persistentvolumeclaims", namespace)?;
+    Ok(claims
+        .iter()
+        .filter(|claim| {
+            claim.text("/spec/dataSource/kind") == kind
+                && claim.text("/spec/dataSource/name") == name
+                && matches!(claim.text("/status/phase"), "Pending" | "")
+        })
+        .map(|claim| {
+            let class = claim.text("/spec/storageClassName");
+            super::as_blocker(
+                claim,
+                format!("Pending, is made from it (storage class {class})"),
+                view,
+            )
+        })
+        .collect())
+}
+
+fn is_ready(snapshot: &Object) -> bool {
+    let status = snapshot.value.pointer("/status");
+    status.and_then(|status| status.get("readyToUse")) == Some(&Value::Bool(true))
+}

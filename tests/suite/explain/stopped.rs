@@ -1,0 +1,153 @@
+//! Clusters in which something of Kubernetes itself does not answer.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::told::{condition, delete, goes, release, told, told_to};
+use crate::{
+    harness::{Cluster, Options, wait},
+    stuck::dead_api_group,
+};
+
+/// Where each request is written down.
+const AUDITED: Options<'static> = Options {
+    controller_manager: true,
+    apiserver_args: &[
+        "--audit-policy-file={dir}/audit.yaml",
+        "--audit-log-path={dir}/audit.log",
+    ],
+    controller_manager_args: &[],
+    files: &[(
+        "audit.yaml",
+        "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]",
+    )],
+};
+
+#[test]
+fn a_dead_api_group_stops_every_namespace() {
+    let cluster = &Cluster::with(&AUDITED);
+    dead_api_group(cluster);
+    for name in ["one", "two"] {
+        cluster.kubectl(["create", "namespace", name]).success();
+        delete(cluster, &format!("ns/{name}"), "");
+        condition(cluster, name, "NamespaceDeletionDiscoveryFailure", "True");
+    }
+    let requests = || {
+        let log = std::fs::read_to_string(cluster.directory().join("audit.log")).unwrap();
+        log.lines()
+            .filter(|line| line.contains("\"userAgent\":\"kubectl-finalizers"))
+            .count()
+    };
+    let before = requests();
+    let story = told(cluster, "ns/one", "");
+    let asked = requests() - before;
+    let types = cluster
+        .kubectl(["api-resources", "--no-headers"])
+        .stdout
+        .lines()
+        .count();
+    assert!(
+        before == 0 && asked > 10 && asked <= types + 15,
+        "{asked} requests for {types} types"
+    );
+
+    assert_eq!(story.verdict("kubernetes"), "waiting");
+    story
+        .has_root("APIService v1beta1.metrics.k8s.io: API group metrics.k8s.io/v1beta1 does not answer")
+        .says("ServiceNotFound")
+        .says("Discovery failed for some groups, 1 failing")
+        .never_advises("/finalize")
+        .is_careful();
+    assert_eq!(story.roots().len(), 1, "{story}");
+
+    // Nothing but the namespace can be read: what discovery says still holds.
+    let reader = cluster.user("poor").may("get", "namespaces").create();
+    let story = told_to(cluster, &reader, "ns/one", "");
+    assert_eq!(story.verdict("kubernetes"), "waiting");
+    story
+        .has_root("APIService v1beta1.metrics.k8s.io")
+        .never_says("; nothing is left in it");
+
+    told(cluster, "ns/two", "").follow(cluster, "kubectl delete apiservice v1beta1.metrics.k8s.io");
+    goes(cluster, "ns/one", "");
+    goes(cluster, "ns/two", "");
+}
+
+#[test]
+fn the_controller_manager_does_not_run() {
+    let cluster = &Cluster::start();
+    cluster.apply(
+        "{apiVersion: v1, kind: Namespace, metadata: {name: halted}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: halted, finalizers: [example.test/keep]}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: default}, spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {requests: {storage: 1Mi}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: lost, namespace: default}, spec: {nodeName: nowhere, terminationGracePeriodSeconds: 1, containers: [{name: c, image: i}]}}",
+    );
+    wait("the claim is protected", super::told::SOON, || {
+        cluster.get(["pvc", "data"]).unwrap()["metadata"]
+            .get("finalizers")
+            .is_some()
+    });
+    cluster.patch_status(["pod", "lost"], &serde_json::json!({"phase": "Running"}));
+    cluster.controller_manager().kill();
+    delete(cluster, "ns/halted", "");
+    delete(cluster, "pvc/data", "default");
+    delete(cluster, "pod/lost", "default");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+
+    // So young a silence proves nothing.
+    told(cluster, "ns/halted", "").never_says("does not run");
+
+    // Time passes.
+    let renewed = Timestamp::now() - SignedDuration::from_secs(690);
+    let patch = format!("{{\"spec\":{{\"renewTime\":\"{renewed:.6}\"}}}}");
+    cluster
+        .kubectl([
+            "patch",
+            "lease",
+            "kube-controller-manager",
+            "-n",
+            "kube-system",
+            "--type=merge",
+            "-p",
+            &patch,
+        ])
+        .success();
+    for (target, namespace, finalizer) in [
+        ("ns/halted", "", "kubernetes"),
+        ("pvc/data", "default", "kubernetes.io/pvc-protection"),
+        ("pod/lost", "default", ""),
+    ] {
+        let story = told(cluster, target, namespace);
+        assert!(
+            ["waiting", "stalled"].contains(&story.verdict(finalizer)),
+            "{story}"
+        );
+        story
+            .has_root("Lease kube-controller-manager: last renewed 11m ago")
+            .never_advises("nudged")
+            .never_advises("--force")
+            .never_advises("\"remove\"")
+            .is_careful();
+        assert!(story.commands()[0].contains("kube-controller-manager"), "{story}");
+    }
+
+    // Without a look at the Lease nothing is said of it.
+    let reader = cluster
+        .user("no-leases")
+        .may(
+            "get,list",
+            "namespaces,persistentvolumeclaims,persistentvolumes,pods,nodes,configmaps",
+        )
+        .create();
+    let story = told_to(cluster, &reader, "pvc/data", "default");
+    story.never_says("does not run");
+    assert!(story.unread().contains("leases"), "{story}");
+
+    cluster.controller_manager().start();
+    goes(cluster, "pvc/data", "default");
+    condition(cluster, "halted", "NamespaceFinalizersRemaining", "True");
+    release(cluster, "configmap/c", "halted");
+    goes(cluster, "ns/halted", "");
+}

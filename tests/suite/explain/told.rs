@@ -1,0 +1,270 @@
+//! What the plugin told, and doing what it said.
+
+use std::{path::Path, process::Command, thread, time::Duration};
+
+use serde_json::Value;
+
+use crate::harness::{Cluster, Plugin, User, wait};
+
+/// Controllers act in their own time; the namespace controller's is the longest.
+pub const SOON: Duration = Duration::from_secs(90);
+/// Each look is a kubectl, which costs more than what is waited for.
+const PAUSE: Duration = Duration::from_millis(400);
+
+/// One explanation, from `-o json`.
+#[derive(Debug)]
+pub struct Told(pub Value);
+
+/// Explains as the administrator: `told(cluster, "pods/a", "ns")`; no namespace for cluster-scoped objects.
+#[track_caller]
+pub fn told(cluster: &Cluster, target: &str, namespace: &str) -> Told {
+    read(cluster.plugin(words(target, namespace)))
+}
+
+/// The same as somebody with other rights.
+#[track_caller]
+pub fn told_to(cluster: &Cluster, user: &User, target: &str, namespace: &str) -> Told {
+    read(cluster.plugin(words(target, namespace)).as_user(user))
+}
+
+fn words(target: &str, namespace: &str) -> Vec<String> {
+    let mut words = vec!["explain".to_owned(), target.to_owned(), "-o=json".to_owned()];
+    if !namespace.is_empty() {
+        words.push(format!("--namespace={namespace}"));
+    }
+    words
+}
+
+#[track_caller]
+fn read(plugin: Plugin) -> Told {
+    let text = plugin.run().success();
+    Told(serde_json::from_str(&text).expect("an explanation"))
+}
+
+impl Told {
+    /// The verdict on one finalizer; an empty name for what holds the object without one.
+    #[track_caller]
+    pub fn verdict(&self, finalizer: &str) -> &str {
+        let wait = self.0["waitsFor"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|wait| wait["finalizer"]["name"].as_str().unwrap_or_default() == finalizer);
+        wait.and_then(|wait| wait["verdict"].as_str())
+            .unwrap_or_else(|| panic!("nothing about {finalizer:?} in {self}"))
+    }
+
+    /// All root causes, as `KIND NAME: state`.
+    pub fn roots(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        roots(&self.0["waitsFor"], &mut found);
+        found
+    }
+
+    #[track_caller]
+    pub fn has_root(&self, text: &str) -> &Self {
+        assert!(
+            self.roots().iter().any(|root| root.contains(text)),
+            "no root cause with {text:?}: {:#?}\n{self}",
+            self.roots()
+        );
+        self
+    }
+
+    /// It says this, anywhere.
+    #[track_caller]
+    pub fn says(&self, text: &str) -> &Self {
+        assert!(self.holds(text), "{text:?} is not said in {self}");
+        self
+    }
+
+    #[track_caller]
+    pub fn never_says(&self, text: &str) -> &Self {
+        assert!(!self.holds(text), "{text:?} is said in {self}");
+        self
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        let mut found = false;
+        each_text(&self.0, &mut |each| found |= each.contains(text));
+        found
+    }
+
+    /// The commands of its steps.
+    pub fn commands(&self) -> Vec<&str> {
+        let steps = self.0["steps"].as_array();
+        steps
+            .into_iter()
+            .flatten()
+            .filter_map(|step| step["command"].as_str())
+            .collect()
+    }
+
+    /// No step would do this.
+    #[track_caller]
+    pub fn never_advises(&self, text: &str) -> &Self {
+        let commands = self.commands();
+        assert!(
+            commands.iter().all(|command| !command.contains(text)),
+            "{commands:#?}"
+        );
+        self
+    }
+
+    /// What destroys says so first, in capitals.
+    #[track_caller]
+    pub fn is_careful(&self) -> &Self {
+        for step in self.0["steps"].as_array().into_iter().flatten() {
+            if step["safety"] == "destructive" {
+                let text = step["text"].as_str().unwrap_or_default();
+                let shout = text.split_whitespace().next().unwrap_or_default();
+                assert!(
+                    shout.len() > 3 && shout == shout.to_uppercase(),
+                    "a destructive step begins with its cost: {step:#}"
+                );
+            }
+        }
+        self
+    }
+
+    /// Runs the first command of its steps that contains this text, as a person would in a shell.
+    #[track_caller]
+    pub fn follow(&self, cluster: &Cluster, text: &str) -> String {
+        let command = self
+            .commands()
+            .into_iter()
+            .find(|command| command.contains(text))
+            .unwrap_or_else(|| panic!("no step with {text:?} in {self}"));
+        shell(cluster, command)
+    }
+
+    /// What it could not read.
+    pub fn unread(&self) -> String {
+        self.0["notRead"].to_string()
+    }
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#}", self.0)
+    }
+}
+
+fn roots(waits: &Value, found: &mut Vec<String>) {
+    for wait in waits.as_array().into_iter().flatten() {
+        blockers(&wait["blockers"], found);
+    }
+}
+
+fn blockers(list: &Value, found: &mut Vec<String>) {
+    for blocker in list.as_array().into_iter().flatten() {
+        if blocker["rootCause"] == true {
+            let object = &blocker["object"];
+            let name = format!(
+                "{} {}: ",
+                object["kind"].as_str().unwrap_or_default(),
+                object["name"].as_str().unwrap_or_default()
+            );
+            found.push(name + blocker["says"].as_str().unwrap_or_default());
+        }
+        blockers(&blocker["blockers"], found);
+        roots(&blocker["waitsFor"], found);
+    }
+}
+
+fn each_text(value: &Value, look: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => look(text),
+        Value::Array(list) => list.iter().for_each(|each| each_text(each, look)),
+        Value::Object(map) => map.values().for_each(|each| each_text(each, look)),
+        _ => {}
+    }
+}
+
+/// Runs a command line as the administrator, with kubectl and the plugin on PATH.
+#[track_caller]
+pub fn shell(cluster: &Cluster, command: &str) -> String {
+    let folder = |program: &Path| program.parent().expect("it is in a folder").to_owned();
+    let mut path = vec![
+        folder(&cluster.kubectl_program()),
+        folder(Path::new(env!("CARGO_BIN_EXE_kubectl-finalizers"))),
+    ];
+    path.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(cluster.directory())
+        .env("KUBECONFIG", cluster.kubeconfig())
+        .env("HOME", cluster.directory().join("home"))
+        .env(
+            "PATH",
+            std::env::join_paths(path).expect("folders on PATH hold no colon"),
+        )
+        .output()
+        .expect("there is a shell");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{command}\n{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+/// Deletes without waiting.
+#[track_caller]
+pub fn delete(cluster: &Cluster, what: &str, namespace: &str) {
+    let mut words = vec!["delete", what, "--wait=false"];
+    let place = format!("--namespace={namespace}");
+    if !namespace.is_empty() {
+        words.push(&place);
+    }
+    cluster.kubectl(words).success();
+}
+
+/// Takes all finalizers off, as the controller does that kept its promise.
+#[track_caller]
+pub fn release(cluster: &Cluster, what: &str, namespace: &str) {
+    let patch = r#"{"metadata":{"finalizers":null}}"#;
+    cluster
+        .kubectl([
+            "patch",
+            what,
+            "--namespace",
+            namespace,
+            "--type=merge",
+            "--patch",
+            patch,
+        ])
+        .success();
+}
+
+#[track_caller]
+pub fn goes(cluster: &Cluster, what: &str, namespace: &str) {
+    wait(&format!("{what} goes"), SOON, || {
+        thread::sleep(PAUSE);
+        let mut words = vec![what.to_owned()];
+        if !namespace.is_empty() {
+            words.push(format!("--namespace={namespace}"));
+        }
+        cluster.get(words).is_none()
+    });
+}
+
+/// Waits until the namespace controller has written a condition with this status.
+#[track_caller]
+pub fn condition(cluster: &Cluster, namespace: &str, kind: &str, status: &str) {
+    wait(&format!("{kind} is {status} on {namespace}"), SOON, || {
+        thread::sleep(PAUSE);
+        let Some(found) = cluster.get(["namespace", namespace]) else {
+            return false;
+        };
+        found["status"]["conditions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|condition| condition["type"] == kind && condition["status"] == status)
+    });
+}
