@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 
 use futures::{StreamExt, stream};
-use http::StatusCode;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
     PARALLEL,
     discovery::discover,
-    list::{Family, Listing},
+    list::{Family, Listing, collection_path, escape, object_path},
     request::{Failure, METADATA_LIST, METADATA_OBJECT, Server, WHOLE},
 };
 use crate::{
@@ -71,7 +70,15 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             let Some(ty) = facts.resource_type(&events) else {
                 return no_such_type(&events, facts).map(|()| Answer::List(Vec::new()));
             };
-            let fields = format!("&fieldSelector=involvedObject.kind%3D{kind},involvedObject.name%3D{name}");
+            let mut fields = String::from("&fieldSelector=");
+            escape(
+                &format!(
+                    "involvedObject.kind={},involvedObject.name={}",
+                    value(kind),
+                    value(name)
+                ),
+                &mut fields,
+            );
             list(
                 server,
                 ty,
@@ -85,6 +92,18 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             Ok(Answer::Content(Box::new(content(server, namespace, facts).await)))
         }
     }
+}
+
+/// A value within a field selector (`kubernetes/apimachinery:pkg/fields/selector.go` EscapeValue).
+fn value(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | ',' | '=') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
 }
 
 /// A type that the server does not have has no objects, unless its group could not say what it has.
@@ -102,7 +121,7 @@ async fn object(
     namespace: Option<&str>,
     name: &str,
 ) -> Result<Answer, Why> {
-    let path = format!("{}/{name}", ty.path(&ty.version, namespace));
+    let path = object_path(ty, namespace, name);
     let accept = if ty.is_confidential() {
         METADATA_OBJECT
     } else {
@@ -114,7 +133,7 @@ async fn object(
                 serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
             Ok(Answer::Object(Some(Box::new(made(ty, value)))))
         }
-        Err(failure) if failure.is(StatusCode::NOT_FOUND) => Ok(Answer::Object(None)),
+        Err(failure) if failure.is_not_found() => Ok(Answer::Object(None)),
         Err(failure) => Err(failure.why()),
     }
 }
@@ -133,7 +152,10 @@ async fn list(
     let mut objects = Vec::new();
     let mut next = String::new();
     loop {
-        let path = format!("{}?limit=500{more}{next}", ty.path(&ty.version, namespace));
+        let path = format!(
+            "{}?limit=500{more}{next}",
+            collection_path(ty, &ty.version, namespace)
+        );
         let answer = server
             .get(&path, accept)
             .await
@@ -150,8 +172,14 @@ async fn list(
             .filter(|token| !token.is_empty())
         {
             Some(token) => {
-                next = String::from("&continue=");
-                super::list::escape(token, &mut next);
+                let mut then = String::from("&continue=");
+                escape(token, &mut then);
+                if then == next {
+                    return Err(Why::Undecodable(
+                        "the server sends the same page again and again".into(),
+                    ));
+                }
+                next = then;
             }
             None => return Ok(objects),
         }

@@ -198,9 +198,11 @@ async fn legacy(server: &Server, group: String, versions: Vec<String>) -> Group 
 fn parse<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Failure> {
     serde_json::from_slice(&answer.body).map_err(|error| {
         let what = super::decode::excerpt(&answer.body);
-        Failure::Body(format!(
-            "the list of API groups cannot be read: {error}; it begins: {what}"
-        ))
+        Failure::Body(if answer.body.trim_ascii_start().starts_with(b"{") {
+            format!("the list of API groups cannot be read: {error}; it begins: {what}")
+        } else {
+            format!("expected the list of API groups, got {what}")
+        })
     })
 }
 

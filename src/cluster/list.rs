@@ -241,7 +241,10 @@ impl Listing<'_> {
     }
 
     fn path(&self, version: &str, next: Option<&str>) -> String {
-        let mut path = format!("{}?limit={PAGE}", self.ty.path(version, self.namespace));
+        let mut path = format!(
+            "{}?limit={PAGE}",
+            collection_path(self.ty, version, self.namespace)
+        );
         let selector = self
             .keep
             .filter
@@ -268,6 +271,24 @@ struct Page {
     items: u64,
     tally: Tally,
     end: Result<Option<String>, decode::Undecodable>,
+}
+
+/// The path of one object. Names hold what a path must not: a ClusterRole may be called `a?b`.
+pub(super) fn object_path(ty: &ResourceType, namespace: Option<&str>, name: &str) -> String {
+    let mut path = collection_path(ty, &ty.version, namespace);
+    path.push('/');
+    escape(name, &mut path);
+    path
+}
+
+/// The path of a collection; the namespace may be what somebody typed.
+pub(super) fn collection_path(ty: &ResourceType, version: &str, namespace: Option<&str>) -> String {
+    let namespace = namespace.map(|name| {
+        let mut escaped = String::new();
+        escape(name, &mut escaped);
+        escaped
+    });
+    ty.path(version, namespace.as_deref())
 }
 
 /// Percent-encodes all but the unreserved characters of RFC 3986.

@@ -73,6 +73,8 @@ pub(super) enum Failure {
         /// With 410: where the list goes on, at a newer state.
         next: Option<String>,
         retry_after: Option<Duration>,
+        /// Whether it is an API server that says so, and not a proxy before it.
+        by_api: bool,
     },
     /// The answer broke off, or is larger than anything that makes sense.
     Body(String),
@@ -84,6 +86,11 @@ impl Failure {
         matches!(self, Failure::Status { code, .. } if *code == wanted)
     }
 
+    /// Whether an API server says that there is no such thing. The 404 of a proxy says nothing about objects.
+    pub(super) fn is_not_found(&self) -> bool {
+        self.is(StatusCode::NOT_FOUND) && matches!(self, Failure::Status { by_api: true, .. })
+    }
+
     /// The failure as the reason of a gap.
     pub(super) fn why(&self) -> Why {
         match self {
@@ -93,7 +100,7 @@ impl Failure {
             Failure::Status { code, message, .. } => match *code {
                 StatusCode::UNAUTHORIZED => Why::Unauthorized(message.clone()),
                 StatusCode::FORBIDDEN => Why::Forbidden(message.clone()),
-                StatusCode::NOT_FOUND => Why::Vanished,
+                StatusCode::NOT_FOUND if self.is_not_found() => Why::Vanished,
                 StatusCode::TOO_MANY_REQUESTS => Why::Throttled(message.clone()),
                 StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT | StatusCode::BAD_GATEWAY => {
                     Why::Unavailable(message.clone())
@@ -106,6 +113,7 @@ impl Failure {
 
 #[derive(Deserialize)]
 struct Status {
+    kind: Option<String>,
     message: Option<String>,
     metadata: Option<StatusMeta>,
     details: Option<StatusDetails>,
@@ -233,6 +241,11 @@ impl Server {
 fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
     let status = serde_json::from_slice::<Status>(body).ok();
     let from_header = text(headers, header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+    // What the API server says to a path that none of its servers knows, as after the end of a CRD.
+    let by_api = body.starts_with(b"404 page not found")
+        || status
+            .as_ref()
+            .is_some_and(|status| status.kind.as_deref() == Some("Status"));
     let (message, next, from_body) = match status {
         Some(status) => (
             status
@@ -251,6 +264,7 @@ fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
         code,
         message: message.unwrap_or_else(|| format!("{code}: {}", decode::excerpt(body))),
         next,
+        by_api,
         retry_after: from_header.or(from_body).map(Duration::from_secs),
     }
 }

@@ -9,7 +9,7 @@ use super::{
     PARALLEL,
     connect::fault,
     discovery::{Discovered, discover, families},
-    list::{Family, Listed, Listing},
+    list::{Family, Listed, Listing, object_path},
     request::{Failure, Server, WHOLE},
     rights::Rights,
 };
@@ -70,6 +70,11 @@ impl Reading {
                     .sum::<u64>(),
             waiting_for: state.current.iter().map(|(name, _)| name.clone()).collect(),
         }
+    }
+
+    /// Whether the server stopped answering, so that asking it for more is of no use.
+    pub fn is_cut_off(&self) -> bool {
+        self.out_of_reach().is_some()
     }
 
     /// What was read. Types that were not answered for become gaps.
@@ -375,7 +380,7 @@ impl Scanner<'_> {
 
     /// The Namespace that was asked for. Namespaced roles often grant `get` on it; if not, that is a gap.
     async fn namespace(&mut self, ty: &ResourceType, name: &str) {
-        let path = format!("{}/{name}", ty.path(&ty.version, None));
+        let path = object_path(ty, None, name);
         let mut tally = Tally::default();
         match self.server.get(&path, WHOLE).await {
             Ok(answer) => match self.selected(&answer.body) {
@@ -390,7 +395,7 @@ impl Scanner<'_> {
                     .reading
                     .gap(What::Namespace(name.to_owned()), Why::Undecodable(message)),
             },
-            Err(failure) if failure.is(http::StatusCode::NOT_FOUND) => {
+            Err(failure) if failure.is_not_found() => {
                 self.missing = Some(name.to_owned());
             }
             Err(failure) => self.reading.gap(What::Namespace(name.to_owned()), failure.why()),

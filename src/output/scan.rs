@@ -379,6 +379,13 @@ impl Scan<'_> {
                 self.wrap("  What you may read: kubectl auth can-i --list", 4)
             )?;
         }
+        if self.report.not_read.iter().any(|gap| gap.reason == "TimedOut") {
+            writeln!(
+                out,
+                "{}",
+                self.wrap("  To wait longer for each answer: --request-timeout 2m", 4)
+            )?;
+        }
         Ok(())
     }
 

@@ -160,7 +160,8 @@ fn why(gap: &GapReport) -> String {
         _ => gap.message.clone(),
     };
     if gap.objects_read > 0 {
-        why = format!("{why} (after {} objects)", gap.objects_read);
+        let s = if gap.objects_read == 1 { "" } else { "s" };
+        why = format!("{why} (after {} object{s})", gap.objects_read);
     }
     if !gap.hides.is_empty() {
         why = format!("{why}; hides {}", some(&gap.hides, 6));

@@ -374,13 +374,11 @@ fn spread(list: &Query, targets: &[Target], facts: &mut Facts) {
 fn content(namespace: &str, snapshot: &Snapshot) -> Content {
     let inside = |seen: &&Seen| seen.object.namespace.as_deref() == Some(namespace);
     let missed = |gap: &&Gap| match &gap.what {
-        What::Type { .. } | What::Namespaces => true,
+        What::Type { .. } | What::Namespaces | What::CoreGroup | What::Groups => true,
         What::TypeIn { namespace: name, .. } | What::Namespace(name) => name == namespace,
         What::TypeOutside { read_in, .. } => !read_in.iter().any(|name| name == namespace),
         // Groups that do not answer are facts of their own.
-        What::Discovery | What::CoreGroup | What::Groups | What::GroupVersion { .. } | What::File { .. } => {
-            false
-        }
+        What::Discovery | What::GroupVersion { .. } | What::File { .. } => false,
     };
     Content {
         counts: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),

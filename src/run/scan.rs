@@ -86,8 +86,13 @@ async fn read(
         }
     }
     drop(line);
+    let cut_off = reading.is_cut_off();
     let mut snapshot = reading.finish(&server.connected.server);
-    let look = why(&server, &mut snapshot, scan, knowledge).await;
+    let look = if cut_off {
+        None
+    } else {
+        why(&server, &mut snapshot, scan, knowledge).await
+    };
     Ok((snapshot, look))
 }
 

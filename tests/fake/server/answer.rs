@@ -12,7 +12,7 @@ use super::list::{self, Buffers, Query, Tokens};
 use super::malformed::Malformed;
 use super::page::Cursor;
 use super::reply::{Delivery, End, Place, Reply};
-use super::request::Recorded;
+use super::request::{Recorded, unescape};
 use super::rights::Rights;
 use super::route::{Route, Target, route};
 use super::rule::Rule;
@@ -193,11 +193,11 @@ impl World {
         let Some(form) = accept::form(&request.accept, &kind, "PartialObjectMetadata") else {
             return status::not_acceptable().reply();
         };
-        let namespace = target.namespace.unwrap_or_default();
+        let (namespace, name) = (unescape(target.namespace.unwrap_or_default()), unescape(name));
         let Some(object) = self
             .store
             .collection(&kind.name())
-            .and_then(|all| all.find(namespace, name))
+            .and_then(|all| all.find(&namespace, &name))
         else {
             let message = format!("{} {name:?} not found", kind.name());
             return status(404, "NotFound", message).reply();

@@ -7,7 +7,7 @@ use super::kind::Kind;
 use super::object::Object;
 use super::page::Cursor;
 use super::reply::Reply;
-use super::request::Recorded;
+use super::request::{Recorded, unescape};
 use super::status::{Status, status};
 use super::store::Collection;
 use super::{json, protobuf};
@@ -112,7 +112,7 @@ impl Query<'_> {
             offset += 1;
             let here = self
                 .namespace
-                .is_none_or(|namespace| object.namespace == namespace);
+                .is_none_or(|namespace| object.namespace == unescape(namespace));
             if !here || !terms.iter().all(|term| term.holds(&object)) {
                 continue;
             }

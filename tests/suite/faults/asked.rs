@@ -2,7 +2,7 @@
 
 use super::{
     PODS,
-    fake::{Kind, Recorded, object},
+    fake::{Fake, Kind, Recorded, cluster_object, object},
     healthy, report, scan,
 };
 
@@ -197,4 +197,39 @@ fn one_namespace_is_asked_for_by_name_and_nothing_outside_of_it() {
             "/apis/example.com/v1/namespaces/db/widgets"
         ]
     );
+}
+
+#[test]
+fn objects_with_odd_names_are_looked_at_under_their_own() {
+    let going = |name: &str| {
+        cluster_object(name)
+            .finalizer("a/b")
+            .deleting("2026-01-01T00:00:00Z")
+    };
+    let mut fake = Fake::new().with_type(Kind::new("rbac.authorization.k8s.io", "v1", "clusterroles"));
+    let names = ["a?b", "a#b", "a b", "a+b", "a%b", "ü", "a"];
+    for name in names {
+        fake = fake.object("clusterroles.rbac.authorization.k8s.io", going(name));
+    }
+    let report = report(&fake.start(), &[]);
+    let objects = report.json["terminating"].as_array().unwrap();
+    assert_eq!(objects.len(), names.len());
+    for object in objects {
+        let reason = object["reason"].as_str().unwrap();
+        assert!(reason.contains("a/b"), "{object:#}");
+    }
+}
+
+#[test]
+fn a_namespace_that_nobody_can_have_does_not_lead_elsewhere() {
+    let server = healthy().start();
+    for name in ["db/pods/x", "../secrets", "db?x=y", "db#x", "a b"] {
+        scan(&server, &["-n", name]).success();
+    }
+    for request in server.requests() {
+        let path = request.path();
+        assert!(!path.contains("secrets") || path.contains("%2Fsecrets"), "{path}");
+        let segments = path.split('/').count();
+        assert!(segments <= 7, "{path}");
+    }
 }

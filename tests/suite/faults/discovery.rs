@@ -167,7 +167,7 @@ fn only_the_core_group(fault: Fault, reason: &str, message: &str) {
 #[test]
 fn groups_that_cannot_be_learned_are_a_gap_and_the_core_group_is_read() {
     only_the_core_group(Fault::forbidden("/apis"), "Forbidden", "is forbidden");
-    only_the_core_group(Fault::html(200), "Undecodable", "it begins: <html>");
+    only_the_core_group(Fault::html(200), "Undecodable", "got <html>");
     only_the_core_group(Fault::html(502), "Unavailable", "502 Bad Gateway");
     only_the_core_group(Fault::HangBeforeHeaders, "TimedOut", "no answer within 2 s");
     only_the_core_group(Fault::TruncateBody, "Undecodable", "broke off");

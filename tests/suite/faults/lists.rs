@@ -138,6 +138,29 @@ fn the_servers_own_words_are_kept() {
 }
 
 #[test]
+fn the_404_of_a_proxy_is_not_taken_for_the_end_of_a_type_or_of_an_object() {
+    with_pods_failing(Fault::html(404).page(2)).lost_pods(500, "ServerError", "404 Not Found: <html>");
+    with_pods_failing(Fault::text(404, "404 page not found\n").page(2)).lost_pods(500, "Vanished", "removed");
+    let server = healthy()
+        .object(
+            "widgets.example.com",
+            object("db", "stuck")
+                .finalizer("a/b")
+                .deleting("2026-01-01T00:00:00Z"),
+        )
+        .on(
+            "/apis/example.com/v1/namespaces/db/widgets/stuck",
+            Fault::html(404),
+        )
+        .start();
+    let out = scan(&server, &[]).success();
+    assert!(
+        out.contains("widget/stuck") && !out.contains("gone since"),
+        "{out}"
+    );
+}
+
+#[test]
 fn a_type_that_goes_while_it_is_read_is_a_gap() {
     with_pods_failing(Fault::not_found().page(2)).lost_pods(
         500,
