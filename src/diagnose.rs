@@ -16,7 +16,7 @@ pub use self::model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, St
 use self::view::View;
 use crate::{
     knowledge::Knowledge,
-    object::Age,
+    object::{Age, ObjectRef},
     snapshot::{
         Gap,
         facts::{Facts, Object, Query},
@@ -41,6 +41,11 @@ pub fn diagnose(target: &Object, facts: &Facts, knowledge: &Knowledge) -> Progre
         diagnosis,
         wanted: view.wanted(),
     }
+}
+
+/// Whether any rule looks into objects of this type beyond their metadata.
+pub fn looks_into(object: &ObjectRef) -> bool {
+    rules::look_into(&object.type_name)
 }
 
 fn assemble(target: &Object, findings: Vec<Finding>, view: &View<'_>) -> Diagnosis {

@@ -29,7 +29,7 @@ use super::{
     view::View,
 };
 use crate::{
-    object::{Age, Finalizer},
+    object::{Age, Finalizer, join_group},
     snapshot::facts::Object,
 };
 
@@ -69,6 +69,15 @@ fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
         leftbehind::look(object, &mut findings, view);
     }
     findings
+}
+
+/// Whether a rule reads more of objects of this type (`plural.group`) than their metadata.
+pub(super) fn look_into(type_name: &str) -> bool {
+    let by_kind = ["pods", "namespaces"];
+    by_kind.contains(&type_name)
+        || RULES
+            .iter()
+            .any(|rule| join_group(rule.plural, rule.group) == type_name)
 }
 
 fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {

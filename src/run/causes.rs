@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::{
     cluster::{self, Server},
-    diagnose::{Diagnosis, diagnose},
+    diagnose::{Diagnosis, diagnose, looks_into},
     knowledge::Knowledge,
     object::ObjectRef,
     report::causes::{Looked, Outcome},
@@ -37,11 +37,29 @@ const PAGE: u64 = 500;
 pub(super) struct Look {
     targets: Vec<Target>,
     facts: Option<Facts>,
+    /// What the scan itself learned of the types, if it asked for all of them.
+    known: Option<Facts>,
     /// Objects of each type, as the scan counted them.
     counts: BTreeMap<String, u64>,
     /// What the scan itself has found in the namespaces that are going, if it looked at everything there.
     contents: BTreeMap<String, Content>,
     left: usize,
+}
+
+/// What a scan of everything has learned of the server's types. One of chosen types has not kept the others.
+fn known(snapshot: &Snapshot) -> Facts {
+    let of_discovery = |gap: &&Gap| {
+        matches!(
+            gap.what,
+            What::Discovery | What::CoreGroup | What::Groups | What::GroupVersion { .. }
+        )
+    };
+    Facts {
+        now: snapshot.observed_at,
+        types: snapshot.types.iter().map(|read| read.ty.clone()).collect(),
+        gaps: snapshot.gaps.iter().filter(of_discovery).cloned().collect(),
+        answers: BTreeMap::new(),
+    }
 }
 
 struct Target {
@@ -60,8 +78,9 @@ enum State {
 }
 
 impl Look {
-    /// None if nothing is being deleted.
-    pub(super) fn new(snapshot: &Snapshot, narrowed: bool) -> Option<Self> {
+    /// None if nothing is being deleted. `narrowed` says that not all of a namespace's content was read, `all_types`
+    /// that every type of the server was asked for: a scan of one namespace knows nothing of nodes.
+    pub(super) fn new(snapshot: &Snapshot, narrowed: bool, all_types: bool) -> Option<Self> {
         let mut going: Vec<&Seen> = going(snapshot).collect();
         // The oldest first: if not all can be looked at, they have waited longest.
         going.sort_by_key(|seen| {
@@ -77,7 +96,8 @@ impl Look {
             .iter()
             .map(|seen| Target {
                 reference: seen.object.clone(),
-                object: None,
+                // No rule looks into objects of most types: what the scan has seen of one is all there is to know.
+                object: (!looks_into(&seen.object)).then(|| Object::from(*seen)),
                 state: if in_grace(seen) {
                     State::InGrace
                 } else if open < OBJECTS {
@@ -91,6 +111,7 @@ impl Look {
         let namespaces = going.iter().filter(|seen| seen.object.type_name == "namespaces");
         Some(Look {
             facts: None,
+            known: all_types.then(|| known(snapshot)),
             counts: snapshot
                 .types
                 .iter()
@@ -117,8 +138,12 @@ impl Look {
         }
         let began = Instant::now();
         // Without the types nothing can be concluded from what is not there.
-        let Ok(Ok(mut facts)) = timeout(LONGEST, cluster::first_look(server)).await else {
-            return;
+        let mut facts = match self.known.take() {
+            Some(facts) => facts,
+            None => match timeout(LONGEST, cluster::first_look(server)).await {
+                Ok(Ok(facts)) => facts,
+                _ => return,
+            },
         };
         for (namespace, content) in std::mem::take(&mut self.contents) {
             let answer = Answer::Content(Box::new(content));
@@ -164,7 +189,7 @@ impl Look {
     async fn fetch(&mut self, server: &Server, began: Instant) {
         let mut by_type: BTreeMap<String, Vec<Query>> = BTreeMap::new();
         for target in &self.targets {
-            if matches!(target.state, State::Open) {
+            if matches!(target.state, State::Open) && target.object.is_none() {
                 by_type
                     .entry(target.reference.type_name.clone())
                     .or_default()
@@ -209,7 +234,7 @@ impl Look {
             return;
         };
         for target in &mut self.targets {
-            if !matches!(target.state, State::Open) {
+            if !matches!(target.state, State::Open) || target.object.is_some() {
                 continue;
             }
             match facts.answers.get(&query(&target.reference)) {

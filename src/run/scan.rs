@@ -21,7 +21,7 @@ use crate::{
     knowledge::Knowledge,
     output,
     report::ScanReport,
-    settings::{Connection, Scan, Source},
+    settings::{Connection, Scan, Scope, Source},
     snapshot::{
         Snapshot, Why,
         load::{Wanted, load},
@@ -98,7 +98,8 @@ async fn read(
 
 /// Looks at what is being deleted, if anything is, until it is understood or the user has had enough.
 async fn why(server: &Server, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Option<Look> {
-    let mut look = Look::new(snapshot, scan.is_narrowed())?;
+    let all_types = scan.types.is_empty() && scan.exclude.is_empty() && scan.scope == Scope::All;
+    let mut look = Look::new(snapshot, scan.is_narrowed(), all_types)?;
     // A server that went away while it was read will not say more now.
     let gone = snapshot
         .gaps

@@ -127,6 +127,36 @@ pub struct Object {
     pub value: Value,
 }
 
+impl From<&super::Seen> for Object {
+    /// The object as far as its metadata was seen.
+    fn from(seen: &super::Seen) -> Self {
+        let names: Vec<&str> = seen.in_list(List::Metadata).collect();
+        let mut metadata = serde_json::json!({
+            "name": seen.object.name,
+            "uid": seen.object.uid,
+            "finalizers": names,
+        });
+        if let Some(namespace) = &seen.object.namespace {
+            metadata["namespace"] = namespace.as_str().into();
+        }
+        if let Some(deletion) = seen.deletion {
+            metadata["deletionTimestamp"] = deletion.timestamp.to_string().into();
+            metadata["deletionGracePeriodSeconds"] = deletion.grace_seconds.into();
+        }
+        let (plural, group) = seen
+            .object
+            .type_name
+            .split_once('.')
+            .unwrap_or((&seen.object.type_name, ""));
+        Object {
+            resource: Resource::new(group, plural),
+            kind: seen.object.kind.clone(),
+            api_version: seen.object.api_version.clone(),
+            value: serde_json::json!({ "metadata": metadata }),
+        }
+    }
+}
+
 impl Object {
     /// A text field by JSON pointer, empty if it is not there or no text.
     pub fn text(&self, pointer: &str) -> &str {
