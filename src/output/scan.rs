@@ -495,3 +495,6 @@ fn thousands(number: u64) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

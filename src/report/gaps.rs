@@ -156,6 +156,7 @@ fn why(gap: &GapReport) -> String {
             Some(namespaces) => format!("forbidden outside {}", some(namespaces, 4)),
         },
         "NotInDump" => "not in the dump".to_owned(),
+        "Interrupted" if gap.objects_read > 0 => "stopped while it was read".to_owned(),
         "Interrupted" => "stopped before they were read".to_owned(),
         _ => gap.message.clone(),
     };
@@ -181,5 +182,143 @@ impl GapReport {
     /// Whether the user stopped the reading before this came.
     pub fn is_interruption(&self) -> bool {
         self.reason == Why::Interrupted.word()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_type(name: &str, why: Why) -> Gap {
+        Gap {
+            what: What::Type {
+                name: name.into(),
+                read: 0,
+            },
+            why,
+        }
+    }
+
+    /// The lines that people read.
+    fn lines(gaps: &[Gap]) -> Vec<String> {
+        let reports: Vec<_> = gaps.iter().map(GapReport::from).collect();
+        grouped(&reports)
+            .iter()
+            .map(|group| format!("{}: {}", some(&group.subjects, 6), group.why))
+            .collect()
+    }
+
+    #[test]
+    fn what_one_missing_right_hides_is_one_line_whatever_the_server_says_of_each() {
+        let forbidden = |name: &str| {
+            of_type(
+                name,
+                Why::Forbidden(format!("{name} is forbidden: User \"alice\" cannot list")),
+            )
+        };
+        assert_eq!(
+            lines(&[forbidden("pods"), forbidden("secrets")]),
+            ["pods, secrets: forbidden"]
+        );
+        let many: Vec<_> = (0..20).map(|n| forbidden(&format!("type{n}"))).collect();
+        assert_eq!(
+            lines(&many),
+            ["type0, type1, type2, type3, type4, type5 and 14 more: forbidden"]
+        );
+    }
+
+    #[test]
+    fn a_type_that_was_read_in_some_namespaces_says_in_which() {
+        let outside = |read_in: &[&str]| Gap {
+            what: What::TypeOutside {
+                name: "pods".into(),
+                read_in: read_in.iter().map(|&name| name.to_owned()).collect(),
+            },
+            why: Why::Forbidden("no".into()),
+        };
+        assert_eq!(lines(&[outside(&["a", "b"])]), ["pods: forbidden outside a, b"]);
+        assert_eq!(
+            lines(&[outside(&["a", "b", "c", "d", "e", "f"])]),
+            ["pods: forbidden outside a, b, c, d and 2 more"]
+        );
+        assert_eq!(
+            lines(&[outside(&[])]),
+            ["pods: forbidden, also within every namespace that could be tried"]
+        );
+    }
+
+    #[test]
+    fn reasons_are_the_servers_own_words_and_say_how_far_a_list_came_and_what_a_group_hides() {
+        let stale = Gap {
+            what: What::GroupVersion {
+                group: "metrics.k8s.io".into(),
+                version: "v1beta1".into(),
+                types: vec!["nodes.metrics.k8s.io".into(), "pods.metrics.k8s.io".into()],
+            },
+            why: Why::Unavailable("APIService v1beta1.metrics.k8s.io: MissingEndpoints: no addresses".into()),
+        };
+        let half = Gap {
+            what: What::TypeIn {
+                name: "pods".into(),
+                namespace: "db".into(),
+                read: 1,
+            },
+            why: Why::ServerError("etcdserver: request timed out".into()),
+        };
+        assert_eq!(
+            lines(&[stale, half]),
+            [
+                "metrics.k8s.io/v1beta1: APIService v1beta1.metrics.k8s.io: MissingEndpoints: no addresses; hides nodes.metrics.k8s.io, pods.metrics.k8s.io",
+                "pods in db: etcdserver: request timed out (after 1 object)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_list_that_was_stopped_halfway_was_not_stopped_before_it() {
+        let stopped = |read| Gap {
+            what: What::Type {
+                name: "pods".into(),
+                read,
+            },
+            why: Why::Interrupted,
+        };
+        assert_eq!(lines(&[stopped(0)]), ["pods: stopped before they were read"]);
+        assert_eq!(
+            lines(&[stopped(500)]),
+            ["pods: stopped while it was read (after 500 objects)"]
+        );
+    }
+
+    #[test]
+    fn every_kind_of_gap_has_a_subject_that_names_it() {
+        let subject = |what| {
+            GapReport::from(&Gap {
+                what,
+                why: Why::Vanished,
+            })
+            .subject()
+        };
+        assert_eq!(subject(What::Discovery), "the list of types");
+        assert_eq!(subject(What::CoreGroup), "all types of the core group (/api)");
+        assert_eq!(
+            subject(What::Groups),
+            "all types outside of the core group (/apis)"
+        );
+        assert_eq!(subject(What::Namespaces), "namespaces");
+        assert_eq!(subject(What::Namespace("db".into())), "namespace db itself");
+        let file = |line| What::File {
+            path: "dump.yaml".into(),
+            line,
+        };
+        assert_eq!(subject(file(None)), "dump.yaml");
+        assert_eq!(subject(file(Some(7))), "dump.yaml, line 7");
+        let group = |group: &str, version: &str| What::GroupVersion {
+            group: group.into(),
+            version: version.into(),
+            types: Vec::new(),
+        };
+        assert_eq!(subject(group("", "v1")), "v1");
+        assert_eq!(subject(group("odd.example", "")), "odd.example");
     }
 }

@@ -179,7 +179,166 @@ fn counts(types: &BTreeMap<String, u64>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
+    use crate::object::{Deletion, Finalizer, ObjectRef};
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    /// An object whose deletion was asked for an hour ago.
+    fn going(type_name: &str, kind: &str, finalizers: &[(List, &str)]) -> Seen {
+        let finalizer = |&(list, name): &(List, &str)| Finalizer {
+            list,
+            name: name.into(),
+        };
+        Seen {
+            object: ObjectRef {
+                type_name: type_name.into(),
+                kind: kind.into(),
+                api_version: "v1".into(),
+                namespace: None,
+                name: "pay".into(),
+                uid: String::new(),
+            },
+            created: None,
+            deletion: Some(Deletion {
+                timestamp: NOW - SignedDuration::from_hours(1),
+                grace_seconds: 0,
+            }),
+            finalizers: finalizers.iter().map(finalizer).collect(),
+            conditions: Vec::new(),
+        }
+    }
+
+    fn line(seen: &Seen, content: &Content, coverage: Coverage) -> String {
+        one_line(seen, content, &Knowledge::builtin(), coverage, NOW)
+    }
+
+    fn simple(seen: &Seen) -> String {
+        line(seen, &Content::default(), Coverage::Full)
+    }
+
+    fn condition(kind: &str, message: &str) -> Condition {
+        Condition {
+            kind: kind.into(),
+            status: "True".into(),
+            reason: String::new(),
+            message: message.into(),
+            since: None,
+        }
+    }
+
+    fn content(left: &[(&str, u64)], going: &[(&str, u64)]) -> Content {
+        let counts = |counts: &[(&str, u64)]| {
+            counts
+                .iter()
+                .map(|&(name, count)| (name.to_owned(), count))
+                .collect()
+        };
+        Content {
+            left: counts(left),
+            going: counts(going),
+        }
+    }
+
+    #[test]
+    fn a_grace_period_that_still_runs_is_not_called_stuck() {
+        let mut pod = going("pods", "Pod", &[(List::Metadata, "a/b")]);
+        pod.deletion = Some(Deletion {
+            timestamp: NOW + SignedDuration::from_secs(90),
+            grace_seconds: 600,
+        });
+        assert_eq!(
+            simple(&pod),
+            "its grace period runs for another 90s; slow, not stuck"
+        );
+    }
+
+    #[test]
+    fn an_object_without_finalizers_says_what_kind_of_left_over_it_is() {
+        assert!(simple(&going("widgets.example.com", "Widget", &[])).contains("any update, finishes it"));
+        let mut pod = going("pods", "Pod", &[]);
+        pod.deletion = pod.deletion.map(|deletion| Deletion {
+            grace_seconds: 30,
+            ..deletion
+        });
+        assert!(simple(&pod).contains("the kubelet of its node has not confirmed"));
+    }
+
+    #[test]
+    fn what_nobody_has_described_is_named() {
+        let one = going(
+            "widgets.example.com",
+            "Widget",
+            &[(List::Metadata, "nobody.example/knows")],
+        );
+        assert_eq!(
+            simple(&one),
+            "waits until nobody.example/knows is removed; not in the catalogue"
+        );
+    }
+
+    #[test]
+    fn a_namespace_is_described_by_what_is_in_it_and_not_by_what_its_conditions_say() {
+        let mut pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+        pay.conditions = vec![condition(
+            "NamespaceContentRemaining",
+            "Some resources are remaining: x has 9 resource instances",
+        )];
+        let left = content(&[("pods", 2), ("challenges.acme.cert-manager.io", 1)], &[]);
+        assert_eq!(
+            line(&pay, &left, Coverage::Full),
+            "left in it: 2 pods, 1 challenges.acme.cert-manager.io"
+        );
+        let both = content(&[("pods", 2), ("secrets", 3)], &[("pods", 2)]);
+        assert_eq!(
+            line(&pay, &both, Coverage::Full),
+            "waits for what is being deleted in it: 2 pods; 5 objects left in all"
+        );
+        assert!(simple(&pay).starts_with("NamespaceContentRemaining: Some resources are remaining"));
+    }
+
+    #[test]
+    fn a_dead_group_comes_before_everything_else_in_a_namespace() {
+        let mut pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+        pay.conditions = vec![condition(
+            "NamespaceDeletionDiscoveryFailure",
+            "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale",
+        )];
+        let said = line(&pay, &content(&[("pods", 1)], &[]), Coverage::Full);
+        assert!(
+            said.starts_with("metrics.k8s.io/v1beta1 does not answer, and until then no namespace goes"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_namespace_is_called_empty_only_after_a_full_look() {
+        let pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+        let nothing = |coverage| line(&pay, &Content::default(), coverage);
+        assert_eq!(
+            nothing(Coverage::Full),
+            "nothing is left in it; the namespace controller has not finished"
+        );
+        assert_eq!(
+            nothing(Coverage::Gaps),
+            "nothing was found in it, but not everything could be read"
+        );
+        assert_eq!(
+            nothing(Coverage::Chosen),
+            "what is left in it was not asked for; kubectl finalizers scan -n pay shows it"
+        );
+        let other = going(
+            "namespaces",
+            "Namespace",
+            &[(List::Spec, "kubernetes"), (List::Spec, "example.com/x")],
+        );
+        assert_eq!(
+            simple(&other),
+            "waits until example.com/x is removed through /finalize"
+        );
+    }
 
     #[test]
     fn the_groups_that_do_not_answer_are_found_in_the_condition() {

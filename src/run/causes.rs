@@ -402,7 +402,7 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
         What::Type { .. } | What::Namespaces | What::CoreGroup | What::Groups => true,
         What::TypeIn { namespace: name, .. } | What::Namespace(name) => name == namespace,
         What::TypeOutside { read_in, .. } => !read_in.iter().any(|name| name == namespace),
-        // Groups that do not answer are facts of their own.
+        // Single groups that do not answer are facts of their own.
         What::Discovery | What::GroupVersion { .. } | What::File { .. } => false,
     };
     Content {

@@ -19,7 +19,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::harness::{Output, Plugin};
+use crate::{
+    harness::{Output, Plugin},
+    scan::document,
+};
 use fake::{Fake, Kind, Rule, Running, object};
 
 /// Where the pods are listed.
@@ -49,8 +52,10 @@ fn report(server: &Running, arguments: &[&str]) -> Report {
         .copied()
         .collect();
     let out = scan(server, &arguments);
-    let json = serde_json::from_str(&out.stdout).unwrap_or_else(|error| panic!("{error}: {out}"));
-    Report { json, code: out.code }
+    Report {
+        json: document(&out.stdout),
+        code: out.code,
+    }
 }
 
 struct Report {

@@ -174,3 +174,17 @@ fn rights_that_cannot_be_asked_for_are_tried_but_not_three_hundred_times_a_type(
     let requests = server.requests().len();
     assert!(requests < 44 + 300 + 300 * 16 + 40, "{requests}");
 }
+
+#[test]
+fn a_namespace_is_not_called_empty_while_the_groups_are_not_known() {
+    let server = healthy()
+        .object("namespaces", going("pay"))
+        .object("widgets.example.com", object("pay", "w"))
+        .on("/apis", Fault::html(200))
+        .start();
+    let report = report(&server, &[]);
+    let pay = &report.json["terminating"][0];
+    assert_ne!(pay["verdict"], "stalled", "{pay:#}");
+    let reason = pay["reason"].as_str().unwrap();
+    assert!(!reason.starts_with("nothing is left"), "{reason}");
+}

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    fake::{Fake, Fault, Kind, Object, cluster_object, hostile, object},
+    fake::{Fake, Fault, Kind, Object, Running, cluster_object, hostile, object},
     healthy, report, scan,
 };
-use crate::harness::Output;
+use crate::harness::{Output, Plugin};
 
 const FORMS: [&str; 5] = ["table", "wide", "name", "json", "yaml"];
 
@@ -35,7 +35,9 @@ fn stuck(namespace: &str, name: &str) -> Object {
 /// Every place of the API from which text comes, filled with this text.
 fn everywhere(text: &str) -> Fake {
     let condition = |kind: &str| json!({ "type": kind, "status": "True", "reason": text, "message": text });
-    healthy()
+    Fake::new()
+        .with_type(Kind::new("", "v1", "namespaces"))
+        .with_type(Kind::new("", "v1", "pods").namespaced())
         .object("pods", stuck("db", text).finalizer("a/b"))
         .object("pods", stuck(text, "in-odd-namespace").finalizer(text))
         .object("pods", stuck("db", "in-name-of-two").finalizer(text).finalizer(format!("{text}2")))
@@ -73,15 +75,21 @@ fn everywhere(text: &str) -> Fake {
 
 #[test]
 fn text_from_the_server_is_shown_and_not_obeyed() {
+    let shown = |name: &str, server: &Running, form: &str| {
+        let out = scan(server, &["--all", "-o", form]);
+        assert_eq!(out.code, 0, "{name}, {form}: {out}");
+        harmless(&out);
+    };
     for (name, text) in hostile::ALL {
-        for fake in [everywhere(text), everywhere(text).legacy_discovery().json_only()] {
-            let server = fake.start();
-            for form in FORMS {
-                let out = scan(&server, &["--all", "-o", form]);
-                assert_eq!(out.code, 0, "{name}, {form}: {out}");
-                harmless(&out);
-            }
+        let server = everywhere(text).start();
+        for form in FORMS {
+            shown(name, &server, form);
         }
+        shown(
+            name,
+            &everywhere(text).legacy_discovery().json_only().start(),
+            "wide",
+        );
     }
 }
 
@@ -183,5 +191,25 @@ fn a_very_long_message_does_not_bury_the_rest() {
     for form in FORMS {
         let out = scan(&server, &["-o", form]).success();
         assert!(out.len() < 32 << 10, "{form}: {} bytes", out.len());
+    }
+}
+
+#[test]
+fn an_explanation_is_harmless_too() {
+    for (name, text) in hostile::ALL {
+        let server = everywhere(text).start();
+        for target in [
+            &["namespaces/conditions"][..],
+            &["pods/in-name-of-two", "-n", "db"],
+        ] {
+            for form in ["table", "json"] {
+                let arguments = ["explain", "-o", form].into_iter().chain(target.iter().copied());
+                let out = Plugin::new(arguments).kubeconfig(server.kubeconfig()).run();
+                assert!(!out.stdout.is_empty(), "{name}, {target:?}, {form}: {out}");
+                harmless(&out);
+            }
+        }
+        let finalizer = format!("odd.example/{}", text.replace('\0', ""));
+        harmless(&Plugin::new(["explain", &finalizer]).run());
     }
 }

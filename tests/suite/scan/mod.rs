@@ -28,7 +28,7 @@ fn json(plugin: Plugin) -> Value {
 
 /// A JSON document of `scan`, which must follow the schema.
 #[track_caller]
-fn document(text: &str) -> Value {
+pub fn document(text: &str) -> Value {
     static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
         let schema = include_str!("../../../docs/scan.schema.json");
         let schema = serde_json::from_str(schema).expect("the schema is JSON");
