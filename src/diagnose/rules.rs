@@ -7,6 +7,7 @@ mod content_failure;
 mod controller_manager;
 mod crd;
 mod dead_api;
+mod held;
 mod job_tracking;
 mod leftbehind;
 mod namespace;
@@ -21,6 +22,7 @@ mod sources;
 mod storage;
 #[cfg(test)]
 mod storage_tests;
+mod uncatalogued;
 mod volume;
 mod zombie;
 
