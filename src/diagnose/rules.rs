@@ -1,5 +1,6 @@
 //! One cause, one file. This is the table: which rule speaks for which finalizer of which type.
 
+mod attached;
 mod attachment;
 mod catalogued;
 mod claim;
@@ -8,6 +9,9 @@ mod controller_manager;
 mod crd;
 mod dead_api;
 mod held;
+mod detach;
+mod disk;
+mod holder;
 mod job_tracking;
 mod leftbehind;
 mod namespace;
@@ -15,9 +19,12 @@ mod namespace_lists;
 mod node;
 mod pod;
 mod reclaim;
+mod release;
+mod released;
 #[cfg(test)]
 mod sample;
 mod snapshot;
+mod snapshot_content;
 mod sources;
 mod storage;
 #[cfg(test)]
@@ -143,7 +150,7 @@ const RULES: &[Rule] = &[
         group: "storage.k8s.io",
         plural: "volumeattachments",
         finalizer: "external-attacher/",
-        look: attachment::on_attachment,
+        look: detach::on_attachment,
     },
     Rule {
         group: "",
@@ -179,7 +186,7 @@ const RULES: &[Rule] = &[
         group: "snapshot.storage.k8s.io",
         plural: "volumesnapshotcontents",
         finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
-        look: snapshot::content,
+        look: snapshot_content::bound,
     },
     Rule {
         group: "",

@@ -13,7 +13,11 @@
 
 use serde_json::Value;
 
-use super::storage::{Holder, let_go, place, unknown};
+use super::{
+    holder::Holder,
+    place_of,
+    storage::{let_go, unknown},
+};
 use crate::{
     diagnose::{
         model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
@@ -162,7 +166,7 @@ fn made_from(
             },
             command: Some(format!(
                 "kubectl{} delete {}/{}",
-                place(object),
+                place_of(object),
                 other.type_name,
                 other.name
             )),
