@@ -8,11 +8,15 @@ mod controller_manager;
 mod crd;
 mod dead_api;
 mod job_tracking;
+mod kubelet;
 mod leftbehind;
 mod namespace;
+mod namespace_conditions;
+mod namespace_content;
 mod namespace_lists;
 mod node;
 mod pod;
+mod pod_collector;
 mod reclaim;
 #[cfg(test)]
 mod sample;
