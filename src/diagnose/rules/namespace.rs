@@ -21,7 +21,7 @@ use crate::{
     },
     object::{Age, Finalizer},
     snapshot::{
-        Seen,
+        Seen, What,
         facts::{Content, Object},
     },
 };
@@ -161,12 +161,11 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
     }
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
-        then: if super::controller_manager::stale(view).is_some() {
-            "it stays at least until kube-controller-manager runs again".into()
-        } else if finding.wait.on.is_empty() {
-            "the namespace controller looks again within a minute".into()
-        } else {
-            "it stays until what is named above is gone".into()
+        then: match super::controller_manager::stale(view) {
+            Ok(Some(_)) => "it stays at least until kube-controller-manager runs again".into(),
+            _ if !finding.wait.on.is_empty() => "it stays until what is named above is gone".into(),
+            Ok(None) if !blind => "the namespace controller looks again within a minute".into(),
+            _ => "it stays until what could not be seen is in order, if that is what holds it".into(),
         },
     });
 }
@@ -232,8 +231,14 @@ fn others(finding: &mut Finding, content: &Content, groups: &[Group<'_>]) {
     if rest.is_empty() {
         return;
     }
+    let unseen_pods = content
+        .gaps
+        .iter()
+        .any(|gap| matches!(&gap.what, What::TypeIn { name, .. } if name == "pods"));
     let why = if content.counts.contains_key("pods") {
         "not being deleted yet: from Kubernetes 1.33 on everything else waits until the pods are gone"
+    } else if unseen_pods {
+        "not being deleted yet; whether pods are left, for which everything else waits, is not known"
     } else {
         "not being deleted yet"
     };
@@ -274,7 +279,7 @@ fn nothing_left(
             .gaps
             .iter()
             .filter_map(|gap| match &gap.what {
-                crate::snapshot::What::TypeIn { name, .. } => Some(name.as_str()),
+                What::TypeIn { name, .. } => Some(name.as_str()),
                 _ => None,
             })
             .collect();
@@ -388,7 +393,7 @@ mod tests {
     use super::*;
     use crate::{
         object::{Deletion, List, ObjectRef},
-        snapshot::{Gap, What, Why},
+        snapshot::{Gap, Why},
     };
 
     fn namespace(conditions: &serde_json::Value) -> Object {

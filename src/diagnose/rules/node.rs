@@ -15,7 +15,7 @@ use crate::{
     diagnose::{
         holder::{self, Life},
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
-        view::View,
+        view::{Missing, View},
     },
     object::Age,
     snapshot::facts::Object,
@@ -36,19 +36,11 @@ pub(super) fn look(pod: &Object, view: &View<'_>) -> Finding {
         return collected(&format!("{says}, and it has no node"), overdue, view);
     }
     match view.object("", "nodes", "", node) {
-        Err(_) if is_static(pod) => mirror(pod),
-        Err(missing) => {
-            let mut finding = Finding::new(
-                None,
-                Verdict::Unknown,
-                format!(
-                    "{says}, and the kubelet of {node} has not confirmed that it stopped; how that node is, is not known: {}",
-                    missing.in_words()
-                ),
-            );
-            finding.do_not.push(no_force(pod));
-            finding
-        }
+        Err(missing) => unseen(
+            pod,
+            &format!("{says}, and how its node {node} is, whose kubelet has to confirm that it stopped"),
+            &missing,
+        ),
         Ok(None) => {
             let mut finding = collected(
                 &format!("{says}, and its node {node} does not exist"),
@@ -66,6 +58,14 @@ pub(super) fn look(pod: &Object, view: &View<'_>) -> Finding {
     }
 }
 
+/// Whether the kubelet can do anything was not seen, and so neither whose turn it is.
+fn unseen(pod: &Object, what: &str, missing: &Missing) -> Finding {
+    let says = format!("{what}, is not known: {}", missing.in_words());
+    let mut finding = Finding::new(None, Verdict::Unknown, says);
+    finding.do_not.push(no_force(pod));
+    finding
+}
+
 /// Nobody but the pod collector has to act.
 fn collected(says: &str, overdue: Age, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(
@@ -79,10 +79,15 @@ fn collected(says: &str, overdue: Age, view: &View<'_>) -> Finding {
     );
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
-        then: if super::controller_manager::stale(view).is_some() {
-            "it stays until kube-controller-manager runs again".into()
-        } else {
-            "the pod collector of kube-controller-manager removes it within a minute or two".into()
+        then: match super::controller_manager::stale(view) {
+            Ok(Some(_)) => "it stays until kube-controller-manager runs again".into(),
+            Ok(None) => {
+                "the pod collector of kube-controller-manager removes it within a minute or two".into()
+            }
+            Err(missing) => format!(
+                "it stays until the pod collector looks; whether kube-controller-manager runs is not known: {}",
+                missing.in_words()
+            ),
         },
     });
     if finding.wait.verdict == Verdict::Stalled {
@@ -112,7 +117,15 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
         },
     };
     let mut finding = match (status, &lease) {
-        ("True", Some(Life::Stale { ago, .. })) => silent(
+        ("True", Err(missing)) => unseen(
+            pod,
+            &format!(
+                "{says}, and whether the kubelet of its node {}, which is Ready by its status, is alive",
+                node.name()
+            ),
+            missing,
+        ),
+        ("True", Ok(Some(Life::Stale { ago, .. }))) => silent(
             pod,
             node,
             says,
@@ -137,16 +150,17 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
         super::controller_manager::blame(&mut finding, view);
     }
     finding.evidence.push(evidence);
-    finding.evidence.extend(lease.as_ref().and_then(Life::evidence));
+    let life = lease.ok().flatten();
+    finding.evidence.extend(life.as_ref().and_then(Life::evidence));
     finding
 }
 
 /// The kubelet's own sign of life. Not every cluster has it, and its absence says nothing.
-fn lease_of(node: &Object, view: &View<'_>) -> Option<Life> {
-    let lease = view
-        .object("coordination.k8s.io", "leases", "kube-node-lease", node.name())
-        .ok()??;
-    holder::of(lease, view.now()).map(|(_, life)| life)
+fn lease_of(node: &Object, view: &View<'_>) -> Result<Option<Life>, Missing> {
+    let lease = view.object("coordination.k8s.io", "leases", "kube-node-lease", node.name())?;
+    Ok(lease
+        .and_then(|lease| holder::of(lease, view.now()))
+        .map(|(_, life)| life))
 }
 
 fn last_heard(node: &Object, view: &View<'_>) -> String {
@@ -332,6 +346,7 @@ mod tests {
         };
         let told = World::new()
             .object("", "nodes", "", "a", Some(node("True")))
+            .object("coordination.k8s.io", "leases", "kube-node-lease", "a", None)
             .answer(events, Ok(Answer::List(vec![event])))
             .explain(&pod());
         assert_eq!(verdict(&told, ""), Some(Verdict::Failing));
@@ -340,6 +355,31 @@ mod tests {
             said.contains("still run: c") && said.contains("error killing pod: context deadline exceeded"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn a_node_that_nobody_hears_is_not_believed_and_one_that_only_we_cannot_hear_is_unknown() {
+        let lease = object(
+            "coordination.k8s.io",
+            "leases",
+            "Lease",
+            json!({"metadata": {"name": "a", "namespace": "kube-node-lease"},
+                "spec": {"renewTime": "2026-01-01T11:50:00.000000Z", "leaseDurationSeconds": 40}}),
+        );
+        let with_node = || World::new().object("", "nodes", "", "a", Some(node("True")));
+        let told = with_node()
+            .object(
+                "coordination.k8s.io",
+                "leases",
+                "kube-node-lease",
+                "a",
+                Some(lease),
+            )
+            .explain(&pod());
+        assert_eq!(verdict(&told, ""), Some(Verdict::Waiting));
+        let told = with_node().explain(&pod());
+        assert_eq!(verdict(&told, ""), Some(Verdict::Unknown));
+        assert_eq!(commands(&told), "");
     }
 
     #[test]
