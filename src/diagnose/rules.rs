@@ -21,7 +21,12 @@ mod sources;
 mod storage;
 #[cfg(test)]
 mod storage_tests;
+#[cfg(test)]
+mod taken_away;
 mod volume;
+#[cfg(test)]
+#[path = "../../tests/suite/explain/weaker.rs"]
+mod weaker;
 mod zombie;
 
 use super::{
