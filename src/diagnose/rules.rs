@@ -8,9 +8,9 @@ mod content_failure;
 mod controller_manager;
 mod crd;
 mod dead_api;
-mod held;
 mod detach;
 mod disk;
+mod held;
 mod holder;
 mod job_tracking;
 mod kubelet;
@@ -33,8 +33,13 @@ mod sources;
 mod storage;
 #[cfg(test)]
 mod storage_tests;
+#[cfg(test)]
+mod taken_away;
 mod uncatalogued;
 mod volume;
+#[cfg(test)]
+#[path = "../../tests/suite/explain/weaker.rs"]
+mod weaker;
 mod zombie;
 
 use super::{

@@ -30,6 +30,11 @@ impl Missing {
             Missing::Gap(gap) => super::in_words(gap),
         }
     }
+
+    /// Whether somebody with other rights would perhaps see it.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Missing::Gap(gap) if matches!(gap.why, Why::Forbidden(_) | Why::Unauthorized(_)))
+    }
 }
 
 /// The facts as the rules see them.

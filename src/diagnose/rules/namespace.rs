@@ -119,12 +119,11 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
     }
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
-        then: if super::controller_manager::stale(view).is_some() {
-            "it stays at least until kube-controller-manager runs again".into()
-        } else if finding.wait.on.is_empty() {
-            "the namespace controller looks again within a minute".into()
-        } else {
-            "it stays until what is named above is gone".into()
+        then: match super::controller_manager::stale(view) {
+            Ok(Some(_)) => "it stays at least until kube-controller-manager runs again".into(),
+            _ if !finding.wait.on.is_empty() => "it stays until what is named above is gone".into(),
+            Ok(None) if !blind => "the namespace controller looks again within a minute".into(),
+            _ => "it stays until what could not be seen is in order, if that is what holds it".into(),
         },
     });
 }

@@ -11,7 +11,7 @@ use crate::{
         model::{Blocker, Finding, Safety, Step},
         view::View,
     },
-    snapshot::{Seen, facts::Content},
+    snapshot::{Seen, What, facts::Content},
 };
 
 /// More groups of objects than this are summed up.
@@ -122,8 +122,14 @@ pub(super) fn others(finding: &mut Finding, content: &Content, groups: &[Group<'
     if rest.is_empty() {
         return;
     }
+    let unseen_pods = content
+        .gaps
+        .iter()
+        .any(|gap| matches!(&gap.what, What::TypeIn { name, .. } if name == "pods"));
     let why = if content.counts.contains_key("pods") {
         "not being deleted yet: from Kubernetes 1.33 on everything else waits until the pods are gone"
+    } else if unseen_pods {
+        "not being deleted yet; whether pods are left, for which everything else waits, is not known"
     } else {
         "not being deleted yet"
     };

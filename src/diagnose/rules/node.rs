@@ -19,7 +19,7 @@ use crate::{
     diagnose::{
         holder::{self, Life},
         model::{Evidence, Finding, Strength, Verdict},
-        view::View,
+        view::{Missing, View},
     },
     object::Age,
     snapshot::facts::Object,
@@ -37,19 +37,11 @@ pub(super) fn look(pod: &Object, view: &View<'_>) -> Finding {
         return collected(&format!("{says}, and it has no node"), overdue, view);
     }
     match view.object("", "nodes", "", node) {
-        Err(_) if is_static(pod) => mirror(pod),
-        Err(missing) => {
-            let mut finding = Finding::new(
-                None,
-                Verdict::Unknown,
-                format!(
-                    "{says}, and the kubelet of {node} has not confirmed that it stopped; how that node is, is not known: {}",
-                    missing.in_words()
-                ),
-            );
-            finding.do_not.push(no_force(pod));
-            finding
-        }
+        Err(missing) => unseen(
+            pod,
+            &format!("{says}, and how its node {node} is, whose kubelet has to confirm that it stopped"),
+            &missing,
+        ),
         Ok(None) => {
             let mut finding = collected(
                 &format!("{says}, and its node {node} does not exist"),
@@ -67,6 +59,14 @@ pub(super) fn look(pod: &Object, view: &View<'_>) -> Finding {
     }
 }
 
+/// Whether the kubelet can do anything was not seen, and so neither whose turn it is.
+fn unseen(pod: &Object, what: &str, missing: &Missing) -> Finding {
+    let says = format!("{what}, is not known: {}", missing.in_words());
+    let mut finding = Finding::new(None, Verdict::Unknown, says);
+    finding.do_not.push(no_force(pod));
+    finding
+}
+
 fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_>) -> Finding {
     let (status, reason, message) = node.condition("Ready").unwrap_or(("Unknown", "", ""));
     let lease = lease_of(node, view);
@@ -80,7 +80,15 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
         },
     };
     let mut finding = match (status, &lease) {
-        ("True", Some(Life::Stale { ago, .. })) => silent(
+        ("True", Err(missing)) => unseen(
+            pod,
+            &format!(
+                "{says}, and whether the kubelet of its node {}, which is Ready by its status, is alive",
+                node.name()
+            ),
+            missing,
+        ),
+        ("True", Ok(Some(Life::Stale { ago, .. }))) => silent(
             pod,
             node,
             says,
@@ -105,16 +113,17 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
         super::controller_manager::blame(&mut finding, view);
     }
     finding.evidence.push(evidence);
-    finding.evidence.extend(lease.as_ref().and_then(Life::evidence));
+    let life = lease.ok().flatten();
+    finding.evidence.extend(life.as_ref().and_then(Life::evidence));
     finding
 }
 
 /// The kubelet's own sign of life. Not every cluster has it, and its absence says nothing.
-fn lease_of(node: &Object, view: &View<'_>) -> Option<Life> {
-    let lease = view
-        .object("coordination.k8s.io", "leases", "kube-node-lease", node.name())
-        .ok()??;
-    holder::of(lease, view.now()).map(|(_, life)| life)
+fn lease_of(node: &Object, view: &View<'_>) -> Result<Option<Life>, Missing> {
+    let lease = view.object("coordination.k8s.io", "leases", "kube-node-lease", node.name())?;
+    Ok(lease
+        .and_then(|lease| holder::of(lease, view.now()))
+        .map(|(_, life)| life))
 }
 
 fn last_heard(node: &Object, view: &View<'_>) -> String {
@@ -181,6 +190,7 @@ mod tests {
         };
         let told = World::new()
             .object("", "nodes", "", "a", Some(node("True")))
+            .object("coordination.k8s.io", "leases", "kube-node-lease", "a", None)
             .answer(events, Ok(Answer::List(vec![event])))
             .explain(&pod());
         assert_eq!(verdict(&told, ""), Some(Verdict::Failing));
@@ -189,6 +199,31 @@ mod tests {
             said.contains("still run: c") && said.contains("error killing pod: context deadline exceeded"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn a_node_that_nobody_hears_is_not_believed_and_one_that_only_we_cannot_hear_is_unknown() {
+        let lease = object(
+            "coordination.k8s.io",
+            "leases",
+            "Lease",
+            json!({"metadata": {"name": "a", "namespace": "kube-node-lease"},
+                "spec": {"renewTime": "2026-01-01T11:50:00.000000Z", "leaseDurationSeconds": 40}}),
+        );
+        let with_node = || World::new().object("", "nodes", "", "a", Some(node("True")));
+        let told = with_node()
+            .object(
+                "coordination.k8s.io",
+                "leases",
+                "kube-node-lease",
+                "a",
+                Some(lease),
+            )
+            .explain(&pod());
+        assert_eq!(verdict(&told, ""), Some(Verdict::Waiting));
+        let told = with_node().explain(&pod());
+        assert_eq!(verdict(&told, ""), Some(Verdict::Unknown));
+        assert_eq!(commands(&told), "");
     }
 
     #[test]

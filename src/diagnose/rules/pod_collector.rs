@@ -28,10 +28,15 @@ pub(super) fn collected(says: &str, overdue: Age, view: &View<'_>) -> Finding {
     );
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
-        then: if super::controller_manager::stale(view).is_some() {
-            "it stays until kube-controller-manager runs again".into()
-        } else {
-            "the pod collector of kube-controller-manager removes it within a minute or two".into()
+        then: match super::controller_manager::stale(view) {
+            Ok(Some(_)) => "it stays until kube-controller-manager runs again".into(),
+            Ok(None) => {
+                "the pod collector of kube-controller-manager removes it within a minute or two".into()
+            }
+            Err(missing) => format!(
+                "it stays until the pod collector looks; whether kube-controller-manager runs is not known: {}",
+                missing.in_words()
+            ),
         },
     });
     if finding.wait.verdict == Verdict::Stalled {

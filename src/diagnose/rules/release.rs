@@ -88,7 +88,8 @@ fn comes_back(pod: &Object) -> bool {
         .is_some_and(|(kind, _)| matches!(kind, "StatefulSet" | "DaemonSet"))
 }
 
-/// Who makes the pod. A ReplicaSet is made by its Deployment, where that can be seen.
+/// Who makes the pod. A ReplicaSet is most often made by a Deployment, which would undo what is done to it; one
+/// that could not be looked at has no kind here.
 fn owner_of(pod: &Object, view: &View<'_>) -> ObjectRef {
     let named = |kind: &str, name: &str| ObjectRef {
         kind: kind.to_owned(),
@@ -96,11 +97,13 @@ fn owner_of(pod: &Object, view: &View<'_>) -> ObjectRef {
         ..ObjectRef::default()
     };
     match pod.controller() {
-        Some(("ReplicaSet", name)) => {
-            let set = view.object("apps", "replicasets", pod.namespace(), name);
-            let above = set.ok().flatten().and_then(Object::controller);
-            above.map_or_else(|| named("ReplicaSet", name), |(kind, name)| named(kind, name))
-        }
+        Some(("ReplicaSet", name)) => match view.object("apps", "replicasets", pod.namespace(), name) {
+            Ok(set) => {
+                let above = set.and_then(Object::controller);
+                above.map_or_else(|| named("ReplicaSet", name), |(kind, name)| named(kind, name))
+            }
+            Err(_) => named("", name),
+        },
         Some((kind, name)) => named(kind, name),
         None => named("Pod", pod.name()),
     }
@@ -119,6 +122,18 @@ fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -
 fn stop(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Step {
     let (kind, name) = (owner.kind.as_str(), &owner.name);
     let (text, command) = match kind {
+        "" => {
+            return Step {
+                when: super::INTENDED,
+                text: format!(
+                    "stop what makes ReplicaSet {name}, which runs {}: who that is could not be read, and a ReplicaSet \
+                     that its Deployment makes is scaled up again",
+                    pod.name()
+                ),
+                command: Some(format!("kubectl -n {namespace} describe replicaset {name}")),
+                safety: Safety::Safe,
+            };
+        }
         "StatefulSet" | "Deployment" | "ReplicaSet" | "ReplicationController" => (
             format!("stop {kind} {name}, which runs {}", pod.name()),
             format!(

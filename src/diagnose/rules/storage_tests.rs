@@ -161,7 +161,8 @@ impl World {
         }
     }
 
-    /// What is said of the first object.
+    /// What is said of the first object. With any less it must be weaker.
+    #[track_caller]
     fn explain(&self) -> Diagnosis {
         let mut facts = Facts {
             now: NOW.parse().expect("a time"),
@@ -173,6 +174,9 @@ impl World {
         loop {
             let progress = diagnose(&self.objects[0], &facts, &knowledge);
             if progress.wanted.is_empty() {
+                super::taken_away::withstands_less(&self.objects[0], &facts, &knowledge, |query| {
+                    self.answer(query)
+                });
                 return progress.diagnosis;
             }
             for query in progress.wanted {

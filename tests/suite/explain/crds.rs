@@ -1,6 +1,9 @@
 //! Definitions of types whose instances do not go.
 
-use super::told::{SOON, delete, goes, release, told, told_to};
+use super::{
+    taken_away::withstands_less,
+    told::{SOON, delete, goes, release, told, told_to},
+};
 use crate::{
     harness::{Cluster, wait},
     stuck::custom_type,
@@ -37,6 +40,7 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
     let backup = std::fs::read_to_string(cluster.directory().join(format!("{gadgets}-backup.yaml"))).unwrap();
     assert!(backup.contains("name: held"), "{backup}");
     story.follow(cluster, &format!("explain {gadgets} held"));
+    withstands_less(cluster, crd, "", 10);
 
     let blind = cluster
         .user("no-gadgets")

@@ -3,7 +3,10 @@
 mod crds;
 mod namespaces;
 mod pods;
+pub mod reads;
 mod stopped;
 mod storage;
 mod storage_oracle;
+mod taken_away;
 mod told;
+mod weaker;

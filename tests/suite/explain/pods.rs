@@ -3,7 +3,10 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::told::{delete, goes, told, told_to};
+use super::{
+    taken_away::withstands_less,
+    told::{delete, goes, told, told_to},
+};
 use crate::harness::{Cluster, Namespace, wait};
 
 const KUBELET: &str = "";
@@ -66,6 +69,7 @@ fn its_node_is_dead() {
         .says("its volumes (data) may still be mounted")
         .never_advises("--force")
         .is_careful();
+    withstands_less(cluster, "pod/p", ns.name(), 8);
 
     let reader = cluster
         .user("no-nodes")
@@ -131,6 +135,7 @@ fn its_node_is_ready() {
     story.has_root(&format!(
         "Node {node}: Ready by its status, but its kubelet has not renewed its Lease"
     ));
+    withstands_less(cluster, "pod/p", ns.name(), 8);
     ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
         .success();
     delete(cluster, &format!("node/{node}"), "");
@@ -150,6 +155,7 @@ fn it_mirrors_a_static_pod() {
     let story = told(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "in-use");
     story.says("/etc/kubernetes/manifests").never_advises("--force");
+    withstands_less(cluster, "pod/p", ns.name(), 8);
     ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
         .success();
     delete(cluster, &format!("node/{node}"), "");
@@ -175,6 +181,7 @@ fn a_pod_of_something_that_is_no_job_of_kubernetes() {
         .never_advises("finalizers\":null")
         .never_advises("--force")
         .is_careful();
+    withstands_less(cluster, "pod/p", ns.name(), 8);
     story.follow(cluster, "\"op\":\"remove\"");
     goes(cluster, "pod/p", ns.name());
 }
@@ -200,6 +207,7 @@ fn a_pod_that_its_job_still_counts() {
         .says("while Job work runs: it counts wrong")
         .says("slow, not stuck")
         .never_advises("\"op\":\"remove\"");
+    withstands_less(cluster, &target, ns.name(), 8);
 
     let reader = cluster
         .user("no-jobs")
