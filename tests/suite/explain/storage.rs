@@ -4,6 +4,7 @@ use std::{process::Command, time::Duration};
 
 use serde_json::{Value, json};
 
+use super::taken_away::withstands_less;
 use crate::harness::{Cluster, CsiDriver, Namespace, User, wait};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -153,6 +154,8 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     never_says(&said, "unscheduled");
     never_says(&said, "foreigner");
     never_says(&said, "--force");
+    withstands_less(cluster, "pvc/data", ns.name(), 10);
+    withstands_less(cluster, &pv, "", 10);
 
     // Who may not see pods is told so, and nothing else.
     let blind = cluster
@@ -183,6 +186,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     assert!(held["says"].as_str().unwrap().contains("disk is on fire"));
     never_says(&said, "LEAKED INFRASTRUCTURE");
     never_says(&said, "not installed");
+    withstands_less(cluster, &pv, "", 10);
     let deaf = cluster
         .user("deaf")
         .may("get,list", "persistentvolumeclaims,persistentvolumes,pods")
@@ -254,6 +258,7 @@ fn a_driver_that_was_uninstalled() {
         "{said:#}"
     );
     says(&said, "install driver uninstalled.example.test again");
+    withstands_less(cluster, &pv, "", 10);
 
     // Who may not see one of the signs does not conclude it.
     let blind = cluster
@@ -310,6 +315,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks() {
         "{said:#}"
     );
     says(&said, "it stays for ever");
+    withstands_less(cluster, &pv, "", 10);
     run(cluster, &command(&said, "set policy Retain"));
     wait("it goes", SOON, || cluster.get(["pv", &available]).is_none());
 
@@ -328,6 +334,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks() {
     says(&said, "the disk disk-9 IS LEAKED");
     says(&said, "LEAKED INFRASTRUCTURE: delete the claim");
     never_says(&said, "IS DESTROYED");
+    withstands_less(cluster, &format!("pv/{leaky}"), "", 10);
     run(
         cluster,
         &command(&said, "LEAKED INFRASTRUCTURE: delete the claim"),
@@ -382,6 +389,7 @@ fn a_disk_that_cannot_be_detached() {
         command(&said, "see why the disk is not detached"),
         "kubectl finalizers explain volumeattachment/detach-one"
     );
+    withstands_less(cluster, &pv, "", 10);
     let said = explain(cluster, &["volumeattachment/detach-one"], None);
     assert_eq!(
         wait_for(&said, "external-attacher")["verdict"],
@@ -390,6 +398,7 @@ fn a_disk_that_cannot_be_detached() {
     );
     says(&said, "device is busy");
     never_says(&said, "take this one finalizer off");
+    withstands_less(cluster, "volumeattachment/detach-one", "", 10);
     run(cluster, &command(&said, "repair what the driver complains of"));
     driver.heals("ControllerUnpublishVolume");
     wait("all go", SOON, || {
@@ -407,6 +416,7 @@ fn a_disk_that_cannot_be_detached() {
     says(&said, "volume pvc-lost does not exist any more");
     says(&said, "it stays for ever");
     says(&said, "DATA LOSS if node detach-node still runs");
+    withstands_less(cluster, "volumeattachment/detach-two", "", 10);
     run(
         cluster,
         &command(&said, "DATA LOSS if node detach-node still runs"),
@@ -457,6 +467,7 @@ fn snapshots_that_do_not_go() {
     );
     says(&said, "IS DESTROYED (deletionPolicy Delete)");
     never_says(&said, "LEAKED INFRASTRUCTURE");
+    withstands_less(cluster, "volumesnapshot/one", ns.name(), 15);
     run(cluster, &command(&said, "repair what the driver complains of"));
     driver.heals("DeleteSnapshot");
     wait("both go", SOON, || {
@@ -472,6 +483,7 @@ fn snapshots_that_do_not_go() {
         "in-use",
         "{said:#}"
     );
+    withstands_less(cluster, &target, "", 15);
     // And then the snapshot loses its finalizers by force: nobody marks the content any more.
     driver.snapshot_controller().stop();
     delete(cluster, &["volumesnapshot", "two", "-n", ns.name()]);
@@ -496,6 +508,7 @@ fn snapshots_that_do_not_go() {
     );
     says(&said, "it stays for ever");
     assert!(command(&said, "set deletionPolicy Retain").contains("Retain"));
+    withstands_less(cluster, &target, "", 15);
     run(cluster, &command(&said, "DATA LOSS (the snapshot"));
     wait("the content goes", SOON, || content(&two).is_none());
 }
