@@ -48,14 +48,18 @@ pub(super) fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &V
     if !volume.is_empty() {
         match view.object("", "persistentvolumes", "", volume) {
             Ok(None) => without_volume(&mut finding, attachment, finalizer, volume),
-            Err(missing) if error.is_empty() => {
-                finding.wait.verdict = Verdict::Unknown;
+            Err(missing) => {
+                // Without the volume it would stay for ever, whatever the attacher tries.
+                finding.outlook.clear();
+                if error.is_empty() {
+                    finding.wait.verdict = Verdict::Unknown;
+                }
                 finding.say(format!(
                     "; whether volume {volume} still exists is not known: {}",
                     missing.in_words()
                 ));
             }
-            Ok(Some(_)) | Err(_) => {}
+            Ok(Some(_)) => {}
         }
     }
     if let Ok(None) = view.object("", "nodes", "", node) {

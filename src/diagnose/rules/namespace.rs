@@ -121,6 +121,11 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
         when: "if nothing is done".into(),
         then: match super::controller_manager::stale(view) {
             Ok(Some(_)) => "it stays at least until kube-controller-manager runs again".into(),
+            Err(_) if !finding.wait.on.is_empty() => {
+                "it stays at least until what is named above is gone, and whether kube-controller-manager runs, which \
+                 then has to act, is not known"
+                    .into()
+            }
             _ if !finding.wait.on.is_empty() => "it stays until what is named above is gone".into(),
             Ok(None) if !blind => "the namespace controller looks again within a minute".into(),
             _ => "it stays until what could not be seen is in order, if that is what holds it".into(),

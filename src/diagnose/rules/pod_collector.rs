@@ -34,7 +34,7 @@ pub(super) fn collected(says: &str, overdue: Age, view: &View<'_>) -> Finding {
                 "the pod collector of kube-controller-manager removes it within a minute or two".into()
             }
             Err(missing) => format!(
-                "it stays until the pod collector looks; whether kube-controller-manager runs is not known: {}",
+                "it stays until the pod collector looks, and whether kube-controller-manager runs is not known: {}",
                 missing.in_words()
             ),
         },

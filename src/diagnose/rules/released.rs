@@ -57,6 +57,10 @@ pub(super) fn released(
     let failure = last_event(volume, &["VolumeFailedDelete"], view);
     let status = volume.text("/status/message");
     match failure {
+        Ok(Some(event)) if !finding.wait.on.is_empty() || is_attached(event) => {
+            quote(&mut finding, volume, event, view);
+            finding.wait.verdict = Verdict::Waiting;
+        }
         _ if !finding.wait.on.is_empty() => finding.wait.verdict = Verdict::Waiting,
         Ok(Some(event)) => failing(&mut finding, volume, event, view),
         Ok(None) if !status.is_empty() => {
@@ -84,22 +88,33 @@ pub(super) fn released(
     finding
 }
 
-fn failing(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
+/// Whether it complains of an attachment: the driver was not even asked then
+/// (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume).
+fn is_attached(event: &Object) -> bool {
+    event.text("/message").contains("is still attached to node")
+}
+
+fn quote(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
     let message = event.text("/message");
     let ago = event_time(event)
         .map(|time| format!(" {} ago", Age::between(time, view.now())))
         .unwrap_or_default();
-    finding.wait.verdict = Verdict::Failing;
     finding.say(format!("; it failed{ago}: {message}"));
     finding.evidence.push(Evidence {
         source: format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name()),
         value: message.to_owned(),
         strength: Strength::Strong,
     });
+}
+
+fn failing(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
+    quote(finding, volume, event, view);
+    finding.wait.verdict = Verdict::Failing;
     finding.steps.push(Step {
         text: format!(
-            "repair what the driver complains of: \"{message}\". It tries again by itself; touching the volume makes it \
-             look at once"
+            "repair what the driver complains of: \"{}\". It tries again by itself; touching the volume makes it look at \
+             once",
+            event.text("/message")
         ),
         ..super::nudge(volume)
     });

@@ -40,7 +40,9 @@ pub(super) fn withstands_less(
             continue;
         }
         let hidden = match query {
-            Query::Object { resource, .. } | Query::List { resource, .. } => resource.name(),
+            Query::Object { resource, .. }
+            | Query::List { resource, .. }
+            | Query::Search { resource, .. } => resource.name(),
             Query::Events { .. } => "events".into(),
             Query::Content { namespace } => namespace.clone(),
         };

@@ -1,6 +1,9 @@
 //! Namespaces that do not go.
 
-use super::told::{condition, delete, goes, release, told, told_to};
+use super::{
+    taken_away::{for_all_types, withstands_each, withstands_less},
+    told::{condition, delete, goes, release, told, told_to},
+};
 use crate::{
     harness::{Cluster, wait},
     stuck::custom_type,
@@ -38,6 +41,7 @@ fn it_waits_for_what_is_left_and_says_which() {
         .never_advises("finalize -f")
         .never_advises("patch")
         .is_careful();
+    withstands_each(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     story.follow(cluster, &format!("explain {widgets} w"));
 
     // Without the right to see it, it is not empty but unknown.
@@ -109,6 +113,7 @@ fn its_conditions_say_all_is_gone_while_a_pod_is_stuck() {
         .says("\"All content successfully removed\", which is not so")
         .says("everything else waits until the pods are gone")
         .never_says("; nothing is left in it");
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
 
     // Without pods to see, what is left is still listed, and the gap has a name.
     let reader = cluster
@@ -153,6 +158,7 @@ fn an_entry_of_spec_finalizers_that_nobody_removes() {
             .says("spec.finalizers")
             .says("empty the whole list")
             .is_careful();
+        withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
         story.follow(cluster, "/finalize -f -");
         goes(cluster, &format!("ns/{name}"), "");
     }
@@ -185,6 +191,7 @@ fn the_entry_is_not_taken_out_while_something_would_stay_behind() {
         .says("ORPHANED OBJECTS")
         .never_advises("/finalize -f")
         .is_careful();
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     finalize("\"kubernetes\"");
     release(cluster, "configmap/c", &name);
     goes(cluster, &format!("ns/{name}"), "");
@@ -210,6 +217,7 @@ fn both_of_its_lists_are_shown() {
         .says("which /finalize of spec.finalizers does not touch")
         .never_advises("finalize -f")
         .is_careful();
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     story.follow(cluster, "controller.cattle.io/namespace-auth\"");
     let left = cluster.get(["namespace", &name]).unwrap();
     assert_eq!(
@@ -258,6 +266,7 @@ webhooks:
         .says("delete all webhook configurations")
         .never_advises("--all")
         .is_careful();
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
 
     let reader = cluster
         .user("no-webhooks")
@@ -305,6 +314,7 @@ fn an_object_whose_namespace_was_finalized_by_force() {
         .says("delete keys in etcd by hand")
         .never_advises("etcdctl")
         .is_careful();
+    withstands_less(cluster, &target, &name, 6);
 
     // Who may not see the namespace does not hear that it is gone.
     let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();

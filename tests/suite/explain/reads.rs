@@ -7,6 +7,10 @@ use crate::harness::Asked;
 /// Types of which whole objects are looked at. A rule that looks at another type adds it here, with its reason.
 const LOOKED_AT: &[(&str, &str)] = &[
     (
+        "apiservices.apiregistration.k8s.io",
+        "why an API group does not answer, which stops every namespace",
+    ),
+    (
         "namespaces",
         "its finalizers and conditions; whether it exists for what is left in it",
     ),

@@ -9,7 +9,7 @@ use std::{process::Command, time::Duration};
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, CsiDriver, Namespace, User, wait};
+use crate::harness::{Cluster, Namespace, User, wait};
 
 const SOON: Duration = Duration::from_secs(60);
 

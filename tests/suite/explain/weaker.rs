@@ -60,7 +60,7 @@ pub(crate) fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<
     let gaps = less["notRead"].as_array().into_iter().flatten();
     if let Some(hidden) = hidden
         && now != known
-        && !gaps.clone().any(|gap| gap["name"] == hidden)
+        && !gaps.clone().any(|gap| names(gap, hidden))
     {
         faults.push(format!(
             "{hidden} is not among what was not read: {:#}",
@@ -68,6 +68,12 @@ pub(crate) fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<
         ));
     }
     faults
+}
+
+/// A gap of this type, or one of which it would have told the reason.
+fn names(gap: &Value, hidden: &str) -> bool {
+    let message = gap["message"].as_str().unwrap_or_default();
+    gap["name"] == hidden || message.contains(&format!("{hidden} could not be read"))
 }
 
 fn is_weaker(full: &str, less: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Disks that are attached to a node.
 
+use super::super::taken_away::withstands_less;
 use super::{SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for};
 use crate::harness::{Cluster, wait};
 
@@ -34,6 +35,7 @@ fn a_disk_that_cannot_be_detached() {
     });
     let pv = format!("pv/{volume}");
     let said = explain(cluster, &[&pv], None);
+    withstands_less(cluster, &pv, "", 10);
     assert_eq!(
         wait_for(&said, "external-attacher")["verdict"],
         "waiting",
@@ -51,6 +53,7 @@ fn a_disk_that_cannot_be_detached() {
         "kubectl finalizers explain volumeattachment/detach-one"
     );
     let said = explain(cluster, &["volumeattachment/detach-one"], None);
+    withstands_less(cluster, "volumeattachment/detach-one", "", 10);
     assert_eq!(
         wait_for(&said, "external-attacher")["verdict"],
         "failing",
@@ -72,6 +75,7 @@ fn a_disk_that_cannot_be_detached() {
     );
     delete(cluster, &["volumeattachment", "detach-two"]);
     let said = explain(cluster, &["volumeattachment/detach-two"], None);
+    withstands_less(cluster, "volumeattachment/detach-two", "", 10);
     says(&said, "volume pvc-lost does not exist any more");
     says(&said, "it stays for ever");
     says(&said, "DATA LOSS if node detach-node still runs");

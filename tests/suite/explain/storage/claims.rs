@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::super::taken_away::withstands_less;
 use super::{SOON, bound_claim, command, delete, explain, never_says, node, run, says, wait_for};
 use crate::harness::{Cluster, wait};
 
@@ -45,6 +46,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     // The volume is deleted by mistake.
     delete(cluster, &["pv", &volume]);
     let said = explain(cluster, &[&pv], None);
+    withstands_less(cluster, &pv, "", 10);
     assert_eq!(wait_for(&said, "pv-protection")["verdict"], "in-use", "{said:#}");
     assert_eq!(wait_for(&said, "external-provisioner")["verdict"], "waiting");
     says(&said, "This is protection at work, not a fault.");
@@ -54,6 +56,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     // And the claim too.
     delete(cluster, &["pvc", "data", "-n", ns.name()]);
     let said = explain(cluster, &claim, None);
+    withstands_less(cluster, "pvc/data", ns.name(), 10);
     let held = wait_for(&said, "pvc-protection");
     assert_eq!(held["verdict"], "in-use", "{said:#}");
     let mut names: Vec<_> = held["blockers"].as_array().unwrap().iter().collect();
@@ -88,6 +91,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
             .contains("disk is on fire")
     });
     let said = explain(cluster, &[&pv], None);
+    withstands_less(cluster, &pv, "", 10);
     let held = wait_for(&said, "external-provisioner");
     assert_eq!(held["verdict"], "failing", "{said:#}");
     assert!(held["says"].as_str().unwrap().contains("disk is on fire"));

@@ -1,5 +1,6 @@
 //! Snapshots and their contents.
 
+use super::super::taken_away::withstands_less;
 use super::{SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for};
 use crate::harness::{Cluster, wait};
 
@@ -36,6 +37,7 @@ fn snapshots_that_do_not_go() {
             .contains("repair what the driver complains of")
     });
     let said = explain(cluster, &target, None);
+    withstands_less(cluster, "volumesnapshot/one", ns.name(), 15);
     let held = wait_for(&said, "volumesnapshot-bound-protection");
     assert_eq!(held["verdict"], "waiting", "{said:#}");
     assert_eq!(held["blockers"][0]["object"]["name"], one);
@@ -55,6 +57,7 @@ fn snapshots_that_do_not_go() {
     delete(cluster, &["volumesnapshotcontent", &two]);
     let target = format!("volumesnapshotcontent/{two}");
     let said = explain(cluster, &[&target], None);
+    withstands_less(cluster, &target, "", 15);
     assert_eq!(
         wait_for(&said, "bound-protection")["verdict"],
         "in-use",
@@ -77,6 +80,7 @@ fn snapshots_that_do_not_go() {
         ns.get(["volumesnapshot", "two"]).is_none()
     });
     let said = explain(cluster, &[&target], None);
+    withstands_less(cluster, &target, "", 15);
     assert_eq!(
         wait_for(&said, "bound-protection")["verdict"],
         "stalled",

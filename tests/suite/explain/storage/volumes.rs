@@ -1,5 +1,6 @@
 //! Volumes whose disk nobody deletes.
 
+use super::super::taken_away::withstands_less;
 use super::{SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for};
 use crate::harness::{Cluster, CsiDriver, wait};
 
@@ -51,6 +52,7 @@ fn a_driver_that_was_uninstalled() {
 
     delete(cluster, &["csidriver", "uninstalled.example.test"]);
     let said = explain(cluster, &[&pv], None);
+    withstands_less(cluster, &pv, "", 10);
     assert_eq!(
         wait_for(&said, "external-provisioner")["verdict"],
         "orphaned",
@@ -107,6 +109,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks() {
     });
     delete(cluster, &["pv", &available]);
     let said = explain(cluster, &[&pv], None);
+    withstands_less(cluster, &pv, "", 10);
     assert_eq!(
         wait_for(&said, "external-provisioner")["verdict"],
         "stalled",
@@ -128,6 +131,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks() {
     });
     delete(cluster, &["pv", &leaky]);
     let said = explain(cluster, &[&format!("pv/{leaky}")], None);
+    withstands_less(cluster, &format!("pv/{leaky}"), "", 10);
     says(&said, "the disk disk-9 IS LEAKED");
     says(&said, "LEAKED INFRASTRUCTURE: delete the claim");
     never_says(&said, "IS DESTROYED");
