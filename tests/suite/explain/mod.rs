@@ -2,8 +2,9 @@
 
 mod crds;
 mod namespaces;
+mod oracle;
 mod pods;
 mod stopped;
 mod storage;
-mod storage_oracle;
+
 mod told;
