@@ -34,25 +34,38 @@ impl Api {
     }
 
     pub(super) fn get(&self, path: &str) -> Option<Value> {
-        self.send("GET", path, "application/json", &Value::Null)
+        self.must("GET", path, &Value::Null)
     }
 
     pub(super) fn create(&self, collection: &str, object: &Value) -> Value {
-        self.send("POST", collection, "application/json", object)
+        self.must("POST", collection, object)
             .unwrap_or_else(|| panic!("nothing takes {object}"))
     }
 
-    pub(super) fn patch(&self, path: &str, patch: &Value) {
-        self.send("PATCH", path, "application/merge-patch+json", patch);
+    /// False if it has changed since it was seen; that it is gone is fine.
+    pub(super) fn patch(&self, path: &str, patch: &Value) -> bool {
+        match self.send("PATCH", path, "application/merge-patch+json", patch) {
+            Ok(_) => true,
+            Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => status.code == 404,
+            Err(error) => panic!("PATCH {path} {patch}: {error}"),
+        }
     }
 
     /// Asks for the deletion; that there is no such object is fine.
     pub(super) fn delete(&self, path: &str, options: &Value) {
-        self.send("DELETE", path, "application/json", options);
+        self.must("DELETE", path, options);
     }
 
     /// The answer; none if there is no such object.
-    fn send(&self, method: &str, path: &str, content: &str, body: &Value) -> Option<Value> {
+    fn must(&self, method: &str, path: &str, body: &Value) -> Option<Value> {
+        match self.send(method, path, "application/json", body) {
+            Ok(answer) => Some(answer),
+            Err(kube::Error::Api(status)) if status.code == 404 => None,
+            Err(error) => panic!("{method} {path} {body}: {error}"),
+        }
+    }
+
+    fn send(&self, method: &str, path: &str, content: &str, body: &Value) -> Result<Value, kube::Error> {
         let bytes = if body.is_null() {
             Vec::new()
         } else {
@@ -64,11 +77,7 @@ impl Api {
             .header(http::header::CONTENT_TYPE, content)
             .body(bytes)
             .unwrap();
-        match self.runtime.block_on(self.client.request::<Value>(request)) {
-            Ok(answer) => Some(answer),
-            Err(kube::Error::Api(status)) if status.code == 404 => None,
-            Err(error) => panic!("{method} {path} {body}: {error}"),
-        }
+        self.runtime.block_on(self.client.request(request))
     }
 }
 
