@@ -43,6 +43,21 @@ struct Target {
     report: Value,
 }
 
+impl Target {
+    fn is_there(&self, key: &Key, now: &State) -> bool {
+        now.get(key).is_some_and(|thing| thing.uid == self.uid)
+    }
+
+    /// What was named and is still there: some go by themselves, such as a pod whose owner is removed.
+    fn left<'a>(&'a self, done: &BTreeSet<Key>, now: &State) -> Vec<&'a str> {
+        let named = self.said.needs.iter();
+        named
+            .filter(|key| !done.contains(*key) && now.contains_key(*key))
+            .map(|key| key.name.as_str())
+            .collect()
+    }
+}
+
 type Targets = BTreeMap<Key, Target>;
 
 impl<'a> Run<'a> {
@@ -125,7 +140,12 @@ impl<'a> Run<'a> {
                 Kind::Claim if spec["storageClassName"] != "nobody" => {
                     self.reaches(&thing.key, "/status/phase", &json!("Bound"));
                 }
-                Kind::Pod if spec["volumes"][0]["ephemeral"].is_object() => self.ephemeral(&thing.key),
+                Kind::Pod => {
+                    let volumes = spec["volumes"].as_array().unwrap().iter();
+                    for volume in volumes.filter(|volume| volume["ephemeral"].is_object()) {
+                        self.ephemeral(&thing.key, volume["name"].as_str().unwrap());
+                    }
+                }
                 Kind::Attachment if spec["attacher"] == DRIVER => {
                     self.reaches(&thing.key, "/status/attached", &json!(true));
                 }
@@ -145,8 +165,8 @@ impl<'a> Run<'a> {
         assert!(there, "{key} never gets {pointer} {value}");
     }
 
-    fn ephemeral(&self, pod: &Key) {
-        let claim = Key::new(Kind::Claim, &format!("{}-own", pod.name));
+    fn ephemeral(&self, pod: &Key, volume: &str) {
+        let claim = Key::new(Kind::Claim, &format!("{}-{volume}", pod.name));
         let there = until(|| {
             let pod = self.api.get(&pod.path(self.namespace));
             pod.is_none_or(|pod| pod["metadata"]["deletionTimestamp"].is_string())
@@ -157,13 +177,13 @@ impl<'a> Run<'a> {
 
     /// Does something, and waits until the controllers have done what they do about it.
     fn settle(&mut self, act: impl FnOnce(&Self)) {
-        let canary = self.canary();
+        let canary = self.canary(true);
         act(self);
         canary.fly();
         // One thing leads to another: a pod goes, its claim, its volume.
         let mut before = self.state();
         loop {
-            self.canary().fly();
+            self.canary(false).fly();
             let now = self.state();
             if now == before {
                 return;
@@ -172,10 +192,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn canary(&mut self) -> Canary<'a> {
+    fn canary(&mut self, whole: bool) -> Canary<'a> {
         self.canaries += 1;
         let name = format!("canary-{}{}", self.prefix, self.canaries);
-        Canary::hatch(self.api, self.namespace, &name)
+        Canary::hatch(self.api, self.namespace, &name, whole)
     }
 
     /// Asks about everything that is going, and about the one that is to go last.
@@ -215,28 +235,22 @@ impl<'a> Run<'a> {
     /// One thing is done, and then everything must be there or gone as it was said.
     fn step(&mut self, what: &str, targets: &Targets, done: &BTreeSet<Key>, act: impl FnOnce(&Self)) {
         self.outcome.steps += 1;
-        let canary = self.canary();
+        let canary = self.canary(false);
         act(self);
         canary.fly();
-        let due = |target: &Target| !target.said.open && target.said.needs.is_subset(done);
-        let is_there = |now: &State, key: &Key, target: &Target| {
-            now.get(key).is_some_and(|thing| thing.uid == target.uid)
-        };
         let mut now = State::new();
         until(|| {
             now = self.state();
-            !targets
-                .iter()
-                .any(|(key, target)| due(target) && is_there(&now, key, target))
+            let mut late = targets.iter().filter(|(key, target)| {
+                target.is_there(key, &now) && !target.said.open && target.left(done, &now).is_empty()
+            });
+            late.next().is_none()
         });
-        for (key, target) in targets {
-            let there = is_there(&now, key, target);
-            let left: Vec<_> = target.said.needs.difference(done).map(Key::to_string).collect();
-            let difference = match (there, due(target)) {
+        for (key, target) in targets.iter().filter(|(_, target)| !target.said.open) {
+            let left = target.left(done, &now);
+            let difference = match (target.is_there(key, &now), left.is_empty()) {
                 (true, true) => format!("stays, and {what} was the last that was named"),
-                (false, false) if !target.said.open => {
-                    format!("went after {what}, though {left:?} were named")
-                }
+                (false, false) => format!("went after {what}, though {left:?} were named"),
                 _ => continue,
             };
             self.differs(key, &difference, target, &now);

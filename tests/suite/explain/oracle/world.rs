@@ -200,15 +200,8 @@ impl Maker {
         if scheduled {
             spec["nodeName"] = json!(NODE);
         }
-        let volume = match self.dice.below(6) {
-            0 => json!({"name": "own", "ephemeral": {"volumeClaimTemplate": {"spec": claim_spec("nobody")}}}),
-            1 => json!({"name": "scratch", "emptyDir": {}}),
-            _ => {
-                let n = self.dice.below(3);
-                json!({"name": "d", "persistentVolumeClaim": {"claimName": self.key(Kind::Claim, &format!("claim-{n}")).name}})
-            }
-        };
-        spec["volumes"] = json!([volume]);
+        let volumes: Vec<_> = (0..=self.dice.below(2)).map(|n| self.mount(n)).collect();
+        spec["volumes"] = json!(volumes);
         let phase = *self
             .dice
             .pick(&[None, Some("Running"), Some("Succeeded"), Some("Failed")]);
@@ -216,6 +209,20 @@ impl Maker {
         let thing = self.add(key, spec, &held);
         thing.owner = owner;
         thing.phase = phase.filter(|_| scheduled);
+    }
+
+    /// A claim, which need not exist; or one of its own; or nothing that lasts.
+    fn mount(&mut self, n: usize) -> Value {
+        let name = format!("volume-{n}");
+        match self.dice.below(6) {
+            0 => json!({"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": claim_spec("nobody")}}}),
+            1 => json!({"name": name, "emptyDir": {}}),
+            _ => {
+                let n = self.dice.below(3);
+                let claim = self.key(Kind::Claim, &format!("claim-{n}"));
+                json!({"name": name, "persistentVolumeClaim": {"claimName": claim.name}})
+            }
+        }
     }
 
     /// Of a volume that is there, by the driver that it names.
