@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     diagnose::{
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -89,7 +89,12 @@ fn held_by_claim(
     } else {
         "not being deleted"
     };
-    let mut blocker = Blocker::new(Some(claim.reference()), format!("{phase}, {going}"));
+    let mut blocker = super::as_blocker(claim, format!("{phase}, {going}"), view);
+    // Its users are named at once, without a word about protection in between; what else holds it is not left out.
+    blocker.waits.retain(|wait| {
+        let name = wait.finalizer.as_ref().map(|finalizer| finalizer.name.as_str());
+        name != Some("kubernetes.io/pvc-protection")
+    });
     match &users {
         Ok(users) => blocker.on = super::claim::blockers(users, view),
         Err(missing) => {

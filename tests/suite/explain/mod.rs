@@ -2,11 +2,11 @@
 
 mod crds;
 mod namespaces;
+mod oracle;
 mod pods;
 pub mod reads;
 mod stopped;
 mod storage;
-mod storage_oracle;
 mod taken_away;
 mod told;
 mod weaker;
