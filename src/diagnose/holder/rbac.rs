@@ -144,11 +144,11 @@ fn grant(role: &Object, object: &Object) -> Grant {
                 .filter_map(Value::as_str)
                 .any(|value| wanted.contains(&value))
         };
-        let names = rule.get("resourceNames").and_then(Value::as_array);
-        let named = names.is_none_or(|names| {
+        let only = rule.get("resourceNames").and_then(Value::as_array);
+        let applies = only.is_none_or(|names| {
             names.is_empty() || names.iter().any(|name| name.as_str() == Some(object.name()))
         });
-        if !named || !holds("verbs", &["update", "patch", "*"]) {
+        if !applies || !holds("verbs", &["update", "patch", "*"]) {
             continue;
         }
         if holds("apiGroups", &["*"]) && holds("resources", &["*"]) {

@@ -36,7 +36,7 @@ pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &V
         State::Running => rights(object, &mut holder, view),
         // The names did not find it, nor prove it gone: whoever may change the object is a candidate.
         State::Unknown if entry.holder.runs == Runs::InCluster => {
-            account::by_rights(object, &mut holder, view)
+            account::by_rights(object, &mut holder, view);
         }
         _ => {}
     }

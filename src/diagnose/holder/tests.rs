@@ -18,10 +18,6 @@ const FINALIZER: &str = "finalizer.acme.cert-manager.io";
 const LABELS: &str = "app.kubernetes.io/name";
 
 fn challenge() -> Object {
-    challenge_with(json!({}))
-}
-
-fn challenge_with(status: Value) -> Object {
     object(
         "acme.cert-manager.io",
         "challenges",
@@ -30,7 +26,6 @@ fn challenge_with(status: Value) -> Object {
             "metadata": {"name": "api-cert", "namespace": "pay", "finalizers": [FINALIZER],
                 "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0},
             "spec": {"dnsName": "api.example.com"},
-            "status": status,
         }),
     )
 }

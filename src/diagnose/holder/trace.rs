@@ -76,6 +76,7 @@ impl Sign {
     }
 
     /// The same about this object.
+    #[must_use]
     pub fn about(mut self, object: ObjectRef) -> Self {
         self.object = Some(object);
         self

@@ -41,13 +41,13 @@ pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
         }
     }
     if complete && holder.signs.len() == before {
-        let names: Vec<_> = named.iter().map(|workload| described(workload)).collect();
+        let all: Vec<_> = named.iter().map(|workload| described(workload)).collect();
         holder.add(Sign::new(
             Trace::Workload,
             Tells::Gone,
             Strength::Strong,
             "workloads in all namespaces",
-            format!("none is {}", names.join(" or ")),
+            format!("none is {}", all.join(" or ")),
         ));
     }
 }
@@ -226,7 +226,7 @@ fn why_not(object: &Object, view: &View<'_>) -> String {
     if !selector.is_empty()
         && let Ok(pods) = view.search("", "pods", object.namespace(), By::Labels(selector.join(",")))
     {
-        let said = pods.iter().filter_map(trouble).next();
+        let said = pods.iter().find_map(trouble);
         if let Some(said) = said {
             return format!(": {said}");
         }

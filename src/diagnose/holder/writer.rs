@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::snapshot::facts::Resource;
 
-    fn object(fields: Value) -> Object {
+    fn object(fields: &Value) -> Object {
         Object {
             resource: Resource::new("x.test", "as"),
             kind: "A".into(),
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_newest_owner_of_a_field() {
-        let object = object(json!([
+        let object = object(&json!([
             {"manager": "old", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:status": {}}},
             {"manager": "new", "time": "2026-01-02T00:00:00Z", "fieldsV1": {"f:status": {"f:phase": {}}}},
             {"manager": "other", "time": "2026-01-03T00:00:00Z", "fieldsV1": {"f:spec": {}}},
@@ -150,7 +150,7 @@ mod tests {
             json!("x"),
             json!([7, {"manager": 1}, {"manager": "a", "time": "soon"}, {}]),
         ] {
-            assert_eq!(last_change(&object(fields), &["fieldsV1"]), None);
+            assert_eq!(last_change(&object(&fields), &["fieldsV1"]), None);
         }
     }
 }

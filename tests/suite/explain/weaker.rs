@@ -23,7 +23,9 @@ const WEAKER: &[(&str, &[&str])] = &[
 /// all rights: more than once, because time passes meanwhile, and what is true of a moment is true.
 pub(crate) fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String> {
     let (mut known, mut now) = (Said::default(), Said::default());
-    full.iter().for_each(|full| known.hear(full));
+    for full in full {
+        known.hear(full);
+    }
     now.hear(less);
     let mut faults = Vec::new();
     for (about, verdicts) in &now.verdicts {
