@@ -109,5 +109,5 @@ pub fn reads(asked: &Asked) {
 /// `/api`, `/apis` and the types of one group in one version.
 fn is_discovery(path: &str) -> bool {
     let parts: Vec<_> = path.trim_start_matches('/').split('/').collect();
-    matches!(parts.as_slice(), ["api"] | ["apis"] | ["api", _] | ["apis", _, _])
+    matches!(parts.as_slice(), ["api" | "apis"] | ["api", _] | ["apis", _, _])
 }

@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{reads, weaker};
-use crate::harness::{Asked, Cluster, Plugin, wait};
+use crate::harness::{Asked, Cluster, Plugin, RunningPlugin, wait};
 
 /// With more types than this those that are empty are alike.
 const MANY: usize = 25;
@@ -87,7 +87,7 @@ fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, e
                 asking(cluster, &cluster.unique("less"), &groups, target, namespace).spawn()
             })
             .collect();
-        answers.extend(running.into_iter().map(|running| running.finish()));
+        answers.extend(running.into_iter().map(RunningPlugin::finish));
     }
     let full = [before, said(asking(cluster, &name, &all, target, namespace))];
     let target_right = (

@@ -43,11 +43,11 @@ impl Api {
     }
 
     /// False if it has changed since it was seen; that it is gone is fine.
-    pub(super) fn patch(&self, path: &str, patch: &Value) -> bool {
-        match self.send("PATCH", path, "application/merge-patch+json", patch) {
+    pub(super) fn patch(&self, path: &str, change: &Value) -> bool {
+        match self.send("PATCH", path, "application/merge-patch+json", change) {
             Ok(_) => true,
             Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => status.code == 404,
-            Err(error) => panic!("PATCH {path} {patch}: {error}"),
+            Err(error) => panic!("PATCH {path} {change}: {error}"),
         }
     }
 

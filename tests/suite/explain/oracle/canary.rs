@@ -32,28 +32,28 @@ impl<'a> Canary<'a> {
         } else {
             canary.add(
                 Kind::Claim,
-                json!({"metadata": {"name": name}, "spec": claim_spec("nobody")}),
+                &json!({"metadata": {"name": name}, "spec": claim_spec("nobody")}),
             );
         }
         canary
     }
 
-    fn add(&mut self, kind: Kind, object: Value) -> Value {
+    fn add(&mut self, kind: Kind, object: &Value) -> Value {
         self.flock.push(Key::new(kind, &self.name));
         self.create(kind, object)
     }
 
-    fn create(&self, kind: Kind, object: Value) -> Value {
-        self.api.create(&kind.collection(self.namespace), &object)
+    fn create(&self, kind: Kind, object: &Value) -> Value {
+        self.api.create(&kind.collection(self.namespace), object)
     }
 
     fn owner(&mut self) {
         let name = self.name.clone();
-        let owner = self.add(Kind::ConfigMap, json!({"metadata": {"name": name}}));
+        let owner = self.add(Kind::ConfigMap, &json!({"metadata": {"name": name}}));
         let reference = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": owner["metadata"]["uid"],
             "blockOwnerDeletion": true});
-        let owned = json!({"metadata": {"name": format!("{name}-owned"), "ownerReferences": [reference]}});
-        self.create(Kind::ConfigMap, owned);
+        let below = json!({"metadata": {"name": format!("{name}-owned"), "ownerReferences": [reference]}});
+        self.create(Kind::ConfigMap, &below);
     }
 
     fn bound(&mut self) {
@@ -61,11 +61,11 @@ impl<'a> Canary<'a> {
         let volume = json!({"metadata": {"name": name}, "spec": {"capacity": {"storage": "1Mi"}, "storageClassName": "",
             "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain", "hostPath": {"path": "/none"},
             "claimRef": {"namespace": self.namespace, "name": name}}});
-        self.add(Kind::Volume, volume);
+        self.add(Kind::Volume, &volume);
         self.reaches("Available");
         let mut spec = claim_spec("");
         spec["volumeName"] = json!(name);
-        self.add(Kind::Claim, json!({"metadata": {"name": name}, "spec": spec}));
+        self.add(Kind::Claim, &json!({"metadata": {"name": name}, "spec": spec}));
         self.reaches("Bound");
     }
 

@@ -118,9 +118,10 @@ impl Maker {
         }
         Fate::Deleted(match (kind, self.dice.below(4)) {
             (Kind::Pod, 0) => json!({"gracePeriodSeconds": 0}),
-            (Kind::ConfigMap, 0 | 1) => json!({"propagationPolicy": "Foreground"}),
             (Kind::ConfigMap, 2) => json!({"propagationPolicy": "Orphan"}),
-            (Kind::Claim | Kind::Pod, 3) => json!({"propagationPolicy": "Foreground"}),
+            (Kind::ConfigMap, 0 | 1) | (Kind::Claim | Kind::Pod, 3) => {
+                json!({"propagationPolicy": "Foreground"})
+            }
             _ => json!({"propagationPolicy": "Background"}),
         })
     }
