@@ -4,13 +4,10 @@
 //! answers what is wanted and calls again, until nothing is wanted. So the rules decide what is read, and a
 //! test of a rule is some facts and an answer.
 
-pub mod complaint;
 pub mod graph;
 pub mod holder;
 pub mod model;
 mod rules;
-#[cfg(test)]
-pub(crate) mod testing;
 pub mod view;
 
 use std::collections::BTreeSet;

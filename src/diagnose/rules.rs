@@ -10,7 +10,6 @@ mod crd;
 mod dead_api;
 mod detach;
 mod disk;
-mod held;
 mod holder;
 mod job_tracking;
 mod kubelet;
@@ -35,7 +34,6 @@ mod storage;
 mod storage_tests;
 #[cfg(test)]
 mod taken_away;
-mod uncatalogued;
 mod volume;
 #[cfg(test)]
 #[path = "../../tests/suite/explain/weaker.rs"]
