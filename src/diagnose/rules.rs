@@ -14,6 +14,7 @@ mod namespace_lists;
 mod node;
 mod pod;
 mod reclaim;
+mod refused;
 #[cfg(test)]
 mod sample;
 mod snapshot;
@@ -66,6 +67,7 @@ fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
         } else if finalizers.is_empty() {
             findings.push(zombie::look(object, view));
         }
+        refused::look(object, &mut findings, view);
         leftbehind::look(object, &mut findings, view);
     }
     findings

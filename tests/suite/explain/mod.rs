@@ -1,5 +1,6 @@
 //! Stuck deletions, one a test: what is said of them, and that what is advised works.
 
+mod admission;
 mod crds;
 mod namespaces;
 mod pods;
