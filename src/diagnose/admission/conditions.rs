@@ -122,21 +122,25 @@ fn operand<'a>(text: &'a str, change: &Change<'a>) -> Option<&'a str> {
         }
     }
     let object = change.object;
-    match text {
-        "request.operation" => Some("UPDATE"),
-        "request.subResource" => Some(change.subresource),
-        "request.resource.resource" => Some(&object.resource.plural),
-        "request.resource.group" if is_in_one_group(change) => Some(&object.resource.group),
-        "request.kind.kind" => Some(&object.kind),
-        "request.name" | "object.metadata.name" | "oldObject.metadata.name" => Some(object.name()),
-        // A Namespace is in itself, as far as requests go.
-        "request.namespace" if object.is("", "namespaces") => Some(object.name()),
-        "request.namespace" => Some(object.namespace()),
-        "object.metadata.namespace" | "oldObject.metadata.namespace" => {
-            Some(object.namespace()).filter(|namespace| !namespace.is_empty())
+    let known = match text {
+        "request.operation" => "UPDATE",
+        "request.subResource" => change.subresource,
+        "request.resource.resource" => &object.resource.plural,
+        // An empty group is there, unlike what else is empty.
+        "request.resource.group" => {
+            return is_in_one_group(change).then_some(object.resource.group.as_str());
         }
-        _ => None,
-    }
+        "request.kind.kind" => &object.kind,
+        "request.name" | "object.metadata.name" | "oldObject.metadata.name" => object.name(),
+        // A Namespace is in itself, as far as requests go.
+        "request.namespace" if object.is("", "namespaces") => object.name(),
+        "request.namespace" | "object.metadata.namespace" | "oldObject.metadata.namespace" => {
+            object.namespace()
+        }
+        _ => return None,
+    };
+    // What is empty is left out of the request, and to name it is an error then.
+    Some(known).filter(|known| !known.is_empty())
 }
 
 /// The request is handed over in the group that a rule names.

@@ -47,9 +47,17 @@ pub(super) fn refusal(cluster: &Cluster, what: &str, namespace: &str) -> Option<
     (out.code != 0).then_some(out.stderr)
 }
 
-/// A webhook in a configuration of its own, with a second one that shows when the server has heard of both: it
-/// refuses every change of the ConfigMap `canary`.
-pub(super) fn webhook(cluster: &Cluster, ns: &str, kind: &str, name: &str, fields: &Value) {
+/// A ConfigMap of which a webhook configuration refuses every change, to see when the server has heard of it.
+pub(super) fn canary(cluster: &Cluster, ns: &str, name: &str) {
+    cluster.apply(
+        &json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": ns, "labels": {"canary": name}}})
+        .to_string(),
+    );
+}
+
+/// A webhook with these fields, and a second one that refuses every change of the canary.
+pub(super) fn configuration(ns: &str, kind: &str, name: &str, canary: &str, fields: &Value) -> Value {
     let entry = |name: &str, fields: &Value| {
         let mut entry = json!({
             "name": name, "sideEffects": "None", "admissionReviewVersions": ["v1"], "timeoutSeconds": 1,
@@ -60,24 +68,29 @@ pub(super) fn webhook(cluster: &Cluster, ns: &str, kind: &str, name: &str, field
         }
         entry
     };
-    let canary = json!({
-        "objectSelector": {"matchLabels": {"canary": name}},
+    let of_canary = json!({
+        "objectSelector": {"matchLabels": {"canary": canary}},
         "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["UPDATE"]}],
     });
-    cluster.apply(
-        &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": ns, "labels": {"canary": name}}})
-            .to_string(),
-    );
-    cluster.apply(
-        &json!({
-            "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": name},
-            "webhooks": [entry("case.example.test", fields), entry("canary.example.test", &canary)],
-        })
-        .to_string(),
-    );
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": name},
+        "webhooks": [entry("canary.example.test", &of_canary), entry("case.example.test", fields)],
+    })
+}
+
+/// Waits until the server has heard of the configuration with this canary.
+pub(super) fn heard(cluster: &Cluster, ns: &str, canary: &str) {
     wait("the server has heard of the webhook", SOON, || {
-        refusal(cluster, &format!("configmap/{name}"), ns).is_some()
+        refusal(cluster, &format!("configmap/{canary}"), ns)
+            .is_some_and(|said| said.contains("canary.example.test"))
     });
+}
+
+/// A webhook in force, in a configuration of its own.
+fn webhook(cluster: &Cluster, ns: &str, kind: &str, name: &str, fields: &Value) {
+    canary(cluster, ns, name);
+    cluster.apply(&configuration(ns, kind, name, name, fields).to_string());
+    heard(cluster, ns, name);
 }
 
 /// A widget that is being deleted.
@@ -256,57 +269,47 @@ fn a_service_without_anybody_behind_it_is_as_dead_as_none() {
 {apiVersion: v1, kind: Service, metadata: {name: someone}, spec: {ports: [{port: 443, name: https}]}}
 ---
 {apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: someone-1, labels: {kubernetes.io/service-name: someone}}, addressType: IPv4, ports: [{name: https, port: 9443}], endpoints: [{addresses: [192.0.2.1], conditions: {ready: true}}]}");
-    let hook = cluster.unique("backend");
-    let at = |service: &str, port: u16| {
-        let config =
-            json!({"clientConfig": {"service": {"namespace": ns.name(), "name": service, "port": port}}});
-        webhook(
-            cluster,
-            ns.name(),
-            "ValidatingWebhookConfiguration",
-            &hook,
-            &fields(ns.name(), config),
+    let at = |config: Value| {
+        let kind = "ValidatingWebhookConfiguration";
+        let hook = cluster.unique("backend");
+        let fields = fields(ns.name(), json!({"clientConfig": config}));
+        webhook(cluster, ns.name(), kind, &hook, &fields);
+        let found = (
+            told(cluster, &target, ns.name()),
+            refusal(cluster, &target, ns.name()).unwrap_or_default(),
         );
-        told(cluster, &target, ns.name())
+        cluster.kubectl(["delete", kind, &hook]).success();
+        wait("it is let go", SOON, || {
+            refusal(cluster, &target, ns.name()).is_none()
+        });
+        found
     };
-    let empty = at("empty", 443);
+    let service =
+        |name: &str, port: u16| json!({"service": {"namespace": ns.name(), "name": name, "port": port}});
+
+    let (empty, refused) = at(service("empty", 443));
     assert_eq!(empty.verdict(HOLD), "rejected", "{empty}");
+    assert!(refused.contains("failed to call webhook"), "{refused}");
     empty
         .says("empty has no endpoint that is ready")
         .follow(cluster, "get pods -l app=gone");
-    assert!(refusal(cluster, &target, ns.name()).is_some());
 
-    let port = at("empty", 8443);
+    let (port, refused) = at(service("empty", 8443));
     assert_eq!(port.verdict(HOLD), "rejected", "{port}");
+    assert!(refused.contains("no service port 8443"), "{refused}");
     port.says("empty has no port 8443");
-    wait("the server says so too", SOON, || {
-        refusal(cluster, &target, ns.name()).is_some_and(|said| said.contains("no service port 8443"))
-    });
 
-    // Somebody is there: whether it answers, and what, cannot be known.
-    let someone = at("someone", 443);
-    assert_eq!(someone.verdict(HOLD), "unknown", "{someone}");
-    someone
-        .says("these are asked first and may refuse: webhook case.example.test")
-        .never_advises("kubectl delete");
-
-    let url = json!({"clientConfig": {"url": "https://webhooks.example.test/"}});
-    webhook(
-        cluster,
-        ns.name(),
-        "ValidatingWebhookConfiguration",
-        &hook,
-        &fields(ns.name(), url),
-    );
-    let url = told(cluster, &target, ns.name());
-    assert_eq!(url.verdict(HOLD), "unknown", "{url}");
-    url.says("may refuse: webhook case.example.test");
-    cluster
-        .kubectl(["delete", "validatingwebhookconfiguration", &hook])
-        .success();
-    wait("it is let go", SOON, || {
-        refusal(cluster, &target, ns.name()).is_none()
-    });
+    // Somebody is there, or may be: whether it answers, and what, cannot be known.
+    for somebody in [
+        service("someone", 443),
+        json!({"url": "https://webhooks.example.test/"}),
+    ] {
+        let (story, _) = at(somebody);
+        assert_eq!(story.verdict(HOLD), "unknown", "{story}");
+        story
+            .says("these are asked first and may refuse: webhook case.example.test")
+            .never_advises("kubectl delete");
+    }
     release(cluster, &target, ns.name());
 }
 

@@ -12,10 +12,10 @@ const CLAIMS: u64 = 6;
 const PODS: u64 = 16;
 
 /// Numbers that look random and are the same in each run (Knuth's multiplier).
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
