@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::{Change, Truth};
 
 /// Longer expressions are no idiom.
-const LONGEST: usize = 4096;
+const LONGEST: usize = 1024;
 /// Deeper ones neither; whoever wrote them may be testing our stack.
-const DEEPEST: usize = 24;
+const DEEPEST: usize = 12;
 
 /// Whether all conditions of a list hold. One that is false keeps the webhook from being called, whatever the others
 /// are.
@@ -183,4 +183,84 @@ fn split<'a>(text: &'a str, operator: &str) -> Option<Vec<&'a str>> {
     }
     parts.push(&text[start..]);
     (depth == 0 && quote.is_none()).then_some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::Around;
+    use super::*;
+    use crate::snapshot::facts::{Object, Resource};
+
+    #[test]
+    fn what_is_certain_is_known_and_nothing_else() {
+        let object = Object {
+            resource: Resource::new("x.test", "widgets"),
+            kind: "Widget".into(),
+            api_version: "x.test/v1".into(),
+            value: json!({"metadata": {"name": "w", "namespace": "a"}}),
+        };
+        let change = Change {
+            object: &object,
+            subresource: "",
+            served: vec![("x.test", "v1")],
+            around: Around::Nothing,
+            labels: None,
+        };
+        let of = |text: &str| expression(&json!({"expression": text}), &change);
+        for (truth, texts) in [
+            (
+                Truth::Yes,
+                &[
+                    "true",
+                    " has( object.metadata.deletionTimestamp ) ",
+                    "oldObject.metadata.deletionTimestamp != null",
+                    "(request.operation == \"UPDATE\") && !(request.name != 'w')",
+                    "request.operation in ['CREATE', 'UPDATE'] || object.spec.x > 3",
+                    "'a||b' != 'a&&b'",
+                    "!(!(true))",
+                ][..],
+            ),
+            (
+                Truth::No,
+                &[
+                    "!has(object.metadata.deletionTimestamp)",
+                    "object.spec.replicas > 3 && request.operation == 'DELETE'",
+                    "request.resource.group == 'apps' || request.namespace in ['b']",
+                    "object.metadata.deletionTimestamp == null",
+                ],
+            ),
+            (
+                Truth::Unknown,
+                &[
+                    "",
+                    "object.spec.done",
+                    "!object.spec.done",
+                    "request.userInfo.username == 'me'",
+                    "request.subResource == ''",
+                    "request.operation == 'DELETE' ? true : false",
+                    "!request.name == 'w'",
+                    "request.name == 'w' == true",
+                    "(true) + (false)",
+                    "request.name == 'it\\'s'",
+                    "true // && false",
+                    "request.name in names",
+                    "'a",
+                    "(true",
+                    "true)",
+                    "é == 'ü'",
+                ],
+            ),
+        ] {
+            for text in texts {
+                assert_eq!(of(text), truth, "{text}");
+            }
+        }
+        assert_eq!(
+            of(&format!("{}true{}", "(".repeat(500), ")".repeat(500))),
+            Truth::Unknown
+        );
+        assert_eq!(expression(&json!({}), &change), Truth::Unknown);
+    }
 }

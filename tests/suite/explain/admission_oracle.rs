@@ -66,11 +66,11 @@ const KNOWN: usize = CONDITIONS.len() - 3;
 
 fn fields(dice: &mut Dice) -> (Value, bool) {
     let mut rule = json!({
-        "apiGroups": dice.some(&["*", "*", "*", GROUP, "", "apps"]),
-        "apiVersions": dice.some(&["*", "*", "*", "v1", "v2", "v3"]),
+        "apiGroups": dice.some(&["*", "*", "*", "*", GROUP, GROUP, "", "apps"]),
+        "apiVersions": dice.some(&["*", "*", "*", "*", "v1", "v2", "v3"]),
         "resources": [dice.pick(&["*", "*", "*/*", "*/*", "widgets", "widgets/*", "gadgets", "configmaps", "namespaces", "namespaces/finalize",
             "widgets/status", "*/status"])],
-        "operations": dice.some(&["*", "UPDATE", "UPDATE", "UPDATE", "CREATE", "DELETE"]),
+        "operations": dice.some(&["*", "*", "UPDATE", "UPDATE", "UPDATE", "UPDATE", "CREATE", "DELETE"]),
     });
     if dice.below(2) == 0 {
         rule["scope"] = json!(dice.pick(&["*", "Namespaced", "Cluster"]));
@@ -80,11 +80,11 @@ fn fields(dice: &mut Dice) -> (Value, bool) {
     if dice.below(3) == 0 {
         fields["matchPolicy"] = json!(dice.pick(&["Exact", "Equivalent"]));
     }
-    if dice.below(6) == 0 {
+    if dice.below(8) == 0 {
         fields["failurePolicy"] = json!("Ignore");
     }
     let mut certain = true;
-    if dice.below(2) == 0 {
+    if dice.below(5) < 2 {
         let chosen = usize::try_from(dice.below(CONDITIONS.len() as u64)).unwrap();
         certain = chosen < KNOWN;
         fields["matchConditions"] = json!([{"name": "c", "expression": CONDITIONS[chosen]}]);
