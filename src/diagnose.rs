@@ -4,6 +4,7 @@
 //! answers what is wanted and calls again, until nothing is wanted. So the rules decide what is read, and a
 //! test of a rule is some facts and an answer.
 
+mod admission;
 pub mod graph;
 pub mod holder;
 pub mod model;

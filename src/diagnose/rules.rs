@@ -24,6 +24,7 @@ mod pod_collector;
 mod reclaim;
 mod release;
 mod released;
+mod refused;
 #[cfg(test)]
 mod sample;
 mod snapshot;
@@ -82,6 +83,7 @@ fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
         } else if finalizers.is_empty() {
             findings.push(zombie::look(object, view));
         }
+        refused::look(object, &mut findings, view);
         leftbehind::look(object, &mut findings, view);
     }
     findings

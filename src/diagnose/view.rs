@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     knowledge::Knowledge,
+    object::ResourceType,
     snapshot::{
         Gap, What, Why,
         facts::{Answer, By, Content, Facts, Object, Query, Resource},
@@ -75,6 +76,11 @@ impl<'a> View<'a> {
     /// Whether the server has this type.
     pub fn has_type(&self, resource: &Resource) -> bool {
         self.facts.resource_type(resource).is_some()
+    }
+
+    /// The type as the server has it.
+    pub fn resource_type(&self, group: &str, plural: &str) -> Option<&'a ResourceType> {
+        self.facts.resource_type(&Resource::new(group, plural))
     }
 
     /// One object, or that there is none.

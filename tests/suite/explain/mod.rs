@@ -1,5 +1,7 @@
 //! Stuck deletions, one a test: what is said of them, and that what is advised works.
 
+mod admission;
+mod admission_oracle;
 mod crds;
 mod namespaces;
 mod oracle;
