@@ -28,7 +28,7 @@ mod time;
 mod yaml;
 
 use std::{
-    io::{self, Read},
+    io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
 
@@ -38,7 +38,10 @@ use self::{
     collect::Collector,
     files::{Entry, OpenFile},
 };
-use super::{Filter, Snapshot};
+use super::{
+    Filter, Snapshot,
+    saved::{Fault, Saved},
+};
 use crate::error::Error;
 
 /// What is to be found in a dump.
@@ -80,6 +83,52 @@ pub fn load(paths: &[PathBuf], stdin: &mut dyn Read, wanted: &Wanted<'_>) -> Res
         return Err(nothing(paths, &found));
     }
     finish::snapshot(found, paths, wanted)
+}
+
+/// The snapshot that was named, if it is one. A snapshot is the whole answer: it cannot be read together with
+/// anything else.
+pub fn saved(paths: &[PathBuf], stdin: &mut dyn BufRead) -> Result<Option<Saved>, Error> {
+    let mut found = None;
+    for path in paths {
+        let read = if path == Path::new("-") {
+            let head = stdin.fill_buf().map_err(|cause| unreadable(path, cause))?;
+            // What is read from here is gone for whoever reads a dump, so the first bytes decide.
+            if !may_be_saved(head) {
+                continue;
+            }
+            Saved::read(stdin)
+        } else if path.is_dir() {
+            continue;
+        } else {
+            let file = std::fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
+            let mut file = BufReader::with_capacity(1 << 16, file);
+            if !file.get_ref().metadata().is_ok_and(|metadata| metadata.is_file()) {
+                continue;
+            }
+            Saved::read(&mut file)
+        };
+        match read {
+            Ok(saved) => found = Some(saved),
+            Err(Fault::NotOne) => {}
+            Err(Fault::Broken(message)) => {
+                return Err(unreadable(
+                    path,
+                    io::Error::new(io::ErrorKind::InvalidData, message),
+                ));
+            }
+        }
+    }
+    if found.is_some() && paths.len() > 1 {
+        return Err(Error::Usage {
+            message: "--from: a snapshot is read alone, and more was named".into(),
+            hint: None,
+        });
+    }
+    Ok(found)
+}
+
+fn may_be_saved(head: &[u8]) -> bool {
+    head.first() == Some(&0x1f) || head.starts_with(b"{\"format\":\"kubectl-finalizers/")
 }
 
 /// Everything below a directory. What fails there is missing from the dump, but does not stop it.
