@@ -5,11 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Timestamp;
+
 use super::{block_on, terminal, witness::Witness};
 use crate::{
     cli::Format,
     cluster::{Server, connect::connect},
-    diagnose::{Diagnosis, diagnose},
+    diagnose::{Diagnosis, diagnose, diagnose_partly},
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
@@ -18,9 +20,9 @@ use crate::{
     report::ExplainReport,
     settings::Explain,
     snapshot::{
-        Why,
+        What, Why,
         facts::{Answer, Facts, Object, Query, Resource},
-        load,
+        load::{self, Dump},
         select::select,
     },
 };
@@ -50,13 +52,13 @@ pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledg
         })?
     } else {
         let mut stdin = stdin().lock();
-        let Some(saved) = load::saved(&explain.from, &mut stdin)? else {
-            return Err(Error::Usage {
-                message: "--from: explain reads snapshots".into(),
-                hint: Some("take one with: kubectl finalizers snapshot FILE".into()),
-            });
-        };
-        block_on(each(Witness::Saved(&saved), targets, explain, knowledge))?
+        match load::saved(&explain.from, &mut stdin)? {
+            Some(saved) => block_on(each(Witness::Saved(&saved), targets, explain, knowledge))?,
+            None => {
+                let dump = load::dump(&explain.from, &mut stdin, Timestamp::now())?;
+                block_on(from_dump(&dump, targets, explain, knowledge))?
+            }
+        }
     };
     show(&reports, explain.format)?;
     Ok(Exit::Done)
@@ -74,6 +76,40 @@ async fn each(
         let object = find(witness, *target, explain.namespace.as_deref(), &mut facts).await?;
         let diagnosis = look(witness, &object, &mut facts, knowledge).await;
         reports.push(ExplainReport::from(&diagnosis));
+    }
+    Ok(reports)
+}
+
+/// From files that nobody made for this: twice, once with what they hold, once with what that proves.
+async fn from_dump(
+    dump: &Dump,
+    targets: &[Named<'_>],
+    explain: &Explain,
+    knowledge: &Knowledge,
+) -> Result<Vec<ExplainReport>, Error> {
+    for fault in dump.faults() {
+        if let What::File { path, line } = &fault.what {
+            let place = line.map(|line| format!(":{line}")).unwrap_or_default();
+            super::warn(&format!("{path}{place}: {}", fault.why.message()));
+        }
+    }
+    super::inform(&format!("{}; what the files lack is not known", dump.when()));
+    let (seen_by, proved_by) = (Witness::Dump(dump, true), Witness::Dump(dump, false));
+    let (mut seen, mut proved) = (seen_by.first_look().await?, proved_by.first_look().await?);
+    let mut reports = Vec::new();
+    for target in targets {
+        let object = find(proved_by, *target, explain.namespace.as_deref(), &mut proved).await?;
+        let mut progress = diagnose_partly(&object, &seen, &proved, knowledge);
+        for _ in 0..ROUNDS {
+            let (now, also) = &progress;
+            if now.wanted.is_empty() && also.is_empty() {
+                break;
+            }
+            proved_by.answer(now.wanted.clone(), &mut proved).await;
+            seen_by.answer(also.clone(), &mut seen).await;
+            progress = diagnose_partly(&object, &seen, &proved, knowledge);
+        }
+        reports.push(ExplainReport::from(&progress.0.diagnosis));
     }
     Ok(reports)
 }

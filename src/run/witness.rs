@@ -8,6 +8,7 @@ use crate::{
     snapshot::{
         Why,
         facts::{Facts, Query},
+        load::Dump,
         saved::Saved,
     },
 };
@@ -17,6 +18,8 @@ use crate::{
 pub(super) enum Witness<'a> {
     /// The API server.
     Server(&'a Server),
+    /// A dump, of which a list that may lack objects is an answer only if the second is true.
+    Dump(&'a Dump, bool),
     /// A snapshot. What was not asked when it was taken is a gap.
     Saved(&'a Saved),
     /// A snapshot that is being taken: what it lacks is remembered, to be asked for.
@@ -28,6 +31,7 @@ impl Witness<'_> {
     pub(super) async fn first_look(&self) -> Result<Facts, Error> {
         match self {
             Witness::Server(server) => cluster::first_look(server).await,
+            Witness::Dump(dump, _) => Ok(dump.first_look()),
             Witness::Saved(saved) | Witness::Unfinished(saved, _) => Ok(saved.first_look()),
         }
     }
@@ -36,6 +40,7 @@ impl Witness<'_> {
     pub(super) fn namespace(&self) -> &str {
         match self {
             Witness::Server(server) => &server.connected.namespace,
+            Witness::Dump(..) => "default",
             Witness::Saved(saved) | Witness::Unfinished(saved, _) => &saved.head.default_namespace,
         }
     }
@@ -45,6 +50,13 @@ impl Witness<'_> {
         match self {
             Witness::Server(server) => {
                 cluster::answer(server, queries, facts).await;
+                true
+            }
+            Witness::Dump(dump, partly) => {
+                for query in queries {
+                    let answer = dump.answer(&query, *partly);
+                    facts.answers.insert(query, answer);
+                }
                 true
             }
             Witness::Saved(saved) => {

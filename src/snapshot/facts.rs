@@ -87,7 +87,8 @@ pub enum Query {
 }
 
 /// Which objects of a type are looked for, in a form that every API server can select by.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum By {
     /// `metadata.name`.
     Name(String),

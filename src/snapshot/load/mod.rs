@@ -25,6 +25,7 @@ mod json;
 mod kinds;
 mod place;
 mod time;
+mod whole;
 mod yaml;
 
 use std::{
@@ -34,9 +35,11 @@ use std::{
 
 use jiff::Timestamp;
 
+pub use self::whole::Dump;
 use self::{
     collect::Collector,
     files::{Entry, OpenFile},
+    whole::Whole,
 };
 use super::{
     Filter, Snapshot,
@@ -64,25 +67,45 @@ pub struct Wanted<'a> {
 /// Reads files and directories, `-` being stdin, as if they were one dump.
 pub fn load(paths: &[PathBuf], stdin: &mut dyn Read, wanted: &Wanted<'_>) -> Result<Snapshot, Error> {
     let mut found = Collector::new(wanted.namespace, wanted.filter);
+    collect(&mut found, paths, stdin, wanted.now)?;
+    finish::snapshot(found, paths, wanted)
+}
+
+/// The same with the objects themselves, for explaining them.
+pub fn dump(paths: &[PathBuf], stdin: &mut dyn Read, now: Timestamp) -> Result<Dump, Error> {
+    let filter = Filter::default();
+    let mut found = Collector::new(None, &filter);
+    found.whole = Some(Whole::default());
+    collect(&mut found, paths, stdin, now)?;
+    let whole = found.whole.take().unwrap_or_default();
+    Ok(Dump::new(found, whole, now))
+}
+
+fn collect(
+    found: &mut Collector<'_>,
+    paths: &[PathBuf],
+    stdin: &mut dyn Read,
+    now: Timestamp,
+) -> Result<(), Error> {
     let mut stdin = Some(stdin);
     for path in paths {
         if path == Path::new("-") {
             // A second `-` has nothing left to read, and nothing is missing for it.
             if let Some(stdin) = stdin.take() {
-                let failed = read(&mut found, "stdin", stdin, wanted.now).err();
+                let failed = read(found, "stdin", stdin, now).err();
                 failed.map_or(Ok(()), |cause| Err(unreadable(Path::new("stdin"), cause)))?;
             }
         } else if path.is_dir() {
-            directory(&mut found, path, wanted.now)?;
+            directory(found, path, now)?;
         } else {
-            let file = files::open(path, wanted.now).map_err(|cause| unreadable(path, cause))?;
-            one(&mut found, path, file).map_err(|cause| unreadable(path, cause))?;
+            let file = files::open(path, now).map_err(|cause| unreadable(path, cause))?;
+            one(found, path, file).map_err(|cause| unreadable(path, cause))?;
         }
     }
     if found.is_empty() {
-        return Err(nothing(paths, &found));
+        return Err(nothing(paths, found));
     }
-    finish::snapshot(found, paths, wanted)
+    Ok(())
 }
 
 /// The snapshot that was named, if it is one. A snapshot is the whole answer: it cannot be read together with

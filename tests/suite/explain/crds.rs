@@ -1,5 +1,6 @@
 //! Definitions of types whose instances do not go.
 
+use super::replayed::replayed;
 use super::told::{SOON, delete, goes, release, told, told_to};
 use crate::{
     harness::{Cluster, wait},
@@ -22,6 +23,7 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
         ns.get([gadgets, "free"]).is_none()
     });
 
+    replayed(cluster, crd, "");
     let story = told(cluster, crd, "");
     assert_eq!(
         story.verdict("customresourcecleanup.apiextensions.k8s.io"),

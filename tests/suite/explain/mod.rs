@@ -3,7 +3,8 @@
 mod crds;
 mod namespaces;
 mod pods;
+pub mod replayed;
 mod stopped;
 mod storage;
 mod storage_oracle;
-mod told;
+pub mod told;
