@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::replayed::replayed;
 use super::told::{delete, goes, told, told_to};
 use crate::harness::{Cluster, Namespace, wait};
 
@@ -58,6 +59,7 @@ fn its_node_is_dead() {
     );
 
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story
         .has_root(&format!("Node {node}: not ready"))
@@ -98,6 +100,7 @@ fn its_grace_period_runs() {
         .unwrap()
         .to_owned();
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story.says("slow, not stuck").says(&until).never_advises("delete");
     assert!(story.roots().is_empty(), "{story}");
@@ -113,6 +116,7 @@ fn its_node_is_ready() {
     let node = node(cluster, "True");
     overdue(&ns, &node, "");
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story
         .says("its kubelet cleans up")
@@ -127,6 +131,7 @@ fn its_node_is_ready() {
 {{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {{name: {node}, namespace: kube-node-lease}}, spec: {{holderIdentity: {node}, leaseDurationSeconds: 40, renewTime: \"{renewed:.6}\"}}}}"
     ));
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story.has_root(&format!(
         "Node {node}: Ready by its status, but its kubelet has not renewed its Lease"
@@ -148,6 +153,7 @@ fn it_mirrors_a_static_pod() {
     ns.kubectl(["delete", "pod", "p", "--wait=false"]).success();
     std::thread::sleep(std::time::Duration::from_secs(3));
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "in-use");
     story.says("/etc/kubernetes/manifests").never_advises("--force");
     ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
@@ -169,6 +175,7 @@ fn a_pod_of_something_that_is_no_job_of_kubernetes() {
     ));
     delete(cluster, "pod/p", ns.name());
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(TRACKING), "orphaned");
     story
         .has_root("ConfigMap owner: controls the pod and is no batch/v1 Job")
@@ -194,6 +201,7 @@ fn a_pod_that_its_job_still_counts() {
     let target = format!("pod/{pod}");
     delete(cluster, &target, ns.name());
     let story = told(cluster, &target, ns.name());
+    replayed(cluster, &target, ns.name());
     assert_eq!(story.verdict(TRACKING), "waiting");
     story
         .says("counts a pod only when it has ended")

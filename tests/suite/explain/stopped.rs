@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::replayed::replayed;
 use super::told::{condition, delete, goes, release, told, told_to};
 use crate::{
     harness::{Cluster, Options, wait},
@@ -50,6 +51,7 @@ fn a_dead_api_group_stops_every_namespace() {
         "{asked} requests for {types} types"
     );
 
+    replayed(cluster, "ns/one", "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     story
         .has_root("APIService v1beta1.metrics.k8s.io: API group metrics.k8s.io/v1beta1 does not answer")
@@ -120,6 +122,7 @@ fn the_controller_manager_does_not_run() {
         ("pod/lost", "default", ""),
     ] {
         let story = told(cluster, target, namespace);
+        replayed(cluster, target, namespace);
         assert!(
             ["waiting", "stalled"].contains(&story.verdict(finalizer)),
             "{story}"
