@@ -45,6 +45,14 @@ pub enum Error {
         /// The system's reason.
         cause: io::Error,
     },
+    /// A file could not be written.
+    #[error("cannot write {}: {cause}", path.display())]
+    Write {
+        /// The file, as the user named it.
+        path: PathBuf,
+        /// The system's reason.
+        cause: io::Error,
+    },
     /// Files that were given with `--knowledge` are not as they must be.
     #[error("{} in what --knowledge names; nothing was done", count(mistakes))]
     Knowledge {
@@ -85,7 +93,7 @@ impl Error {
                 hint.as_deref()
             }
             Error::Knowledge { .. } => Some("every key and word: knowledge/README.md"),
-            Error::Read { .. } | Error::Output(_) => None,
+            Error::Read { .. } | Error::Write { .. } | Error::Output(_) => None,
         }
     }
 

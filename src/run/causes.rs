@@ -8,8 +8,8 @@ use std::{
 
 use tokio::time::timeout;
 
+use super::witness::Witness;
 use crate::{
-    cluster::{self, Server},
     diagnose::{Diagnosis, diagnose, looks_into},
     knowledge::Knowledge,
     object::ObjectRef,
@@ -128,7 +128,7 @@ impl Look {
     }
 
     /// Looks until nothing is wanted any more, or the limits are reached.
-    pub(super) async fn run(&mut self, server: &Server, knowledge: &Knowledge) {
+    pub(super) async fn run(&mut self, witness: Witness<'_>, knowledge: &Knowledge) {
         if !self
             .targets
             .iter()
@@ -140,7 +140,7 @@ impl Look {
         // Without the types nothing can be concluded from what is not there.
         let mut facts = match self.known.take() {
             Some(facts) => facts,
-            None => match timeout(LONGEST, cluster::first_look(server)).await {
+            None => match timeout(LONGEST, witness.first_look()).await {
                 Ok(Ok(facts)) => facts,
                 _ => return,
             },
@@ -150,10 +150,10 @@ impl Look {
             facts.answers.insert(Query::Content { namespace }, Ok(answer));
         }
         self.facts = Some(facts);
-        self.fetch(server, began).await;
+        self.fetch(witness, began).await;
         for _ in 0..ROUNDS {
             let wanted = self.round(knowledge);
-            if wanted.is_empty() || !self.answer(server, wanted, began).await {
+            if wanted.is_empty() || !self.answer(witness, wanted, began).await {
                 return;
             }
         }
@@ -186,7 +186,7 @@ impl Look {
     }
 
     /// The objects themselves: many of one type by a list of it, if that is cheaper, else each alone.
-    async fn fetch(&mut self, server: &Server, began: Instant) {
+    async fn fetch(&mut self, witness: Witness<'_>, began: Instant) {
         let mut by_type: BTreeMap<String, Vec<Query>> = BTreeMap::new();
         for target in &self.targets {
             if matches!(target.state, State::Open) && target.object.is_none() {
@@ -220,7 +220,7 @@ impl Look {
             .filter(|query| matches!(query, Query::List { .. }))
             .cloned()
             .collect();
-        self.answer(server, queries, began).await;
+        self.answer(witness, queries, began).await;
         if let Some(facts) = &mut self.facts {
             for list in &lists {
                 spread(list, &self.targets, facts);
@@ -277,18 +277,19 @@ impl Look {
     }
 
     /// Answers the queries, a part at a time. Whether there was time for all.
-    async fn answer(&mut self, server: &Server, queries: Vec<Query>, began: Instant) -> bool {
+    async fn answer(&mut self, witness: Witness<'_>, queries: Vec<Query>, began: Instant) -> bool {
         let Some(facts) = &mut self.facts else {
             return false;
         };
+        let mut all = true;
         for part in queries.chunks(TOGETHER) {
             let rest = LONGEST.saturating_sub(began.elapsed());
-            let answer = cluster::answer(server, part.iter().cloned(), facts);
-            if timeout(rest, answer).await.is_err() {
-                return false;
+            match timeout(rest, witness.answer(part.iter().cloned(), facts)).await {
+                Ok(answered) => all &= answered,
+                Err(_) => return false,
             }
         }
-        true
+        all
     }
 }
 
@@ -405,9 +406,12 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
         // Single groups that do not answer are facts of their own.
         What::Discovery | What::GroupVersion { .. } | What::File { .. } => false,
     };
+    let mut kept: Vec<_> = snapshot.tally.kept.iter().filter(inside).cloned().collect();
+    // Lists end in any order, and what is said must not depend on it.
+    kept.sort_by_cached_key(|seen| (seen.object.type_name.clone(), seen.object.name.clone()));
     Content {
         counts: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),
-        kept: snapshot.tally.kept.iter().filter(inside).cloned().collect(),
+        kept,
         gaps: snapshot.gaps.iter().filter(missed).cloned().collect(),
     }
 }

@@ -12,6 +12,7 @@ use super::{
     causes::Look,
     progress::{EVERY, Line},
     terminal,
+    witness::Witness,
 };
 use crate::{
     cli::Format,
@@ -24,29 +25,68 @@ use crate::{
     settings::{Connection, Scan, Scope, Source},
     snapshot::{
         Snapshot, Why,
-        load::{Wanted, load},
+        load::{self, Wanted},
+        saved::Saved,
     },
 };
 
 pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
-    let (snapshot, look, took) = match &scan.source {
+    match &scan.source {
         Source::Server(connection) => {
             let began = Instant::now();
-            let (snapshot, look) = block_on(read(connection, scan, knowledge))?;
-            (snapshot, look, Some(began.elapsed()))
+            let found = block_on(read(connection, scan, knowledge))?;
+            told(scan, knowledge, found, Some(began.elapsed()))
         }
         Source::Files(paths) => {
-            let wanted = Wanted {
-                namespace: scan.scope.namespace(),
-                types: &scan.types,
-                exclude: &scan.exclude,
-                all: scan.view.all,
-                filter: &scan.filter,
-                now: Timestamp::now(),
-            };
-            (load(paths, &mut stdin().lock(), &wanted)?, None, None)
+            let mut stdin = stdin().lock();
+            match load::saved(paths, &mut stdin)? {
+                Some(saved) => {
+                    let mut scan = scan.clone();
+                    if let (Scope::All, Some(namespace)) = (&scan.scope, &saved.head.namespace) {
+                        scan.scope = Scope::Namespace(namespace.clone());
+                        scan.view.namespace = Some(namespace.clone());
+                    }
+                    let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
+                    told(&scan, knowledge, found, None)
+                }
+                None => {
+                    let snapshot = load::load(paths, &mut stdin, &wanted(scan))?;
+                    told(scan, knowledge, (snapshot, None), None)
+                }
+            }
         }
-    };
+    }
+}
+
+fn wanted(scan: &Scan) -> Wanted<'_> {
+    Wanted {
+        namespace: scan.scope.namespace(),
+        types: &scan.types,
+        exclude: &scan.exclude,
+        all: scan.view.all,
+        filter: &scan.filter,
+        now: Timestamp::now(),
+    }
+}
+
+/// A scan of what a snapshot holds.
+pub(super) async fn replay(
+    witness: Witness<'_>,
+    saved: &Saved,
+    scan: &Scan,
+    knowledge: &Knowledge,
+) -> Result<(Snapshot, Option<Look>), Error> {
+    let mut snapshot = saved.snapshot(&wanted(scan))?;
+    let look = why(witness, &mut snapshot, scan, knowledge).await;
+    Ok((snapshot, look))
+}
+
+fn told(
+    scan: &Scan,
+    knowledge: &Knowledge,
+    (snapshot, look): (Snapshot, Option<Look>),
+    took: Option<Duration>,
+) -> Result<Exit, Error> {
     let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
     if let Some(look) = look {
         report.add_causes(&look.finish(&snapshot, knowledge));
@@ -64,11 +104,22 @@ async fn read(
     let server = Server {
         connected: connect(connection).await?,
     };
+    let (mut snapshot, cut_off) = see(&server, scan).await?;
+    let look = if cut_off {
+        None
+    } else {
+        why(Witness::Server(&server), &mut snapshot, scan, knowledge).await
+    };
+    Ok((snapshot, look))
+}
+
+/// What there is, and whether the server stopped answering.
+pub(super) async fn see(server: &Server, scan: &Scan) -> Result<(Snapshot, bool), Error> {
     let reading = Reading::default();
     let mut line = Line::on_terminal();
     let mut ticks = tokio::time::interval(EVERY);
     {
-        let mut work = std::pin::pin!(cluster::scan(&server, scan, &reading));
+        let mut work = std::pin::pin!(cluster::scan(server, scan, &reading));
         let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
         loop {
             tokio::select! {
@@ -87,17 +138,16 @@ async fn read(
     }
     drop(line);
     let cut_off = reading.is_cut_off();
-    let mut snapshot = reading.finish(&server.connected.server);
-    let look = if cut_off {
-        None
-    } else {
-        why(&server, &mut snapshot, scan, knowledge).await
-    };
-    Ok((snapshot, look))
+    Ok((reading.finish(&server.connected.server), cut_off))
 }
 
 /// Looks at what is being deleted, if anything is, until it is understood or the user has had enough.
-async fn why(server: &Server, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Option<Look> {
+async fn why(
+    witness: Witness<'_>,
+    snapshot: &mut Snapshot,
+    scan: &Scan,
+    knowledge: &Knowledge,
+) -> Option<Look> {
     let all_types = scan.types.is_empty() && scan.exclude.is_empty() && scan.scope == Scope::All;
     let mut look = Look::new(snapshot, scan.is_narrowed(), all_types)?;
     // A server that went away while it was read will not say more now.
@@ -109,7 +159,7 @@ async fn why(server: &Server, snapshot: &mut Snapshot, scan: &Scan, knowledge: &
         return Some(look);
     }
     let stopped = tokio::select! {
-        () = look.run(server, knowledge) => false,
+        () = look.run(witness, knowledge) => false,
         _ = tokio::signal::ctrl_c() => true,
     };
     snapshot.interrupted |= stopped;

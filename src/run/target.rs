@@ -1,24 +1,28 @@
 //! `explain TARGET`: find the object, look until nothing more is wanted, show.
 
 use std::{
-    io::{BufWriter, Write, stdout},
+    io::{BufWriter, Write, stdin, stdout},
     time::{Duration, Instant},
 };
 
-use super::{block_on, terminal};
+use jiff::Timestamp;
+
+use super::{block_on, terminal, witness::Witness};
 use crate::{
     cli::Format,
-    cluster::{self, Server, connect::connect},
-    diagnose::{Diagnosis, diagnose},
+    cluster::{Server, connect::connect},
+    diagnose::{Diagnosis, diagnose, diagnose_partly},
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
+    object::ResourceType,
     output,
     report::ExplainReport,
     settings::Explain,
     snapshot::{
-        Why,
+        What, Why,
         facts::{Answer, Facts, Object, Query, Resource},
+        load::{self, Dump},
         select::select,
     },
 };
@@ -39,63 +43,112 @@ pub(super) struct Named<'a> {
 
 /// Explains each target, one after the other.
 pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Error> {
-    let reports = block_on(async {
-        let server = Server {
-            connected: connect(&explain.connection).await?,
-        };
-        let mut facts = cluster::first_look(&server).await?;
-        let mut reports = Vec::new();
-        for target in targets {
-            let object = find(&server, *target, explain.namespace.as_deref(), &mut facts).await?;
-            let diagnosis = look(&server, &object, &mut facts, knowledge).await;
-            reports.push(ExplainReport::from(&diagnosis));
+    let reports = if explain.from.is_empty() {
+        block_on(async {
+            let server = Server {
+                connected: connect(&explain.connection).await?,
+            };
+            each(Witness::Server(&server), targets, explain, knowledge).await
+        })?
+    } else {
+        let mut stdin = stdin().lock();
+        match load::saved(&explain.from, &mut stdin)? {
+            Some(saved) => block_on(each(Witness::Saved(&saved), targets, explain, knowledge))?,
+            None => {
+                let dump = load::dump(&explain.from, &mut stdin, Timestamp::now())?;
+                block_on(from_dump(&dump, targets, explain, knowledge))?
+            }
         }
-        Ok(reports)
-    })?;
+    };
     show(&reports, explain.format)?;
     Ok(Exit::Done)
 }
 
+async fn each(
+    witness: Witness<'_>,
+    targets: &[Named<'_>],
+    explain: &Explain,
+    knowledge: &Knowledge,
+) -> Result<Vec<ExplainReport>, Error> {
+    let mut facts = witness.first_look().await?;
+    let mut reports = Vec::new();
+    for target in targets {
+        let object = find(witness, *target, explain.namespace.as_deref(), &mut facts).await?;
+        let diagnosis = look(witness, &object, &mut facts, knowledge).await;
+        reports.push(ExplainReport::from(&diagnosis));
+    }
+    Ok(reports)
+}
+
+/// From files that nobody made for this: twice, once with what they hold, once with what that proves.
+async fn from_dump(
+    dump: &Dump,
+    targets: &[Named<'_>],
+    explain: &Explain,
+    knowledge: &Knowledge,
+) -> Result<Vec<ExplainReport>, Error> {
+    for fault in dump.faults() {
+        if let What::File { path, line } = &fault.what {
+            let place = line.map(|line| format!(":{line}")).unwrap_or_default();
+            super::warn(&format!("{path}{place}: {}", fault.why.message()));
+        }
+    }
+    super::inform(&format!("{}; what the files lack is not known", dump.when()));
+    let (seen_by, proved_by) = (Witness::Dump(dump, true), Witness::Dump(dump, false));
+    let (mut seen, mut proved) = (seen_by.first_look().await?, proved_by.first_look().await?);
+    let mut reports = Vec::new();
+    for target in targets {
+        let object = find(proved_by, *target, explain.namespace.as_deref(), &mut proved).await?;
+        let mut progress = diagnose_partly(&object, &seen, &proved, knowledge);
+        for _ in 0..ROUNDS {
+            let (now, also) = &progress;
+            if now.wanted.is_empty() && also.is_empty() {
+                break;
+            }
+            proved_by.answer(now.wanted.clone(), &mut proved).await;
+            seen_by.answer(also.clone(), &mut seen).await;
+            progress = diagnose_partly(&object, &seen, &proved, knowledge);
+        }
+        reports.push(ExplainReport::from(&progress.0.diagnosis));
+    }
+    Ok(reports)
+}
+
 /// Looks, asks for what is wanted, and looks again.
-async fn look(server: &Server, object: &Object, facts: &mut Facts, knowledge: &Knowledge) -> Diagnosis {
+pub(super) async fn look(
+    witness: Witness<'_>,
+    object: &Object,
+    facts: &mut Facts,
+    knowledge: &Knowledge,
+) -> Diagnosis {
     let began = Instant::now();
     for _ in 0..ROUNDS {
         let progress = diagnose(object, facts, knowledge);
         if progress.wanted.is_empty() || began.elapsed() > LONGEST {
             return progress.diagnosis;
         }
-        cluster::answer(server, progress.wanted, facts).await;
+        if !witness.answer(progress.wanted, facts).await {
+            break;
+        }
     }
     diagnose(object, facts, knowledge).diagnosis
 }
 
 async fn find(
-    server: &Server,
+    witness: Witness<'_>,
     target: Named<'_>,
     namespace: Option<&str>,
     facts: &mut Facts,
 ) -> Result<Object, Error> {
-    let selection = select(&[target.resource.to_owned()], &facts.types)
-        .map_err(|unknown| Error::unknown_type(&unknown, &facts.gaps))?;
-    let Some(ty) = selection.types.into_iter().next() else {
-        return Err(Error::Usage {
-            message: format!("{:?} is not one type", target.resource),
-            hint: None,
-        });
+    let (ty, query) = question(target, namespace.unwrap_or(witness.namespace()), facts)?;
+    witness.answer([query.clone()], facts).await;
+    let place = match &query {
+        Query::Object {
+            namespace: Some(namespace),
+            ..
+        } => format!(" in namespace {namespace}"),
+        _ => String::new(),
     };
-    let namespace = ty
-        .namespaced
-        .then(|| namespace.unwrap_or(&server.connected.namespace).to_owned());
-    let query = Query::Object {
-        resource: Resource::new(&ty.group, &ty.plural),
-        namespace: namespace.clone(),
-        name: target.name.to_owned(),
-    };
-    cluster::answer(server, [query.clone()], facts).await;
-    let place = namespace
-        .as_ref()
-        .map(|namespace| format!(" in namespace {namespace}"))
-        .unwrap_or_default();
     let what = format!("{} {}{place}", ty.name(), target.name);
     match facts.answers.get(&query) {
         Some(Ok(Answer::Object(Some(object)))) => Ok((**object).clone()),
@@ -110,6 +163,28 @@ async fn find(
         Some(Err(why)) => Err(unreadable(&what, why)),
         None => Err(unreadable(&what, &Why::Interrupted)),
     }
+}
+
+/// The type of what was named, and the question after the object.
+pub(super) fn question(
+    target: Named<'_>,
+    namespace: &str,
+    facts: &Facts,
+) -> Result<(ResourceType, Query), Error> {
+    let selection = select(&[target.resource.to_owned()], &facts.types)
+        .map_err(|unknown| Error::unknown_type(&unknown, &facts.gaps))?;
+    let Some(ty) = selection.types.into_iter().next() else {
+        return Err(Error::Usage {
+            message: format!("{:?} is not one type", target.resource),
+            hint: None,
+        });
+    };
+    let query = Query::Object {
+        resource: Resource::new(&ty.group, &ty.plural),
+        namespace: ty.namespaced.then(|| namespace.to_owned()),
+        name: target.name.to_owned(),
+    };
+    Ok((ty, query))
 }
 
 fn unreadable(what: &str, why: &Why) -> Error {

@@ -4,6 +4,8 @@
 //! that is known and has no group (`pv/x`) is an object's, since the part of a finalizer before the slash is a
 //! domain, and so are a type with a group and a name after it as two words (`widgets.example.com x`) or with `-n`; everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
 
+use std::path::PathBuf;
+
 use super::Connection;
 use crate::{
     cli::{ConnectionArgs, ExplainArgs, Format},
@@ -18,6 +20,8 @@ pub struct Explain {
     pub asked: Asked,
     /// `-n`.
     pub namespace: Option<String>,
+    /// Files to read instead of the cluster; none for the cluster.
+    pub from: Vec<PathBuf>,
     /// The cluster, where an object is asked about.
     pub connection: Box<Connection>,
     /// How it is shown.
@@ -57,6 +61,7 @@ impl Explain {
         };
         Ok(Explain {
             asked,
+            from: words.from,
             namespace: connection.namespace.clone(),
             connection: Box::new(Connection::new(connection)?),
             format: words.output,

@@ -10,6 +10,7 @@ pub mod gap;
 pub mod glob;
 pub mod json;
 pub mod load;
+pub mod saved;
 pub mod select;
 pub mod selector;
 pub mod tally;
@@ -17,6 +18,7 @@ pub mod tally;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 pub use self::{
     filter::{Filter, Item, NamespaceOnly},
@@ -54,7 +56,8 @@ pub struct TypeRead {
 }
 
 /// The metadata of one object that is worth keeping.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Seen {
     /// Which object.
     pub object: ObjectRef,
@@ -69,7 +72,8 @@ pub struct Seen {
 }
 
 /// One entry of `status.conditions`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Condition {
     /// `type`.
     pub kind: String,

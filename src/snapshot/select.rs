@@ -1,7 +1,8 @@
 //! From the words people type to types: plurals, singulars, kinds, short names, `TYPE.GROUP`,
 //! `TYPE.VERSION.GROUP`, categories, in any case, as `kubectl get` takes them.
 
-use crate::object::ResourceType;
+use super::{Gap, What};
+use crate::{error::Error, object::ResourceType};
 
 /// The types that some words name.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -55,6 +56,59 @@ pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, Unkno
         }
     }
     Ok(selection)
+}
+
+/// Which types a scan is to read, as typed.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// Only these; empty for all.
+    pub types: &'a [String],
+    /// Not these.
+    pub exclude: &'a [String],
+    /// Whether only one namespace is read. What is in no namespace was then not asked for, but the Namespace itself
+    /// was.
+    pub in_one_namespace: bool,
+}
+
+impl Choice<'_> {
+    /// The types to read. `kept_name` is the name under which a type is listed that a server lists under several.
+    pub fn of<'w>(
+        &'w self,
+        all: &[ResourceType],
+        gaps: &[Gap],
+        kept_name: impl Fn(&'w str) -> &'w str,
+    ) -> Result<Selection, Error> {
+        // A type of a group that does not answer is not a mistyped one: it is in the gaps.
+        let hidden = |word: &String| {
+            gaps.iter().any(|gap| matches!(&gap.what, What::GroupVersion { types, .. } if types.iter().any(|name| mentions(std::slice::from_ref(word), name))))
+        };
+        let resolve = |words: &'w [String]| {
+            let words = words.iter().filter(|word| !hidden(word));
+            let words: Vec<_> = words.map(|word| kept_name(word).to_owned()).collect();
+            select(&words, all).map_err(|unknown| Error::unknown_type(&unknown, gaps))
+        };
+        let excluded = resolve(self.exclude)?;
+        let mut chosen = if self.types.is_empty() {
+            let in_scope =
+                |ty: &&ResourceType| !self.in_one_namespace || ty.namespaced || ty.is("", "namespaces");
+            Selection {
+                types: all.iter().filter(in_scope).cloned().collect(),
+                notes: Vec::new(),
+            }
+        } else {
+            resolve(self.types)?
+        };
+        let is_excluded = |ty: &ResourceType| excluded.types.iter().any(|other| other.name() == ty.name());
+        chosen.types.retain(|ty| !is_excluded(ty));
+        Ok(chosen)
+    }
+}
+
+/// Whether one of the words is this `plural.group`, in full or without its group.
+pub fn mentions(words: &[String], name: &str) -> bool {
+    words
+        .iter()
+        .any(|word| word == name || name.split('.').next() == Some(word))
 }
 
 enum Found {

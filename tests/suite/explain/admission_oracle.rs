@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     admission::{GROUP, canary, configuration, heard, refusal, two_versions},
-    storage_oracle::Dice,
+    dice::Dice,
     told::delete,
 };
 use crate::harness::{Cluster, Options};
@@ -13,11 +13,8 @@ use crate::harness::{Cluster, Options};
 const HOLD: &str = "admission.example.test/hold";
 const ROUNDS: u64 = 16;
 
+/// What this test throws for.
 impl Dice {
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[usize::try_from(self.below(from.len() as u64)).unwrap()]
-    }
-
     /// One or two of them.
     fn some(&mut self, from: &[&str]) -> Value {
         let mut all = vec![*self.pick(from)];
@@ -85,7 +82,7 @@ fn fields(dice: &mut Dice) -> (Value, bool) {
     }
     let mut certain = true;
     if dice.below(5) < 2 {
-        let chosen = usize::try_from(dice.below(CONDITIONS.len() as u64)).unwrap();
+        let chosen = dice.below(CONDITIONS.len());
         certain = chosen < KNOWN;
         fields["matchConditions"] = json!([{"name": "c", "expression": CONDITIONS[chosen]}]);
     }
@@ -151,7 +148,7 @@ fn stories(cluster: &Cluster, targets: &[(String, &str)]) -> Vec<(String, String
 fn rejected_is_said_if_and_only_if_the_server_refuses() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let rounds = number("FINALIZERS_ADMISSION_ROUNDS").unwrap_or(ROUNDS);
-    let mut dice = Dice(number("FINALIZERS_ADMISSION_SEED").unwrap_or(7));
+    let mut dice = Dice::new(number("FINALIZERS_ADMISSION_SEED").unwrap_or(7));
     let cluster = Cluster::with(&Options {
         controller_manager: false,
         ..Options::default()

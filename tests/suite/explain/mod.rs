@@ -3,12 +3,14 @@
 mod admission;
 mod admission_oracle;
 mod crds;
+mod dice;
 mod namespaces;
 mod oracle;
 mod pods;
 pub mod reads;
+pub mod replayed;
 mod stopped;
 mod storage;
 mod taken_away;
-mod told;
+pub mod told;
 mod weaker;

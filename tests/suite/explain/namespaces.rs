@@ -1,6 +1,7 @@
 //! Namespaces that do not go.
 
 use super::{
+    replayed::replayed,
     taken_away::{for_all_types, withstands_each, withstands_less},
     told::{condition, delete, goes, release, told, told_to},
 };
@@ -33,6 +34,7 @@ fn it_waits_for_what_is_left_and_says_which() {
     condition(cluster, name, "NamespaceFinalizersRemaining", "True");
 
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     story
         .has_root("Widget w: being deleted, held by widgets.example.test/clean")
@@ -107,6 +109,7 @@ fn its_conditions_say_all_is_gone_while_a_pod_is_stuck() {
     condition(cluster, name, "NamespaceContentRemaining", "False");
 
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     story
         .has_root("Pod p: being deleted, held by example.test/keep")
@@ -153,6 +156,7 @@ fn an_entry_of_spec_finalizers_that_nobody_removes() {
             cluster.get(["namespace", &name]).unwrap()["spec"]["finalizers"] == serde_json::json!([entry])
         });
         let story = told(cluster, &format!("ns/{name}"), "");
+        replayed(cluster, &format!("ns/{name}"), "");
         assert_eq!(story.verdict(entry), verdict);
         story
             .says("spec.finalizers")
@@ -186,6 +190,7 @@ fn the_entry_is_not_taken_out_while_something_would_stay_behind() {
     };
     finalize("\"example.test/a\"");
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     story
         .says("would be left behind: ")
         .says("ORPHANED OBJECTS")
@@ -211,6 +216,7 @@ fn both_of_its_lists_are_shown() {
             .is_none()
     });
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     story
         .says("metadata.finalizers")
         .says("controller.cattle.io/namespace-auth, example.test/other")
@@ -256,6 +262,7 @@ webhooks:
     condition(cluster, name, "NamespaceDeletionContentFailure", "True");
 
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "failing");
     story
         .has_root(&format!(
@@ -309,6 +316,7 @@ fn an_object_whose_namespace_was_finalized_by_force() {
 
     let target = format!("{widgets}/w");
     let story = told(cluster, &target, &name);
+    replayed(cluster, &target, &name);
     story
         .has_root(&format!("Namespace {name}: does not exist"))
         .says("delete keys in etcd by hand")
@@ -323,6 +331,7 @@ fn an_object_whose_namespace_was_finalized_by_force() {
     assert!(story.unread().contains("namespaces"), "{story}");
 
     let story = told(cluster, &target, &name);
+    replayed(cluster, &target, &name);
     story.follow(cluster, "kubectl create namespace");
     told(cluster, &target, &name).never_says("was finalized by force");
     release(cluster, &target, &name);

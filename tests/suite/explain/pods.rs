@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::{
+    replayed::replayed,
     taken_away::withstands_less,
     told::{delete, goes, told, told_to},
 };
@@ -61,6 +62,7 @@ fn its_node_is_dead() {
     );
 
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story
         .has_root(&format!("Node {node}: not ready"))
@@ -102,6 +104,7 @@ fn its_grace_period_runs() {
         .unwrap()
         .to_owned();
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story.says("slow, not stuck").says(&until).never_advises("delete");
     assert!(story.roots().is_empty(), "{story}");
@@ -117,6 +120,7 @@ fn its_node_is_ready() {
     let node = node(cluster, "True");
     overdue(&ns, &node, "");
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story
         .says("its kubelet cleans up")
@@ -131,6 +135,7 @@ fn its_node_is_ready() {
 {{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {{name: {node}, namespace: kube-node-lease}}, spec: {{holderIdentity: {node}, leaseDurationSeconds: 40, renewTime: \"{renewed:.6}\"}}}}"
     ));
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story.has_root(&format!(
         "Node {node}: Ready by its status, but its kubelet has not renewed its Lease"
@@ -153,6 +158,7 @@ fn it_mirrors_a_static_pod() {
     ns.kubectl(["delete", "pod", "p", "--wait=false"]).success();
     std::thread::sleep(std::time::Duration::from_secs(3));
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "in-use");
     story.says("/etc/kubernetes/manifests").never_advises("--force");
     withstands_less(cluster, "pod/p", ns.name(), 8);
@@ -175,6 +181,7 @@ fn a_pod_of_something_that_is_no_job_of_kubernetes() {
     ));
     delete(cluster, "pod/p", ns.name());
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(TRACKING), "orphaned");
     story
         .has_root("ConfigMap owner: controls the pod and is no batch/v1 Job")
@@ -201,6 +208,7 @@ fn a_pod_that_its_job_still_counts() {
     let target = format!("pod/{pod}");
     delete(cluster, &target, ns.name());
     let story = told(cluster, &target, ns.name());
+    replayed(cluster, &target, ns.name());
     assert_eq!(story.verdict(TRACKING), "waiting");
     story
         .says("counts a pod only when it has ended")

@@ -11,7 +11,6 @@
 
 mod api;
 mod canary;
-mod dice;
 mod judge;
 mod key;
 mod run;
