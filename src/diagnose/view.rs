@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     knowledge::Knowledge,
+    object::ResourceType,
     snapshot::{
         Gap, What, Why,
         facts::{Answer, Content, Facts, Object, Query, Resource},
@@ -70,6 +71,19 @@ impl<'a> View<'a> {
     /// Whether the server has this type.
     pub fn has_type(&self, resource: &Resource) -> bool {
         self.facts.resource_type(resource).is_some()
+    }
+
+    /// The type of this kind, if the server has it.
+    pub fn kind(&self, group: &str, kind: &str) -> Option<&'a ResourceType> {
+        self.facts
+            .types
+            .iter()
+            .find(|ty| ty.group == group && ty.kind == kind)
+    }
+
+    /// Whether a type that is not among the known ones does not exist: every group has said its types.
+    pub fn knows_all_types(&self) -> bool {
+        !self.facts.types.is_empty() && self.facts.gaps.is_empty()
     }
 
     /// One object, or that there is none.

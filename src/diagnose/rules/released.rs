@@ -8,7 +8,7 @@
 //! `stalled` when nothing is said, `orphaned` without the driver.
 
 use super::{
-    attachment,
+    attached, attachment, complaint,
     disk::{disk, fate},
     holder::Holder,
     reclaim::keep_disk,
@@ -19,7 +19,7 @@ use crate::{
         model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
-    object::{Age, Finalizer},
+    object::Finalizer,
     snapshot::facts::Object,
 };
 
@@ -45,8 +45,8 @@ pub(super) fn released(
                 .iter()
                 .map(|attachment| attachment::blocker(attachment, view))
                 .collect();
-            for attachment in attachments.iter().filter(|one| one.deletion().is_some()) {
-                finding.steps.push(attachment::look_at(attachment));
+            for attachment in &attachments {
+                finding.steps.extend(attached::steps(attachment, view));
             }
         }
         Err(missing) => unseen.push(format!(
@@ -58,7 +58,18 @@ pub(super) fn released(
     let status = volume.text("/status/message");
     match failure {
         _ if !finding.wait.on.is_empty() => finding.wait.verdict = Verdict::Waiting,
-        Ok(Some(event)) => failing(&mut finding, volume, event, view),
+        Ok(Some(event)) => {
+            let message = event.text("/message");
+            let source = format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name());
+            complaint::quote(
+                &mut finding,
+                ("it failed", source),
+                message,
+                event_time(event),
+                view,
+            );
+            finding.steps.extend(complaint::steps(volume, message));
+        }
         Ok(None) if !status.is_empty() => {
             finding.wait.verdict = Verdict::Failing;
             finding.say(format!("; it failed: {status}"));
@@ -82,27 +93,6 @@ pub(super) fn released(
     }
     finding.steps.push(keep_disk(volume));
     finding
-}
-
-fn failing(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
-    let message = event.text("/message");
-    let ago = event_time(event)
-        .map(|time| format!(" {} ago", Age::between(time, view.now())))
-        .unwrap_or_default();
-    finding.wait.verdict = Verdict::Failing;
-    finding.say(format!("; it failed{ago}: {message}"));
-    finding.evidence.push(Evidence {
-        source: format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name()),
-        value: message.to_owned(),
-        strength: Strength::Strong,
-    });
-    finding.steps.push(Step {
-        text: format!(
-            "repair what the driver complains of: \"{message}\". It tries again by itself; touching the volume makes it \
-             look at once"
-        ),
-        ..super::nudge(volume)
-    });
 }
 
 /// Nothing is attached and nothing is said: events are kept for an hour only.

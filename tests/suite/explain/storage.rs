@@ -2,14 +2,19 @@
 
 mod attachments;
 mod claims;
+mod nodes;
+mod owners;
+mod sidecars;
 mod snapshots;
+mod sources;
+mod vac;
 mod volumes;
 
 use std::{process::Command, time::Duration};
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, CsiDriver, Namespace, User, wait};
+use crate::harness::{Cluster, Namespace, User, wait};
 
 const SOON: Duration = Duration::from_secs(60);
 
