@@ -4,6 +4,7 @@ mod attached;
 mod attachment;
 mod catalogued;
 mod claim;
+mod complaint;
 mod content_failure;
 mod controller_manager;
 mod crd;
@@ -19,6 +20,7 @@ mod namespace_conditions;
 mod namespace_content;
 mod namespace_lists;
 mod node;
+mod owners;
 mod pod;
 mod pod_collector;
 mod reclaim;
@@ -35,6 +37,7 @@ mod storage;
 mod storage_tests;
 #[cfg(test)]
 mod taken_away;
+mod vac;
 mod volume;
 #[cfg(test)]
 #[path = "../../tests/suite/explain/weaker.rs"]
@@ -67,6 +70,7 @@ const SOON: i64 = 60;
 pub(super) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     let mut findings = each(object, view);
     controller_manager::mention(object, &mut findings, view);
+    owners::look(object, &mut findings, view);
     findings
 }
 
@@ -154,6 +158,12 @@ const RULES: &[Rule] = &[
         plural: "persistentvolumes",
         finalizer: "external-attacher/",
         look: attachment::on_volume,
+    },
+    Rule {
+        group: "storage.k8s.io",
+        plural: "volumeattributesclasses",
+        finalizer: "kubernetes.io/vac-protection",
+        look: vac::in_use,
     },
     Rule {
         group: "storage.k8s.io",
@@ -257,6 +267,13 @@ fn nudge(object: &Object) -> Step {
         )),
         safety: Safety::Safe,
     }
+}
+
+/// Whether a step only makes a controller look again.
+fn is_nudge(step: &Step) -> bool {
+    step.command
+        .as_deref()
+        .is_some_and(|command| command.contains("kubectl-finalizers/nudged"))
 }
 
 /// Takes one entry out of `metadata.finalizers`, and only if it still stands in its place.

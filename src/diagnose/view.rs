@@ -83,6 +83,19 @@ impl<'a> View<'a> {
         self.facts.resource_type(&Resource::new(group, plural))
     }
 
+    /// The type of this kind, if the server has it.
+    pub fn kind(&self, group: &str, kind: &str) -> Option<&'a ResourceType> {
+        self.facts
+            .types
+            .iter()
+            .find(|ty| ty.group == group && ty.kind == kind)
+    }
+
+    /// Whether a type that is not among the known ones does not exist: every group has said its types.
+    pub fn knows_all_types(&self) -> bool {
+        !self.facts.types.is_empty() && self.facts.gaps.is_empty()
+    }
+
     /// One object, or that there is none.
     pub fn object(
         &self,

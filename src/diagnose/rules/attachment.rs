@@ -45,25 +45,22 @@ pub(super) fn on_volume(volume: &Object, finalizer: &Finalizer, view: &View<'_>)
     holder.testify(&mut finding);
     if attachments.is_empty() {
         finding.say("; none does");
+        if finding.wait.verdict == Verdict::Stalled {
+            finding.steps.push(super::nudge(volume));
+        }
         holder.or_gone(
             &mut finding,
             volume,
             "nothing is attached, so this one finalizer guards nothing any more; leave the others alone",
         );
-        if finding.wait.verdict == Verdict::Stalled {
-            finding.steps.push(super::nudge(volume));
-        }
     } else {
         finding.wait.verdict = Verdict::Waiting;
         finding.do_not.push(format!(
             "remove {} by hand while an attachment is there: without the volume object the disk can never be detached",
             finalizer.name
         ));
-        for attachment in attachments
-            .iter()
-            .filter(|attachment| attachment.deletion().is_some())
-        {
-            finding.steps.push(look_at(attachment));
+        for attachment in &attachments {
+            finding.steps.extend(super::attached::steps(attachment, view));
         }
     }
     finding

@@ -49,29 +49,21 @@ pub(super) fn mention(object: &Object, findings: &mut [Finding], view: &View<'_>
 /// Adds the stale Lease to what is in the way, if it is stale. Where it cannot be seen, nothing is taken out in the
 /// place of a controller that perhaps only does not run.
 pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
-    let (lease, ago) = match stale(view) {
-        Ok(Some(stale)) => stale,
+    let blocker = match blocker(view) {
+        Ok(Some(blocker)) => blocker,
         Ok(None) => return,
         Err(_) => {
             finding.steps.retain(|step| step.when != super::STILL_THERE);
             return;
         }
     };
-    finding.wait.on.push(Blocker::new(
-        Some(lease.reference()),
-        format!(
-            "last renewed {ago} ago: kube-controller-manager does not run, or cannot reach the API server, and none of \
-             Kubernetes' own controllers acts"
-        ),
-    ));
+    if !finding.wait.on.contains(&blocker) {
+        finding.wait.on.push(blocker);
+    }
     // Nobody looks, however often it is touched.
-    finding.steps.retain(|step| {
-        let nudge = step
-            .command
-            .as_deref()
-            .is_some_and(|command| command.contains("kubectl-finalizers/nudged"));
-        !nudge && step.when != super::STILL_THERE
-    });
+    finding
+        .steps
+        .retain(|step| !super::is_nudge(step) && step.when != super::STILL_THERE);
     finding.steps.insert(
         0,
         Step {
@@ -88,6 +80,19 @@ pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
     finding.do_not.push(
         "take finalizers out one by one because everything hangs: that skips what they protect, and the cause stays".into(),
     );
+}
+
+/// Its stale Lease, in the way of whatever one of its controllers is to do.
+pub(super) fn blocker(view: &View<'_>) -> Result<Option<Blocker>, Missing> {
+    Ok(stale(view)?.map(|(lease, ago)| {
+        Blocker::new(
+            Some(lease.reference()),
+            format!(
+                "last renewed {ago} ago: kube-controller-manager does not run, or cannot reach the API server, and none \
+                 of Kubernetes' own controllers acts"
+            ),
+        )
+    }))
 }
 
 /// Its Lease and the time since the last renewal, if that is too long ago.

@@ -7,13 +7,13 @@
 //! volume object is gone. **Advises** to let the driver detach; never to take the finalizer off while the node may still
 //! write.
 
-use super::{holder::Holder, storage::let_go};
+use super::{complaint, holder::Holder, storage::let_go};
 use crate::{
     diagnose::{
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
-    object::{Age, Finalizer},
+    object::Finalizer,
     snapshot::facts::Object,
 };
 
@@ -27,7 +27,9 @@ pub(super) fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &V
         holder.alive()
     );
     if attachment.deletion().is_none() {
-        return super::attached::not_deleted(attachment, finalizer, says, view);
+        let mut finding = super::attached::not_deleted(attachment, finalizer, says, view);
+        failing_to_attach(&mut finding, attachment, view);
+        return finding;
     }
     let mut finding = Finding::new(
         Some(finalizer.clone()),
@@ -40,20 +42,22 @@ pub(super) fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &V
          system",
         finalizer.name
     ));
-    let error = attachment.text("/status/detachError/message");
-    if !error.is_empty() {
-        failing(&mut finding, attachment, error, view);
-    }
+    failing(&mut finding, attachment, view);
     let volume = attachment.text("/spec/source/persistentVolumeName");
     if !volume.is_empty() {
         match view.object("", "persistentvolumes", "", volume) {
             Ok(None) => without_volume(&mut finding, attachment, finalizer, volume),
+<<<<<<< HEAD
             Err(missing) => {
                 // Without the volume it would stay for ever, whatever the attacher tries.
                 finding.outlook.clear();
                 if error.is_empty() {
                     finding.wait.verdict = Verdict::Unknown;
                 }
+=======
+            Err(missing) if finding.wait.verdict != Verdict::Failing => {
+                finding.wait.verdict = Verdict::Unknown;
+>>>>>>> storage
                 finding.say(format!(
                     "; whether volume {volume} still exists is not known: {}",
                     missing.in_words()
@@ -83,37 +87,62 @@ pub(super) fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &V
         ),
     );
     if finding.wait.verdict == Verdict::Stalled && finding.steps.is_empty() {
-        finding.steps.push(super::nudge(attachment));
+        quiet(&mut finding, attachment);
     }
     finding
 }
 
-fn failing(finding: &mut Finding, attachment: &Object, error: &str, view: &View<'_>) {
-    let ago = attachment
-        .time("/status/detachError/time")
-        .map(|time| format!(" {} ago", Age::between(time, view.now())))
-        .unwrap_or_default();
-    finding.wait.verdict = Verdict::Failing;
-    finding.say(format!("; detaching failed{ago}: {error}"));
-    finding.evidence.push(Evidence {
-        source: format!(
-            "VolumeAttachment {} status.detachError.message",
-            attachment.name()
-        ),
-        value: error.to_owned(),
-        strength: Strength::Strong,
-    });
-    finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
-        then: "the attacher tries again and again, with longer and longer pauses".into(),
-    });
+/// The attacher is alive and writes no error: it has not been heard of at all, or it may not even say why.
+fn quiet(finding: &mut Finding, attachment: &Object) {
+    finding.say("; it has written no error");
+    finding.steps.push(super::nudge(attachment));
     finding.steps.push(Step {
         when: "what to do",
-        text: format!(
-            "repair what the driver complains of: \"{error}\". Then touch the attachment, and the attacher tries at once"
-        ),
-        ..super::nudge(attachment)
+        text: "if that does not help, read the log of the csi-attacher container beside the driver's controller: the driver \
+               may not answer, or the attacher may lack the rights to patch volumeattachments and volumeattachments/status, \
+               without which it cannot even say so"
+            .into(),
+        command: None,
+        safety: Safety::Safe,
     });
+}
+
+/// Not being deleted, and not attached either.
+fn failing_to_attach(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
+    let error = attachment.text("/status/attachError/message");
+    if !error.is_empty() {
+        let source = format!(
+            "VolumeAttachment {} status.attachError.message",
+            attachment.name()
+        );
+        let time = attachment.time("/status/attachError/time");
+        complaint::quote(finding, ("attaching fails", source), error, time, view);
+    }
+}
+
+/// The last attempt failed: to detach it, or, where that was never tried, to attach it.
+fn failing(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
+    let detaching = attachment.text("/status/detachError/message");
+    let attaching = attachment.text("/status/attachError/message");
+    if !detaching.is_empty() {
+        let source = format!(
+            "VolumeAttachment {} status.detachError.message",
+            attachment.name()
+        );
+        let time = attachment.time("/status/detachError/time");
+        complaint::quote(finding, ("detaching failed", source), detaching, time, view);
+        finding.steps.extend(complaint::steps(attachment, detaching));
+        finding.outlook.push(Outlook {
+            when: "if nothing is done".into(),
+            then: "the attacher tries again and again, with longer and longer pauses".into(),
+        });
+    } else if !attaching.is_empty() {
+        let time = attachment.time("/status/attachError/time");
+        finding.say(format!(
+            "; it was never attached, which failed{}: {attaching}",
+            complaint::ago(time, view)
+        ));
+    }
 }
 
 /// The attacher reads the volume before each detach, so without it every one fails.

@@ -43,6 +43,25 @@ pub(super) fn leaks(volume: &Object) -> bool {
     policy(volume) == "Delete" && volume.deletion().is_some() && !is_reclaimed(volume)
 }
 
+/// Why a volume with policy Delete has no finalizer that makes anybody delete its disk. None can be added any more when
+/// it is being deleted.
+pub(super) fn why_unprotected(volume: &Object) -> String {
+    let provisioned = volume.annotation("pv.kubernetes.io/provisioned-by");
+    if provisioned.starts_with("kubernetes.io/") {
+        return format!(
+            "Kubernetes adds kubernetes.io/pv-controller to volumes of {provisioned} from 1.31 on (HonorPVReclaimPolicy)"
+        );
+    }
+    if volume.text("/spec/csi/driver").is_empty() {
+        return "It is no CSI volume, and nobody provisioned it: nobody adds one".to_owned();
+    }
+    format!(
+        "The csi-provisioner of {} adds external-provisioner.volume.kubernetes.io/finalizer while a volume is Bound, from \
+         v5.0 on (HonorPVReclaimPolicy): it is older, or did not run since",
+        volume.text("/spec/csi/driver")
+    )
+}
+
 /// What becomes of the disk of a volume that no claim holds.
 pub(super) fn free_fate(volume: &Object) -> String {
     let disk = disk(volume);
@@ -61,7 +80,8 @@ pub(super) fn fate(volume: &Object) -> String {
     match policy(volume) {
         "Delete" if leaks(volume) => format!(
             "the volume object goes, and the disk {disk} IS LEAKED: the volume was deleted first, and no finalizer \
-             makes the provisioner delete it"
+             makes the provisioner delete it. {}",
+            why_unprotected(volume)
         ),
         "Delete" => format!("the disk {disk} IS DESTROYED (reclaim policy Delete)"),
         policy => format!("the disk {disk} stays (reclaim policy {policy})"),

@@ -9,10 +9,10 @@ use super::storage::let_go;
 use crate::{
     diagnose::{
         holder::{self, Life},
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
-    object::Finalizer,
+    object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
 };
 
@@ -114,12 +114,62 @@ impl Holder {
         }
     }
 
+    /// A Lease that is not renewed is no proof that its holder is gone: it may be paused, or cut off. But it does not
+    /// act, and touching the object makes nobody look.
+    pub(super) fn or_late(&self, finding: &mut Finding, object: &Object) {
+        let Some(Life::Stale { lease, ago }) = &self.life else {
+            return;
+        };
+        if object.deletion().is_none() {
+            return;
+        }
+        let (namespace, name) = lease.split_once('/').unwrap_or(("", lease));
+        let who = match self.driver.as_str() {
+            "" => "its holder".to_owned(),
+            driver => format!("the sidecar of driver {driver}"),
+        };
+        finding.wait.on.push(Blocker::new(
+            Some(ObjectRef {
+                type_name: "leases.coordination.k8s.io".into(),
+                kind: "Lease".into(),
+                api_version: "coordination.k8s.io/v1".into(),
+                namespace: Some(namespace.to_owned()),
+                name: name.to_owned(),
+                uid: String::new(),
+            }),
+            format!("last renewed {ago} ago: {who} does not run, hangs, or cannot reach the API server"),
+        ));
+        finding.steps.retain(|step| !super::is_nudge(step));
+        finding.steps.insert(
+            0,
+            Step {
+                when: "what to do",
+                text: format!(
+                    "see whether {who} runs, and bring it back: it then finishes by itself. Its Lease says who held it last"
+                ),
+                command: Some(format!(
+                    "kubectl -n {namespace} get lease {name} -o jsonpath='{{.spec.holderIdentity}}{{\"\\n\"}}'; kubectl -n \
+                     {namespace} get pods -o wide"
+                )),
+                safety: Safety::Safe,
+            },
+        );
+    }
+
     /// Nothing is in the way but that the holder has not acted: because it is gone, or for another reason.
     /// `keeps` is what stays behind if the finalizer is removed in its place.
     pub(super) fn or_gone(&self, finding: &mut Finding, object: &Object, keeps: &str) {
+<<<<<<< HEAD
         // What could not be seen may be what is in the way, or its last sign of life.
         let unsure = finding.wait.verdict == Verdict::Unknown;
         if unsure || !self.is_gone() || object.deletion().is_none() {
+=======
+        if object.deletion().is_none() {
+            return;
+        }
+        if !self.is_gone() {
+            self.or_late(finding, object);
+>>>>>>> storage
             return;
         }
         let finalizer = finding.wait.finalizer.clone();

@@ -8,7 +8,7 @@
 //! `stalled` when nothing is said, `orphaned` without the driver.
 
 use super::{
-    attachment,
+    attached, attachment, complaint,
     disk::{disk, fate},
     holder::Holder,
     reclaim::keep_disk,
@@ -19,7 +19,7 @@ use crate::{
         model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
-    object::{Age, Finalizer},
+    object::Finalizer,
     snapshot::facts::Object,
 };
 
@@ -45,8 +45,8 @@ pub(super) fn released(
                 .iter()
                 .map(|attachment| attachment::blocker(attachment, view))
                 .collect();
-            for attachment in attachments.iter().filter(|one| one.deletion().is_some()) {
-                finding.steps.push(attachment::look_at(attachment));
+            for attachment in &attachments {
+                finding.steps.extend(attached::steps(attachment, view));
             }
         }
         Err(missing) => unseen.push(format!(
@@ -62,7 +62,11 @@ pub(super) fn released(
             finding.wait.verdict = Verdict::Waiting;
         }
         _ if !finding.wait.on.is_empty() => finding.wait.verdict = Verdict::Waiting,
-        Ok(Some(event)) => failing(&mut finding, volume, event, view),
+        Ok(Some(event)) => {
+            quote(&mut finding, volume, event, view);
+            let message = event.text("/message");
+            finding.steps.extend(complaint::steps(volume, message));
+        }
         Ok(None) if !status.is_empty() => {
             finding.wait.verdict = Verdict::Failing;
             finding.say(format!("; it failed: {status}"));
@@ -95,29 +99,14 @@ fn is_attached(event: &Object) -> bool {
 }
 
 fn quote(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
-    let message = event.text("/message");
-    let ago = event_time(event)
-        .map(|time| format!(" {} ago", Age::between(time, view.now())))
-        .unwrap_or_default();
-    finding.say(format!("; it failed{ago}: {message}"));
-    finding.evidence.push(Evidence {
-        source: format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name()),
-        value: message.to_owned(),
-        strength: Strength::Strong,
-    });
-}
-
-fn failing(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
-    quote(finding, volume, event, view);
-    finding.wait.verdict = Verdict::Failing;
-    finding.steps.push(Step {
-        text: format!(
-            "repair what the driver complains of: \"{}\". It tries again by itself; touching the volume makes it look at \
-             once",
-            event.text("/message")
-        ),
-        ..super::nudge(volume)
-    });
+    let source = format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name());
+    complaint::quote(
+        finding,
+        ("it failed", source),
+        event.text("/message"),
+        event_time(event),
+        view,
+    );
 }
 
 /// Nothing is attached and nothing is said: events are kept for an hour only.

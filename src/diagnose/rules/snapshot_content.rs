@@ -10,6 +10,7 @@
 use serde_json::Value;
 
 use super::{
+    complaint,
     holder::Holder,
     snapshot::GROUP,
     storage::{event_time, last_event},
@@ -19,7 +20,7 @@ use crate::{
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
-    object::{Age, Finalizer},
+    object::Finalizer,
     snapshot::facts::Object,
 };
 
@@ -114,23 +115,8 @@ fn failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
             return;
         }
     };
-    let ago = time
-        .map(|time| format!(" {} ago", Age::between(time, view.now())))
-        .unwrap_or_default();
-    finding.wait.verdict = Verdict::Failing;
-    finding.say(format!("; it failed{ago}: {message}"));
-    finding.evidence.push(Evidence {
-        source,
-        value: message.to_owned(),
-        strength: Strength::Strong,
-    });
-    finding.steps.push(Step {
-        text: format!(
-            "repair what the driver complains of: \"{message}\". It tries again by itself; touching the content makes it \
-             look at once"
-        ),
-        ..super::nudge(content)
-    });
+    complaint::quote(finding, ("it failed", source), message, time, view);
+    finding.steps.extend(complaint::steps(content, message));
 }
 
 /// No `volumesnapshot-being-deleted`: the sidecar does nothing until the snapshot itself is deleted.

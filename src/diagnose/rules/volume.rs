@@ -9,7 +9,7 @@
 //! Delete and no reclaim finalizer it is leaked, because the object vanishes before anybody looks at its policy.
 
 use super::{
-    disk::{disk, fate, free_fate, is_reclaimed, leaks, policy, retain},
+    disk::{disk, fate, free_fate, is_reclaimed, leaks, policy, retain, why_unprotected},
     holder::Holder,
     storage::unknown,
 };
@@ -81,9 +81,14 @@ fn held_by_claim(
     says: String,
     view: &View<'_>,
 ) -> Finding {
-    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::InUse, says);
     let phase = claim.text("/status/phase");
     let users = super::claim::users(claim, view);
+    // A claim on its way out that nobody uses is not in use any more; it waits for its own finalizers.
+    let verdict = match &users {
+        Ok(users) if users.is_empty() && claim.deletion().is_some() => Verdict::Waiting,
+        _ => Verdict::InUse,
+    };
+    let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
     let going = if claim.deletion().is_some() {
         "being deleted too"
     } else {
@@ -159,8 +164,9 @@ fn would(finding: &mut Finding, volume: &Object) {
         say(
             "deleted before it",
             format!(
-                "LEAKED INFRASTRUCTURE: the volume object goes with the claim, and nobody deletes the disk {}",
-                disk(volume)
+                "LEAKED INFRASTRUCTURE: the volume object goes with the claim, and nobody deletes the disk {}. {}",
+                disk(volume),
+                why_unprotected(volume)
             ),
         );
     }

@@ -2,7 +2,12 @@
 
 mod attachments;
 mod claims;
+mod nodes;
+mod owners;
+mod sidecars;
 mod snapshots;
+mod sources;
+mod vac;
 mod volumes;
 
 use std::{process::Command, time::Duration};

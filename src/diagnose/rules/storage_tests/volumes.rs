@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    LONG_AGO, PROVISIONER, World, claim, csi_node, driver, failed_delete, lease, text, verdict, volume,
-    warned,
+    LONG_AGO, PROVISIONER, World, attachment, claim, csi_node, driver, failed_delete, lease, text, verdict,
+    volume, warned,
 };
 use crate::diagnose::Verdict;
 
@@ -117,4 +117,50 @@ fn who_was_heard_of_lately_and_who_is_no_csi_driver_is_not_gone() {
     let other = World::of([nfs, csi_node("d.example.com")]).explain();
     assert_eq!(verdict(&other), Verdict::Stalled);
     assert!(!text(&other).contains("not installed"));
+}
+
+#[test]
+fn without_the_controller_manager_nothing_is_nudged() {
+    let stopped = || lease("kube-controller-manager", LONG_AGO);
+    let protected = || volume(&["kubernetes.io/pv-protection"], "Retain", "Bound", true);
+    let going = || claim(&["kubernetes.io/pvc-protection"], true);
+    let attached = || {
+        let mut attached = attachment("pv", false, "");
+        attached.value["metadata"]["finalizers"] = json!(["external-attacher/d-example-com"]);
+        attached
+    };
+    let released = || volume(&["external-attacher/d-example-com"], "Retain", "Released", true);
+    for world in [
+        World::of([protected(), stopped()]),
+        World::of([protected(), going(), stopped()]),
+        World::of([going(), stopped()]),
+        World::of([attached(), released(), stopped(), driver()]),
+        World::of([released(), attached(), stopped(), driver()]),
+    ] {
+        let diagnosis = world.explain();
+        assert!(
+            text(&diagnosis).contains("kube-controller-manager does not run"),
+            "{diagnosis:?}"
+        );
+        assert!(!text(&diagnosis).contains("nudged"), "{diagnosis:?}");
+        assert!(!text(&diagnosis).contains("six minutes"), "{diagnosis:?}");
+        assert_ne!(verdict(&diagnosis), Verdict::InUse);
+    }
+}
+
+#[test]
+fn a_leak_says_which_release_would_have_held_this_volume() {
+    let leaking = |change: fn(&mut Value)| {
+        let mut leaking = volume(&["kubernetes.io/pv-protection"], "Delete", "Bound", true);
+        change(&mut leaking.value);
+        text(&World::of([leaking, claim(&[], false)]).explain())
+    };
+    assert!(leaking(|_| ()).contains("The csi-provisioner of d.example.com adds"));
+    let in_tree = leaking(|volume| {
+        volume["spec"]["csi"] = Value::Null;
+        volume["metadata"]["annotations"] =
+            json!({"pv.kubernetes.io/provisioned-by": "kubernetes.io/host-path"});
+    });
+    assert!(in_tree.contains("volumes of kubernetes.io/host-path from 1.31 on"));
+    assert!(leaking(|volume| volume["spec"]["csi"] = Value::Null).contains("nobody adds one"));
 }

@@ -7,10 +7,10 @@ use std::{
 
 use serde_json::{Value, json};
 
+use super::super::dice::Dice;
 use super::{
     api::{Api, until},
     canary::Canary,
-    dice::Dice,
     judge::Said,
     key::{Key, Kind},
     state::{State, Thing, state},

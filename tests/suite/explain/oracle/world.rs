@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::super::dice::Dice;
 use super::{
-    dice::Dice,
     key::{Key, Kind},
 };
 

@@ -6,7 +6,8 @@ use crate::harness::{Cluster, wait};
 
 #[test]
 fn snapshots_that_do_not_go() {
-    let cluster = Cluster::shared();
+    // It stops the snapshot-controller, and others of the shared cluster would take its place.
+    let cluster = &Cluster::start();
     let ns = cluster.namespace("snapshots");
     let driver = cluster.csi_driver("snap.example.test").with_snapshots().start();
     bound_claim(&ns, "snap.example.test");
