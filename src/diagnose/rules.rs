@@ -1,10 +1,13 @@
 //! One cause, one file. This is the table: which rule speaks for which finalizer of which type.
 
 mod attachment;
+mod backend;
 mod catalogued;
 mod claim;
 mod content_failure;
 mod controller_manager;
+mod conversion;
+mod corrupt;
 mod crd;
 mod dead_api;
 mod job_tracking;

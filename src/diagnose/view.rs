@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     knowledge::Knowledge,
+    object::ResourceType,
     snapshot::{
         Gap, What, Why,
         facts::{Answer, Content, Facts, Object, Query, Resource},
@@ -70,6 +71,11 @@ impl<'a> View<'a> {
     /// Whether the server has this type.
     pub fn has_type(&self, resource: &Resource) -> bool {
         self.facts.resource_type(resource).is_some()
+    }
+
+    /// The server's types.
+    pub fn types(&self) -> &'a [ResourceType] {
+        &self.facts.types
     }
 
     /// One object, or that there is none.

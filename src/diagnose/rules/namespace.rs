@@ -18,11 +18,14 @@ use super::{
 use crate::{
     diagnose::{
         holder,
-        model::{Blocker, Evidence, Finding, Outlook, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::{Age, Finalizer},
-    snapshot::facts::{Content, Object},
+    snapshot::{
+        Seen,
+        facts::{Content, Object},
+    },
 };
 
 pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
@@ -59,6 +62,10 @@ pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
         .evidence
         .extend(life.iter().filter_map(holder::Life::evidence));
     content_failure::look(&mut finding, namespace, view);
+    unreported(&mut finding, namespace, view);
+    if namespace.deletion().is_some() {
+        outlook(&mut finding, name, view);
+    }
     quote_conditions(&mut finding, namespace, view);
     finding.do_not.push(
         "empty spec.finalizers through /finalize: what is left stays in etcd in a namespace that no longer exists, and \
@@ -101,7 +108,8 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
         not_deleted(finding, content, blind, &groups);
         return;
     }
-    others(finding, content, &groups);
+    others(finding, content, &groups, name);
+    made_again(finding, content, namespace);
     if all == 0 {
         nothing_left(finding, content, dead, blind, namespace, view);
     } else {
@@ -112,21 +120,16 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
         };
         finding.say(format!(". Left now: {}{and}", counted(&content.counts)));
         if let Some(("False", _, message)) = namespace.condition("NamespaceContentRemaining") {
+            let why = if content.counts.contains_key("pods") {
+                "from Kubernetes 1.33 on they do while pods are left"
+            } else {
+                "what the controller could not list it does not count"
+            };
             finding.say(format!(
-                ". Its own conditions say \"{message}\", which is not so: from Kubernetes 1.33 on they do while pods are left"
+                ". Its own conditions say \"{message}\", which is not so: {why}"
             ));
         }
     }
-    finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
-        then: if super::controller_manager::stale(view).is_some() {
-            "it stays at least until kube-controller-manager runs again".into()
-        } else if finding.wait.on.is_empty() {
-            "the namespace controller looks again within a minute".into()
-        } else {
-            "it stays until what is named above is gone".into()
-        },
-    });
 }
 
 fn not_deleted(finding: &mut Finding, content: &Content, blind: bool, groups: &[Group<'_>]) {
@@ -187,6 +190,77 @@ fn nothing_left(
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.push(super::nudge(namespace));
     }
+}
+
+/// The first is what people search for: it is what stands in the log of the restore or the pipeline that failed.
+fn outlook(finding: &mut Finding, name: &str, view: &View<'_>) {
+    finding.outlook.push(Outlook {
+        when: "until it is gone".into(),
+        then: format!(
+            "nothing can be created in it: unable to create new content in namespace {name} because it is being terminated"
+        ),
+    });
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: if super::controller_manager::stale(view).is_some() {
+            "it stays at least until kube-controller-manager runs again".into()
+        } else if finding.wait.on.is_empty() {
+            "the namespace controller looks again within a minute".into()
+        } else {
+            "it stays until what is named above is gone".into()
+        },
+    });
+}
+
+/// Nothing can be created in a namespace that is being deleted, as admission forbids that on every type that this
+/// server stores (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`). It is possible where
+/// that plugin is switched off, where another API server serves the type, and for a moment while one of several API
+/// servers has not heard of the deletion.
+fn made_again(finding: &mut Finding, content: &Content, namespace: &Object) {
+    let Some(deletion) = namespace.deletion() else {
+        return;
+    };
+    let newer = |seen: &&Seen| seen.created.is_some_and(|created| created > deletion.timestamp);
+    let made: Vec<_> = content.kept.iter().filter(newer).collect();
+    if let Some(first) = made.first() {
+        finding.say(format!(
+            ". {} created after the deletion was asked for, such as {} {}: somebody may go on making them, and then it never \
+             ends; an API server should forbid that (admission plugin NamespaceLifecycle)",
+            match made.len() {
+                1 => "1 object was".to_owned(),
+                count => format!("{count} objects were"),
+            },
+            first.object.type_name,
+            first.object.name
+        ));
+    }
+}
+
+/// A controller that is at work writes its conditions after the first look, which begins within five seconds.
+fn unreported(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
+    let silent = namespace.list("/status/conditions").is_empty();
+    let Some(deletion) = namespace.deletion().filter(|_| silent) else {
+        return;
+    };
+    // Where something is in the way, that is why; much of it is only there because the controller has acted.
+    let blocked = finding.wait.on.iter().any(|blocker| !blocker.rest);
+    if blocked || super::is_recent(namespace, view) || super::controller_manager::stale(view).is_some() {
+        return;
+    }
+    let age = Age::between(deletion.requested_at(), view.now());
+    finding.say(format!(
+        ". After {age} the namespace controller has not written a single condition: it does not run, or cannot finish its \
+         first look"
+    ));
+    finding.steps.push(Step {
+        when: "what to do",
+        text: "see whether the namespace controller runs: its name in --controllers of kube-controller-manager, and its log"
+            .into(),
+        command: Some(
+            "kubectl -n kube-system get pods -l component=kube-controller-manager -o yaml | grep -e --controllers".into(),
+        ),
+        safety: Safety::Safe,
+    });
 }
 
 /// Whether the controller wrote a condition just now: then it is at work, however old the deletion is.

@@ -7,3 +7,4 @@ mod stopped;
 mod storage;
 mod storage_oracle;
 mod told;
+mod unreadable;
