@@ -2,11 +2,14 @@
 
 mod attached;
 mod attachment;
+mod backend;
 mod catalogued;
 mod claim;
 mod complaint;
 mod content_failure;
 mod controller_manager;
+mod conversion;
+mod corrupt;
 mod crd;
 mod dead_api;
 mod detach;
@@ -24,9 +27,9 @@ mod owners;
 mod pod;
 mod pod_collector;
 mod reclaim;
+mod refused;
 mod release;
 mod released;
-mod refused;
 #[cfg(test)]
 mod sample;
 mod snapshot;

@@ -96,6 +96,11 @@ impl<'a> View<'a> {
         !self.facts.types.is_empty() && self.facts.gaps.is_empty()
     }
 
+    /// The server's types.
+    pub fn types(&self) -> &'a [ResourceType] {
+        &self.facts.types
+    }
+
     /// One object, or that there is none.
     pub fn object(
         &self,

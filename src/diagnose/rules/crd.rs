@@ -9,13 +9,17 @@
 
 use std::collections::BTreeMap;
 
+use super::{conversion, corrupt};
 use crate::{
     diagnose::{
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
-        view::View,
+        view::{Missing, View},
     },
     object::Finalizer,
-    snapshot::facts::{Object, Resource},
+    snapshot::{
+        Gap, Why,
+        facts::{Object, Resource},
+    },
 };
 
 /// More groups of instances than this are summed up.
@@ -42,7 +46,10 @@ pub(super) fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) ->
         match view.list(&resource.group, &resource.plural, "") {
             Ok(instances) => left(&mut finding, crd, instances, view),
             Err(missing) if missing.is_ours() => unseen(&mut finding, &missing.in_words(), "", message),
-            Err(missing) => unseen(&mut finding, &missing.in_words(), reason, message),
+            Err(missing) => {
+                unseen(&mut finding, &missing.in_words(), reason, message);
+                unreadable(&mut finding, crd, &missing, message, view);
+            }
         }
     } else {
         unseen(
@@ -70,6 +77,24 @@ fn unseen(finding: &mut Finding, why: &str, reason: &str, message: &str) {
         finding.wait.verdict = Verdict::Unknown;
     }
     finding.say(format!("; which objects are left is not known: {why}"));
+}
+
+/// Objects that nobody can read, as against those that only we may not.
+fn unreadable(finding: &mut Finding, crd: &Object, missing: &Missing, message: &str, view: &View<'_>) {
+    let told = match missing {
+        Missing::Gap(Gap {
+            why: Why::ServerError(text) | Why::Throttled(text),
+            ..
+        }) => text,
+        _ => "",
+    };
+    if conversion::failed(told) || conversion::failed(message) {
+        finding.wait.verdict = Verdict::Failing;
+        if let Some(webhook) = conversion::webhook(finding, crd, view) {
+            finding.wait.on.extend(webhook.on);
+        }
+    }
+    corrupt::look(finding, [told, message].into_iter(), view);
 }
 
 fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'_>) {

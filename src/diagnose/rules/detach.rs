@@ -47,17 +47,12 @@ pub(super) fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &V
     if !volume.is_empty() {
         match view.object("", "persistentvolumes", "", volume) {
             Ok(None) => without_volume(&mut finding, attachment, finalizer, volume),
-<<<<<<< HEAD
             Err(missing) => {
                 // Without the volume it would stay for ever, whatever the attacher tries.
                 finding.outlook.clear();
-                if error.is_empty() {
+                if finding.wait.verdict != Verdict::Failing {
                     finding.wait.verdict = Verdict::Unknown;
                 }
-=======
-            Err(missing) if finding.wait.verdict != Verdict::Failing => {
-                finding.wait.verdict = Verdict::Unknown;
->>>>>>> storage
                 finding.say(format!(
                     "; whether volume {volume} still exists is not known: {}",
                     missing.in_words()

@@ -159,17 +159,12 @@ impl Holder {
     /// Nothing is in the way but that the holder has not acted: because it is gone, or for another reason.
     /// `keeps` is what stays behind if the finalizer is removed in its place.
     pub(super) fn or_gone(&self, finding: &mut Finding, object: &Object, keeps: &str) {
-<<<<<<< HEAD
         // What could not be seen may be what is in the way, or its last sign of life.
-        let unsure = finding.wait.verdict == Verdict::Unknown;
-        if unsure || !self.is_gone() || object.deletion().is_none() {
-=======
-        if object.deletion().is_none() {
+        if finding.wait.verdict == Verdict::Unknown || object.deletion().is_none() {
             return;
         }
         if !self.is_gone() {
             self.or_late(finding, object);
->>>>>>> storage
             return;
         }
         let finalizer = finding.wait.finalizer.clone();

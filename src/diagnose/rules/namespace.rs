@@ -18,11 +18,14 @@ use super::{
 use crate::{
     diagnose::{
         holder,
-        model::{Blocker, Evidence, Finding, Outlook, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::{Age, Finalizer},
-    snapshot::facts::{Content, Object},
+    snapshot::{
+        Seen,
+        facts::{Content, Object},
+    },
 };
 
 pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
@@ -42,8 +45,12 @@ pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
     let name = namespace.name();
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
     let dead = dead_api::look(&mut finding, view);
+    let mut blind = true;
     match view.content(name) {
-        Ok(Some(content)) => left(&mut finding, content, dead, namespace, view),
+        Ok(Some(content)) => {
+            blind = is_blind(content, view);
+            left(&mut finding, content, (dead, blind), namespace, view);
+        }
         Ok(None) => {}
         Err(missing) => {
             if !dead {
@@ -59,6 +66,10 @@ pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
         .evidence
         .extend(life.iter().filter_map(holder::Life::evidence));
     content_failure::look(&mut finding, namespace, view);
+    unreported(&mut finding, namespace, view);
+    if namespace.deletion().is_some() {
+        outlook(&mut finding, name, blind, view);
+    }
     quote_conditions(&mut finding, namespace, view);
     finding.do_not.push(
         "empty spec.finalizers through /finalize: what is left stays in etcd in a namespace that no longer exists, and \
@@ -68,10 +79,20 @@ pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
     finding
 }
 
-fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object, view: &View<'_>) {
+/// Whether some of it could not be seen.
+fn is_blind(content: &Content, view: &View<'_>) -> bool {
+    !content.gaps.is_empty() || dead_api::is_partly_blind(view.silent_groups())
+}
+
+fn left(
+    finding: &mut Finding,
+    content: &Content,
+    (dead, blind): (bool, bool),
+    namespace: &Object,
+    view: &View<'_>,
+) {
     let name = namespace.name();
     let all: u64 = content.counts.values().sum();
-    let blind = !content.gaps.is_empty() || dead_api::is_partly_blind(view.silent_groups());
     finding.evidence.push(Evidence {
         source: format!("a list of every type in {name}"),
         value: if blind {
@@ -101,7 +122,8 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
         not_deleted(finding, content, blind, &groups);
         return;
     }
-    others(finding, content, &groups);
+    others(finding, content, &groups, name);
+    made_again(finding, content, namespace);
     if all == 0 {
         nothing_left(finding, content, dead, blind, namespace, view);
     } else {
@@ -112,25 +134,16 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
         };
         finding.say(format!(". Left now: {}{and}", counted(&content.counts)));
         if let Some(("False", _, message)) = namespace.condition("NamespaceContentRemaining") {
+            let why = if content.counts.contains_key("pods") {
+                "from Kubernetes 1.33 on they do while pods are left"
+            } else {
+                "what the controller could not list it does not count"
+            };
             finding.say(format!(
-                ". Its own conditions say \"{message}\", which is not so: from Kubernetes 1.33 on they do while pods are left"
+                ". Its own conditions say \"{message}\", which is not so: {why}"
             ));
         }
     }
-    finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
-        then: match super::controller_manager::stale(view) {
-            Ok(Some(_)) => "it stays at least until kube-controller-manager runs again".into(),
-            Err(_) if !finding.wait.on.is_empty() => {
-                "it stays at least until what is named above is gone, and whether kube-controller-manager runs, which \
-                 then has to act, is not known"
-                    .into()
-            }
-            _ if !finding.wait.on.is_empty() => "it stays until what is named above is gone".into(),
-            Ok(None) if !blind => "the namespace controller looks again within a minute".into(),
-            _ => "it stays until what could not be seen is in order, if that is what holds it".into(),
-        },
-    });
 }
 
 fn not_deleted(finding: &mut Finding, content: &Content, blind: bool, groups: &[Group<'_>]) {
@@ -191,6 +204,84 @@ fn nothing_left(
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.push(super::nudge(namespace));
     }
+}
+
+/// The first is what people search for: it is what stands in the log of the restore or the pipeline that failed.
+fn outlook(finding: &mut Finding, name: &str, blind: bool, view: &View<'_>) {
+    finding.outlook.push(Outlook {
+        when: "until it is gone".into(),
+        then: format!(
+            "nothing can be created in it: unable to create new content in namespace {name} because it is being terminated"
+        ),
+    });
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: match super::controller_manager::stale(view) {
+            Ok(Some(_)) => "it stays at least until kube-controller-manager runs again".into(),
+            Err(_) if !finding.wait.on.is_empty() => {
+                "it stays at least until what is named above is gone, and whether kube-controller-manager runs, which \
+                 then has to act, is not known"
+                    .into()
+            }
+            _ if !finding.wait.on.is_empty() => "it stays until what is named above is gone".into(),
+            Ok(None) if !blind => "the namespace controller looks again within a minute".into(),
+            _ => "it stays until what could not be seen is in order, if that is what holds it".into(),
+        },
+    });
+}
+
+/// Nothing can be created in a namespace that is being deleted, as admission forbids that on every type that this
+/// server stores (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`). It is possible where
+/// that plugin is switched off, where another API server serves the type, and for a moment while one of several API
+/// servers has not heard of the deletion.
+fn made_again(finding: &mut Finding, content: &Content, namespace: &Object) {
+    let Some(deletion) = namespace.deletion() else {
+        return;
+    };
+    let newer = |seen: &&Seen| seen.created.is_some_and(|created| created > deletion.timestamp);
+    let made: Vec<_> = content.kept.iter().filter(newer).collect();
+    if let Some(first) = made.first() {
+        finding.say(format!(
+            ". {} created after the deletion was asked for, such as {} {}: somebody may go on making them, and then it never \
+             ends; an API server should forbid that (admission plugin NamespaceLifecycle)",
+            match made.len() {
+                1 => "1 object was".to_owned(),
+                count => format!("{count} objects were"),
+            },
+            first.object.type_name,
+            first.object.name
+        ));
+    }
+}
+
+/// A controller that is at work writes its conditions after the first look, which begins within five seconds.
+fn unreported(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
+    let silent = namespace.list("/status/conditions").is_empty();
+    let Some(deletion) = namespace.deletion().filter(|_| silent) else {
+        return;
+    };
+    // Where something is in the way, that is why; much of it is only there because the controller has acted.
+    let blocked = finding.wait.on.iter().any(|blocker| !blocker.rest);
+    if blocked
+        || super::is_recent(namespace, view)
+        || !matches!(super::controller_manager::stale(view), Ok(None))
+    {
+        return;
+    }
+    let age = Age::between(deletion.requested_at(), view.now());
+    finding.say(format!(
+        ". After {age} the namespace controller has not written a single condition: it does not run, or cannot finish its \
+         first look"
+    ));
+    finding.steps.push(Step {
+        when: "what to do",
+        text: "see whether the namespace controller runs: its name in --controllers of kube-controller-manager, and its log"
+            .into(),
+        command: Some(
+            "kubectl -n kube-system get pods -l component=kube-controller-manager -o yaml | grep -e --controllers".into(),
+        ),
+        safety: Safety::Safe,
+    });
 }
 
 /// Whether the controller wrote a condition just now: then it is at work, however old the deletion is.

@@ -18,6 +18,8 @@ use crate::{
 pub(super) const SHOWN: usize = 8;
 /// Of so many groups one object is explained in full: each costs a few requests.
 pub(super) const DEEP: usize = 3;
+/// So many objects of one type may be too many for one request.
+const MANY: u64 = 1000;
 /// More types than this are summed up in a sentence.
 pub(super) const NAMED: usize = 4;
 
@@ -111,7 +113,7 @@ pub(super) fn one_group(
 }
 
 /// What has not been asked to go yet.
-pub(super) fn others(finding: &mut Finding, content: &Content, groups: &[Group<'_>]) {
+pub(super) fn others(finding: &mut Finding, content: &Content, groups: &[Group<'_>], namespace: &str) {
     let mut rest = content.counts.clone();
     for group in groups {
         if let Some(count) = rest.get_mut(group.type_name) {
@@ -131,7 +133,8 @@ pub(super) fn others(finding: &mut Finding, content: &Content, groups: &[Group<'
     } else if unseen_pods {
         "not being deleted yet; whether pods are left, for which everything else waits, is not known"
     } else {
-        "not being deleted yet"
+        slow(finding, &rest, namespace);
+        return;
     };
     finding
         .wait
@@ -153,4 +156,35 @@ pub(super) fn counted(counts: &BTreeMap<String, u64>) -> String {
         named.push(format!("{rest} of {} other types", counts.len() - NAMED));
     }
     named.join(", ")
+}
+
+/// What no finalizer holds goes one object after the other. A request to delete very many may end before it is done,
+/// and the next begins again (`kubernetes/kubernetes#107948`).
+fn slow(finding: &mut Finding, rest: &BTreeMap<String, u64>, namespace: &str) {
+    let many = rest.values().any(|count| *count >= MANY);
+    let pace = if many {
+        "; slow, not stuck, as long as their number falls"
+    } else {
+        ""
+    };
+    finding.wait.on.push(Blocker::rest(format!(
+        "{}: not being deleted yet, and no finalizer holds them{pace}",
+        counted(rest)
+    )));
+    let Some((type_name, count)) = rest.iter().max_by_key(|(_, count)| **count) else {
+        return;
+    };
+    if *count >= MANY {
+        finding.steps.push(Step {
+            when: "number does not fall?",
+            text: format!(
+                "DELETES what the deletion of the namespace deletes anyway, in small portions: its own requests may run out \
+                 of time over {count} {type_name}"
+            ),
+            command: Some(format!(
+                "kubectl get {type_name} -n {namespace} -o name | xargs -r -n 100 kubectl delete -n {namespace} --wait=false"
+            )),
+            safety: Safety::Destructive,
+        });
+    }
 }

@@ -34,7 +34,7 @@ pub(super) fn look(pod: &Object, view: &View<'_>) -> Finding {
     let node = pod.text("/spec/nodeName");
     let says = format!("its grace period ended {overdue} ago");
     if node.is_empty() {
-        return collected(&format!("{says}, and it has no node"), overdue, view);
+        return collected(&format!("{says}, and it has no node"), pod, view);
     }
     match view.object("", "nodes", "", node) {
         Err(missing) => unseen(
@@ -43,11 +43,7 @@ pub(super) fn look(pod: &Object, view: &View<'_>) -> Finding {
             &missing,
         ),
         Ok(None) => {
-            let mut finding = collected(
-                &format!("{says}, and its node {node} does not exist"),
-                overdue,
-                view,
-            );
+            let mut finding = collected(&format!("{says}, and its node {node} does not exist"), pod, view);
             finding.evidence.push(Evidence {
                 source: format!("Node {node}"),
                 value: "not found".into(),
@@ -229,8 +225,14 @@ mod tests {
     #[test]
     fn a_node_that_is_gone_is_the_pod_collectors_turn() {
         let told = World::new().object("", "nodes", "", "a", None).explain(&pod());
-        assert_eq!(verdict(&told, ""), Some(Verdict::Stalled));
+        // It may have gone a second ago, however long the pod has been waiting.
+        assert_eq!(verdict(&told, ""), Some(Verdict::Waiting));
         assert!(said(&told).contains("pod-garbage-collector"));
+        assert!(
+            told.outlook[0]
+                .then
+                .contains("by 2026-01-01T12:01:20Z at the latest")
+        );
         assert!(!commands(&told).contains("--force"));
     }
 

@@ -13,4 +13,5 @@ mod stopped;
 mod storage;
 mod taken_away;
 pub mod told;
+mod unreadable;
 mod weaker;

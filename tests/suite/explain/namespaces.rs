@@ -296,6 +296,53 @@ webhooks:
 }
 
 #[test]
+fn a_policy_that_works_denies_the_deletion_of_its_content() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("policed");
+    let name = ns.name();
+    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}");
+    let policy = cluster.unique("keep");
+    cluster.apply(&format!(
+        "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: {policy}}}
+spec:
+  matchConstraints:
+    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {name}}}}}
+    resourceRules: [{{apiGroups: [''], apiVersions: ['*'], resources: [configmaps], operations: [DELETE]}}]
+  validations: [{{expression: 'false', message: keep this for the auditors}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: {policy}}}
+spec: {{policyName: {policy}, validationActions: [Deny]}}
+"
+    ));
+    wait("the policy is in force", super::told::SOON, || {
+        ns.kubectl(["delete", "configmap", "c", "--dry-run=server"]).code != 0
+    });
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, name, "NamespaceDeletionContentFailure", "True");
+    let story = told(cluster, &format!("ns/{name}"), "");
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .has_root(&format!(
+            "ValidatingAdmissionPolicy {policy}: policy {policy} denies"
+        ))
+        .says("keep this for the auditors")
+        .never_advises("kubectl delete")
+        .is_careful();
+    story.follow(cluster, "kubectl get validatingadmissionpolicies");
+
+    // Between two looks the policy goes; the condition is still the old one.
+    delete(cluster, &format!("validatingadmissionpolicy/{policy}"), "");
+    delete(cluster, &format!("validatingadmissionpolicybinding/{policy}"), "");
+    told(cluster, &format!("ns/{name}"), "").never_says("denies the deletion");
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
 fn an_object_whose_namespace_was_finalized_by_force() {
     let cluster = Cluster::shared();
     let name = cluster.unique("survivor");

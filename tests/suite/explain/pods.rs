@@ -90,6 +90,28 @@ fn its_node_is_dead() {
 }
 
 #[test]
+fn its_node_was_deleted() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("no-node");
+    let node = node(cluster, "Unknown");
+    overdue(&ns, &node, "");
+    delete(cluster, &format!("node/{node}"), "");
+    let story = told(cluster, "pod/p", ns.name());
+    assert_eq!(story.verdict(KUBELET), "waiting");
+    story
+        .says("does not exist; removed by kube-controller-manager (pod-garbage-collector)")
+        .says("at the latest")
+        .never_advises("--force")
+        .never_advises("taint");
+    let until = story.0["outlook"][0]["then"].as_str().unwrap();
+    let until = until.split("removes it by ").nth(1).unwrap();
+    let until: Timestamp = until.split(' ').next().unwrap().parse().unwrap();
+    goes(cluster, "pod/p", ns.name());
+    // A machine under load is late by itself; a minute more is not what is promised, but is no lie either.
+    assert!(Timestamp::now() < until + jiff::SignedDuration::from_mins(1));
+}
+
+#[test]
 fn its_grace_period_runs() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("grace");

@@ -41,7 +41,31 @@ fn a_dead_api_group_stops_every_namespace() {
         .has_root("APIService v1beta1.metrics.k8s.io")
         .never_says("; nothing is left in it");
 
+    // With finalizers in both lists, content and the dead group: each cause is named, and named once.
+    cluster.apply(
+        "{apiVersion: v1, kind: Namespace, metadata: {name: both, finalizers: [controller.cattle.io/namespace-auth]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: both, finalizers: [example.test/keep]}}",
+    );
+    delete(cluster, "ns/both", "");
+    condition(cluster, "both", "NamespaceFinalizersRemaining", "True");
+    let story = told(cluster, "ns/both", "");
+    assert_eq!(story.verdict("controller.cattle.io/namespace-auth"), "unknown");
+    assert_eq!(story.verdict("kubernetes"), "waiting");
+    for cause in ["APIService v1beta1.metrics.k8s.io: ", "ConfigMap c: "] {
+        let named = story
+            .roots()
+            .iter()
+            .filter(|root| root.starts_with(cause))
+            .count();
+        assert_eq!(named, 1, "{cause}\n{story}");
+    }
+    story.is_careful().never_advises("finalize -f");
+
     told(cluster, "ns/two", "").follow(cluster, "kubectl delete apiservice v1beta1.metrics.k8s.io");
+    release(cluster, "configmap/c", "both");
+    release(cluster, "ns/both", "");
+    goes(cluster, "ns/both", "");
     goes(cluster, "ns/one", "");
     goes(cluster, "ns/two", "");
 }
