@@ -17,7 +17,7 @@ use crate::{
 
 pub use self::{
     catalog::Catalog,
-    explain::{Asked, Explain, Target},
+    explain::{Asked, Explain, Place, Target},
 };
 
 /// How to reach the API server, as the command line has it. Empty means: as the kubeconfig says.
