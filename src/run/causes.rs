@@ -312,7 +312,7 @@ fn admit(
 /// Requests that a query takes.
 fn cost(query: &Query, facts: &Facts, counts: &BTreeMap<String, u64>) -> usize {
     match query {
-        Query::Object { .. } | Query::Events { .. } => 1,
+        Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
         Query::List { resource, .. } => counts.get(&resource.name()).map_or(1, |count| pages(*count)),
         Query::Content { .. } => facts.types.iter().filter(|ty| ty.namespaced).count(),
     }
