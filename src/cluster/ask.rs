@@ -105,7 +105,7 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             namespace,
             by,
         } => match facts.resource_type(resource) {
-            Some(ty) => list(server, ty, namespace.as_deref(), &selected(by))
+            Some(ty) => list(server, ty, namespace.as_deref(), &selected(by), accept(ty))
                 .await
                 .map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),

@@ -76,16 +76,12 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn head(&self, report: &ExplainReport) -> String {
-        let headline = self.lines(&harmless(&report.headline), 0, 0);
-        let mut head: String = headline
-            .iter()
-            .map(|line| format!("{}\n", self.style.heading(line)))
-            .collect();
+        let mut head = String::new();
+        for line in self.lines(&harmless(&report.headline), 0, 0) {
+            head.extend([&*self.style.heading(&line), "\n"]);
+        }
         if report.interrupted {
-            let stopped = "STOPPED before everything was read; what is missing is named at the end.";
-            for line in self.lines(stopped, 0, 0) {
-                head += &format!("{}\n", self.style.warning(&line));
-            }
+            head += &self.warning("STOPPED before everything was read; what is missing is named at the end.");
         }
         head + &self.bullets("note", &report.notes)
     }
@@ -99,8 +95,8 @@ impl Page<'_> {
             let label = if at == 0 { &*step.when } else { "" };
             text += &self.labelled(label, &format!("{number}{}", step.text), number.len());
             for line in step.command.iter().flat_map(|command| command.lines()) {
-                let indent = self.margin() + number.len();
-                text += &format!("{:indent$}{}\n", "", harmless(line));
+                let indent = " ".repeat(self.margin() + number.len());
+                text.extend([&*indent, &*harmless(line), "\n"]);
             }
         }
         text
@@ -137,10 +133,7 @@ impl Page<'_> {
             .collect();
         let mut text = self.bullets("NOT READ", &texts);
         if !texts.is_empty() {
-            let weaker = "What was not read weakens what is said above.";
-            for line in self.lines(weaker, 0, 0) {
-                text += &format!("{}\n", self.style.warning(&line));
-            }
+            text += &self.warning("What was not read weakens what is said above.");
         }
         text
     }
@@ -164,17 +157,25 @@ impl Page<'_> {
         let mut start = " ".repeat(margin);
         if margin == BELOW || label.width() >= LABEL {
             if !label.is_empty() {
-                written += &format!("{}\n", self.style.heading(&label));
+                written.extend([&*self.style.heading(&label), "\n"]);
             }
         } else if !label.is_empty() {
             let space = " ".repeat(LABEL - label.width());
             start = format!("{}{space}", self.style.heading(&label));
         }
         for line in self.lines(&harmless(text), margin, hanging) {
-            written += &format!("{start}{line}\n");
+            written.extend([&*start, &*line, "\n"]);
             start = " ".repeat(margin);
         }
         written
+    }
+
+    fn warning(&self, text: &str) -> String {
+        let lines = self.lines(text, 0, 0);
+        lines
+            .iter()
+            .flat_map(|line| [self.style.warning(line), "\n".to_owned()])
+            .collect()
     }
 
     fn margin(&self) -> usize {

@@ -52,13 +52,11 @@ impl Page<'_> {
                 .finalizer
                 .as_ref()
                 .map_or("(no finalizer)".to_owned(), ToString::to_string);
-            *text += &format!(
-                "{item}{}   {}\n",
-                self.style.heading(&harmless(&name)),
-                self.style.warning(wait.verdict.word())
-            );
+            let name = self.style.heading(&harmless(&name));
+            let verdict = self.style.warning(wait.verdict.word());
+            text.extend([&*item, &*name, NOTHING, &*verdict, "\n"]);
             for line in self.lines(&harmless(&wait.says), below.width(), 0) {
-                *text += &format!("{below}{line}\n");
+                text.extend([&*below, &*line, "\n"]);
             }
             self.blockers(&wait.blockers, &below, text);
         }
@@ -77,8 +75,8 @@ impl Page<'_> {
                 self.mark_root(&mut lines, below.width());
             }
             for (at, line) in lines.iter().enumerate() {
-                let start = if at == 0 { &item } else { &below };
-                *text += &format!("{start}{line}\n");
+                let start = if at == 0 { item.as_str() } else { below.as_str() };
+                text.extend([start, line.as_str(), "\n"]);
             }
             self.blockers(&blocker.blockers, &below, text);
             self.waits(&blocker.waits_for, &below, text);
@@ -90,7 +88,7 @@ impl Page<'_> {
         let mark = self.branches().root;
         match lines.last_mut() {
             Some(last) if used + last.width() + NOTHING.len() + mark.width() <= self.width => {
-                *last += &format!("{NOTHING}{mark}");
+                last.extend([NOTHING, mark]);
             }
             _ => lines.push(mark.to_owned()),
         }

@@ -160,7 +160,10 @@ fn subject(query: &Query) -> String {
             namespace,
             name,
         } => within(format!("{} {name}", resource.name()), namespace.as_ref()),
-        Query::List { resource, namespace } => within(resource.name(), namespace.as_ref()),
+        Query::List { resource, namespace }
+        | Query::Search {
+            resource, namespace, ..
+        } => within(resource.name(), namespace.as_ref()),
         Query::Events { name, .. } => format!("events about {name}"),
         Query::Content { namespace } => format!("all that is in {namespace}"),
     }

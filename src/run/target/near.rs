@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(near("dtaa-0"), ["data-0", "data-1", "data-10"]);
         assert_eq!(near("Uploads"), ["uploads"]);
         assert_eq!(near("uplaods"), ["uploads"]);
-        assert_eq!(near("data-web"), ["data-web-7f9c", "data-0", "data-1"]);
+        assert_eq!(near("data-web"), ["data-web-7f9c", "data-0", "data-1", "data-10"]);
         assert_eq!(near("quux"), [] as [&str; 0]);
         assert_eq!(near("d"), [] as [&str; 0]);
         assert!(near("data").len() <= super::OFFERED);

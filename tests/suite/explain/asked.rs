@@ -73,8 +73,7 @@ fn of_several_types_of_a_name_kubectl_s_is_taken_and_the_other_is_named() {
             assert_eq!(said["target"][field], kubectl[field], "{word}: {ours}");
         }
         let other = match word {
-            "svc" | "service" | "services" => "services.zz.example.com",
-            "cm" => "services.zz.example.com",
+            "svc" | "service" | "services" | "cm" => "services.zz.example.com",
             "gg" | "gadget" | "Gadget" => "widgets.bb.example.com",
             _ => "",
         };

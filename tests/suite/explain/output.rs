@@ -11,7 +11,7 @@ use kubectl_finalizers::{
     report::ExplainReport,
     snapshot::{
         Seen, Why,
-        facts::{Answer, Content, Facts, Object, Query, Resource},
+        facts::{Answer, By, Content, Facts, Object, Query, Resource},
     },
 };
 use serde_json::{Value, json};
@@ -118,10 +118,11 @@ fn answer(query: &Query, forbidden: &[&str]) -> Result<Answer, Why> {
     let refused = |plural: &str| {
         let user = "system:serviceaccount:ops:reader";
         let why = format!("{plural} is forbidden: User \"{user}\" cannot list resource \"{plural}\"");
-        forbidden
-            .contains(&plural)
-            .then(|| Why::Forbidden(why))
-            .map_or(Ok(()), Err)
+        if forbidden.contains(&plural) {
+            Err(Why::Forbidden(why))
+        } else {
+            Ok(())
+        }
     };
     Ok(match query {
         Query::Object {
@@ -138,6 +139,21 @@ fn answer(query: &Query, forbidden: &[&str]) -> Result<Answer, Why> {
             refused(&resource.plural)?;
             let all = WORLD.iter().filter(|object| object.resource == *resource);
             Answer::List(all.filter(|object| within(object, namespace)).cloned().collect())
+        }
+        // This world has no labels.
+        Query::Search {
+            resource,
+            namespace,
+            by,
+        } => {
+            refused(&resource.plural)?;
+            let all = WORLD.iter().filter(|object| object.resource == *resource);
+            let called = |object: &&Object| matches!(by, By::Name(name) if object.name() == name);
+            Answer::List(
+                all.filter(|object| within(object, namespace) && called(object))
+                    .cloned()
+                    .collect(),
+            )
         }
         Query::Events { .. } => {
             refused("events")?;
@@ -262,7 +278,7 @@ fn what_it_rests_on_is_counted_and_shown_in_full_when_asked_for() {
     assert_eq!(wide.matches(&report.evidence[0].value).count(), 1, "{wide}");
 }
 
-/// A circle is drawn with what the terminal can show.
+/// The tree is drawn with what the terminal can show.
 #[test]
 fn without_utf8_the_tree_is_ascii() {
     let report = report("persistentvolumes", ANSWERS[0].2, &[]);
