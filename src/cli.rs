@@ -59,7 +59,7 @@ pub enum Verb {
     Scan(ScanArgs),
     /// Say why an object does not go, or what a finalizer protects and what cutting it costs
     ///
-    /// Objects are written as for kubectl: TYPE/NAME, TYPE NAME, TYPE.GROUP/NAME. What they really wait for is read from
+    /// Objects are written as for kubectl: TYPE/NAME, TYPE NAME, TYPE.GROUP NAME, several at once too. What they really wait for is read from
     /// the cluster; on an object that is not being deleted, what would hold it.
     ///
     /// Finalizers are explained without any cluster, and no kubeconfig is read. They may be given as people have them
@@ -174,7 +174,7 @@ pub enum Format {
     Json,
     /// The same as YAML
     Yaml,
-    /// Names alone: finalizers a line each, objects as `TYPE/NAME`, with `-n NAMESPACE` where several were read
+    /// Names alone: finalizers a line each, objects as `TYPE/NAME -n NAMESPACE`; `scan -n` leaves the latter out
     Name,
 }
 

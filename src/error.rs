@@ -79,9 +79,10 @@ impl Error {
                     silent.join(", ")
                 )
             },
-            hint: Some(match &unknown.near {
-                Some(near) => format!("did you mean {near}?"),
-                None => "kubectl api-resources lists the types".into(),
+            hint: Some(if unknown.near.is_empty() {
+                "kubectl api-resources lists the types".into()
+            } else {
+                format!("did you mean {}?", unknown.near.join(" or "))
             }),
         }
     }

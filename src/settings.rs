@@ -18,7 +18,7 @@ use crate::{
 
 pub use self::{
     catalog::Catalog,
-    explain::{Asked, Explain, Target},
+    explain::{Asked, Explain, Place, Target},
     snapshot::Snapshot,
 };
 

@@ -10,7 +10,7 @@ mod rights;
 mod scan;
 
 pub use self::{
-    ask::{answer, first_look},
+    ask::{answer, answer_and_tell, first_look, names},
     request::Server,
     scan::{Progress, Reading, scan},
 };

@@ -49,7 +49,7 @@ mod zombie;
 
 use super::{
     model::{Blocker, Finding, Safety, Step, Verdict},
-    view::View,
+    view::{Unfollowed, View},
 };
 use crate::{
     object::{Age, Finalizer, join_group},
@@ -71,7 +71,8 @@ const SOON: i64 = 60;
 /// What every rule has to say about an object, one finding for each of its finalizers. For an object that is not
 /// being deleted: what would hold it.
 pub(super) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
-    let mut findings = each(object, view);
+    // At the target nothing has been followed yet; where a rule asks for more, the circle was named before.
+    let mut findings = view.follow(object, || each(object, view)).unwrap_or_default();
     controller_manager::mention(object, &mut findings, view);
     owners::look(object, &mut findings, view);
     findings
@@ -228,10 +229,15 @@ const RULES: &[Rule] = &[
 fn as_blocker(object: &Object, says: String, view: &View<'_>) -> Blocker {
     let mut blocker = Blocker::new(Some(object.reference()), says);
     if object.deletion().is_some() {
-        blocker.waits = each(object, view)
-            .into_iter()
-            .map(|finding| finding.wait)
-            .collect();
+        match view.follow(object, || each(object, view)) {
+            Ok(findings) => blocker.waits = findings.into_iter().map(|finding| finding.wait).collect(),
+            Err(Unfollowed::Circle) => blocker.says.push_str(
+                "; it stands above already: they wait for each other, and none of them goes by itself",
+            ),
+            Err(Unfollowed::TooDeep) => blocker
+                .says
+                .push_str("; what it waits for in turn is not followed any further"),
+        }
     }
     blocker
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     knowledge::Knowledge,
-    object::ResourceType,
+    object::{ObjectRef, ResourceType},
     snapshot::{
         Gap, What, Why,
         facts::{Answer, By, Content, Facts, Object, Query, Resource},
@@ -45,6 +45,20 @@ pub struct View<'a> {
     pub knowledge: &'a Knowledge,
     wanted: RefCell<BTreeSet<Query>>,
     gaps: RefCell<BTreeSet<Gap>>,
+    /// The objects whose waits are being followed, from the target on.
+    followed: RefCell<Vec<ObjectRef>>,
+}
+
+/// Waits of waits beyond this are nobody's explanation any more, and the stack is not endless.
+const DEEPEST: usize = 32;
+
+/// Why the waits of an object are not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfollowed {
+    /// They lead back to it.
+    Circle,
+    /// The chain is too long already.
+    TooDeep,
 }
 
 impl<'a> View<'a> {
@@ -55,7 +69,26 @@ impl<'a> View<'a> {
             knowledge,
             wanted: RefCell::default(),
             gaps: RefCell::default(),
+            followed: RefCell::default(),
         }
+    }
+
+    /// Follows the waits of an object, unless that leads in a circle or too far.
+    pub fn follow<T>(&self, object: &Object, look: impl FnOnce() -> T) -> Result<T, Unfollowed> {
+        let reference = object.reference();
+        {
+            let mut followed = self.followed.borrow_mut();
+            if followed.contains(&reference) {
+                return Err(Unfollowed::Circle);
+            }
+            if followed.len() >= DEEPEST {
+                return Err(Unfollowed::TooDeep);
+            }
+            followed.push(reference);
+        }
+        let found = look();
+        self.followed.borrow_mut().pop();
+        Ok(found)
     }
 
     /// The time that ages are measured at.

@@ -32,12 +32,8 @@ impl Line {
         })
     }
 
-    /// Draws it anew.
+    /// Draws how far a scan has come.
     pub(super) fn draw(&mut self, progress: &Progress) {
-        self.ticks += 1;
-        if self.ticks < QUIET {
-            return;
-        }
         let waiting = match progress.waiting_for.as_slice() {
             [] => String::new(),
             [one] => format!(", waiting for {one}"),
@@ -51,7 +47,16 @@ impl Line {
                 progress.done, progress.total, progress.objects
             )
         };
-        let text: String = harmless(&text)
+        self.say(&text);
+    }
+
+    /// Draws this, unless it is still too early for a line.
+    pub(super) fn say(&mut self, text: &str) {
+        self.ticks += 1;
+        if self.ticks < QUIET {
+            return;
+        }
+        let text: String = harmless(text)
             .chars()
             .take(self.width.saturating_sub(1))
             .collect();

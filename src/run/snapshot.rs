@@ -10,13 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    block_on, scan,
-    target::{self, Named},
-    witness::Witness,
-};
+use super::{block_on, scan, target::find, witness::Witness};
 use crate::{
     cluster::{self, Server, connect::connect},
+    diagnose::diagnose,
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
@@ -133,14 +130,17 @@ fn saved(snapshot: Snapshot, facts: Facts, server: &Server, settings: &settings:
 /// The objects that were named on the command line.
 fn named(saved: &Saved, settings: &settings::Snapshot) -> Result<Vec<Query>, Error> {
     let facts = saved.first_look();
-    settings
+    let mut notes = BTreeSet::new();
+    let named = settings
         .targets
         .iter()
         .map(|(resource, name)| {
-            let named = Named { resource, name };
-            target::question(named, &saved.head.default_namespace, &facts).map(|(_, query)| query)
+            let ty = find::type_of(resource, &facts, &mut notes)?;
+            Ok(find::question(&ty, Some(&saved.head.default_namespace), name))
         })
-        .collect()
+        .collect();
+    notes.iter().for_each(|note| super::warn(note));
+    named
 }
 
 /// Asks until neither a scan nor an explanation of any of these objects misses anything.
@@ -218,7 +218,12 @@ async fn explain(witness: Witness<'_>, objects: &[Query], knowledge: &Knowledge)
     for query in objects {
         if let Some(Ok(Answer::Object(Some(object)))) = facts.answers.get(query) {
             let object = object.clone();
-            target::look(witness, &object, &mut facts, knowledge).await;
+            for _ in 0..ROUNDS {
+                let progress = diagnose(&object, &facts, knowledge);
+                if progress.wanted.is_empty() || !witness.answer(progress.wanted, &mut facts).await {
+                    break;
+                }
+            }
         }
     }
     Ok(())

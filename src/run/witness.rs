@@ -5,9 +5,10 @@ use std::{cell::RefCell, collections::BTreeSet};
 use crate::{
     cluster::{self, Server},
     error::Error,
+    object::ResourceType,
     snapshot::{
         Why,
-        facts::{Facts, Query},
+        facts::{Facts, Query, Resource},
         load::Dump,
         saved::Saved,
     },
@@ -45,18 +46,44 @@ impl Witness<'_> {
         }
     }
 
+    /// Namespace and name of the objects of a type, as [`cluster::names`] has them; of a file, of those that are in it.
+    pub(super) async fn names(
+        &self,
+        ty: &ResourceType,
+        namespace: Option<&str>,
+        called: Option<&str>,
+    ) -> Result<Vec<(String, String)>, Why> {
+        let resource = Resource::new(&ty.group, &ty.plural);
+        let mut names = match self {
+            Witness::Server(server) => return cluster::names(server, ty, namespace, called).await,
+            Witness::Dump(dump, _) => dump.names(&resource),
+            Witness::Saved(saved) | Witness::Unfinished(saved, _) => saved.names(&resource),
+        };
+        names.retain(|(place, name)| {
+            namespace.is_none_or(|namespace| namespace == place) && called.is_none_or(|called| called == name)
+        });
+        Ok(names)
+    }
+
     /// Adds the answers to the facts. False if there is no use in going on without those that are missing.
     pub(super) async fn answer(&self, queries: impl IntoIterator<Item = Query>, facts: &mut Facts) -> bool {
+        self.answer_and_tell(queries, facts, &|_| {}).await
+    }
+
+    /// The same, and tells of each query that has been answered.
+    pub(super) async fn answer_and_tell(
+        &self,
+        queries: impl IntoIterator<Item = Query>,
+        facts: &mut Facts,
+        tell: &dyn Fn(&Query),
+    ) -> bool {
         match self {
             Witness::Server(server) => {
-                cluster::answer(server, queries, facts).await;
+                cluster::answer_and_tell(server, queries, facts, tell).await;
                 true
             }
             Witness::Dump(dump, partly) => {
-                for query in queries {
-                    let answer = dump.answer(&query, *partly);
-                    facts.answers.insert(query, answer);
-                }
+                dump.add_answers(queries, *partly, facts);
                 true
             }
             Witness::Saved(saved) => {

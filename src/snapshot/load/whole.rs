@@ -247,6 +247,20 @@ impl Dump {
         }
     }
 
+    /// Adds the answers of the dump to the facts.
+    pub fn add_answers(&self, queries: impl IntoIterator<Item = Query>, partly: bool, facts: &mut Facts) {
+        for query in queries {
+            let answer = self.answer(&query, partly);
+            facts.answers.insert(query, answer);
+        }
+    }
+
+    /// Namespace and name of its objects of a type.
+    pub fn names(&self, resource: &Resource) -> Vec<(String, String)> {
+        let name = |object: &Object| (object.namespace().to_owned(), object.name().to_owned());
+        self.of(resource).iter().map(name).collect()
+    }
+
     fn of(&self, resource: &Resource) -> &[Object] {
         self.objects.get(resource).map_or(&[], Vec::as_slice)
     }

@@ -13,7 +13,7 @@ mod record;
 mod replay;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use self::{read::Fault, write::Writer};
 use super::{
     Gap, Seen, Why,
-    facts::{Answer, Facts, Query},
+    facts::{Answer, Facts, Query, Resource},
 };
 use crate::object::ResourceType;
 
@@ -103,6 +103,25 @@ impl Saved {
     /// What was answered when the snapshot was taken. What was not asked then is not known now.
     pub fn answer(&self, query: &Query) -> Option<&Result<Answer, Why>> {
         self.answers.get(query)
+    }
+
+    /// Namespace and name of those objects of a type that are in the file: not all that there were.
+    pub fn names(&self, resource: &Resource) -> Vec<(String, String)> {
+        let type_name = resource.name();
+        let kept = self.kept.iter().map(|seen| &seen.object);
+        let kept = kept
+            .filter(|object| object.type_name == type_name)
+            .map(|object| (object.namespace.clone().unwrap_or_default(), object.name.clone()));
+        let asked = self
+            .answers
+            .iter()
+            .filter_map(|(query, answer)| match (query, answer) {
+                (Query::Object { resource: of, .. }, Ok(Answer::Object(Some(object)))) if of == resource => {
+                    Some((object.namespace().to_owned(), object.name().to_owned()))
+                }
+                _ => None,
+            });
+        kept.chain(asked).collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 
