@@ -344,7 +344,7 @@ mod tests {
         )
     }
 
-    fn configuration(name: &str, webhooks: Value) -> Object {
+    fn configuration(name: &str, webhooks: &Value) -> Object {
         object(
             ADMISSION,
             VALIDATING,
@@ -392,7 +392,7 @@ mod tests {
             .list(ADMISSION, "validatingadmissionpolicies", "", Vec::new())
     }
 
-    fn service(spec: Value) -> Object {
+    fn service(spec: &Value) -> Object {
         object(
             "",
             "services",
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_service_that_could_not_be_looked_at_is_not_dead() {
-        let told = world(vec![configuration("c", json!([webhook(&json!({}))]))]).explain(&widget());
+        let told = world(vec![configuration("c", &json!([webhook(&json!({}))]))]).explain(&widget());
         assert_eq!(verdict(&told, HOLD), Some(Verdict::Unknown));
         assert!(!told.gaps.is_empty());
         assert!(!said(&told).contains("v.x.test"), "{}", said(&told));
@@ -427,8 +427,8 @@ mod tests {
         };
         let port = json!([{"name": "https", "port": 9443}]);
         let ready = json!({"ready": true});
-        let of = |slices: Vec<Object>, spec: Value| {
-            let told = world(vec![configuration("c", json!([webhook(&json!({}))]))])
+        let of = |slices: Vec<Object>, spec: &Value| {
+            let told = world(vec![configuration("c", &json!([webhook(&json!({}))]))])
                 .object("", "services", "sys", "hook", Some(service(spec)))
                 .list("discovery.k8s.io", "endpointslices", "sys", slices)
                 .explain(&widget());
@@ -436,26 +436,29 @@ mod tests {
         };
         let spec = || json!({"ports": [{"name": "https", "port": 443}]});
         assert_eq!(
-            of(vec![slice(port.clone(), ready.clone())], spec()),
+            of(vec![slice(port.clone(), ready.clone())], &spec()),
             Verdict::Unknown
         );
-        assert_eq!(of(vec![slice(port.clone(), json!({}))], spec()), Verdict::Unknown);
+        assert_eq!(
+            of(vec![slice(port.clone(), json!({}))], &spec()),
+            Verdict::Unknown
+        );
         let ending = json!({"ready": false, "serving": true, "terminating": true});
-        assert_eq!(of(vec![slice(port.clone(), ending)], spec()), Verdict::Unknown);
+        assert_eq!(of(vec![slice(port.clone(), ending)], &spec()), Verdict::Unknown);
         let outside = json!({"type": "ExternalName", "externalName": "x.test"});
-        assert_eq!(of(Vec::new(), outside), Verdict::Unknown);
+        assert_eq!(of(Vec::new(), &outside), Verdict::Unknown);
 
         assert_eq!(
-            of(vec![slice(port.clone(), json!({"ready": false}))], spec()),
+            of(vec![slice(port.clone(), json!({"ready": false}))], &spec()),
             Verdict::Rejected
         );
         assert_eq!(
-            of(vec![slice(json!([{"port": 1}]), ready.clone())], spec()),
+            of(vec![slice(json!([{"port": 1}]), ready.clone())], &spec()),
             Verdict::Rejected
         );
-        assert_eq!(of(Vec::new(), spec()), Verdict::Rejected);
+        assert_eq!(of(Vec::new(), &spec()), Verdict::Rejected);
         let other_port = json!({"ports": [{"name": "https", "port": 8443}]});
-        assert_eq!(of(vec![slice(port, ready)], other_port), Verdict::Rejected);
+        assert_eq!(of(vec![slice(port, ready)], &other_port), Verdict::Rejected);
     }
 
     #[test]
@@ -467,7 +470,7 @@ mod tests {
             .expect("metadata")
             .remove("resourceVersion");
         let of = |object: &Object| {
-            let world = world(vec![configuration("c", json!([webhook(&selecting)]))]);
+            let world = world(vec![configuration("c", &json!([webhook(&selecting)]))]);
             world.object("", "services", "sys", "hook", None).explain(object)
         };
         assert_eq!(verdict(&of(&seen), HOLD), Some(Verdict::Unknown));
@@ -492,7 +495,7 @@ mod tests {
         );
         let everything = json!({"rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}]});
         let of = |pods: Vec<Object>| {
-            let world = world(vec![configuration("c", json!([webhook(&everything)]))])
+            let world = world(vec![configuration("c", &json!([webhook(&everything)]))])
                 .list("", "pods", "a", pods)
                 .object("", "services", "sys", "hook", None);
             verdict(&world.explain(&claim), "kubernetes.io/pvc-protection")
@@ -515,7 +518,7 @@ mod tests {
             let service = json!({"clientConfig": {"service": {"namespace": "sys", "name": format!("hook-{n}")}},
                 "matchConditions": [{"expression": "(".repeat(1000)}, {"expression": "!".repeat(1000)}, {"expression": 7}],
                 "objectSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}});
-            configuration(&format!("c{n}"), json!([webhook(&service), 7, {}]))
+            configuration(&format!("c{n}"), &json!([webhook(&service), 7, {}]))
         };
         let told = world((0..3000).map(many).collect()).explain(&widget());
         assert_eq!(verdict(&told, HOLD), Some(Verdict::Unknown));
