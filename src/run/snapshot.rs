@@ -42,12 +42,35 @@ pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Resul
         super::warn("stopped; nothing was saved");
         return Ok(Exit::Interrupted);
     };
+    let summary = summary(&saved);
+    let saved = if settings.redact {
+        saved
+            .redacted(&words_of(knowledge))
+            .map_err(|cause| Error::Write {
+                path: settings.file.clone(),
+                cause: cause.into(),
+            })?
+    } else {
+        saved
+    };
     let size = file::write(&saved, &settings.file)?;
-    super::inform(&summary(&saved, size));
+    super::inform(&format!("{summary}: {} KB", size.div_ceil(1024)));
     Ok(Exit::Done)
 }
 
-fn summary(saved: &Saved, size: u64) -> String {
+/// Names that the catalogue has for whoever holds a finalizer. They tell which product somebody uses, and a diagnosis
+/// goes by them.
+fn words_of(knowledge: &Knowledge) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for entry in knowledge.all() {
+        let holder = serde_json::to_string(&entry.holder).unwrap_or_default();
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+        words.extend(holder.split(|c| !is_of_name(c)).map(str::to_owned));
+    }
+    words
+}
+
+fn summary(saved: &Saved) -> String {
     let objects: u64 = saved.counts.iter().map(|counted| counted.objects).sum();
     let going = saved.kept.iter().filter(|seen| seen.deletion.is_some()).count();
     let gaps = match saved.gaps.len() {
@@ -56,10 +79,9 @@ fn summary(saved: &Saved, size: u64) -> String {
         more => format!(", {more} things that could not be read"),
     };
     format!(
-        "saved {} types, {objects} objects, {going} of them being deleted, {} answers{gaps}: {} KB",
+        "saved {} types, {objects} objects, {going} of them being deleted, {} answers{gaps}",
         saved.counts.len(),
-        saved.answers.len(),
-        size.div_ceil(1024)
+        saved.answers.len()
     )
 }
 

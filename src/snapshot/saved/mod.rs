@@ -10,6 +10,7 @@
 
 mod read;
 mod record;
+mod redact;
 mod replay;
 mod write;
 
