@@ -6,6 +6,7 @@
 
 pub mod graph;
 pub mod holder;
+pub mod left;
 pub mod model;
 mod rules;
 pub mod view;

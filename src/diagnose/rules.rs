@@ -8,7 +8,8 @@ mod controller_manager;
 mod crd;
 mod dead_api;
 mod job_tracking;
-mod leftbehind;
+pub(super) mod leftbehind;
+pub(super) mod lost_attachment;
 mod namespace;
 mod namespace_lists;
 mod node;
@@ -21,6 +22,7 @@ mod sources;
 mod storage;
 #[cfg(test)]
 mod storage_tests;
+pub(super) mod unreclaimed;
 mod volume;
 mod zombie;
 

@@ -33,25 +33,12 @@ impl Line {
     }
 
     /// Draws it anew.
-    pub(super) fn draw(&mut self, progress: &Progress) {
+    pub(super) fn draw(&mut self, text: &str) {
         self.ticks += 1;
-        if self.ticks < QUIET {
+        if self.ticks < QUIET || text.is_empty() {
             return;
         }
-        let waiting = match progress.waiting_for.as_slice() {
-            [] => String::new(),
-            [one] => format!(", waiting for {one}"),
-            [first, rest @ ..] => format!(", waiting for {first} and {} more", rest.len()),
-        };
-        let text = if progress.total == 0 {
-            "asking the server for its types".to_owned()
-        } else {
-            format!(
-                "{}/{} types, {} objects{waiting}",
-                progress.done, progress.total, progress.objects
-            )
-        };
-        let text: String = harmless(&text)
+        let text: String = harmless(text)
             .chars()
             .take(self.width.saturating_sub(1))
             .collect();
@@ -69,4 +56,20 @@ impl Drop for Line {
             drop(stderr().flush());
         }
     }
+}
+
+/// How far the reading of a cluster has come.
+pub(super) fn reading(progress: &Progress) -> String {
+    if progress.total == 0 {
+        return "asking the server for its types".to_owned();
+    }
+    let waiting = match progress.waiting_for.as_slice() {
+        [] => String::new(),
+        [one] => format!(", waiting for {one}"),
+        [first, rest @ ..] => format!(", waiting for {first} and {} more", rest.len()),
+    };
+    format!(
+        "{}/{} types, {} objects{waiting}",
+        progress.done, progress.total, progress.objects
+    )
 }

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 
 use super::{
     block_on,
-    causes::Look,
-    progress::{EVERY, Line},
+    look::{Limits, Look},
+    progress::{self, EVERY, Line},
     terminal,
 };
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
     exit::Exit,
     knowledge::Knowledge,
     output,
-    report::ScanReport,
-    settings::{Connection, Scan, Scope, Source},
+    report::{ScanReport, left::LeftBehind},
+    settings::{Connection, Scan, Source},
     snapshot::{
         Snapshot, Why,
         load::{Wanted, load},
@@ -33,7 +33,7 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
         Source::Server(connection) => {
             let began = Instant::now();
             let (snapshot, look) = block_on(read(connection, scan, knowledge))?;
-            (snapshot, look, Some(began.elapsed()))
+            (snapshot, Some(look), Some(began.elapsed()))
         }
         Source::Files(paths) => {
             let wanted = Wanted {
@@ -48,8 +48,14 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
         }
     };
     let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
-    if let Some(look) = look {
-        report.add_causes(&look.finish(&snapshot, knowledge));
+    match look {
+        Some(look) => {
+            let found = look.finish(&snapshot, knowledge, snapshot.interrupted);
+            report.add_causes(&found.looked);
+            report.add_left(found.left);
+        }
+        None if scan.view.terminating => {}
+        None => report.add_left(LeftBehind::of_files(&snapshot)),
     }
     show(&report, scan, took)?;
     Ok(exit(&report, scan))
@@ -60,60 +66,49 @@ async fn read(
     connection: &Connection,
     scan: &Scan,
     knowledge: &Knowledge,
-) -> Result<(Snapshot, Option<Look>), Error> {
+) -> Result<(Snapshot, Look), Error> {
     let server = Server {
         connected: connect(connection).await?,
     };
     let reading = Reading::default();
-    let mut line = Line::on_terminal();
-    let mut ticks = tokio::time::interval(EVERY);
-    {
-        let mut work = std::pin::pin!(cluster::scan(&server, scan, &reading));
-        let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
-        loop {
-            tokio::select! {
-                done = &mut work => {
-                    done?;
-                    break;
-                }
-                _ = &mut stop => break,
-                _ = ticks.tick() => {
-                    if let Some(line) = &mut line {
-                        line.draw(&reading.progress());
-                    }
-                }
-            }
-        }
-    }
-    drop(line);
+    let so_far = || progress::reading(&reading.progress());
+    watched(cluster::scan(&server, scan, &reading), so_far)
+        .await
+        .transpose()?;
     let cut_off = reading.is_cut_off();
     let mut snapshot = reading.finish(&server.connected.server);
-    let look = if cut_off {
-        None
-    } else {
-        why(&server, &mut snapshot, scan, knowledge).await
-    };
-    Ok((snapshot, look))
-}
-
-/// Looks at what is being deleted, if anything is, until it is understood or the user has had enough.
-async fn why(server: &Server, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Option<Look> {
-    let all_types = scan.types.is_empty() && scan.exclude.is_empty() && scan.scope == Scope::All;
-    let mut look = Look::new(snapshot, scan.is_narrowed(), all_types)?;
     // A server that went away while it was read will not say more now.
     let gone = snapshot
         .gaps
         .iter()
         .any(|gap| matches!(gap.why, Why::Connection(_)));
-    if snapshot.interrupted || gone {
-        return Some(look);
+    let mut look = Look::new(&snapshot, scan, Limits::default());
+    if !(cut_off || gone || snapshot.interrupted) {
+        let doing = look.doing();
+        let so_far = || doing.borrow().clone();
+        let done = watched(look.run(&server, knowledge), so_far).await;
+        snapshot.interrupted = done.is_none();
     }
-    let stopped = tokio::select! {
-        () = look.run(server, knowledge) => false,
-        _ = tokio::signal::ctrl_c() => true,
-    };
-    snapshot.interrupted |= stopped;
-    Some(look)
+    Ok((snapshot, look))
+}
+
+/// Does the work, and says on a terminal what it is doing. None if the user had enough before it was done.
+async fn watched<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) -> Option<T> {
+    let mut line = Line::on_terminal();
+    let mut ticks = tokio::time::interval(EVERY);
+    let mut work = std::pin::pin!(work);
+    let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
+    loop {
+        tokio::select! {
+            done = &mut work => return Some(done),
+            _ = &mut stop => return None,
+            _ = ticks.tick() => {
+                if let Some(line) = &mut line {
+                    line.draw(&so_far());
+                }
+            }
+        }
+    }
 }
 
 fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), Error> {
@@ -167,9 +162,9 @@ fn exit(report: &ScanReport, scan: &Scan) -> Exit {
         Exit::Interrupted
     } else if !scan.exit_code {
         Exit::Done
-    } else if report.totals.stuck > 0 {
+    } else if report.totals.stuck > 0 || report.totals.left_behind > 0 {
         Exit::Stuck
-    } else if !report.complete {
+    } else if !report.is_complete() {
         Exit::Incomplete
     } else {
         Exit::Done

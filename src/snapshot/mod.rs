@@ -12,6 +12,7 @@ pub mod json;
 pub mod load;
 pub mod select;
 pub mod selector;
+pub mod stray;
 pub mod tally;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use jiff::Timestamp;
 pub use self::{
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
+    stray::{Namespaces, Stray, Strays},
     tally::{Keep, OnType, Tally, Usage},
 };
 use crate::object::{Deletion, Finalizer, List, ObjectRef, ResourceType};
@@ -36,6 +38,11 @@ pub struct Snapshot {
     pub types: Vec<TypeRead>,
     /// Everything noted on the way.
     pub tally: Tally,
+    /// Whether it is known which namespaces exist, without which no object is known to be left behind in one that
+    /// does not.
+    pub namespaces: Namespaces,
+    /// Types that may be listed only namespace by namespace, and so were not looked for outside of those that exist.
+    pub only_within: Vec<String>,
     /// What could not be read.
     pub gaps: Vec<Gap>,
     /// What is worth knowing about how it was read, though nothing is missing for it.

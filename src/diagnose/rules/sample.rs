@@ -96,6 +96,11 @@ impl World {
         self
     }
 
+    /// All of it.
+    pub(super) fn facts(&self) -> &Facts {
+        &self.0
+    }
+
     /// What is said of `target`; whatever else is wanted is refused.
     pub(super) fn explain(mut self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();

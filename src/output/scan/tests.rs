@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::{
     knowledge::Knowledge,
-    object::{Deletion, Finalizer, ObjectRef, ResourceType},
+    object::{Deletion, Finalizer, List, ObjectRef, ResourceType},
     report::scan::View,
     snapshot::{Gap, Seen, Snapshot, Tally, TypeRead, What, Why},
 };
@@ -91,6 +91,8 @@ fn night() -> Snapshot {
             ],
             ..Tally::default()
         },
+        namespaces: crate::snapshot::Namespaces::NotAsked,
+        only_within: Vec::new(),
         gaps: vec![
             gap(
                 metrics,
