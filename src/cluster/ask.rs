@@ -17,7 +17,7 @@ use crate::{
     object::ResourceType,
     snapshot::{
         Filter, Gap, Keep, What, Why,
-        facts::{Answer, Content, Facts, Object, Query, Resource},
+        facts::{Answer, By, Content, Facts, Object, Query, Resource},
     },
 };
 
@@ -61,6 +61,16 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             Some(ty) => list(server, ty, namespace.as_deref(), "").await.map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
         },
+        Query::Search {
+            resource,
+            namespace,
+            by,
+        } => match facts.resource_type(resource) {
+            Some(ty) => list(server, ty, namespace.as_deref(), &selected(by))
+                .await
+                .map(Answer::List),
+            None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
+        },
         Query::Events {
             kind,
             namespace,
@@ -92,6 +102,22 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             Ok(Answer::Content(Box::new(content(server, namespace, facts).await)))
         }
     }
+}
+
+/// As parameters of a list.
+fn selected(by: &By) -> String {
+    let mut parameters = String::new();
+    match by {
+        By::Name(name) => {
+            parameters.push_str("&fieldSelector=");
+            escape(&format!("metadata.name={}", value(name)), &mut parameters);
+        }
+        By::Labels(selector) => {
+            parameters.push_str("&labelSelector=");
+            escape(selector, &mut parameters);
+        }
+    }
+    parameters
 }
 
 /// A value within a field selector (`kubernetes/apimachinery:pkg/fields/selector.go` EscapeValue).

@@ -9,7 +9,7 @@ use crate::{
     knowledge::Knowledge,
     snapshot::{
         Gap, What, Why,
-        facts::{Answer, Content, Facts, Object, Query, Resource},
+        facts::{Answer, By, Content, Facts, Object, Query, Resource},
     },
 };
 
@@ -102,6 +102,24 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The objects of a type with a name or with labels, in one namespace, or everywhere if that is empty.
+    pub fn search(
+        &self,
+        group: &str,
+        plural: &str,
+        namespace: &str,
+        by: By,
+    ) -> Result<&'a [Object], Missing> {
+        match self.ask(Query::Search {
+            resource: Resource::new(group, plural),
+            namespace: some(namespace),
+            by,
+        })? {
+            Answer::List(objects) => Ok(objects),
+            _ => Ok(&[]),
+        }
+    }
+
     /// Events about an object, newest last.
     pub fn events(&self, object: &Object) -> Result<&'a [Object], Missing> {
         let query = Query::Events {
@@ -171,15 +189,22 @@ fn what(query: &Query) -> What {
         | Query::List {
             resource,
             namespace: Some(namespace),
+        }
+        | Query::Search {
+            resource,
+            namespace: Some(namespace),
+            ..
         } => What::TypeIn {
             name: resource.name(),
             namespace: namespace.clone(),
             read: 0,
         },
-        Query::Object { resource, .. } | Query::List { resource, .. } => What::Type {
-            name: resource.name(),
-            read: 0,
-        },
+        Query::Object { resource, .. } | Query::List { resource, .. } | Query::Search { resource, .. } => {
+            What::Type {
+                name: resource.name(),
+                read: 0,
+            }
+        }
         Query::Events { namespace, .. } => What::TypeIn {
             name: "events".into(),
             namespace: namespace.clone().unwrap_or_else(|| "default".into()),

@@ -54,6 +54,15 @@ pub enum Query {
         /// The namespace; none for everywhere.
         namespace: Option<String>,
     },
+    /// The objects of a type with one name or with some labels: what a whole list would say of them, for less.
+    Search {
+        /// The type.
+        resource: Resource,
+        /// The namespace; none for everywhere.
+        namespace: Option<String>,
+        /// Which of its objects.
+        by: By,
+    },
     /// Events about one object. They expire after an hour or so: what is there counts, what is not says nothing.
     Events {
         /// Kind of the object.
@@ -68,6 +77,15 @@ pub enum Query {
         /// The namespace.
         namespace: String,
     },
+}
+
+/// Which objects of a type are looked for, in a form that every API server can select by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// `metadata.name`.
+    Name(String),
+    /// A label selector.
+    Labels(String),
 }
 
 /// The answer to a query.

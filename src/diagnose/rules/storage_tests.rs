@@ -152,7 +152,7 @@ impl World {
                 events.retain(|event| event.text("/involvedObject/name") == name);
                 Ok(Answer::List(events))
             }
-            Query::Content { .. } => Err(Why::Interrupted),
+            Query::Content { .. } | Query::Search { .. } => Err(Why::Interrupted),
         }
     }
 

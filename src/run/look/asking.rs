@@ -165,7 +165,7 @@ impl Asking {
     /// Requests that a query takes.
     fn cost(&self, query: &Query) -> usize {
         match query {
-            Query::Object { .. } | Query::Events { .. } => 1,
+            Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
             Query::List { resource, .. } => self.pages_of(&resource.name()).unwrap_or(1),
             Query::Content { .. } => self
                 .facts
