@@ -59,7 +59,7 @@ pub enum Verb {
     Scan(ScanArgs),
     /// Say why an object does not go, or what a finalizer protects and what cutting it costs
     ///
-    /// Objects are written as for kubectl: TYPE/NAME, TYPE NAME, TYPE.GROUP/NAME. What they really wait for is read from
+    /// Objects are written as for kubectl: TYPE/NAME, TYPE NAME, TYPE.GROUP NAME, several at once too. What they really wait for is read from
     /// the cluster; on an object that is not being deleted, what would hold it.
     ///
     /// Finalizers are explained without any cluster, and no kubeconfig is read. They may be given as people have them
@@ -68,6 +68,21 @@ pub enum Verb {
     Explain(ExplainArgs),
     /// List the finalizers that are known without asking a cluster
     Catalog(CatalogArgs),
+    /// Save what scan and explain read, to be looked at later and elsewhere with --from FILE
+    ///
+    /// The file holds what was read of every object that is being deleted, the metadata of those that have finalizers,
+    /// what could not be read, and the time. It never holds data of a Secret or ConfigMap.
+    Snapshot(SnapshotArgs),
+}
+
+/// Words of `snapshot`.
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    /// The file to write; it must not exist
+    pub file: PathBuf,
+    /// Objects to look at besides those that are being deleted, as for explain
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
 }
 
 /// Words of `explain`.
@@ -76,6 +91,9 @@ pub struct ExplainArgs {
     /// Objects, or names of finalizers as they were pasted, or `-` to read the latter from standard input
     #[arg(value_name = "TARGET|FINALIZER", required = true)]
     pub words: Vec<String>,
+    /// Read a snapshot instead of a cluster, or the output of `kubectl get -o yaml|json`, directories, `-` for stdin
+    #[arg(long, value_name = "PATH")]
+    pub from: Vec<PathBuf>,
     /// Form of the output; wide leaves nothing out
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
@@ -110,7 +128,7 @@ pub struct ScanArgs {
     /// Only these types: plurals, short names, kinds, TYPE.GROUP, or categories such as `all`
     #[arg(value_name = "TYPE[,TYPE...]", value_delimiter = ',')]
     pub types: Vec<String>,
-    /// Read files instead of a cluster: output of `kubectl get -o yaml|json`, directories, `-` for stdin
+    /// Read a snapshot instead of a cluster, or the output of `kubectl get -o yaml|json`, directories, `-` for stdin
     #[arg(long, value_name = "PATH")]
     pub from: Vec<PathBuf>,
     /// Also list every object that has a finalizer
@@ -156,7 +174,7 @@ pub enum Format {
     Json,
     /// The same as YAML
     Yaml,
-    /// Names alone: finalizers a line each, objects as `TYPE/NAME`, with `-n NAMESPACE` where several were read
+    /// Names alone: finalizers a line each, objects as `TYPE/NAME -n NAMESPACE`; `scan -n` leaves the latter out
     Name,
 }
 

@@ -4,6 +4,7 @@
 //! answers what is wanted and calls again, until nothing is wanted. So the rules decide what is read, and a
 //! test of a rule is some facts and an answer.
 
+mod admission;
 pub mod graph;
 pub mod holder;
 pub mod left;
@@ -41,6 +42,44 @@ pub fn diagnose(target: &Object, facts: &Facts, knowledge: &Knowledge) -> Progre
     Progress {
         diagnosis,
         wanted: view.wanted(),
+    }
+}
+
+/// The same from a dump, of which nobody knows what it lacks. `seen` takes it for all there is, `proved` has a gap
+/// wherever it may lack something. What is there counts: a finding that names blockers holds though there may be more
+/// of them. What is not there does not, and then the finding is the one that knows of the gap.
+pub fn diagnose_partly(
+    target: &Object,
+    seen: &Facts,
+    proved: &Facts,
+    knowledge: &Knowledge,
+) -> (Progress, BTreeSet<Query>) {
+    let (all, sure) = (View::new(seen, knowledge), View::new(proved, knowledge));
+    let mut named: Vec<_> = rules::findings(target, &all)
+        .into_iter()
+        .filter(|finding| !finding.wait.on.is_empty() && rests_on_what_is_there(finding.wait.verdict))
+        .collect();
+    let findings = rules::findings(target, &sure)
+        .into_iter()
+        .map(|finding| {
+            let same = |other: &Finding| other.wait.finalizer == finding.wait.finalizer;
+            match named.iter().position(same) {
+                Some(at) => named.remove(at),
+                None => finding,
+            }
+        })
+        .collect();
+    let progress = Progress {
+        diagnosis: assemble(target, findings, &sure),
+        wanted: sure.wanted(),
+    };
+    (progress, all.wanted())
+}
+
+fn rests_on_what_is_there(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::InUse | Verdict::Waiting | Verdict::Failing | Verdict::Rejected => true,
+        Verdict::Stalled | Verdict::Orphaned | Verdict::Unknown => false,
     }
 }
 

@@ -45,6 +45,14 @@ pub enum Error {
         /// The system's reason.
         cause: io::Error,
     },
+    /// A file could not be written.
+    #[error("cannot write {}: {cause}", path.display())]
+    Write {
+        /// The file, as the user named it.
+        path: PathBuf,
+        /// The system's reason.
+        cause: io::Error,
+    },
     /// Files that were given with `--knowledge` are not as they must be.
     #[error("{} in what --knowledge names; nothing was done", count(mistakes))]
     Knowledge {
@@ -71,9 +79,10 @@ impl Error {
                     silent.join(", ")
                 )
             },
-            hint: Some(match &unknown.near {
-                Some(near) => format!("did you mean {near}?"),
-                None => "kubectl api-resources lists the types".into(),
+            hint: Some(if unknown.near.is_empty() {
+                "kubectl api-resources lists the types".into()
+            } else {
+                format!("did you mean {}?", unknown.near.join(" or "))
             }),
         }
     }
@@ -85,7 +94,7 @@ impl Error {
                 hint.as_deref()
             }
             Error::Knowledge { .. } => Some("every key and word: knowledge/README.md"),
-            Error::Read { .. } | Error::Output(_) => None,
+            Error::Read { .. } | Error::Write { .. } | Error::Output(_) => None,
         }
     }
 

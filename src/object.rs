@@ -3,10 +3,11 @@
 use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A type that an API server lists, one line of `kubectl api-resources`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResourceType {
     /// API group; empty for the core group.
     pub group: String,
@@ -77,7 +78,8 @@ pub fn join_group(name: &str, group: &str) -> String {
 }
 
 /// One object, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObjectRef {
     /// `plural.group` of its type.
     pub type_name: String,
@@ -101,7 +103,7 @@ impl ObjectRef {
 }
 
 /// Which list of an object a finalizer stands in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum List {
     /// `metadata.finalizers`, which any object may have.
@@ -112,7 +114,7 @@ pub enum List {
 }
 
 /// One entry of a finalizer list.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finalizer {
     /// The list it stands in.
     pub list: List,
@@ -134,7 +136,8 @@ impl fmt::Display for Finalizer {
 ///
 /// `deletionTimestamp` is the moment at which the grace period *ends*, not when delete was asked for; only
 /// pods have a grace period above zero (`kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Deletion {
     /// `metadata.deletionTimestamp`.
     pub timestamp: Timestamp,

@@ -3,6 +3,7 @@
 
 mod catalog;
 mod explain;
+mod snapshot;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -17,7 +18,8 @@ use crate::{
 
 pub use self::{
     catalog::Catalog,
-    explain::{Asked, Explain, Target},
+    explain::{Asked, Explain, Place, Target},
+    snapshot::Snapshot,
 };
 
 /// How to reach the API server, as the command line has it. Empty means: as the kubeconfig says.
@@ -102,6 +104,8 @@ pub struct Scan {
     pub types: Vec<String>,
     /// Types to leave out, as typed.
     pub exclude: Vec<String>,
+    /// Whether objects are counted in every namespace, and not only in those that are going.
+    pub every_namespace: bool,
     /// Which objects.
     pub filter: Filter,
     /// What of it is reported.
@@ -170,6 +174,7 @@ impl Scan {
             scope,
             types,
             exclude,
+            every_namespace: false,
             filter,
             view,
             show: Show {

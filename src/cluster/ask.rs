@@ -34,17 +34,54 @@ pub async fn first_look(server: &Server) -> Result<Facts, Error> {
     })
 }
 
-/// Answers the queries and adds the answers to the facts.
+/// Answers the queries and adds each answer to the facts as it comes, so that it survives when this is stopped.
 pub async fn answer(server: &Server, queries: impl IntoIterator<Item = Query>, facts: &mut Facts) {
-    let answers: Vec<_> = stream::iter(queries)
+    answer_and_tell(server, queries, facts, &|_| {}).await;
+}
+
+/// The same, and tells of each query that has been answered.
+pub async fn answer_and_tell(
+    server: &Server,
+    queries: impl IntoIterator<Item = Query>,
+    facts: &mut Facts,
+    tell: &dyn Fn(&Query),
+) {
+    let answers = std::mem::take(&mut facts.answers);
+    let known = facts.clone();
+    facts.answers = answers;
+    let mut coming = stream::iter(queries)
         .map(|query| async {
-            let answer = one(server, &query, facts).await;
+            let answer = one(server, &query, &known).await;
             (query, answer)
         })
-        .buffer_unordered(PARALLEL)
-        .collect()
-        .await;
-    facts.answers.extend(answers);
+        .buffer_unordered(PARALLEL);
+    while let Some((query, answer)) = coming.next().await {
+        tell(&query);
+        facts.answers.insert(query, answer);
+    }
+}
+
+/// Namespace and name of the objects of a type, in one namespace or everywhere; with `called`, only of those of that
+/// name. Asks for metadata only, whatever the type.
+pub async fn names(
+    server: &Server,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+    called: Option<&str>,
+) -> Result<Vec<(String, String)>, Why> {
+    let mut fields = String::new();
+    if let Some(name) = called {
+        fields.push_str("&fieldSelector=");
+        escape(&format!("metadata.name={}", value(name)), &mut fields);
+    }
+    let objects = list(server, ty, namespace, &fields, METADATA_LIST).await?;
+    let names = objects
+        .iter()
+        .map(|object| (object.namespace().to_owned(), object.name().to_owned()));
+    // Aggregated APIs need not know what a field selector is.
+    Ok(names
+        .filter(|(_, name)| called.is_none_or(|called| called == name))
+        .collect())
 }
 
 async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Why> {
@@ -58,7 +95,9 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             None => no_such_type(resource, facts).map(|()| Answer::Object(None)),
         },
         Query::List { resource, namespace } => match facts.resource_type(resource) {
-            Some(ty) => list(server, ty, namespace.as_deref(), "").await.map(Answer::List),
+            Some(ty) => list(server, ty, namespace.as_deref(), "", accept(ty))
+                .await
+                .map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
         },
         Query::Search {
@@ -66,7 +105,7 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             namespace,
             by,
         } => match facts.resource_type(resource) {
-            Some(ty) => list(server, ty, namespace.as_deref(), &selected(by))
+            Some(ty) => list(server, ty, namespace.as_deref(), &selected(by), accept(ty))
                 .await
                 .map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
@@ -94,6 +133,7 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
                 ty,
                 Some(namespace.as_deref().unwrap_or("default")),
                 &fields,
+                WHOLE,
             )
             .await
             .map(Answer::List)
@@ -164,17 +204,22 @@ async fn object(
     }
 }
 
+/// How lists of a type are asked for.
+fn accept(ty: &ResourceType) -> &'static str {
+    if ty.is_confidential() {
+        METADATA_LIST
+    } else {
+        WHOLE
+    }
+}
+
 async fn list(
     server: &Server,
     ty: &ResourceType,
     namespace: Option<&str>,
     more: &str,
+    accept: &'static str,
 ) -> Result<Vec<Object>, Why> {
-    let accept = if ty.is_confidential() {
-        METADATA_LIST
-    } else {
-        WHOLE
-    };
     let mut objects = Vec::new();
     let mut next = String::new();
     loop {
@@ -188,8 +233,11 @@ async fn list(
             .map_err(|failure: Failure| failure.why())?;
         let mut page: Value =
             serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
-        let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) else {
-            return Err(Why::Undecodable("the answer is not a list".into()));
+        let items = match page.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => items,
+            // Go's empty list, as metadata that a field selector leaves nothing of.
+            Some(Value::Null) => Vec::new(),
+            _ => return Err(Why::Undecodable("the answer is not a list".into())),
         };
         objects.extend(items.into_iter().map(|value| made(ty, value)));
         match page

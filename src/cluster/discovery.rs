@@ -290,8 +290,18 @@ async fn explain_stale(server: &Server, gaps: &mut [Gap]) {
         };
         let name = join_group(version, group);
         let path = format!("/apis/apiregistration.k8s.io/v1/apiservices/{name}");
-        let Ok(answer) = server.get(&path, WHOLE).await else {
-            return;
+        let answer = match server.get(&path, WHOLE).await {
+            Ok(answer) => answer,
+            Err(failure) if failure.is_not_found() => return,
+            Err(failure) => {
+                gap.why = Why::Unavailable(quoted(&format!(
+                    "{}, and the reason of its APIService is not known: apiservices.apiregistration.k8s.io could not be \
+                     read: {}",
+                    gap.why.message(),
+                    failure.why().message()
+                )));
+                return;
+            }
         };
         let Ok(service) = parse::<ApiService>(&answer) else {
             return;

@@ -18,6 +18,8 @@ const PAGE: u32 = 500;
 
 #[derive(Deserialize)]
 struct Page<'a> {
+    #[serde(default)]
+    kind: String,
     #[serde(borrow)]
     items: Option<Vec<&'a RawValue>>,
     #[serde(default)]
@@ -52,10 +54,11 @@ pub async fn each(
         let answer = server.get(&path, accept).await.map_err(|failure| failure.why())?;
         let undecodable = |error: serde_json::Error| Why::Undecodable(error.to_string());
         let page: Page<'_> = serde_json::from_slice(&answer.body).map_err(undecodable)?;
-        let Some(items) = page.items else {
+        // Go's empty list is null.
+        if page.items.is_none() && !page.kind.ends_with("List") {
             return Err(Why::Undecodable("the answer is not a list".into()));
-        };
-        for item in items {
+        }
+        for item in page.items.unwrap_or_default() {
             visit(made(ty, serde_json::from_str(item.get()).map_err(undecodable)?));
         }
         if page.metadata.next.is_empty() {

@@ -11,7 +11,7 @@ mod rights;
 mod scan;
 
 pub use self::{
-    ask::{answer, first_look},
+    ask::{answer, answer_and_tell, first_look, names},
     each::each,
     request::Server,
     scan::{Progress, Reading, scan},

@@ -115,6 +115,7 @@ impl Failure {
 struct Status {
     kind: Option<String>,
     message: Option<String>,
+    reason: Option<String>,
     metadata: Option<StatusMeta>,
     details: Option<StatusDetails>,
 }
@@ -129,6 +130,13 @@ struct StatusMeta {
 #[serde(rename_all = "camelCase")]
 struct StatusDetails {
     retry_after_seconds: Option<u64>,
+    #[serde(default, deserialize_with = "or_default")]
+    causes: Vec<StatusCause>,
+}
+
+#[derive(Deserialize)]
+struct StatusCause {
+    message: Option<String>,
 }
 
 impl Server {
@@ -251,7 +259,17 @@ fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
             status
                 .message
                 .filter(|message| !message.is_empty())
-                .map(|message| quoted(&message)),
+                .map(|message| {
+                    // Which objects of the list cannot be read stands only in the causes.
+                    let causes = match (status.reason.as_deref(), &status.details) {
+                        (Some("StorageReadError"), Some(details)) => &details.causes[..],
+                        _ => &[],
+                    };
+                    let all: Vec<_> = std::iter::once(&*message)
+                        .chain(causes.iter().filter_map(|cause| cause.message.as_deref()))
+                        .collect();
+                    quoted(&all.join("; "))
+                }),
             status
                 .metadata
                 .and_then(|metadata| metadata.next)

@@ -22,7 +22,8 @@ use crate::{
     object::ResourceType,
     settings::{self, Scope},
     snapshot::{
-        Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why, json, select::select,
+        Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why, json,
+        select::{Choice, mentions},
     },
 };
 
@@ -225,7 +226,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
             all: wanted.view.all,
             filter: wanted.filter.clone(),
             now,
-            leaving: Some(BTreeSet::new()),
+            leaving: (!wanted.every_namespace).then(BTreeSet::new),
             existing: None,
         },
         missing: None,
@@ -288,36 +289,14 @@ fn wanted_types(
     found: &Discovered,
     reading: &Reading,
 ) -> Result<Vec<ResourceType>, Error> {
-    let Discovered { types: all, gaps, .. } = found;
-    // A type of a group that does not answer is not a mistyped one: it is in the gaps.
-    let hidden = |word: &String| {
-        gaps.iter().any(|gap| matches!(&gap.what, What::GroupVersion { types, .. } if types.iter().any(|name| mentions(std::slice::from_ref(word), name))))
+    let choice = Choice {
+        types: &wanted.types,
+        exclude: &wanted.exclude,
+        in_one_namespace: wanted.scope != Scope::All,
     };
-    let resolve = |words: &[String]| {
-        let words = words.iter().filter(|word| !hidden(word));
-        let words: Vec<_> = words.map(|word| found.kept_name(word).to_owned()).collect();
-        select(&words, all).map_err(|unknown| Error::unknown_type(&unknown, gaps))
-    };
-    let excluded = resolve(&wanted.exclude)?;
-    let mut types = if wanted.types.is_empty() {
-        // In one namespace, what is in no namespace was not asked for; but the Namespace itself was.
-        let in_scope =
-            |ty: &&ResourceType| wanted.scope == Scope::All || ty.namespaced || ty.is("", "namespaces");
-        all.iter().filter(in_scope).cloned().collect()
-    } else {
-        let selection = resolve(&wanted.types)?;
-        reading.0.borrow_mut().notes.extend(selection.notes);
-        selection.types
-    };
-    types.retain(|ty| !excluded.types.iter().any(|excluded| excluded.name() == ty.name()));
-    Ok(types)
-}
-
-/// Whether one of the words is this `plural.group`, in full or without its group.
-fn mentions(words: &[String], name: &str) -> bool {
-    words
-        .iter()
-        .any(|word| word == name || name.split('.').next() == Some(word))
+    let chosen = choice.of(&found.types, &found.gaps, |word| found.kept_name(word))?;
+    reading.0.borrow_mut().notes.extend(chosen.notes);
+    Ok(chosen.types)
 }
 
 struct Scanner<'a> {
@@ -397,7 +376,9 @@ impl Scanner<'_> {
             self.reading.gap(What::Namespaces, why.clone());
         }
         self.reading.answered(ty, read);
-        self.keep.leaving = Some(leaving.into_inner());
+        if self.keep.leaving.is_some() {
+            self.keep.leaving = Some(leaving.into_inner());
+        }
         listed.fault.map_or(Ok(names.into_inner()), Err)
     }
 
@@ -409,7 +390,7 @@ impl Scanner<'_> {
             Ok(answer) => match self.selected(&answer.body) {
                 Ok(item) => {
                     if let Some(item) = item {
-                        if item.deletion.is_some() {
+                        if item.deletion.is_some() && self.keep.leaving.is_some() {
                             self.keep.leaving = Some(BTreeSet::from([name.to_owned()]));
                         }
                         tally.note(ty, item, &self.keep);

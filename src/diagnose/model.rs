@@ -208,6 +208,18 @@ pub enum Strength {
     Hint,
 }
 
+impl Strength {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Strength::Proof => "proof",
+            Strength::Strong => "strong",
+            Strength::Moderate => "moderate",
+            Strength::Hint => "hint",
+        }
+    }
+}
+
 /// One observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {

@@ -1,34 +1,57 @@
 //! One cause, one file. This is the table: which rule speaks for which finalizer of which type.
 
+mod attached;
 mod attachment;
+mod backend;
 mod catalogued;
 mod claim;
+mod complaint;
 mod content_failure;
 mod controller_manager;
+mod conversion;
+mod corrupt;
 mod crd;
 mod dead_api;
+mod detach;
+mod disk;
+mod holder;
 mod job_tracking;
+mod kubelet;
 pub(super) mod leftbehind;
 pub(super) mod lost_attachment;
 mod namespace;
+mod namespace_conditions;
+mod namespace_content;
 mod namespace_lists;
 mod node;
+mod owners;
 mod pod;
+mod pod_collector;
 mod reclaim;
+mod refused;
+mod release;
+mod released;
 #[cfg(test)]
 mod sample;
 mod snapshot;
+mod snapshot_content;
 mod sources;
 mod storage;
 #[cfg(test)]
 mod storage_tests;
+#[cfg(test)]
+mod taken_away;
 pub(super) mod unreclaimed;
+mod vac;
 mod volume;
+#[cfg(test)]
+#[path = "../../tests/suite/explain/weaker.rs"]
+mod weaker;
 mod zombie;
 
 use super::{
     model::{Blocker, Finding, Safety, Step, Verdict},
-    view::View,
+    view::{Unfollowed, View},
 };
 use crate::{
     object::{Age, Finalizer, join_group},
@@ -50,8 +73,10 @@ const SOON: i64 = 60;
 /// What every rule has to say about an object, one finding for each of its finalizers. For an object that is not
 /// being deleted: what would hold it.
 pub(super) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
-    let mut findings = each(object, view);
+    // At the target nothing has been followed yet; where a rule asks for more, the circle was named before.
+    let mut findings = view.follow(object, || each(object, view)).unwrap_or_default();
     controller_manager::mention(object, &mut findings, view);
+    owners::look(object, &mut findings, view);
     findings
 }
 
@@ -68,6 +93,7 @@ fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
         } else if finalizers.is_empty() {
             findings.push(zombie::look(object, view));
         }
+        refused::look(object, &mut findings, view);
         leftbehind::look(object, &mut findings, view);
     }
     findings
@@ -141,9 +167,15 @@ const RULES: &[Rule] = &[
     },
     Rule {
         group: "storage.k8s.io",
+        plural: "volumeattributesclasses",
+        finalizer: "kubernetes.io/vac-protection",
+        look: vac::in_use,
+    },
+    Rule {
+        group: "storage.k8s.io",
         plural: "volumeattachments",
         finalizer: "external-attacher/",
-        look: attachment::on_attachment,
+        look: detach::on_attachment,
     },
     Rule {
         group: "",
@@ -179,7 +211,7 @@ const RULES: &[Rule] = &[
         group: "snapshot.storage.k8s.io",
         plural: "volumesnapshotcontents",
         finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
-        look: snapshot::content,
+        look: snapshot_content::bound,
     },
     Rule {
         group: "",
@@ -199,10 +231,15 @@ const RULES: &[Rule] = &[
 fn as_blocker(object: &Object, says: String, view: &View<'_>) -> Blocker {
     let mut blocker = Blocker::new(Some(object.reference()), says);
     if object.deletion().is_some() {
-        blocker.waits = each(object, view)
-            .into_iter()
-            .map(|finding| finding.wait)
-            .collect();
+        match view.follow(object, || each(object, view)) {
+            Ok(findings) => blocker.waits = findings.into_iter().map(|finding| finding.wait).collect(),
+            Err(Unfollowed::Circle) => blocker.says.push_str(
+                "; it stands above already: they wait for each other, and none of them goes by itself",
+            ),
+            Err(Unfollowed::TooDeep) => blocker
+                .says
+                .push_str("; what it waits for in turn is not followed any further"),
+        }
     }
     blocker
 }
@@ -241,6 +278,13 @@ fn nudge(object: &Object) -> Step {
         )),
         safety: Safety::Safe,
     }
+}
+
+/// Whether a step only makes a controller look again.
+fn is_nudge(step: &Step) -> bool {
+    step.command
+        .as_deref()
+        .is_some_and(|command| command.contains("kubectl-finalizers/nudged"))
 }
 
 /// Takes one entry out of `metadata.finalizers`, and only if it still stands in its place.

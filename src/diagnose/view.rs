@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     knowledge::Knowledge,
+    object::{ObjectRef, ResourceType},
     snapshot::{
         Gap, What, Why,
         facts::{Answer, By, Content, Facts, Object, Query, Resource},
@@ -30,6 +31,11 @@ impl Missing {
             Missing::Gap(gap) => super::in_words(gap),
         }
     }
+
+    /// Whether somebody with other rights would perhaps see it.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Missing::Gap(gap) if matches!(gap.why, Why::Forbidden(_) | Why::Unauthorized(_)))
+    }
 }
 
 /// The facts as the rules see them.
@@ -39,6 +45,20 @@ pub struct View<'a> {
     pub knowledge: &'a Knowledge,
     wanted: RefCell<BTreeSet<Query>>,
     gaps: RefCell<BTreeSet<Gap>>,
+    /// The objects whose waits are being followed, from the target on.
+    followed: RefCell<Vec<ObjectRef>>,
+}
+
+/// Waits of waits beyond this are nobody's explanation any more, and the stack is not endless.
+const DEEPEST: usize = 32;
+
+/// Why the waits of an object are not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfollowed {
+    /// They lead back to it.
+    Circle,
+    /// The chain is too long already.
+    TooDeep,
 }
 
 impl<'a> View<'a> {
@@ -49,7 +69,26 @@ impl<'a> View<'a> {
             knowledge,
             wanted: RefCell::default(),
             gaps: RefCell::default(),
+            followed: RefCell::default(),
         }
+    }
+
+    /// Follows the waits of an object, unless that leads in a circle or too far.
+    pub fn follow<T>(&self, object: &Object, look: impl FnOnce() -> T) -> Result<T, Unfollowed> {
+        let reference = object.reference();
+        {
+            let mut followed = self.followed.borrow_mut();
+            if followed.contains(&reference) {
+                return Err(Unfollowed::Circle);
+            }
+            if followed.len() >= DEEPEST {
+                return Err(Unfollowed::TooDeep);
+            }
+            followed.push(reference);
+        }
+        let found = look();
+        self.followed.borrow_mut().pop();
+        Ok(found)
     }
 
     /// The time that ages are measured at.
@@ -70,6 +109,29 @@ impl<'a> View<'a> {
     /// Whether the server has this type.
     pub fn has_type(&self, resource: &Resource) -> bool {
         self.facts.resource_type(resource).is_some()
+    }
+
+    /// The type as the server has it.
+    pub fn resource_type(&self, group: &str, plural: &str) -> Option<&'a ResourceType> {
+        self.facts.resource_type(&Resource::new(group, plural))
+    }
+
+    /// The type of this kind, if the server has it.
+    pub fn kind(&self, group: &str, kind: &str) -> Option<&'a ResourceType> {
+        self.facts
+            .types
+            .iter()
+            .find(|ty| ty.group == group && ty.kind == kind)
+    }
+
+    /// Whether a type that is not among the known ones does not exist: every group has said its types.
+    pub fn knows_all_types(&self) -> bool {
+        !self.facts.types.is_empty() && self.facts.gaps.is_empty()
+    }
+
+    /// The server's types.
+    pub fn types(&self) -> &'a [ResourceType] {
+        &self.facts.types
     }
 
     /// One object, or that there is none.

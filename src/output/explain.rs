@@ -1,21 +1,30 @@
-//! An explanation for people: the state, the tree of waits, what happens next, what to do, what not to do.
+//! An explanation for people: the state, the tree of waits, what happens next, what to do, what not to do. Parts are
+//! told apart by an empty line; what something rests on is only counted, unless all is asked for.
+
+mod tree;
 
 use std::io::{self, Write};
 
-use super::{
-    Style,
-    safe::harmless,
-    table::{cut, wrap},
-};
+use unicode_width::UnicodeWidthStr;
+
+use super::{Style, name::is_plain, safe::harmless, table::wrap};
 use crate::report::{
-    explain::{BlockerReport, ExplainReport, WaitReport},
+    explain::{ExplainReport, StepReport},
     gaps,
 };
 
 /// Names of parts stand in a column this wide.
 const LABEL: usize = 21;
-/// Evidence beyond this is shown with `-o wide`.
-const EVIDENCE: usize = 3;
+/// The same where they stand on a line of their own.
+const BELOW: usize = 4;
+/// Beside the names on a narrower line the text would be splinters.
+const NARROW: usize = 60;
+/// What a pipe gets.
+const USUAL: usize = 100;
+/// The eye does not find its way back from the end of a longer line.
+const WIDEST: usize = 120;
+/// No line is broken into less.
+const NARROWEST: usize = 30;
 /// Of things that were not read for one reason, more than these are counted; all with `-o wide`.
 const GAPS: usize = 6;
 
@@ -23,48 +32,41 @@ const GAPS: usize = 6;
 pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let page = Page {
         style,
-        width: style.width.unwrap_or(100).max(40),
+        width: style.width.unwrap_or(USUAL).clamp(NARROWEST, WIDEST),
     };
-    writeln!(
-        out,
-        "{}",
-        page.style.heading(&page.wrapped(&harmless(&report.headline), 0))
-    )?;
-    if !report.waits_for.is_empty() {
-        let heading = if report.deletion.is_some() {
-            "waits for"
-        } else {
-            "would be held by"
-        };
-        writeln!(out, "\n{}", page.style.heading(heading))?;
-        page.waits(&report.waits_for, "", out)?;
+    let mut parts = vec![page.head(report), page.tree(report)];
+    let outlook = report.outlook.iter();
+    parts.push(
+        outlook
+            .map(|outlook| page.labelled(&outlook.when, &outlook.then, 0))
+            .collect(),
+    );
+    for steps in report.steps.chunk_by(|a, b| a.when == b.when) {
+        parts.push(page.steps(steps));
     }
-    if !report.outlook.is_empty() {
-        writeln!(out)?;
+    parts.push(page.bullets("do not", &report.do_not));
+    parts.push(page.evidence(report, wide));
+    parts.push(page.not_read(report, wide));
+    parts.retain(|part| !part.is_empty());
+    write!(out, "{}", parts.join("\n"))
+}
+
+/// Writes `TYPE/NAME` and, where it has one, `-n NAMESPACE`: the arguments of a kubectl command. Whether it could; a
+/// name that a shell would take for something else is left out.
+pub fn write_name(report: &ExplainReport, out: &mut impl Write) -> io::Result<bool> {
+    let object = &report.target;
+    let words = [&object.resource, &object.name]
+        .into_iter()
+        .chain(&object.namespace);
+    if !words.into_iter().all(|word| is_plain(word)) {
+        return Ok(false);
     }
-    for outlook in &report.outlook {
-        page.labelled(&outlook.when, &outlook.then, out)?;
+    write!(out, "{}/{}", object.resource, object.name)?;
+    match &object.namespace {
+        Some(namespace) => writeln!(out, " -n {namespace}")?,
+        None => writeln!(out)?,
     }
-    page.steps(report, out)?;
-    for (at, text) in report.do_not.iter().enumerate() {
-        let label = if at == 0 { "do not" } else { "" };
-        page.labelled(label, text, out)?;
-    }
-    page.evidence(report, wide, out)?;
-    if !report.not_read.is_empty() {
-        for (at, group) in gaps::grouped(&report.not_read).iter().enumerate() {
-            let most = if wide { usize::MAX } else { GAPS };
-            let text = format!("{}: {}", gaps::some(&group.subjects, most), group.why);
-            page.labelled(if at == 0 { "NOT READ" } else { "" }, &text, out)?;
-        }
-        writeln!(
-            out,
-            "{}",
-            page.style
-                .warning("What was not read weakens what is said above.")
-        )?;
-    }
-    Ok(())
+    Ok(true)
 }
 
 struct Page<'a> {
@@ -72,154 +74,120 @@ struct Page<'a> {
     width: usize,
 }
 
-/// The lines of a tree.
-struct Branch {
-    item: &'static str,
-    last: &'static str,
-    through: &'static str,
-    root: &'static str,
-}
-
 impl Page<'_> {
-    fn branch(&self) -> Branch {
-        if self.style.unicode {
-            Branch {
-                item: "├─ ",
-                last: "└─ ",
-                through: "│  ",
-                root: "   ← root cause",
+    fn head(&self, report: &ExplainReport) -> String {
+        let mut head = String::new();
+        for line in self.lines(&harmless(&report.headline), 0, 0) {
+            head.extend([&*self.style.heading(&line), "\n"]);
+        }
+        if report.interrupted {
+            head += &self.warning("STOPPED before everything was read; what is missing is named at the end.");
+        }
+        head + &self.bullets("note", &report.notes)
+    }
+
+    /// One heading, and under it what to do in order, each with its command. A command is never broken: it could not
+    /// be copied.
+    fn steps(&self, steps: &[StepReport]) -> String {
+        let mut text = String::new();
+        for (at, step) in steps.iter().enumerate() {
+            let number = format!("{}. ", at + 1);
+            let label = if at == 0 { &*step.when } else { "" };
+            text += &self.labelled(label, &format!("{number}{}", step.text), number.len());
+            for line in step.command.iter().flat_map(|command| command.lines()) {
+                let indent = " ".repeat(self.margin() + number.len());
+                text.extend([&*indent, &*harmless(line), "\n"]);
             }
-        } else {
-            Branch {
-                item: "|- ",
-                last: "`- ",
-                through: "|  ",
-                root: "   <- root cause",
+        }
+        text
+    }
+
+    fn evidence(&self, report: &ExplainReport, wide: bool) -> String {
+        if wide {
+            let each = report.evidence.iter();
+            let texts: Vec<_> = each
+                .map(|evidence| {
+                    format!(
+                        "{}: {} ({})",
+                        evidence.source,
+                        evidence.value,
+                        evidence.strength.word()
+                    )
+                })
+                .collect();
+            return self.bullets("evidence", &texts);
+        }
+        match report.evidence.len() {
+            0 => String::new(),
+            1 => self.labelled("evidence", "1 observation: see -o wide", 0),
+            many => self.labelled("evidence", &format!("{many} observations: see -o wide"), 0),
+        }
+    }
+
+    fn not_read(&self, report: &ExplainReport, wide: bool) -> String {
+        let most = if wide { usize::MAX } else { GAPS };
+        let groups = gaps::grouped(&report.not_read);
+        let texts: Vec<_> = groups
+            .iter()
+            .map(|group| format!("{}: {}", gaps::some(&group.subjects, most), group.why))
+            .collect();
+        let mut text = self.bullets("NOT READ", &texts);
+        if !texts.is_empty() {
+            text += &self.warning("What was not read weakens what is said above.");
+        }
+        text
+    }
+
+    /// Texts of some sentences each, told apart by a mark where there is more than one.
+    fn bullets(&self, label: &str, texts: &[String]) -> String {
+        let mark = if texts.len() > 1 { "- " } else { "" };
+        let each = texts.iter().enumerate().map(|(at, text)| {
+            let label = if at == 0 { label } else { "" };
+            self.labelled(label, &format!("{mark}{text}"), mark.len())
+        });
+        each.collect()
+    }
+
+    /// A text beside its name, lines after the first further in by `hanging`. On a narrow line, and where the name
+    /// itself is too long, it goes below.
+    fn labelled(&self, label: &str, text: &str, hanging: usize) -> String {
+        let label = harmless(label);
+        let margin = self.margin();
+        let mut written = String::new();
+        let mut start = " ".repeat(margin);
+        if margin == BELOW || label.width() >= LABEL {
+            if !label.is_empty() {
+                written.extend([&*self.style.heading(&label), "\n"]);
             }
+        } else if !label.is_empty() {
+            let space = " ".repeat(LABEL - label.width());
+            start = format!("{}{space}", self.style.heading(&label));
         }
+        for line in self.lines(&harmless(text), margin, hanging) {
+            written.extend([&*start, &*line, "\n"]);
+            start = " ".repeat(margin);
+        }
+        written
     }
 
-    fn wrapped(&self, text: &str, indent: usize) -> String {
-        wrap(text, Some(self.width), indent)
+    fn warning(&self, text: &str) -> String {
+        let lines = self.lines(text, 0, 0);
+        lines
+            .iter()
+            .flat_map(|line| [self.style.warning(line), "\n".to_owned()])
+            .collect()
     }
 
-    fn waits(&self, waits: &[WaitReport], prefix: &str, out: &mut impl Write) -> io::Result<()> {
-        let branch = self.branch();
-        for (at, wait) in waits.iter().enumerate() {
-            let last = at + 1 == waits.len();
-            let name = wait
-                .finalizer
-                .as_ref()
-                .map_or("(no finalizer)".to_owned(), ToString::to_string);
-            let item = if last { branch.last } else { branch.item };
-            writeln!(
-                out,
-                "{prefix}{item}{}   {}",
-                self.style.heading(&harmless(&name)),
-                self.style.warning(wait.verdict.word())
-            )?;
-            let below = format!("{prefix}{}", if last { "   " } else { branch.through });
-            self.under(&wait.says, &below, out)?;
-            self.blockers(&wait.blockers, &below, out)?;
-        }
-        Ok(())
+    fn margin(&self) -> usize {
+        if self.width < NARROW { BELOW } else { LABEL }
     }
 
-    fn blockers(&self, blockers: &[BlockerReport], prefix: &str, out: &mut impl Write) -> io::Result<()> {
-        let branch = self.branch();
-        for (at, blocker) in blockers.iter().enumerate() {
-            let last = at + 1 == blockers.len();
-            let item = if last { branch.last } else { branch.item };
-            let name = blocker.object.as_ref().map(|object| match &object.namespace {
-                Some(namespace) => format!("{} {namespace}/{}: ", object.kind, object.name),
-                None => format!("{} {}: ", object.kind, object.name),
-            });
-            let root = if blocker.root_cause { branch.root } else { "" };
-            let text = format!("{}{}{root}", name.unwrap_or_default(), blocker.says);
-            let below = format!("{prefix}{}", if last { "   " } else { branch.through });
-            let lines = self.wrapped(&harmless(&text), 0);
-            for (line, text) in self.narrow(&lines, below.chars().count()).lines().enumerate() {
-                writeln!(
-                    out,
-                    "{}{text}",
-                    if line == 0 {
-                        format!("{prefix}{item}")
-                    } else {
-                        below.clone()
-                    }
-                )?;
-            }
-            self.blockers(&blocker.blockers, &below, out)?;
-            self.waits(&blocker.waits_for, &below, out)?;
-        }
-        Ok(())
-    }
-
-    /// The text again, wrapped for a line that begins at `indent`.
-    fn narrow(&self, text: &str, indent: usize) -> String {
-        let text = text.replace('\n', " ");
-        wrap(&text, Some(self.width.saturating_sub(indent).max(30)), 0)
-    }
-
-    fn under(&self, text: &str, prefix: &str, out: &mut impl Write) -> io::Result<()> {
-        for line in self.narrow(&harmless(text), prefix.chars().count()).lines() {
-            writeln!(out, "{prefix}{line}")?;
-        }
-        Ok(())
-    }
-
-    fn labelled(&self, label: &str, text: &str, out: &mut impl Write) -> io::Result<()> {
-        let label = cut(&harmless(label), LABEL - 1, self.style);
-        for (at, line) in self.narrow(&harmless(text), LABEL).lines().enumerate() {
-            let shown = if at == 0 { &*label } else { "" };
-            writeln!(out, "{}{line}", self.style.heading(&format!("{shown:LABEL$}")))?;
-        }
-        Ok(())
-    }
-
-    fn steps(&self, report: &ExplainReport, out: &mut impl Write) -> io::Result<()> {
-        let mut when = "";
-        let mut number = 0;
-        for step in &report.steps {
-            if step.when == when {
-                number += 1;
-            } else {
-                number = 1;
-                writeln!(out)?;
-            }
-            let label = if number == 1 { &*step.when } else { "" };
-            self.labelled(label, &format!("{number}. {}", step.text), out)?;
-            if let Some(command) = &step.command {
-                writeln!(out, "{:indent$}{}", "", harmless(command), indent = LABEL + 3)?;
-            }
-            when = &step.when;
-        }
-        if !report.steps.is_empty() {
-            writeln!(out)?;
-        }
-        Ok(())
-    }
-
-    fn evidence(&self, report: &ExplainReport, wide: bool, out: &mut impl Write) -> io::Result<()> {
-        let most = if wide { usize::MAX } else { EVIDENCE };
-        for (at, evidence) in report.evidence.iter().take(most).enumerate() {
-            let label = if at == 0 { "evidence" } else { "" };
-            let strength = serde_json::to_value(evidence.strength).ok();
-            let strength = strength
-                .as_ref()
-                .and_then(|value| value.as_str())
-                .unwrap_or_default()
-                .to_owned();
-            self.labelled(
-                label,
-                &format!("{}: {} ({strength})", evidence.source, evidence.value),
-                out,
-            )?;
-        }
-        let rest = report.evidence.len().saturating_sub(most);
-        if rest > 0 {
-            self.labelled("", &format!("{rest} more with -o wide"), out)?;
-        }
-        Ok(())
+    /// A text, broken for what is left of the line after `used` columns.
+    fn lines(&self, text: &str, used: usize, hanging: usize) -> Vec<String> {
+        let room = self.width.saturating_sub(used).max(NARROWEST);
+        wrap(text, Some(room), hanging)
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 }

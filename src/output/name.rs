@@ -33,7 +33,7 @@ pub fn write<'a>(
 
 /// Whether this is one word to every shell, and no flag. Nearly all names are: those of most types are DNS labels,
 /// but a ClusterRole may be called `a b` (`kubernetes/apimachinery:pkg/api/validation/path/name.go`).
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     let inside = |c: char| c.is_ascii_alphanumeric() || "-._:@+,=".contains(c);
     text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(inside)
 }

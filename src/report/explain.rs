@@ -9,7 +9,7 @@ use crate::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
         model::{Evidence, Strength},
     },
-    object::Finalizer,
+    object::{Finalizer, ObjectRef},
 };
 
 /// The explanation of one object.
@@ -26,8 +26,14 @@ pub struct ExplainReport {
     pub target: ObjectName,
     /// Its deletion; none if it is not being deleted.
     pub deletion: Option<DeletionReport>,
+    /// Whether it went while it was looked at: good news, and then nothing else is said of it.
+    pub gone: bool,
+    /// Whether the user stopped the looking, or it took too long; what was not seen for that is in `notRead`.
+    pub interrupted: bool,
     /// Its state in one sentence.
     pub headline: String,
+    /// What happened while it was looked at.
+    pub notes: Vec<String>,
     /// What it waits for.
     pub waits_for: Vec<WaitReport>,
     /// What happens next.
@@ -108,6 +114,33 @@ pub struct EvidenceReport {
     pub strength: Strength,
 }
 
+impl ExplainReport {
+    /// That an object is gone that was there a moment ago.
+    pub fn gone(object: &ObjectRef, observed_at: Timestamp) -> Self {
+        let name = match &object.namespace {
+            Some(namespace) => format!("{} {namespace}/{}", object.kind, object.name),
+            None => format!("{} {}", object.kind, object.name),
+        };
+        ExplainReport {
+            api_version: API_VERSION,
+            kind: "Explanation",
+            observed_at,
+            target: object.into(),
+            deletion: None,
+            gone: true,
+            interrupted: false,
+            headline: format!("{name}: gone. It went while it was being looked at."),
+            notes: Vec::new(),
+            waits_for: Vec::new(),
+            outlook: Vec::new(),
+            steps: Vec::new(),
+            do_not: Vec::new(),
+            evidence: Vec::new(),
+            not_read: Vec::new(),
+        }
+    }
+}
+
 impl From<&Diagnosis> for ExplainReport {
     fn from(diagnosis: &Diagnosis) -> Self {
         ExplainReport {
@@ -118,7 +151,10 @@ impl From<&Diagnosis> for ExplainReport {
             deletion: diagnosis
                 .deletion
                 .map(|deletion| DeletionReport::new(&deletion, diagnosis.observed_at)),
+            gone: false,
+            interrupted: false,
             headline: diagnosis.headline.clone(),
+            notes: Vec::new(),
             waits_for: diagnosis.waits.iter().map(Into::into).collect(),
             outlook: diagnosis
                 .outlook

@@ -295,14 +295,6 @@ impl ScanReport {
     }
 }
 
-impl ScanReport {
-    /// Whether everything that was asked for was read, and is known.
-    pub fn is_complete(&self) -> bool {
-        let known = |left: &LeftBehindReport| left.not_known.is_empty();
-        self.complete && self.left_behind.as_ref().is_none_or(known)
-    }
-}
-
 impl LeftBehindReport {
     /// All objects that were left behind.
     pub fn count(&self) -> u64 {

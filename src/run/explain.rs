@@ -14,7 +14,7 @@ use crate::{
     knowledge::{Knowledge, paste},
     output::{self, safe::harmless},
     report::FinalizersReport,
-    settings::{Asked, Explain, Target},
+    settings::{Asked, Explain, Place, Target},
 };
 
 /// More than a person pastes and than any manifest holds, so that a wrong pipe does not fill the memory.
@@ -26,7 +26,10 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
             .into_iter()
             .map(Target::Finalizer)
             .collect(),
-        Asked::Words(words) => Target::of_words(words, knowledge, explain.namespace.is_some()),
+        Asked::Words(words) => {
+            let in_namespace = matches!(explain.place, Place::In(_));
+            Target::of_words(words, knowledge, in_namespace)
+        }
     };
     if targets.is_empty() {
         return Err(nothing_named(&explain.asked));
@@ -38,7 +41,12 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
             Target::Object {
                 resource,
                 name: Some(name),
-            } => objects.push(Named { resource, name }),
+            } => {
+                if let Some(why) = no_name(name) {
+                    return Err(not_a_name(resource, name, why));
+                }
+                objects.push(Named { resource, name });
+            }
             Target::Object { resource, name: None } => return Err(only_a_type(resource)),
         }
     }
@@ -77,6 +85,28 @@ fn only_a_type(resource: &str) -> Error {
             "write {0}/NAME; what is stuck: kubectl finalizers scan {0}; what may hold its objects: kubectl finalizers \
              catalog --kinds {0}",
             word(resource, "TYPE")
+        )),
+    }
+}
+
+/// What the API server takes for no name of an object, whatever its type; what is left is the type's own affair
+/// (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). Such a name would lead to another path.
+fn no_name(name: &str) -> Option<&'static str> {
+    match name {
+        "" => Some("there is no name behind the slash"),
+        "." | ".." => Some("no object is called that"),
+        _ if name.contains('/') => Some("no name of an object has a slash"),
+        _ if name.contains('%') => Some("no name of an object has a percent sign"),
+        _ => None,
+    }
+}
+
+fn not_a_name(resource: &str, name: &str, why: &str) -> Error {
+    let kind = word(resource, "TYPE");
+    Error::Usage {
+        message: format!("{resource}/{name}: {why}"),
+        hint: Some(format!(
+            "write {kind}/NAME or {kind} NAME; what is stuck: kubectl finalizers scan {kind}"
         )),
     }
 }

@@ -7,6 +7,7 @@ mod behind;
 mod stuck;
 #[cfg(test)]
 mod tests;
+mod through;
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -20,7 +21,7 @@ use crate::{
     knowledge::Knowledge,
     report::{causes::Looked, left::LeftBehind},
     settings::{Scan, Scope},
-    snapshot::Snapshot,
+    snapshot::{Snapshot, suspects::Suspects},
 };
 
 /// Rounds at most; a chain of waits is rarely longer than four.
@@ -52,6 +53,14 @@ impl Look {
             asking: Asking::new(snapshot, all_types, limits),
             doing: Rc::default(),
         }
+    }
+
+    /// Only goes through volumes and attachments: for a file, of which it is not yet known what will be asked.
+    pub(super) async fn go_through(&mut self, server: &impl Ask) -> Option<Suspects> {
+        if !self.asking.begin(server).await {
+            return None;
+        }
+        Some(self.behind.go_through(server, &mut self.asking).await)
     }
 
     /// What it is doing, in words, while it runs.

@@ -7,8 +7,10 @@ mod knowledge;
 mod look;
 mod progress;
 mod scan;
+mod snapshot;
 mod target;
 mod terminal;
+mod witness;
 
 use std::io::Write;
 
@@ -34,6 +36,11 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
         Verb::Catalog(words) => {
             let catalog = settings::Catalog::new(words)?;
             catalog::run(&catalog, &knowledge::load(&cli.knowledge)?)
+        }
+        Verb::Snapshot(words) => {
+            let knowledge = knowledge::load(&cli.knowledge)?;
+            let snapshot = settings::Snapshot::new(words, cli.connection, &knowledge)?;
+            snapshot::run(&snapshot, &knowledge)
         }
     }
 }
@@ -63,6 +70,11 @@ pub fn complain(error: &Error) {
     if let Some(hint) = error.hint() {
         drop(writeln!(stderr, "hint: {}", harmless(hint)));
     }
+}
+
+/// Says how it went, beside the output.
+fn inform(text: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{}", harmless(text)));
 }
 
 /// Says what the output cannot.

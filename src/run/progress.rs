@@ -32,8 +32,8 @@ impl Line {
         })
     }
 
-    /// Draws it anew.
-    pub(super) fn draw(&mut self, text: &str) {
+    /// Draws it anew, unless it is still too early for a line.
+    pub(super) fn say(&mut self, text: &str) {
         self.ticks += 1;
         if self.ticks < QUIET || text.is_empty() {
             return;

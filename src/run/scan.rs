@@ -12,6 +12,7 @@ use super::{
     look::{Limits, Look},
     progress::{self, EVERY, Line},
     terminal,
+    witness::Witness,
 };
 use crate::{
     cli::Format,
@@ -21,32 +22,71 @@ use crate::{
     knowledge::Knowledge,
     output,
     report::{ScanReport, left::LeftBehind},
-    settings::{Connection, Scan, Source},
+    settings::{Connection, Scan, Scope, Source},
     snapshot::{
         Snapshot, Why,
-        load::{Wanted, load},
+        load::{self, Wanted},
+        saved::Saved,
     },
 };
 
 pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
-    let (snapshot, look, took) = match &scan.source {
+    match &scan.source {
         Source::Server(connection) => {
             let began = Instant::now();
-            let (snapshot, look) = block_on(read(connection, scan, knowledge))?;
-            (snapshot, Some(look), Some(began.elapsed()))
+            let found = block_on(read(connection, scan, knowledge))?;
+            told(scan, knowledge, found, Some(began.elapsed()))
         }
         Source::Files(paths) => {
-            let wanted = Wanted {
-                namespace: scan.scope.namespace(),
-                types: &scan.types,
-                exclude: &scan.exclude,
-                all: scan.view.all,
-                filter: &scan.filter,
-                now: Timestamp::now(),
-            };
-            (load(paths, &mut stdin().lock(), &wanted)?, None, None)
+            let mut stdin = stdin().lock();
+            match load::saved(paths, &mut stdin)? {
+                Some(saved) => {
+                    let mut scan = scan.clone();
+                    if let (Scope::All, Some(namespace)) = (&scan.scope, &saved.head.namespace) {
+                        scan.scope = Scope::Namespace(namespace.clone());
+                        scan.view.namespace = Some(namespace.clone());
+                    }
+                    let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
+                    told(&scan, knowledge, found, None)
+                }
+                None => {
+                    let snapshot = load::load(paths, &mut stdin, &wanted(scan))?;
+                    told(scan, knowledge, (snapshot, None), None)
+                }
+            }
         }
-    };
+    }
+}
+
+fn wanted(scan: &Scan) -> Wanted<'_> {
+    Wanted {
+        namespace: scan.scope.namespace(),
+        types: &scan.types,
+        exclude: &scan.exclude,
+        all: scan.view.all,
+        filter: &scan.filter,
+        now: Timestamp::now(),
+    }
+}
+
+/// A scan of what a snapshot holds.
+pub(super) async fn replay(
+    witness: Witness<'_>,
+    saved: &Saved,
+    scan: &Scan,
+    knowledge: &Knowledge,
+) -> Result<(Snapshot, Option<Look>), Error> {
+    let mut snapshot = saved.snapshot(&wanted(scan))?;
+    let look = look(witness, &mut snapshot, scan, knowledge).await;
+    Ok((snapshot, Some(look)))
+}
+
+fn told(
+    scan: &Scan,
+    knowledge: &Knowledge,
+    (snapshot, look): (Snapshot, Option<Look>),
+    took: Option<Duration>,
+) -> Result<Exit, Error> {
     let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
     match look {
         Some(look) => {
@@ -66,30 +106,45 @@ async fn read(
     connection: &Connection,
     scan: &Scan,
     knowledge: &Knowledge,
-) -> Result<(Snapshot, Look), Error> {
+) -> Result<(Snapshot, Option<Look>), Error> {
     let server = Server {
         connected: connect(connection).await?,
     };
+    let (mut snapshot, cut_off) = see(&server, scan).await?;
+    let look = if cut_off {
+        Look::new(&snapshot, scan, Limits::default())
+    } else {
+        look(Witness::Server(&server), &mut snapshot, scan, knowledge).await
+    };
+    Ok((snapshot, Some(look)))
+}
+
+/// What there is, and whether the server stopped answering.
+pub(super) async fn see(server: &Server, scan: &Scan) -> Result<(Snapshot, bool), Error> {
     let reading = Reading::default();
     let so_far = || progress::reading(&reading.progress());
-    watched(cluster::scan(&server, scan, &reading), so_far)
+    watched(cluster::scan(server, scan, &reading), so_far)
         .await
         .transpose()?;
     let cut_off = reading.is_cut_off();
-    let mut snapshot = reading.finish(&server.connected.server);
+    Ok((reading.finish(&server.connected.server), cut_off))
+}
+
+/// Looks at what the scan has found until it is understood or the user has had enough.
+async fn look(witness: Witness<'_>, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Look {
+    let mut look = Look::new(snapshot, scan, Limits::default());
     // A server that went away while it was read will not say more now.
     let gone = snapshot
         .gaps
         .iter()
         .any(|gap| matches!(gap.why, Why::Connection(_)));
-    let mut look = Look::new(&snapshot, scan, Limits::default());
-    if !(cut_off || gone || snapshot.interrupted) {
+    if !(gone || snapshot.interrupted) {
         let doing = look.doing();
         let so_far = || doing.borrow().clone();
-        let done = watched(look.run(&server, knowledge), so_far).await;
+        let done = watched(look.run(&witness, knowledge), so_far).await;
         snapshot.interrupted = done.is_none();
     }
-    Ok((snapshot, look))
+    look
 }
 
 /// Does the work, and says on a terminal what it is doing. None if the user had enough before it was done.
@@ -104,7 +159,7 @@ async fn watched<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) 
             _ = &mut stop => return None,
             _ = ticks.tick() => {
                 if let Some(line) = &mut line {
-                    line.draw(&so_far());
+                    line.say(&so_far());
                 }
             }
         }
@@ -162,9 +217,9 @@ fn exit(report: &ScanReport, scan: &Scan) -> Exit {
         Exit::Interrupted
     } else if !scan.exit_code {
         Exit::Done
-    } else if report.totals.stuck > 0 || report.totals.left_behind > 0 {
+    } else if report.totals.stuck > 0 {
         Exit::Stuck
-    } else if !report.is_complete() {
+    } else if !report.complete {
         Exit::Incomplete
     } else {
         Exit::Done

@@ -1,120 +1,171 @@
-//! `explain TARGET`: find the object, look until nothing more is wanted, show.
+//! `explain TARGET`: find each object, look until nothing more is wanted, show. One that cannot be explained does
+//! not keep the others from it.
+
+pub(super) mod find;
+mod look;
+mod near;
+mod watch;
 
 use std::{
-    io::{BufWriter, Write, stdout},
-    time::{Duration, Instant},
+    collections::BTreeSet,
+    io::{BufWriter, Write, stdin, stdout},
 };
 
-use super::{block_on, terminal};
+use jiff::Timestamp;
+
+use self::{look::Looking, watch::Watch};
+use super::{block_on, terminal, witness::Witness};
 use crate::{
     cli::Format,
-    cluster::{self, Server, connect::connect},
-    diagnose::{Diagnosis, diagnose},
+    cluster::{Server, connect::connect},
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
+    object::ObjectRef,
     output,
     report::ExplainReport,
     settings::Explain,
     snapshot::{
-        Why,
-        facts::{Answer, Facts, Object, Query, Resource},
-        select::select,
+        What,
+        facts::Facts,
+        load::{self, Dump},
     },
 };
-
-/// Rounds of looking. A chain of waits is rarely longer than four; what is not seen by then is said to be unseen.
-const ROUNDS: usize = 12;
-/// Looking ends after this much time, whatever is still wanted.
-const LONGEST: Duration = Duration::from_secs(60);
 
 /// An object that was asked about, as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named<'a> {
-    /// The type, in any form that kubectl takes.
+    /// Its type, as given.
     pub(super) resource: &'a str,
-    /// The name.
+    /// Its name.
     pub(super) name: &'a str,
+}
+
+/// What came of it.
+#[derive(Default)]
+struct Told {
+    reports: Vec<ExplainReport>,
+    errors: Vec<Error>,
+    /// Where a word could have meant another type as well.
+    notes: BTreeSet<String>,
+    stopped: bool,
 }
 
 /// Explains each target, one after the other.
 pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Error> {
-    let reports = block_on(async {
-        let server = Server {
-            connected: connect(&explain.connection).await?,
+    let told = if explain.from.is_empty() {
+        block_on(async {
+            let server = Server {
+                connected: connect(&explain.connection).await?,
+            };
+            tell(Witness::Server(&server), targets, explain, knowledge).await
+        })?
+    } else {
+        let mut stdin = stdin().lock();
+        match load::saved(&explain.from, &mut stdin)? {
+            Some(saved) => block_on(tell(Witness::Saved(&saved), targets, explain, knowledge))?,
+            None => {
+                let dump = load::dump(&explain.from, &mut stdin, Timestamp::now())?;
+                introduce(&dump);
+                block_on(tell(Witness::Dump(&dump, false), targets, explain, knowledge))?
+            }
+        }
+    };
+    told.notes.iter().for_each(|note| super::warn(note));
+    show(&told.reports, explain.format)?;
+    told.errors.iter().for_each(super::complain);
+    Ok(told.exit())
+}
+
+/// What files are that nobody made for this.
+fn introduce(dump: &Dump) {
+    for fault in dump.faults() {
+        if let What::File { path, line } = &fault.what {
+            let place = line.map(|line| format!(":{line}")).unwrap_or_default();
+            super::warn(&format!("{path}{place}: {}", fault.why.message()));
+        }
+    }
+    super::inform(&format!("{}; what the files lack is not known", dump.when()));
+}
+
+async fn tell(
+    witness: Witness<'_>,
+    targets: &[Named<'_>],
+    explain: &Explain,
+    knowledge: &Knowledge,
+) -> Result<Told, Error> {
+    let mut watch = Watch::new();
+    let mut told = Told::default();
+    let asking = || "asking the server for its types".to_owned();
+    if let Some(facts) = watch.over(asking, witness.first_look()).await {
+        let mut looking = Looking {
+            witness,
+            knowledge,
+            watch: &mut watch,
         };
-        let mut facts = cluster::first_look(&server).await?;
-        let mut reports = Vec::new();
+        told.all(targets, explain, facts?, &mut looking).await;
+    } else {
+        told.errors.push(stopped(None));
+    }
+    told.stopped = watch.stopped();
+    Ok(told)
+}
+
+impl Told {
+    async fn all(
+        &mut self,
+        targets: &[Named<'_>],
+        explain: &Explain,
+        mut facts: Facts,
+        looking: &mut Looking<'_>,
+    ) {
+        // `pvc/a` and `persistentvolumeclaims a` are one object.
+        let mut known: BTreeSet<ObjectRef> = BTreeSet::new();
         for target in targets {
-            let object = find(&server, *target, explain.namespace.as_deref(), &mut facts).await?;
-            let diagnosis = look(&server, &object, &mut facts, knowledge).await;
-            reports.push(ExplainReport::from(&diagnosis));
+            let name = format!("{}/{}", target.resource, target.name);
+            let witness = looking.witness;
+            let finding = find::find(witness, *target, &explain.place, &mut facts, &mut self.notes);
+            let objects = match looking
+                .watch
+                .over(|| format!("{name}: looking for it"), finding)
+                .await
+            {
+                Some(Ok(objects)) => objects,
+                Some(Err(error)) => {
+                    self.errors.push(error);
+                    continue;
+                }
+                None => {
+                    self.errors.push(stopped(Some(&name)));
+                    continue;
+                }
+            };
+            for object in objects {
+                if known.insert(object.reference()) {
+                    let report = looking.at(&name, object, &mut facts).await;
+                    self.reports.push(report);
+                }
+            }
         }
-        Ok(reports)
-    })?;
-    show(&reports, explain.format)?;
-    Ok(Exit::Done)
-}
-
-/// Looks, asks for what is wanted, and looks again.
-async fn look(server: &Server, object: &Object, facts: &mut Facts, knowledge: &Knowledge) -> Diagnosis {
-    let began = Instant::now();
-    for _ in 0..ROUNDS {
-        let progress = diagnose(object, facts, knowledge);
-        if progress.wanted.is_empty() || began.elapsed() > LONGEST {
-            return progress.diagnosis;
-        }
-        cluster::answer(server, progress.wanted, facts).await;
     }
-    diagnose(object, facts, knowledge).diagnosis
-}
 
-async fn find(
-    server: &Server,
-    target: Named<'_>,
-    namespace: Option<&str>,
-    facts: &mut Facts,
-) -> Result<Object, Error> {
-    let selection = select(&[target.resource.to_owned()], &facts.types)
-        .map_err(|unknown| Error::unknown_type(&unknown, &facts.gaps))?;
-    let Some(ty) = selection.types.into_iter().next() else {
-        return Err(Error::Usage {
-            message: format!("{:?} is not one type", target.resource),
-            hint: None,
-        });
-    };
-    let namespace = ty
-        .namespaced
-        .then(|| namespace.unwrap_or(&server.connected.namespace).to_owned());
-    let query = Query::Object {
-        resource: Resource::new(&ty.group, &ty.plural),
-        namespace: namespace.clone(),
-        name: target.name.to_owned(),
-    };
-    cluster::answer(server, [query.clone()], facts).await;
-    let place = namespace
-        .as_ref()
-        .map(|namespace| format!(" in namespace {namespace}"))
-        .unwrap_or_default();
-    let what = format!("{} {}{place}", ty.name(), target.name);
-    match facts.answers.get(&query) {
-        Some(Ok(Answer::Object(Some(object)))) => Ok((**object).clone()),
-        Some(Ok(_)) => Err(Error::Server {
-            message: format!("{what} does not exist"),
-            hint: Some(if ty.namespaced {
-                "name another namespace with -n, or see: kubectl finalizers scan".into()
-            } else {
-                "if it was stuck, it is gone now".into()
-            }),
-        }),
-        Some(Err(why)) => Err(unreadable(&what, why)),
-        None => Err(unreadable(&what, &Why::Interrupted)),
+    /// What failed counts for more than what was wrongly typed: a script may try it again.
+    fn exit(&self) -> Exit {
+        let mut exits = self.errors.iter().map(Exit::from);
+        if self.stopped {
+            Exit::Interrupted
+        } else if exits.clone().any(|exit| exit == Exit::Failed) {
+            Exit::Failed
+        } else {
+            exits.next().unwrap_or(Exit::Done)
+        }
     }
 }
 
-fn unreadable(what: &str, why: &Why) -> Error {
+fn stopped(name: Option<&str>) -> Error {
+    let what = name.map_or_else(|| "anything".to_owned(), ToOwned::to_owned);
     Error::Server {
-        message: format!("cannot read {what}: {}", why.message()),
+        message: format!("stopped before {what} was read"),
         hint: None,
     }
 }
@@ -131,7 +182,15 @@ fn show(reports: &[ExplainReport], format: Format) -> Result<(), Error> {
                 }
                 output::yaml::write(report, &mut out)?;
             }
-            Format::Name => writeln!(out, "{}/{}", report.target.resource, report.target.name)?,
+            Format::Name if report.gone => super::warn(&report.headline),
+            Format::Name => {
+                if !output::explain::write_name(report, &mut out)? {
+                    super::warn(&format!(
+                        "left out {}: a shell would take its name for something else; -o json has it",
+                        report.target.name
+                    ));
+                }
+            }
             Format::Table | Format::Wide => {
                 if at > 0 {
                     writeln!(out)?;

@@ -1,8 +1,11 @@
 //! What the words of `explain` mean: which of them name finalizers, and which an object.
 //!
-//! Both are written with a slash, so the form alone does not tell. What the catalogue knows is a finalizer; a type
-//! that is known and has no group (`pv/x`) is an object's, since the part of a finalizer before the slash is a
-//! domain, and so are a type with a group and a name after it as two words (`widgets.example.com x`) or with `-n`; everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
+//! Both are written with a slash, so the form alone does not tell. What the catalogue knows is a finalizer. What has
+//! a word without a dot before the slash (`pv/x`, `gadget/x`) is an object, since the part of a finalizer before the
+//! slash is a domain; so is a type with a group whose object follows as a word of its own (`widgets.example.com x`),
+//! or with `-n`. Everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
+
+use std::path::PathBuf;
 
 use super::Connection;
 use crate::{
@@ -16,12 +19,25 @@ use crate::{
 pub struct Explain {
     /// About what.
     pub asked: Asked,
-    /// `-n`.
-    pub namespace: Option<String>,
+    /// In which namespace.
+    pub place: Place,
+    /// Files to read instead of the cluster; none for the cluster.
+    pub from: Vec<PathBuf>,
     /// The cluster, where an object is asked about.
     pub connection: Box<Connection>,
     /// How it is shown.
     pub format: Format,
+}
+
+/// Where an object is looked for whose type has namespaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the namespace of the kubeconfig's context.
+    OfContext,
+    /// `-n`.
+    In(String),
+    /// `-A`: wherever there is one of that name.
+    Anywhere,
 }
 
 /// Where the names are.
@@ -55,9 +71,15 @@ impl Explain {
         } else {
             Asked::Words(words.words)
         };
+        let place = match connection.namespace.clone().filter(|name| !name.is_empty()) {
+            Some(namespace) => Place::In(namespace),
+            None if connection.all_namespaces => Place::Anywhere,
+            None => Place::OfContext,
+        };
         Ok(Explain {
             asked,
-            namespace: connection.namespace.clone(),
+            from: words.from,
+            place,
             connection: Box::new(Connection::new(connection)?),
             format: words.output,
         })
@@ -68,24 +90,28 @@ impl Target {
     /// What the arguments ask about, each thing once. Finalizers are in no namespace: with `-n`, TYPE.GROUP/NAME is
     /// an object even if nobody here knows the type.
     pub fn of_words(words: &[String], knowledge: &Knowledge, in_namespace: bool) -> Vec<Target> {
-        // TYPE NAME…, as kubectl takes them. A type that nobody knows here is one if it has a group.
-        if let [resource, names @ ..] = words
+        // TYPE[,TYPE…] NAME…, as kubectl takes them.
+        if let [types, names @ ..] = words
             && !names.is_empty()
             && words
                 .iter()
                 .all(|word| is_plain(word) && !word.contains('/') && !is_finalizer(word, knowledge))
-            && (is_type(resource, knowledge)
-                || (resource.contains('.') && !names.iter().any(|name| name.contains('.'))))
+            && may_be_types(types, names, knowledge)
         {
-            let object = |name: &String| Target::Object {
-                resource: resource.clone(),
+            let object = |resource: &str, name: &String| Target::Object {
+                resource: resource.to_owned(),
                 name: Some(name.clone()),
             };
-            return names.iter().map(object).collect();
+            return types
+                .split(',')
+                .filter(|resource| !resource.is_empty())
+                .flat_map(|resource| names.iter().map(move |name| object(resource, name)))
+                .collect();
         }
         // Arguments that are nothing but a name each are taken one by one, so that none is lost among others that
         // look more like names. Anything else is a text that the shell took apart.
-        let names = if words.iter().all(|word| is_plain(word)) {
+        let typed = words.iter().all(|word| is_plain(word));
+        let names = if typed {
             let mut names = Vec::new();
             for name in words
                 .iter()
@@ -102,17 +128,19 @@ impl Target {
         };
         names
             .into_iter()
-            .map(|name| Target::of(name, knowledge, in_namespace))
+            .map(|name| Target::of(name, knowledge, in_namespace, typed))
             .collect()
     }
 
-    fn of(name: String, knowledge: &Knowledge, in_namespace: bool) -> Target {
+    fn of(name: String, knowledge: &Knowledge, in_namespace: bool, typed: bool) -> Target {
         if is_finalizer(&name, knowledge) {
             return Target::Finalizer(name);
         }
         match name.split_once('/') {
             Some((resource, object))
-                if (is_type(resource, knowledge) || (in_namespace && resource.contains('.')))
+                if (is_type(resource, knowledge)
+                    || (in_namespace && resource.contains('.'))
+                    || (typed && is_label(resource)))
                     && !sounds_final(object) =>
             {
                 Target::Object {
@@ -132,6 +160,22 @@ impl Target {
 /// Without the marks that stand around names in lists and manifests.
 fn is_plain(word: &str) -> bool {
     word != "-" && !word.contains(|c: char| c.is_whitespace() || "[]{}()\"'`“”‘’:;=".contains(c))
+}
+
+/// Whether the first word can name the types of what follows. A type that nobody knows here is one if no finalizer
+/// is written like that: without a dot, or with a group before names that are no domains.
+fn may_be_types(types: &str, names: &[String], knowledge: &Knowledge) -> bool {
+    types.split(',').filter(|word| !word.is_empty()).all(|word| {
+        is_type(word, knowledge)
+            || is_label(word)
+            || (word.contains('.') && !names.iter().any(|name| name.contains('.')))
+    })
+}
+
+/// A word as types are called, and no domain.
+fn is_label(word: &str) -> bool {
+    let inside = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(inside)
 }
 
 /// `widgets.example.com/x` has the very form of a finalizer: with a group, only a type that is known is one.
@@ -200,12 +244,22 @@ mod tests {
             object("crd", Some("widgets.example.com"))
         );
         assert_eq!(asked(&["pvc", "a", "b"]).len(), 2);
+        assert_eq!(asked(&["gadget/x"]), object("gadget", Some("x")));
+        assert_eq!(asked(&["gadgets", "x.y"]), object("gadgets", Some("x.y")));
+        assert_eq!(
+            asked(&["pvc,gadgets", "x"]),
+            [object("pvc", Some("x")), object("gadgets", Some("x"))].concat()
+        );
+        assert_eq!(
+            asked(&["pvc/a", "deployment.v1.apps/b"]),
+            [object("pvc", Some("a")), object("deployment.v1.apps", Some("b"))].concat()
+        );
         assert_eq!(asked(&["pvc"]), object("pvc", None));
         for name in [
             "acme.cert-manager.io/finalizer",
             "external-attacher/ebs-csi-aws-com",
             "widgets.example.com/x",
-            "something/else",
+            "something/finalizer",
             "kubernetes",
             "no-such-word",
             "namespace/finalizer",
@@ -240,6 +294,7 @@ mod tests {
             asked(&["mything", "kubernetes.io/pv-protection", "mything"]),
             finalizers(&["mything", "kubernetes.io/pv-protection"])
         );
+        assert_eq!(asked(&["[my/own]"]), finalizers(&["my/own"]));
         assert_eq!(asked(&["[]"]), []);
     }
 }

@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Why;
 use crate::object::{Deletion, Finalizer, List, ObjectRef, ResourceType};
 
 /// A type, by the two names that never change.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Resource {
     /// API group, empty for core.
     pub group: String,
@@ -36,7 +38,12 @@ impl Resource {
 }
 
 /// One thing that a diagnosis wants to see.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
 pub enum Query {
     /// One object.
     Object {
@@ -80,7 +87,8 @@ pub enum Query {
 }
 
 /// Which objects of a type are looked for, in a form that every API server can select by.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum By {
     /// `metadata.name`.
     Name(String),
@@ -89,7 +97,8 @@ pub enum By {
 }
 
 /// The answer to a query.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Answer {
     /// The object, or that there is none.
     Object(Option<Box<Object>>),
@@ -100,7 +109,8 @@ pub enum Answer {
 }
 
 /// What is in a namespace, as far as it could be listed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Content {
     /// Objects by `plural.group`.
     pub counts: BTreeMap<String, u64>,
@@ -133,7 +143,8 @@ impl Facts {
 }
 
 /// One object, whole, as the server sent it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Object {
     /// `plural.group` of its type.
     pub resource: Resource,

@@ -10,14 +10,17 @@ pub mod gap;
 pub mod glob;
 pub mod json;
 pub mod load;
+pub mod saved;
 pub mod select;
 pub mod selector;
 pub mod stray;
+pub mod suspects;
 pub mod tally;
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 pub use self::{
     filter::{Filter, Item, NamespaceOnly},
@@ -61,7 +64,8 @@ pub struct TypeRead {
 }
 
 /// The metadata of one object that is worth keeping.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Seen {
     /// Which object.
     pub object: ObjectRef,
@@ -76,7 +80,8 @@ pub struct Seen {
 }
 
 /// One entry of `status.conditions`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Condition {
     /// `type`.
     pub kind: String,

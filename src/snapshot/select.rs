@@ -1,7 +1,8 @@
 //! From the words people type to types: plurals, singulars, kinds, short names, `TYPE.GROUP`,
 //! `TYPE.VERSION.GROUP`, categories, in any case, as `kubectl get` takes them.
 
-use crate::object::ResourceType;
+use super::{Gap, What};
+use crate::{error::Error, object::ResourceType};
 
 /// The types that some words name.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -17,12 +18,15 @@ pub struct Selection {
 pub struct Unknown {
     /// The word.
     pub word: String,
-    /// The name that was probably meant.
-    pub near: Option<String>,
+    /// The names that were probably meant, the likeliest first.
+    pub near: Vec<String>,
 }
 
+/// The most names that are offered in place of one that does not exist.
+const OFFERED: usize = 3;
+
 /// Finds the types that `words` name among `all`, which must be in the server's order of groups: where
-/// several types share a name the first is taken, as kubectl does.
+/// several types share a name kubectl's choice is taken.
 pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, Unknown> {
     let mut selection = Selection::default();
     for word in words {
@@ -55,6 +59,59 @@ pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, Unkno
         }
     }
     Ok(selection)
+}
+
+/// Which types a scan is to read, as typed.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// Only these; empty for all.
+    pub types: &'a [String],
+    /// Not these.
+    pub exclude: &'a [String],
+    /// Whether only one namespace is read. What is in no namespace was then not asked for, but the Namespace itself
+    /// was.
+    pub in_one_namespace: bool,
+}
+
+impl Choice<'_> {
+    /// The types to read. `kept_name` is the name under which a type is listed that a server lists under several.
+    pub fn of<'w>(
+        &'w self,
+        all: &[ResourceType],
+        gaps: &[Gap],
+        kept_name: impl Fn(&'w str) -> &'w str,
+    ) -> Result<Selection, Error> {
+        // A type of a group that does not answer is not a mistyped one: it is in the gaps.
+        let hidden = |word: &String| {
+            gaps.iter().any(|gap| matches!(&gap.what, What::GroupVersion { types, .. } if types.iter().any(|name| mentions(std::slice::from_ref(word), name))))
+        };
+        let resolve = |words: &'w [String]| {
+            let words = words.iter().filter(|word| !hidden(word));
+            let words: Vec<_> = words.map(|word| kept_name(word).to_owned()).collect();
+            select(&words, all).map_err(|unknown| Error::unknown_type(&unknown, gaps))
+        };
+        let excluded = resolve(self.exclude)?;
+        let mut chosen = if self.types.is_empty() {
+            let in_scope =
+                |ty: &&ResourceType| !self.in_one_namespace || ty.namespaced || ty.is("", "namespaces");
+            Selection {
+                types: all.iter().filter(in_scope).cloned().collect(),
+                notes: Vec::new(),
+            }
+        } else {
+            resolve(self.types)?
+        };
+        let is_excluded = |ty: &ResourceType| excluded.types.iter().any(|other| other.name() == ty.name());
+        chosen.types.retain(|ty| !is_excluded(ty));
+        Ok(chosen)
+    }
+}
+
+/// Whether one of the words is this `plural.group`, in full or without its group.
+pub fn mentions(words: &[String], name: &str) -> bool {
+    words
+        .iter()
+        .any(|word| word == name || name.split('.').next() == Some(word))
 }
 
 enum Found {
@@ -90,14 +147,29 @@ fn resolve(word: &str, all: &[ResourceType]) -> Found {
             types.push(ty);
         }
     }
+    // The beginning of a group will do, to kubectl too (`kubernetes/apimachinery:pkg/api/meta/restmapper.go`
+    // ResourcesFor).
+    if types.is_empty() && !rest.is_empty() {
+        let begins = all.iter().filter(named).filter(|ty| ty.group.starts_with(rest));
+        types.extend(begins.cloned());
+    }
     if types.is_empty() && rest.is_empty() {
         let category = all
             .iter()
             .filter(|ty| ty.categories.iter().any(|category| category == name));
         return Found::Category(category.cloned().collect());
     }
-    // A name that is exact beats one that merely fits: `pods` is the core type, whatever has it as a kind.
-    types.sort_by_key(|ty| ty.plural != name);
+    // Only what is no plural and no singular is a short name, and only what is no short name is a kind
+    // (`kubernetes/client-go:restmapper/shortcut.go`); among equals the server's order of groups decides.
+    let rank = |ty: &ResourceType| {
+        if ty.plural == name || ty.singular == name {
+            0
+        } else {
+            1 + u8::from(!ty.short_names.iter().any(|short| short == name))
+        }
+    };
+    let best = types.iter().map(rank).min();
+    types.retain(|ty| Some(rank(ty)) == best);
     Found::Types(types)
 }
 
@@ -108,21 +180,28 @@ fn version_of(ty: &ResourceType, rest: &str) -> Option<String> {
     (ty.group == group && served).then(|| version.to_owned())
 }
 
-fn nearest(word: &str, all: &[ResourceType]) -> Option<String> {
+fn nearest(word: &str, all: &[ResourceType]) -> Vec<String> {
     let word = word.to_lowercase();
     let (name, _) = word.split_once('.').unwrap_or((&word, ""));
-    let names = all.iter().flat_map(|ty| {
+    let distance = |ty: &ResourceType| {
         [&ty.plural, &ty.singular]
             .into_iter()
             .chain(&ty.short_names)
-            .filter(|name| name.len() > 2)
-            .map(move |name| (name, ty))
-    });
-    names
-        .map(|(candidate, ty)| (strsim::damerau_levenshtein(name, candidate), ty))
+            .filter(|candidate| candidate.len() > 2)
+            .map(|candidate| strsim::damerau_levenshtein(name, candidate))
+            .min()
+    };
+    let mut near: Vec<_> = all
+        .iter()
+        .filter_map(|ty| Some((distance(ty)?, ty.name())))
         .filter(|(distance, _)| *distance <= 1 + name.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, ty)| ty.name())
+        .collect();
+    // Among equals the server's order.
+    near.sort_by_key(|(distance, _)| *distance);
+    let best = near.first().map(|(distance, _)| *distance);
+    near.retain(|(distance, _)| Some(*distance) == best);
+    near.truncate(OFFERED);
+    near.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
@@ -186,6 +265,7 @@ mod tests {
             names(&["services.serving.knative.dev"]),
             ["services.serving.knative.dev@v1"]
         );
+        assert_eq!(names(&["services.serving"]), ["services.serving.knative.dev@v1"]);
         assert_eq!(names(&["pods.v1"]), ["pods@v1"]);
         assert_eq!(names(&["pods", "po"]), ["pods@v1"]);
     }
@@ -208,8 +288,12 @@ mod tests {
     #[test]
     fn what_is_unknown_comes_back_with_what_was_probably_meant() {
         let unknown = |word: &str| select(&[word.to_owned()], &cluster()).expect_err(word);
-        assert_eq!(unknown("deploymnets").near.as_deref(), Some("deployments.apps"));
-        assert_eq!(unknown("quux").near, None);
-        assert_eq!(unknown("deployments.extensions").word, "deployments.extensions");
+        assert_eq!(unknown("deploymnets").near, ["deployments.apps"]);
+        assert_eq!(
+            unknown("servces").near,
+            ["services", "services.serving.knative.dev"]
+        );
+        assert!(unknown("quux").near.is_empty());
+        assert_eq!(unknown("deployments.extensions").near, ["deployments.apps"]);
     }
 }

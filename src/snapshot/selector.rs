@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 /// A parsed selector. All requirements must hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
@@ -42,6 +44,44 @@ impl Selector {
         })
     }
 
+    /// Reads a `LabelSelector`, as objects hold it: `matchLabels` and `matchExpressions`. None if it is not one; an
+    /// empty one, as a missing one in most places, selects everything
+    /// (`kubernetes/apimachinery:pkg/apis/meta/v1/helpers.go` LabelSelectorAsSelector).
+    pub fn of_object(value: &Value) -> Option<Self> {
+        if value.is_null() {
+            return Some(Selector {
+                text: String::new(),
+                requirements: Vec::new(),
+            });
+        }
+        let labels = match value.as_object()?.get("matchLabels") {
+            None | Some(Value::Null) => None,
+            Some(labels) => Some(labels.as_object()?),
+        };
+        let expressions = match value.get("matchExpressions") {
+            None | Some(Value::Null) => None,
+            Some(expressions) => Some(expressions.as_array()?),
+        };
+        let labels = labels.into_iter().flatten().map(|(key, value)| {
+            Some(Requirement {
+                key: key.clone(),
+                test: Test::In(vec![value.as_str()?.to_owned()]),
+            })
+        });
+        let requirements: Option<Vec<_>> = labels
+            .chain(expressions.into_iter().flatten().map(expression))
+            .collect();
+        Some(Selector {
+            text: value.to_string(),
+            requirements: requirements?,
+        })
+    }
+
+    /// Whether it requires nothing, and so selects everything.
+    pub fn is_empty(&self) -> bool {
+        self.requirements.is_empty()
+    }
+
     /// The text, for `labelSelector=`.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -59,6 +99,24 @@ impl Selector {
             }
         })
     }
+}
+
+/// One of `matchExpressions`.
+fn expression(value: &Value) -> Option<Requirement> {
+    let values = || -> Option<Vec<String>> {
+        let values = value.get("values")?.as_array()?.iter();
+        values.map(|value| Some(value.as_str()?.to_owned())).collect()
+    };
+    Some(Requirement {
+        key: value.get("key")?.as_str()?.to_owned(),
+        test: match value.get("operator")?.as_str()? {
+            "In" => Test::In(values()?),
+            "NotIn" => Test::NotIn(values()?),
+            "Exists" => Test::Exists,
+            "DoesNotExist" => Test::Missing,
+            _ => return None,
+        },
+    })
 }
 
 fn split_outside_parentheses(text: &str) -> Result<Vec<&str>, String> {
@@ -151,6 +209,8 @@ fn label_key(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn selects(selector: &str, labels: &[(&str, &str)]) -> bool {
@@ -173,6 +233,40 @@ mod tests {
             "app.kubernetes.io/name",
             &[("app.kubernetes.io/name", "")]
         ));
+    }
+
+    #[test]
+    fn the_form_in_objects_means_the_same() {
+        let selects = |selector: Value, labels: &[(&str, &str)]| {
+            let labels = labels
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect();
+            Selector::of_object(&selector).map(|selector| selector.matches(&labels))
+        };
+        let both = json!({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "c", "operator": "NotIn", "values": ["d"]}]});
+        assert_eq!(selects(both.clone(), &[("a", "b")]), Some(true));
+        assert_eq!(selects(both.clone(), &[("a", "b"), ("c", "d")]), Some(false));
+        assert_eq!(selects(both, &[]), Some(false));
+        for everything in [
+            json!(null),
+            json!({}),
+            json!({"matchLabels": {}, "matchExpressions": null}),
+        ] {
+            assert_eq!(selects(everything.clone(), &[]), Some(true), "{everything}");
+            assert!(Selector::of_object(&everything).is_some_and(|selector| selector.is_empty()));
+        }
+        let exists = |operator: &str| json!({"matchExpressions": [{"key": "a", "operator": operator}]});
+        assert_eq!(selects(exists("Exists"), &[("a", "")]), Some(true));
+        assert_eq!(selects(exists("DoesNotExist"), &[("a", "")]), Some(false));
+        for nonsense in [
+            exists("In"),
+            exists("Like"),
+            json!("a"),
+            json!({"matchLabels": {"a": 1}}),
+        ] {
+            assert_eq!(selects(nonsense.clone(), &[]), None, "{nonsense}");
+        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Seen, Why};
 use crate::object::{ObjectRef, ResourceType};
 
@@ -10,7 +12,8 @@ use crate::object::{ObjectRef, ResourceType};
 const NAMED: usize = 3;
 
 /// Whether it is known which namespaces exist.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Namespaces {
     /// They were not among what was asked for, or only some of them were.
     #[default]
@@ -22,7 +25,8 @@ pub enum Namespaces {
 }
 
 /// Objects of one type in one namespace that does not exist.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Stray {
     /// How many.
     pub objects: u64,
@@ -33,7 +37,7 @@ pub struct Stray {
 }
 
 /// Namespace → `plural.group` → objects there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strays(pub BTreeMap<String, BTreeMap<String, Stray>>);
 
 impl Strays {

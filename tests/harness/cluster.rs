@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Component, CsiSetup, Namespace, Output, Plugin, UserSetup, binaries, cache, control_plane::Plan,
+    Component, CsiSetup, Namespace, Output, Plugin, UserSetup, audit, binaries, cache, control_plane::Plan,
     kubeconfig, kubectl::Kubectl, logs, pki::Authority, reaper::Reaper, wait,
 };
 
@@ -88,7 +88,7 @@ impl Cluster {
         for folder in [&home, &directory.join("logs")] {
             fs::create_dir(folder).expect("the cluster's directory is writable");
         }
-        for (name, text) in options.files {
+        for (name, text) in options.files.iter().chain([&audit::FILE]) {
             fs::write(directory.join(name), text).expect("the cluster's directory is writable");
         }
         let authority = Authority::new(directory.join("pki"));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{
+    audit,
     pki::{Authority, Identity},
     ports,
 };
@@ -103,6 +104,7 @@ impl<'a> Plan<'a> {
             proxy.certificate.display()
         ));
         flags.push(format!("--proxy-client-key-file={}", proxy.key.display()));
+        flags.extend(self.resolve(&audit::FLAGS));
         flags.extend(self.resolve(extra));
         flags
     }

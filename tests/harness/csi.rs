@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
-use super::{Cluster, Component, binaries, logs, wait};
+use super::{Cluster, Component, User, binaries, logs, wait};
 
 /// Storage to be.
 pub struct CsiSetup<'a> {
@@ -10,6 +10,8 @@ pub struct CsiSetup<'a> {
     name: String,
     attach: bool,
     snapshots: bool,
+    clones: bool,
+    users: Vec<(&'static str, PathBuf)>,
 }
 
 /// A driver and its sidecars at work. Dropping it ends them; what they made in the cluster stays, as after a
@@ -32,6 +34,8 @@ impl<'a> CsiSetup<'a> {
             name: name.to_owned(),
             attach: false,
             snapshots: false,
+            clones: false,
+            users: Vec::new(),
         }
     }
 
@@ -47,6 +51,18 @@ impl<'a> CsiSetup<'a> {
         self
     }
 
+    /// Volumes can be cloned.
+    pub fn with_clones(mut self) -> Self {
+        self.clones = true;
+        self
+    }
+
+    /// One of the sidecars, such as `csi-attacher`, has no more rights than this user.
+    pub fn with_rights_of(mut self, sidecar: &'static str, user: &User) -> Self {
+        self.users.push((sidecar, user.kubeconfig().to_owned()));
+        self
+    }
+
     /// Starts everything, and makes the `CSIDriver` and a `StorageClass`, both named like the driver.
     pub fn start(self) -> CsiDriver<'a> {
         let Self {
@@ -54,6 +70,8 @@ impl<'a> CsiSetup<'a> {
             name,
             attach,
             snapshots,
+            clones,
+            users,
         } = self;
         let control = cluster.directory().join(&name);
         fs::create_dir_all(&control).expect("the cluster's directory is writable");
@@ -74,6 +92,7 @@ impl<'a> CsiSetup<'a> {
         ];
         arguments.extend(attach.then(|| "attach".to_owned()));
         arguments.extend(snapshots.then(|| "snapshot".to_owned()));
+        arguments.extend(clones.then(|| "clone".to_owned()));
         let listening = socket.clone();
         let process = component("csi-driver", arguments).ready_when(move || listening.exists());
 
@@ -84,7 +103,11 @@ impl<'a> CsiSetup<'a> {
             "--leader-election-namespace=kube-system".to_owned(),
         ];
         let sidecar = |program: &str| {
-            let mut arguments = vec![kubeconfig.clone(), format!("--csi-address={}", socket.display())];
+            let of_its_own = users.iter().find(|(name, _)| *name == program);
+            let kubeconfig = of_its_own.map_or(kubeconfig.clone(), |(_, file)| {
+                format!("--kubeconfig={}", file.display())
+            });
+            let mut arguments = vec![kubeconfig, format!("--csi-address={}", socket.display())];
             arguments.push("--retry-interval-start=200ms".to_owned());
             arguments.push("--retry-interval-max=2s".to_owned());
             arguments.push("--timeout=3s".to_owned());

@@ -23,6 +23,7 @@
 // "as" in the sense of acting as somebody: `plugin.as_user(&reader)`.
 #![allow(clippy::wrong_self_convention)]
 
+mod audit;
 mod binaries;
 mod cache;
 mod cluster;
@@ -43,6 +44,7 @@ mod terminal;
 mod users;
 mod wait;
 
+pub use audit::Asked;
 pub use binaries::program;
 pub use cache::directory as cache_directory;
 pub use cluster::{Cluster, Options};

@@ -18,4 +18,5 @@ mod packaging;
 mod playground;
 mod scan;
 mod scan_causes;
+mod snapshot;
 mod stuck;

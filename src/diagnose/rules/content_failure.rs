@@ -1,6 +1,7 @@
 //! The namespace controller tries to delete the content and is refused.
 //!
-//! **Recognises** the condition `NamespaceDeletionContentFailure`. **Why:** its message is the error of the API
+//! **Recognises** the condition `NamespaceDeletionContentFailure`, and types whose list fails for everybody: the
+//! controller may take minutes until it writes the condition, because it asks again and again. **Why:** its message is the error of the API
 //! server, literally: a webhook that cannot be called, one that denies, a policy, a conversion webhook that is gone.
 //! Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`,
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/`. **Wants** the webhook configurations, and the Service behind
@@ -8,65 +9,139 @@
 //! remain` alone is no failure: pods whose kubelet has not confirmed. **Advises** to bring the Service back; to
 //! delete that one configuration, saved, only when its product is uninstalled.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::{backend, conversion, corrupt};
 use crate::{
     diagnose::{
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
+        model::{Blocker, Finding, Safety, Step, Verdict},
         view::View,
     },
-    snapshot::facts::Object,
+    snapshot::{Gap, What, Why, facts::Object},
 };
 
 const GROUP: &str = "admissionregistration.k8s.io";
 const CONDITION: &str = "NamespaceDeletionContentFailure";
 
 pub(super) fn look(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
-    let Some(("True", _, message)) = namespace.condition(CONDITION) else {
-        return;
+    let condition = namespace.condition(CONDITION);
+    let message = match condition {
+        Some(("True", _, message)) => message,
+        _ => "",
     };
-    let refused = [
-        "failed calling webhook",
-        "denied",
-        "forbidden",
-        "conversion webhook",
-    ]
-    .iter()
-    .any(|sign| message.contains(sign));
-    if message.contains("unexpected items still remain in namespace") && !refused {
-        return;
+    let unlisted = unlisted(namespace, view);
+    let refused = message.contains("failed calling webhook")
+        || message.contains("denied")
+        || message.contains("forbidden")
+        || conversion::failed(message)
+        || corrupt::is_told(message);
+    let late = message.contains("unexpected items still remain in namespace") && !refused;
+    if !message.is_empty() && !late {
+        finding.wait.verdict = Verdict::Failing;
+        finding.say(format!("; it fails: {message}"));
+        for webhook in all_between(message, "failed calling webhook \"", "\"") {
+            dead_webhook(finding, webhook, view);
+        }
+        for webhook in all_between(message, "admission webhook \"", "\" denied") {
+            denies(finding, webhook);
+        }
+        for policy in all_between(message, "ValidatingAdmissionPolicy '", "'") {
+            forbids(finding, policy, view);
+        }
     }
-    finding.wait.verdict = Verdict::Failing;
-    finding.say(format!("; it fails: {message}"));
-    if let Some(webhook) = between(message, "failed calling webhook \"", "\"") {
-        dead_webhook(finding, webhook, view);
-    } else if let Some(webhook) = between(message, "admission webhook \"", "\" denied") {
-        finding.wait.on.push(Blocker::new(
-            None,
-            format!("admission webhook {webhook} runs and denies the deletion; its reason is in the message"),
-        ));
-        finding.do_not.push(format!(
-            "delete the configuration of webhook {webhook}: it works, and refuses for a reason"
-        ));
-    } else if let Some(policy) = between(message, "ValidatingAdmissionPolicy '", "'") {
-        finding.wait.on.push(Blocker::new(
-            None,
-            format!("ValidatingAdmissionPolicy {policy} denies the deletion; its reason is in the message"),
-        ));
-        finding.steps.push(Step {
-            when: "what to do",
-            text: "see what the policy demands, and meet it or except this namespace".into(),
-            command: Some(format!("kubectl get validatingadmissionpolicy {policy} -o yaml")),
-            safety: Safety::Safe,
-        });
+    for (type_name, text) in &unlisted {
+        if !message.contains(text) {
+            finding.say(format!("; {type_name} cannot be listed: {text}"));
+        }
+        if !conversion::failed(text) && !corrupt::is_told(text) {
+            finding.wait.on.push(Blocker::new(
+                None,
+                format!(
+                    "the API server fails to list {type_name} ({text}), and while it does, nobody can see that none is left; \
+                     if it goes on, it is most often one object that it cannot read from its store"
+                ),
+            ));
+        }
     }
+    let told = || std::iter::once(message).chain(unlisted.iter().map(|(_, text)| *text));
+    conversion::look(finding, told(), view);
+    corrupt::look(finding, told(), view);
 }
 
-fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
-    text.split_once(before)?
-        .1
-        .split_once(after)
+/// Types of which the server has objects there that it cannot hand out, to nobody, and what it says.
+fn unlisted<'a>(namespace: &Object, view: &View<'a>) -> Vec<(&'a str, &'a str)> {
+    if namespace.deletion().is_none() {
+        return Vec::new();
+    }
+    let Ok(Some(content)) = view.content(namespace.name()) else {
+        return Vec::new();
+    };
+    let told = |gap: &'a Gap| match (&gap.what, &gap.why) {
+        (What::TypeIn { name, .. } | What::Type { name, .. }, Why::ServerError(text)) => {
+            Some((&**name, &**text))
+        }
+        // A watch cache that cannot be filled says so, and why, with a request to wait.
+        (What::TypeIn { name, .. } | What::Type { name, .. }, Why::Throttled(text))
+            if conversion::failed(text) || corrupt::is_told(text) =>
+        {
+            Some((&**name, &**text))
+        }
+        _ => None,
+    };
+    content.gaps.iter().filter_map(told).collect()
+}
+
+fn denies(finding: &mut Finding, webhook: &str) {
+    finding.wait.on.push(Blocker::new(
+        None,
+        format!("admission webhook {webhook} runs and denies the deletion; its reason is in the message"),
+    ));
+    finding.do_not.push(format!(
+        "delete the configuration of webhook {webhook}: it works, and refuses for a reason"
+    ));
+}
+
+/// A policy works as meant; which one, and where to look.
+fn forbids(finding: &mut Finding, policy: &str, view: &View<'_>) {
+    let object = match view.object(GROUP, "validatingadmissionpolicies", "", policy) {
+        Ok(Some(found)) => Some(found.reference()),
+        Ok(None) => {
+            finding.say(format!(
+                "; there is no ValidatingAdmissionPolicy {policy} any more, so the controller should get through when it \
+                 tries again, within a minute or two"
+            ));
+            return;
+        }
+        // What could not be read is named among the gaps; the message stands all the same.
+        Err(_) => None,
+    };
+    finding.wait.on.push(Blocker::new(
+        object,
+        format!("policy {policy} denies the deletion of something in it; its reason is in the message"),
+    ));
+    finding.steps.push(Step {
+        when: "what to do",
+        text: format!("see what policy {policy} demands, and meet it or except this namespace from its binding"),
+        command: Some(format!(
+            "kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}",
+            super::quoted(policy)
+        )),
+        safety: Safety::Safe,
+    });
+    finding.do_not.push(format!(
+        "delete policy {policy}: it works, for the whole cluster, and refuses for a reason"
+    ));
+}
+
+fn all_between<'a>(text: &'a str, before: &str, after: &str) -> BTreeSet<&'a str> {
+    text.split(before)
+        .skip(1)
+        .filter_map(|rest| rest.split_once(after))
         .map(|(inside, _)| inside)
+        .filter(|inside| !inside.contains(['"', ' ']))
+        .collect()
 }
 
 /// The configuration that has this webhook, and the Service that it calls.
@@ -99,33 +174,24 @@ fn dead_webhook(finding: &mut Finding, webhook: &str, view: &View<'_>) {
 }
 
 fn blame(finding: &mut Finding, configuration: &Object, webhook: &str, entry: &Value, view: &View<'_>) {
-    let field = |name: &str| {
-        entry
-            .pointer(&format!("/clientConfig/service/{name}"))
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let (namespace, name) = (field("namespace"), field("name"));
-    let service = if name.is_empty() {
-        "it is called by a URL".to_owned()
-    } else {
-        let state = match view.object("", "services", namespace, name) {
-            Ok(Some(_)) => "exists, so see whether it has ready endpoints".to_owned(),
-            Ok(None) => "does not exist".to_owned(),
-            Err(missing) => format!("could not be looked at: {}", missing.in_words()),
-        };
-        finding.evidence.push(Evidence {
-            source: format!("Service {namespace}/{name}"),
-            value: state.clone(),
-            strength: Strength::Strong,
-        });
-        finding.steps.push(Step {
-            when: "what to do",
-            text: format!("bring back what webhook {webhook} calls, and the deletion goes on by itself"),
-            command: Some(format!("kubectl -n {namespace} get service,endpointslices,pods")),
-            safety: Safety::Safe,
-        });
-        format!("its Service {namespace}/{name} {state}")
+    let backend = entry
+        .get("clientConfig")
+        .and_then(|config| backend::of(config, view));
+    let service = match &backend {
+        None => "it is called by a URL".to_owned(),
+        Some(backend) => {
+            finding.evidence.push(backend.evidence());
+            finding.steps.push(Step {
+                when: "what to do",
+                text: format!("bring back what webhook {webhook} calls, and the deletion goes on by itself"),
+                command: Some(backend.command()),
+                safety: Safety::Safe,
+            });
+            format!(
+                "its Service {}/{} {}",
+                backend.namespace, backend.name, backend.state
+            )
+        }
     };
     finding.wait.on.push(Blocker::new(
         Some(configuration.reference()),

@@ -11,7 +11,7 @@ use crate::{
     diagnose::{
         holder::{self, Life},
         model::{Blocker, Finding, Safety, Step, Verdict},
-        view::View,
+        view::{Missing, View},
     },
     object::Age,
     snapshot::facts::Object,
@@ -46,26 +46,24 @@ pub(super) fn mention(object: &Object, findings: &mut [Finding], view: &View<'_>
     }
 }
 
-/// Adds the stale Lease to what is in the way, if it is stale.
+/// Adds the stale Lease to what is in the way, if it is stale. Where it cannot be seen, nothing is taken out in the
+/// place of a controller that perhaps only does not run.
 pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
-    let Some((lease, ago)) = stale(view) else {
-        return;
+    let blocker = match blocker(view) {
+        Ok(Some(blocker)) => blocker,
+        Ok(None) => return,
+        Err(_) => {
+            finding.steps.retain(|step| step.when != super::STILL_THERE);
+            return;
+        }
     };
-    finding.wait.on.push(Blocker::new(
-        Some(lease.reference()),
-        format!(
-            "last renewed {ago} ago: kube-controller-manager does not run, or cannot reach the API server, and none of \
-             Kubernetes' own controllers acts"
-        ),
-    ));
+    if !finding.wait.on.contains(&blocker) {
+        finding.wait.on.push(blocker);
+    }
     // Nobody looks, however often it is touched.
-    finding.steps.retain(|step| {
-        let nudge = step
-            .command
-            .as_deref()
-            .is_some_and(|command| command.contains("kubectl-finalizers/nudged"));
-        !nudge && step.when != super::STILL_THERE
-    });
+    finding
+        .steps
+        .retain(|step| !super::is_nudge(step) && step.when != super::STILL_THERE);
     finding.steps.insert(
         0,
         Step {
@@ -84,13 +82,26 @@ pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
     );
 }
 
+/// Its stale Lease, in the way of whatever one of its controllers is to do.
+pub(super) fn blocker(view: &View<'_>) -> Result<Option<Blocker>, Missing> {
+    Ok(stale(view)?.map(|(lease, ago)| {
+        Blocker::new(
+            Some(lease.reference()),
+            format!(
+                "last renewed {ago} ago: kube-controller-manager does not run, or cannot reach the API server, and none \
+                 of Kubernetes' own controllers acts"
+            ),
+        )
+    }))
+}
+
 /// Its Lease and the time since the last renewal, if that is too long ago.
-pub(super) fn stale<'a>(view: &View<'a>) -> Option<(&'a Object, Age)> {
-    let lease = view
-        .object("coordination.k8s.io", "leases", NAMESPACE, NAME)
-        .ok()??;
-    match holder::of(lease, view.now())? {
-        (_, Life::Stale { ago, .. }) => Some((lease, ago)),
+pub(super) fn stale<'a>(view: &View<'a>) -> Result<Option<(&'a Object, Age)>, Missing> {
+    let Some(lease) = view.object("coordination.k8s.io", "leases", NAMESPACE, NAME)? else {
+        return Ok(None);
+    };
+    Ok(match holder::of(lease, view.now()) {
+        Some((_, Life::Stale { ago, .. })) => Some((lease, ago)),
         _ => None,
-    }
+    })
 }

@@ -9,13 +9,17 @@
 
 use std::collections::BTreeMap;
 
+use super::{conversion, corrupt};
 use crate::{
     diagnose::{
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
-        view::View,
+        view::{Missing, View},
     },
     object::Finalizer,
-    snapshot::facts::{Object, Resource},
+    snapshot::{
+        Gap, Why,
+        facts::{Object, Resource},
+    },
 };
 
 /// More groups of instances than this are summed up.
@@ -41,7 +45,11 @@ pub(super) fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) ->
     if view.has_type(&resource) {
         match view.list(&resource.group, &resource.plural, "") {
             Ok(instances) => left(&mut finding, crd, instances, view),
-            Err(missing) => unseen(&mut finding, &missing.in_words(), reason, message),
+            Err(missing) if missing.is_ours() => unseen(&mut finding, &missing.in_words(), "", message),
+            Err(missing) => {
+                unseen(&mut finding, &missing.in_words(), reason, message);
+                unreadable(&mut finding, crd, &missing, message, view);
+            }
         }
     } else {
         unseen(
@@ -59,7 +67,8 @@ pub(super) fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) ->
     finding
 }
 
-/// What the server says where we cannot look.
+/// What the server says where nobody can look. That we may not look is no reason to believe its condition, which
+/// tells of its last try.
 fn unseen(finding: &mut Finding, why: &str, reason: &str, message: &str) {
     if reason == "InstanceDeletionFailed" {
         finding.wait.verdict = Verdict::Failing;
@@ -68,6 +77,24 @@ fn unseen(finding: &mut Finding, why: &str, reason: &str, message: &str) {
         finding.wait.verdict = Verdict::Unknown;
     }
     finding.say(format!("; which objects are left is not known: {why}"));
+}
+
+/// Objects that nobody can read, as against those that only we may not.
+fn unreadable(finding: &mut Finding, crd: &Object, missing: &Missing, message: &str, view: &View<'_>) {
+    let told = match missing {
+        Missing::Gap(Gap {
+            why: Why::ServerError(text) | Why::Throttled(text),
+            ..
+        }) => text,
+        _ => "",
+    };
+    if conversion::failed(told) || conversion::failed(message) {
+        finding.wait.verdict = Verdict::Failing;
+        if let Some(webhook) = conversion::webhook(finding, crd, view) {
+            finding.wait.on.extend(webhook.on);
+        }
+    }
+    corrupt::look(finding, [told, message].into_iter(), view);
 }
 
 fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'_>) {
@@ -165,10 +192,11 @@ mod tests {
 
     use super::super::sample::{World, object, said, verdict};
     use super::*;
+    use crate::snapshot::{Why, facts::Query};
 
     const NAME: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-    fn definition() -> Object {
+    fn definition(reason: &str) -> Object {
         object(
             "apiextensions.k8s.io",
             "customresourcedefinitions",
@@ -176,7 +204,7 @@ mod tests {
             json!({
                 "metadata": {"name": "as.x.test", "finalizers": [NAME], "deletionTimestamp": "2026-01-01T11:00:00Z"},
                 "spec": {"group": "x.test", "names": {"plural": "as"}},
-                "status": {"conditions": [{"type": "Terminating", "status": "True", "reason": "InstanceDeletionFailed",
+                "status": {"conditions": [{"type": "Terminating", "status": "True", "reason": reason,
                     "message": "could not list instances: conversion webhook for x.test/v1 failed"}]},
             }),
         )
@@ -184,10 +212,28 @@ mod tests {
 
     #[test]
     fn a_type_that_is_not_served_may_have_objects() {
-        let told = World::new().explain(&definition());
+        let told = World::new().explain(&definition("InstanceDeletionFailed"));
         assert_eq!(verdict(&told, NAME), Some(Verdict::Failing));
         assert!(said(&told).contains("conversion webhook for x.test/v1 failed"));
         assert!(said(&told).contains("is not known"));
+    }
+
+    #[test]
+    fn a_type_that_only_we_may_not_list_is_unknown_whatever_went_wrong_before() {
+        let query = Query::List {
+            resource: Resource::new("x.test", "as"),
+            namespace: None,
+        };
+        let told = |why: Why| {
+            World::new()
+                .with_type("x.test", "as")
+                .answer(query.clone(), Err(why))
+                .explain(&definition("InstanceDeletionFailed"))
+        };
+        let forbidden = told(Why::Forbidden("no".into()));
+        assert_eq!(verdict(&forbidden, NAME), Some(Verdict::Unknown));
+        let broken = told(Why::ServerError("conversion webhook failed".into()));
+        assert_eq!(verdict(&broken, NAME), Some(Verdict::Failing));
     }
 
     #[test]
@@ -195,7 +241,7 @@ mod tests {
         let told = World::new()
             .with_type("x.test", "as")
             .list("x.test", "as", "", Vec::new())
-            .explain(&definition());
+            .explain(&definition("InstanceDeletionPending"));
         assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
     }
 }

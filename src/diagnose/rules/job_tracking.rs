@@ -38,8 +38,7 @@ pub(super) fn look(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Find
             Some(finalizer.clone()),
             Verdict::Unknown,
             format!(
-                "removed by kube-controller-manager (job) once Job {name} has counted the pod; how that Job stands is not \
-                 known: {}",
+                "how its Job {name} stands, and so who is still to count the pod, is not known: {}",
                 missing.in_words()
             ),
         ),
@@ -220,10 +219,13 @@ mod tests {
         )
     }
 
+    /// With this Job, and nothing that says of kube-controller-manager that it does not run.
     fn with(job: Option<Value>) -> crate::diagnose::Diagnosis {
         let job = job.map(|value| object("batch", "jobs", "Job", value));
+        let (group, name) = ("coordination.k8s.io", "kube-controller-manager");
         World::new()
             .object("batch", "jobs", "n", "j", job)
+            .object(group, "leases", "kube-system", name, None)
             .explain(&pod())
     }
 
@@ -259,6 +261,15 @@ mod tests {
             .explain(&pod());
         assert!(said(&told).contains("last renewed 10m ago"), "{}", said(&told));
         assert!(!commands(&told).contains("remove") && !commands(&told).contains("nudged"));
+    }
+
+    #[test]
+    fn without_a_look_at_the_controller_manager_nothing_is_taken_out() {
+        let told = World::new()
+            .object("batch", "jobs", "n", "j", None)
+            .explain(&pod());
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+        assert!(!commands(&told).contains("remove"), "{}", commands(&told));
     }
 
     #[test]

@@ -8,11 +8,13 @@
 //! listed, not believed, and one object of each of the largest groups in full. **Concludes** from what is really
 //! there. **Advises** to resolve what is left, and never to empty `spec.finalizers`.
 
-use std::{cmp::Reverse, collections::BTreeMap};
-
 use jiff::Timestamp;
 
-use super::{content_failure, dead_api};
+use super::{
+    content_failure, dead_api,
+    namespace_conditions::quote_conditions,
+    namespace_content::{DEEP, Group, NAMED, SHOWN, counted, groups, one_group, others},
+};
 use crate::{
     diagnose::{
         holder,
@@ -25,13 +27,6 @@ use crate::{
         facts::{Content, Object},
     },
 };
-
-/// More groups of objects than this are summed up.
-const SHOWN: usize = 8;
-/// Of so many groups one object is explained in full: each costs a few requests.
-const DEEP: usize = 3;
-/// More types than this are summed up in a sentence.
-const NAMED: usize = 4;
 
 pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let entry = view.knowledge.lookup(
@@ -50,8 +45,12 @@ pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
     let name = namespace.name();
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
     let dead = dead_api::look(&mut finding, view);
+    let mut blind = true;
     match view.content(name) {
-        Ok(Some(content)) => left(&mut finding, content, dead, namespace, view),
+        Ok(Some(content)) => {
+            blind = is_blind(content, view);
+            left(&mut finding, content, (dead, blind), namespace, view);
+        }
         Ok(None) => {}
         Err(missing) => {
             if !dead {
@@ -67,6 +66,10 @@ pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
         .evidence
         .extend(life.iter().filter_map(holder::Life::evidence));
     content_failure::look(&mut finding, namespace, view);
+    unreported(&mut finding, namespace, view);
+    if namespace.deletion().is_some() {
+        outlook(&mut finding, name, blind, view);
+    }
     quote_conditions(&mut finding, namespace, view);
     finding.do_not.push(
         "empty spec.finalizers through /finalize: what is left stays in etcd in a namespace that no longer exists, and \
@@ -76,44 +79,20 @@ pub(super) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
     finding
 }
 
-/// Objects of one type with the same finalizers.
-struct Group<'a> {
-    type_name: &'a str,
-    held_by: String,
-    objects: Vec<&'a Seen>,
+/// Whether some of it could not be seen.
+fn is_blind(content: &Content, view: &View<'_>) -> bool {
+    !content.gaps.is_empty() || dead_api::is_partly_blind(view.silent_groups())
 }
 
-/// What holds the namespace: with its own deletion asked for, objects on their way out; before that, all that have
-/// finalizers. Pods first, because everything else waits for them, then the largest group.
-fn groups(content: &Content, deleting: bool) -> Vec<Group<'_>> {
-    let mut groups: BTreeMap<(&str, String), Vec<&Seen>> = BTreeMap::new();
-    for seen in content
-        .kept
-        .iter()
-        .filter(|seen| seen.deletion.is_some() || !deleting)
-    {
-        let held_by: Vec<_> = seen.finalizers.iter().map(ToString::to_string).collect();
-        groups
-            .entry((&seen.object.type_name, held_by.join(", ")))
-            .or_default()
-            .push(seen);
-    }
-    let mut groups: Vec<_> = groups
-        .into_iter()
-        .map(|((type_name, held_by), objects)| Group {
-            type_name,
-            held_by,
-            objects,
-        })
-        .collect();
-    groups.sort_by_key(|group| (group.type_name != "pods", Reverse(group.objects.len())));
-    groups
-}
-
-fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object, view: &View<'_>) {
+fn left(
+    finding: &mut Finding,
+    content: &Content,
+    (dead, blind): (bool, bool),
+    namespace: &Object,
+    view: &View<'_>,
+) {
     let name = namespace.name();
     let all: u64 = content.counts.values().sum();
-    let blind = !content.gaps.is_empty() || dead_api::is_partly_blind(view.silent_groups());
     finding.evidence.push(Evidence {
         source: format!("a list of every type in {name}"),
         value: if blind {
@@ -143,7 +122,8 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
         not_deleted(finding, content, blind, &groups);
         return;
     }
-    others(finding, content, &groups);
+    others(finding, content, &groups, name);
+    made_again(finding, content, namespace);
     if all == 0 {
         nothing_left(finding, content, dead, blind, namespace, view);
     } else {
@@ -154,93 +134,16 @@ fn left(finding: &mut Finding, content: &Content, dead: bool, namespace: &Object
         };
         finding.say(format!(". Left now: {}{and}", counted(&content.counts)));
         if let Some(("False", _, message)) = namespace.condition("NamespaceContentRemaining") {
+            let why = if content.counts.contains_key("pods") {
+                "from Kubernetes 1.33 on they do while pods are left"
+            } else {
+                "what the controller could not list it does not count"
+            };
             finding.say(format!(
-                ". Its own conditions say \"{message}\", which is not so: from Kubernetes 1.33 on they do while pods are left"
+                ". Its own conditions say \"{message}\", which is not so: {why}"
             ));
         }
     }
-    finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
-        then: if super::controller_manager::stale(view).is_some() {
-            "it stays at least until kube-controller-manager runs again".into()
-        } else if finding.wait.on.is_empty() {
-            "the namespace controller looks again within a minute".into()
-        } else {
-            "it stays until what is named above is gone".into()
-        },
-    });
-}
-
-fn one_group(finding: &mut Finding, group: &Group<'_>, deep: bool, deleting: bool, view: &View<'_>) {
-    let Some(first) = group.objects.first() else {
-        return;
-    };
-    let more = match group.objects.len() - 1 {
-        0 => String::new(),
-        more => format!(" (and {more} more like it)"),
-    };
-    let going = if first.deletion.is_some() {
-        "being deleted"
-    } else {
-        "not being deleted"
-    };
-    let says = if group.held_by.is_empty() {
-        format!("{going}, without a finalizer{more}")
-    } else {
-        format!("{going}, held by {}{more}", group.held_by)
-    };
-    let reference = &first.object;
-    let plural = reference.type_name.split('.').next().unwrap_or_default();
-    let whole = deep.then(|| {
-        view.object(
-            reference.group(),
-            plural,
-            reference.namespace.as_deref().unwrap_or_default(),
-            &reference.name,
-        )
-    });
-    let blocker = match whole {
-        Some(Ok(Some(whole))) => super::as_blocker(whole, says, view),
-        Some(Ok(None)) => Blocker::new(Some(reference.clone()), format!("{says}; it has gone since")),
-        _ => Blocker::new(Some(reference.clone()), says),
-    };
-    finding.wait.on.push(blocker);
-    if deleting {
-        finding.steps.push(Step {
-            when: "what to do",
-            text: format!("see what holds {}{more}, and resolve that", reference.name),
-            command: Some(format!(
-                "kubectl finalizers explain {} {} -n {}",
-                group.type_name,
-                reference.name,
-                reference.namespace.as_deref().unwrap_or_default()
-            )),
-            safety: Safety::Safe,
-        });
-    }
-}
-
-/// What has not been asked to go yet.
-fn others(finding: &mut Finding, content: &Content, groups: &[Group<'_>]) {
-    let mut rest = content.counts.clone();
-    for group in groups {
-        if let Some(count) = rest.get_mut(group.type_name) {
-            *count = count.saturating_sub(group.objects.len() as u64);
-        }
-    }
-    rest.retain(|_, count| *count > 0);
-    if rest.is_empty() {
-        return;
-    }
-    let why = if content.counts.contains_key("pods") {
-        "not being deleted yet: from Kubernetes 1.33 on everything else waits until the pods are gone"
-    } else {
-        "not being deleted yet"
-    };
-    finding
-        .wait
-        .on
-        .push(Blocker::rest(format!("{}: {why}", counted(&rest))));
 }
 
 fn not_deleted(finding: &mut Finding, content: &Content, blind: bool, groups: &[Group<'_>]) {
@@ -303,6 +206,84 @@ fn nothing_left(
     }
 }
 
+/// The first is what people search for: it is what stands in the log of the restore or the pipeline that failed.
+fn outlook(finding: &mut Finding, name: &str, blind: bool, view: &View<'_>) {
+    finding.outlook.push(Outlook {
+        when: "until it is gone".into(),
+        then: format!(
+            "nothing can be created in it: unable to create new content in namespace {name} because it is being terminated"
+        ),
+    });
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: match super::controller_manager::stale(view) {
+            Ok(Some(_)) => "it stays at least until kube-controller-manager runs again".into(),
+            Err(_) if !finding.wait.on.is_empty() => {
+                "it stays at least until what is named above is gone, and whether kube-controller-manager runs, which \
+                 then has to act, is not known"
+                    .into()
+            }
+            _ if !finding.wait.on.is_empty() => "it stays until what is named above is gone".into(),
+            Ok(None) if !blind => "the namespace controller looks again within a minute".into(),
+            _ => "it stays until what could not be seen is in order, if that is what holds it".into(),
+        },
+    });
+}
+
+/// Nothing can be created in a namespace that is being deleted, as admission forbids that on every type that this
+/// server stores (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`). It is possible where
+/// that plugin is switched off, where another API server serves the type, and for a moment while one of several API
+/// servers has not heard of the deletion.
+fn made_again(finding: &mut Finding, content: &Content, namespace: &Object) {
+    let Some(deletion) = namespace.deletion() else {
+        return;
+    };
+    let newer = |seen: &&Seen| seen.created.is_some_and(|created| created > deletion.timestamp);
+    let made: Vec<_> = content.kept.iter().filter(newer).collect();
+    if let Some(first) = made.first() {
+        finding.say(format!(
+            ". {} created after the deletion was asked for, such as {} {}: somebody may go on making them, and then it never \
+             ends; an API server should forbid that (admission plugin NamespaceLifecycle)",
+            match made.len() {
+                1 => "1 object was".to_owned(),
+                count => format!("{count} objects were"),
+            },
+            first.object.type_name,
+            first.object.name
+        ));
+    }
+}
+
+/// A controller that is at work writes its conditions after the first look, which begins within five seconds.
+fn unreported(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
+    let silent = namespace.list("/status/conditions").is_empty();
+    let Some(deletion) = namespace.deletion().filter(|_| silent) else {
+        return;
+    };
+    // Where something is in the way, that is why; much of it is only there because the controller has acted.
+    let blocked = finding.wait.on.iter().any(|blocker| !blocker.rest);
+    if blocked
+        || super::is_recent(namespace, view)
+        || !matches!(super::controller_manager::stale(view), Ok(None))
+    {
+        return;
+    }
+    let age = Age::between(deletion.requested_at(), view.now());
+    finding.say(format!(
+        ". After {age} the namespace controller has not written a single condition: it does not run, or cannot finish its \
+         first look"
+    ));
+    finding.steps.push(Step {
+        when: "what to do",
+        text: "see whether the namespace controller runs: its name in --controllers of kube-controller-manager, and its log"
+            .into(),
+        command: Some(
+            "kubectl -n kube-system get pods -l component=kube-controller-manager -o yaml | grep -e --controllers".into(),
+        ),
+        safety: Safety::Safe,
+    });
+}
+
 /// Whether the controller wrote a condition just now: then it is at work, however old the deletion is.
 fn moved_recently(namespace: &Object, view: &View<'_>) -> bool {
     namespace
@@ -326,180 +307,5 @@ fn objects(count: u64) -> String {
     }
 }
 
-/// `3 pods, 1 configmaps` and so on, the most first.
-pub(super) fn counted(counts: &BTreeMap<String, u64>) -> String {
-    let mut counts: Vec<_> = counts.iter().collect();
-    counts.sort_by_key(|(_, count)| Reverse(**count));
-    let mut named: Vec<_> = counts
-        .iter()
-        .take(NAMED)
-        .map(|(type_name, count)| format!("{count} {type_name}"))
-        .collect();
-    let rest: u64 = counts.iter().skip(NAMED).map(|(_, count)| **count).sum();
-    if rest > 0 {
-        named.push(format!("{rest} of {} other types", counts.len() - NAMED));
-    }
-    named.join(", ")
-}
-
-/// The controller's own words, because people search for them; as evidence, because they may be old or wrong.
-fn quote_conditions(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
-    let all = namespace.list("/status/conditions");
-    if all.is_empty() && namespace.deletion().is_some() {
-        finding.evidence.push(Evidence {
-            source: format!("Namespace {} status.conditions", namespace.name()),
-            value: "none yet: the namespace controller has not reported on this deletion".into(),
-            strength: Strength::Moderate,
-        });
-    }
-    for kind in [
-        "NamespaceDeletionDiscoveryFailure",
-        "NamespaceDeletionGroupVersionParsingFailure",
-        "NamespaceDeletionContentFailure",
-        "NamespaceContentRemaining",
-        "NamespaceFinalizersRemaining",
-    ] {
-        if let Some(("True", _, message)) = namespace.condition(kind) {
-            finding.evidence.push(Evidence {
-                source: format!("Namespace {} condition {kind}", namespace.name()),
-                value: message.to_owned(),
-                strength: Strength::Moderate,
-            });
-        }
-    }
-    if let Some(("True", _, message)) = namespace.condition("NamespaceDeletionDiscoveryFailure")
-        && view.silent_groups().is_empty()
-    {
-        finding.say(format!(
-            "; at its last try an API group did not answer, and now all do: {message}"
-        ));
-    }
-    if let Some(("True", _, message)) = namespace.condition("NamespaceDeletionGroupVersionParsingFailure") {
-        finding.wait.verdict = Verdict::Failing;
-        finding.say(format!("; it fails: {message}"));
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::super::sample::{World, commands, object, said, verdict};
-    use super::*;
-    use crate::{
-        object::{Deletion, List, ObjectRef},
-        snapshot::{Gap, What, Why},
-    };
-
-    fn namespace(conditions: &serde_json::Value) -> Object {
-        object(
-            "",
-            "namespaces",
-            "Namespace",
-            json!({
-                "metadata": {"name": "n", "deletionTimestamp": "2026-01-01T11:00:00Z"},
-                "spec": {"finalizers": ["kubernetes"]},
-                "status": {"conditions": conditions},
-            }),
-        )
-    }
-
-    fn full(groups: usize, each: usize) -> Content {
-        let mut content = Content::default();
-        for group in 0..groups {
-            for n in 0..each {
-                content.kept.push(Seen {
-                    object: ObjectRef {
-                        type_name: "as.x.test".into(),
-                        kind: "A".into(),
-                        api_version: "x.test/v1".into(),
-                        namespace: Some("n".into()),
-                        name: format!("a-{group}-{n}"),
-                        uid: String::new(),
-                    },
-                    created: None,
-                    deletion: Some(Deletion {
-                        timestamp: super::super::sample::NOW.parse().expect("a time"),
-                        grace_seconds: 0,
-                    }),
-                    finalizers: vec![Finalizer {
-                        list: List::Metadata,
-                        name: format!("x.test/{group}"),
-                    }],
-                    conditions: Vec::new(),
-                });
-            }
-        }
-        content.counts.insert("as.x.test".into(), (groups * each) as u64);
-        content
-    }
-
-    #[test]
-    fn many_objects_are_summed_up() {
-        let told = World::new()
-            .content("n", full(12, 100))
-            .explain(&namespace(&json!([])));
-        assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Waiting));
-        assert_eq!(told.waits[0].on.len(), SHOWN + 1);
-        let said = said(&told);
-        assert!(said.contains("(and 99 more like it)"), "{said}");
-        assert!(said.contains("and 400 more objects in 4 more groups"), "{said}");
-        assert_eq!(commands(&told).lines().count(), SHOWN);
-    }
-
-    #[test]
-    fn nothing_found_is_not_nothing_left() {
-        let gap = Gap {
-            what: What::TypeIn {
-                name: "secrets".into(),
-                namespace: "n".into(),
-                read: 0,
-            },
-            why: Why::Forbidden("no".into()),
-        };
-        let content = Content {
-            gaps: vec![gap.clone()],
-            ..Content::default()
-        };
-        let told = World::new().content("n", content).explain(&namespace(&json!([])));
-        assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Unknown));
-        assert!(said(&told).contains("not everything could be read (secrets)"));
-        assert!(told.gaps.contains(&gap));
-    }
-
-    #[test]
-    fn a_controller_that_was_just_at_work_is_not_late() {
-        let at = |time: &str| json!([{"type": "NamespaceContentRemaining", "status": "False", "message": "", "lastTransitionTime": time}]);
-        for (time, expected) in [
-            ("2026-01-01T11:59:40Z", Verdict::Waiting),
-            ("2026-01-01T11:30:00Z", Verdict::Stalled),
-        ] {
-            let told = World::new()
-                .content("n", Content::default())
-                .explain(&namespace(&at(time)));
-            assert_eq!(verdict(&told, "kubernetes"), Some(expected), "{time}");
-        }
-    }
-
-    #[test]
-    fn pods_that_their_kubelet_has_not_confirmed_are_no_failure() {
-        let condition = json!([{"type": "NamespaceDeletionContentFailure", "status": "True", "reason": "ContentDeletionFailed",
-            "message": "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: n for gvr: /v1, Resource=pods"}]);
-        let told = World::new()
-            .content("n", full(1, 1))
-            .explain(&namespace(&condition));
-        assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Waiting));
-    }
-
-    #[test]
-    fn a_denial_is_quoted_and_its_webhook_is_left_alone() {
-        let condition = json!([{"type": "NamespaceDeletionContentFailure", "status": "True", "reason": "ContentDeletionFailed",
-            "message": "Failed to delete all resource types, 1 remaining: admission webhook \"keep.x.test\" denied the request: no"}]);
-        let told = World::new()
-            .content("n", full(1, 1))
-            .explain(&namespace(&condition));
-        assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Failing));
-        assert!(said(&told).contains("denied the request: no"));
-        assert!(!commands(&told).contains("delete"), "{}", commands(&told));
-    }
-}
+mod tests;

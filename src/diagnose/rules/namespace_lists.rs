@@ -167,7 +167,12 @@ pub(super) fn may_go(namespace: &Object, finding: &mut Finding, view: &View<'_>)
             false
         }
         Ok(Some(content)) => {
-            let left = super::namespace::counted(&content.counts);
+            let more = if content.gaps.is_empty() && view.silent_groups().is_empty() {
+                ""
+            } else {
+                ", and what could not be listed,"
+            };
+            let left = format!("{}{more}", super::namespace_content::counted(&content.counts));
             finding.say(format!(
                 ". spec.finalizers no longer has {BUILT_IN}, so nobody deletes what is in it, and that would be left behind: {left}"
             ));

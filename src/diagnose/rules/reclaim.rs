@@ -13,16 +13,17 @@
 //! finalizer off only with what that leaks in front.
 
 use super::{
-    attachment,
-    storage::{Holder, event_time, last_event},
-    volume::{claim_name, disk, fate, policy, retain},
+    disk::{disk, fate, policy, retain},
+    holder::Holder,
+    released::released,
+    volume::claim_name,
 };
 use crate::{
     diagnose::{
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
-    object::{Age, Finalizer},
+    object::Finalizer,
     snapshot::facts::Object,
 };
 
@@ -122,120 +123,6 @@ fn bound(volume: &Object, finalizer: &Finalizer, says: &str) -> Finding {
     finding
 }
 
-/// Released, policy Delete: the provisioner's turn. What keeps it is an attachment, or what its events say.
-fn released(
-    volume: &Object,
-    finalizer: &Finalizer,
-    holder: &Holder,
-    says: &str,
-    leak: &str,
-    view: &View<'_>,
-) -> Finding {
-    let says = format!("{says}after the disk {} has been deleted", disk(volume));
-    let mut finding = Finding::new(Some(finalizer.clone()), super::nothing_blocks(volume, view), says);
-    finding.outlook.push(Outlook {
-        when: "when it succeeds".into(),
-        then: fate(volume),
-    });
-    let mut unseen = Vec::new();
-    match attachment::of_volume(volume.name(), view) {
-        Ok(attachments) => {
-            finding.wait.on = attachments
-                .iter()
-                .map(|attachment| attachment::blocker(attachment, view))
-                .collect();
-            for attachment in attachments.iter().filter(|one| one.deletion().is_some()) {
-                finding.steps.push(attachment::look_at(attachment));
-            }
-        }
-        Err(missing) => unseen.push(format!(
-            "whether it is still attached is not known: {}",
-            missing.in_words()
-        )),
-    }
-    let failure = last_event(volume, &["VolumeFailedDelete"], view);
-    let status = volume.text("/status/message");
-    match failure {
-        _ if !finding.wait.on.is_empty() => finding.wait.verdict = Verdict::Waiting,
-        Ok(Some(event)) => failing(&mut finding, volume, event, view),
-        Ok(None) if !status.is_empty() => {
-            finding.wait.verdict = Verdict::Failing;
-            finding.say(format!("; it failed: {status}"));
-        }
-        Ok(None) => {}
-        Err(missing) => unseen.push(format!("whether it fails is not known: {}", missing.in_words())),
-    }
-    if matches!(finding.wait.verdict, Verdict::Stalled | Verdict::Waiting) && finding.wait.on.is_empty() {
-        if unseen.is_empty() {
-            quiet(&mut finding, volume);
-        } else {
-            finding.wait.verdict = Verdict::Unknown;
-        }
-    }
-    for gap in unseen {
-        finding.say(format!("; {gap}"));
-    }
-    // An event is a sign of life of the last hour.
-    if finding.wait.on.is_empty() && finding.wait.verdict != Verdict::Failing {
-        holder.or_gone(&mut finding, volume, leak);
-    }
-    finding.steps.push(keep_disk(volume));
-    finding
-}
-
-fn failing(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
-    let message = event.text("/message");
-    let ago = event_time(event)
-        .map(|time| format!(" {} ago", Age::between(time, view.now())))
-        .unwrap_or_default();
-    finding.wait.verdict = Verdict::Failing;
-    finding.say(format!("; it failed{ago}: {message}"));
-    finding.evidence.push(Evidence {
-        source: format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name()),
-        value: message.to_owned(),
-        strength: Strength::Strong,
-    });
-    finding.steps.push(Step {
-        text: format!(
-            "repair what the driver complains of: \"{message}\". It tries again by itself; touching the volume makes it \
-             look at once"
-        ),
-        ..super::nudge(volume)
-    });
-}
-
-/// Nothing is attached and nothing is said: events are kept for an hour only.
-fn quiet(finding: &mut Finding, volume: &Object) {
-    if finding.wait.verdict != Verdict::Stalled {
-        return;
-    }
-    finding.say("; nothing is attached, and no event of the last hour says that it fails");
-    if let (Some(released), Some(deletion)) =
-        (volume.time("/status/lastPhaseTransitionTime"), volume.deletion())
-        && released < deletion.timestamp
-    {
-        finding.evidence.push(Evidence {
-            source: format!(
-                "PersistentVolume {} status.lastPhaseTransitionTime, metadata.deletionTimestamp",
-                volume.name()
-            ),
-            value: "released first, deleted after it: if no person deleted it, the provisioner did, and it does so only \
-                    after the disk is gone"
-                .into(),
-            strength: Strength::Hint,
-        });
-    }
-    finding.steps.push(super::nudge(volume));
-    finding.steps.push(Step {
-        when: "what to do",
-        text: "if that does not help, read the log of the csi-provisioner container beside the driver's controller: it \
-               may lack the right to patch persistentvolumes, or the driver may not answer"
-            .into(),
-        command: None,
-        safety: Safety::Safe,
-    });
-}
-
 /// Policy Delete in a phase that the provisioner never reclaims: it waits for ever.
 fn deadlock(volume: &Object, finalizer: &Finalizer, says: &str, phase: &str) -> Finding {
     let shown = if phase.is_empty() { "in no phase" } else { phase };
@@ -268,7 +155,7 @@ fn deadlock(volume: &Object, finalizer: &Finalizer, says: &str, phase: &str) -> 
     finding
 }
 
-fn keep_disk(volume: &Object) -> Step {
+pub(super) fn keep_disk(volume: &Object) -> Step {
     Step {
         when: "keep the disk?",
         text: format!(

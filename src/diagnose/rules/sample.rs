@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::taken_away::withstands_less;
 use crate::{
     diagnose::{Diagnosis, Verdict, diagnose, model::Blocker},
     knowledge::Knowledge,
@@ -101,16 +102,20 @@ impl World {
         &self.0
     }
 
-    /// What is said of `target`; whatever else is wanted is refused.
+    /// What is said of `target`; whatever else is wanted is refused. With any less it must be weaker.
+    #[track_caller]
     pub(super) fn explain(mut self, target: &Object) -> Diagnosis {
+        let refused = |_: &Query| Err(Why::Forbidden("no".into()));
         let knowledge = Knowledge::builtin();
         loop {
             let progress = diagnose(target, &self.0, &knowledge);
             if progress.wanted.is_empty() {
+                withstands_less(target, &self.0, &knowledge, refused);
                 return progress.diagnosis;
             }
             for query in progress.wanted {
-                self.0.answers.insert(query, Err(Why::Forbidden("no".into())));
+                let answer = refused(&query);
+                self.0.answers.insert(query, answer);
             }
         }
     }

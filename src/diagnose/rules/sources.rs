@@ -13,7 +13,11 @@
 
 use serde_json::Value;
 
-use super::storage::{Holder, let_go, place, unknown};
+use super::{
+    holder::Holder,
+    place_of,
+    storage::{let_go, unknown},
+};
 use crate::{
     diagnose::{
         model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
@@ -50,6 +54,7 @@ pub(super) fn of_snapshot(claim: &Object, finalizer: &Finalizer, view: &View<'_>
         super::as_blocker(snapshot, says, view)
     });
     let busy: Vec<_> = busy.collect();
+    let idle = busy.is_empty();
     let mut finding = made_from(claim, finalizer, says, busy, "snapshot", view);
     holder.testify(&mut finding);
     if finding.wait.verdict == Verdict::Stalled {
@@ -72,6 +77,9 @@ pub(super) fn of_snapshot(claim: &Object, finalizer: &Finalizer, view: &View<'_>
                 },
             },
         );
+    }
+    if idle {
+        holder.or_late(&mut finding, claim);
     }
     finding
 }
@@ -97,19 +105,56 @@ pub(super) fn of_clone(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -
         Ok(busy) => busy,
         Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
     };
+    let idle = busy.is_empty();
     let mut finding = made_from(claim, finalizer, says, busy, "clone", view);
     holder.testify(&mut finding);
+    if idle {
+        holder.or_late(&mut finding, claim);
+    }
     finding
 }
 
 /// A snapshot that a claim is being restored from.
 pub(super) fn of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let says = "removed by the csi-provisioner, once no claim that is restored from this snapshot is Pending";
+    let (holder, whose) = match driver_of(snapshot, view) {
+        Some(driver) => (Holder::sidecar(snapshot, finalizer, driver, view), driver),
+        None => (Holder::of(snapshot, finalizer, None, view), "its driver"),
+    };
+    let says = format!(
+        "removed by the csi-provisioner of {whose}{}, once no claim that is restored from this snapshot is Pending",
+        holder.alive()
+    );
     let busy = match pending(snapshot.namespace(), "VolumeSnapshot", snapshot.name(), view) {
         Ok(busy) => busy,
-        Err(missing) => return unknown(finalizer, says, "whether one is", &missing),
+        Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
     };
-    made_from(snapshot, finalizer, says.into(), busy, "restore", view)
+    let idle = busy.is_empty();
+    let mut finding = made_from(snapshot, finalizer, says, busy, "restore", view);
+    holder.testify(&mut finding);
+    if idle {
+        // Nobody watches for this one: it is swept up, or it stays.
+        finding.steps.retain(|step| !super::is_nudge(step));
+        finding.outlook.push(Outlook {
+            when: "if nothing is done".into(),
+            then:
+                "a csi-provisioner of v6.3 or later takes it off within five minutes; one of v6.2 never does"
+                    .into(),
+        });
+        holder.or_late(&mut finding, snapshot);
+    }
+    finding
+}
+
+/// The driver that took the snapshot, which its content names.
+fn driver_of<'a>(snapshot: &Object, view: &View<'a>) -> Option<&'a str> {
+    let content = snapshot.text("/status/boundVolumeSnapshotContentName");
+    if content.is_empty() {
+        return None;
+    }
+    let content = view
+        .object(SNAPSHOTS, "volumesnapshotcontents", "", content)
+        .ok()??;
+    Some(content.text("/spec/driver")).filter(|driver| !driver.is_empty())
 }
 
 fn made_from(
@@ -147,26 +192,33 @@ fn made_from(
     });
     for blocker in busy.iter().take(3) {
         let Some(other) = &blocker.object else { continue };
+        let (kind, name) = (&other.kind, &other.name);
+        let (text, safety) = if what == "snapshot" {
+            (
+                format!(
+                    "DATA LOSS: let the snapshot finish; only if it cannot, delete {kind} {name}, with what was taken so \
+                     far"
+                ),
+                Safety::Destructive,
+            )
+        } else {
+            (
+                format!(
+                    "let the {what} finish; if it cannot, delete {kind} {name}, which is still Pending and has no volume: \
+                     it can be made again"
+                ),
+                Safety::Reversible,
+            )
+        };
         finding.steps.push(Step {
             when: "give it up?",
-            text: if what == "snapshot" {
-                format!(
-                    "DATA LOSS: let the snapshot finish; only if it cannot, delete {} {}, with what was taken so far",
-                    other.kind, other.name
-                )
-            } else {
-                format!(
-                    "let the {what} finish; if it cannot, delete {} {}, which is still Pending and has no volume",
-                    other.kind, other.name
-                )
-            },
+            text,
             command: Some(format!(
-                "kubectl{} delete {}/{}",
-                place(object),
-                other.type_name,
-                other.name
+                "kubectl{} delete {}/{name}",
+                place_of(object),
+                other.type_name
             )),
-            safety: Safety::Destructive,
+            safety,
         });
     }
     finding.wait.on = busy;

@@ -1,189 +1,21 @@
-//! What the storage rules share: whether a CSI driver is there, what its sidecars said, and how to let go of one
-//! finalizer.
-//!
-//! **Recognises** nothing by itself. **Why:** a driver shows itself by three things that are independent of each
-//! other: the `CSIDriver` object that its manifests bring, the `CSINode` entries that kubelets write for a running
-//! node plugin (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`), and the Lease of its sidecar. **Wants**
-//! these three. **Concludes** `orphaned` only if two of them say that it is gone and none that it is there.
+//! What the storage rules share: what sidecars said, and how to let go of one finalizer.
 
 use crate::{
     diagnose::{
-        holder::{self, Life},
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Finding, Safety, Step, Verdict},
         view::{Missing, View},
     },
     object::{Age, Finalizer},
     snapshot::facts::Object,
 };
 
-/// Who holds a finalizer, and how alive it looks.
-pub(super) struct Holder {
-    driver: String,
-    life: Option<Life>,
-    /// Sign after sign that the driver is not there.
-    absent: Vec<Evidence>,
-    /// Whether one sign says that it is.
-    installed: bool,
-    /// Signs that could not be looked at.
-    unseen: Vec<String>,
-}
-
-impl Holder {
-    /// The sidecar of `driver` that removes `finalizer`.
-    pub(super) fn sidecar(object: &Object, finalizer: &Finalizer, driver: &str, view: &View<'_>) -> Self {
-        let mut holder = Holder::of(object, finalizer, Some(driver), view);
-        driver.clone_into(&mut holder.driver);
-        match view.object("storage.k8s.io", "csidrivers", "", driver) {
-            Ok(None) => holder.absent.push(Evidence {
-                source: format!("CSIDriver {driver}"),
-                value: "does not exist".into(),
-                strength: Strength::Moderate,
-            }),
-            Ok(Some(_)) => holder.installed = true,
-            Err(missing) => holder.unseen.push(missing.in_words()),
-        }
-        match view.list("storage.k8s.io", "csinodes", "") {
-            Ok(nodes) if nodes.iter().any(|node| registers(node, driver)) => holder.installed = true,
-            Ok(nodes) if !nodes.is_empty() => {
-                holder.absent.push(Evidence {
-                    source: "CSINodes spec.drivers".into(),
-                    value: format!("none of {} names {driver}", nodes.len()),
-                    strength: Strength::Moderate,
-                });
-            }
-            Ok(_) => {}
-            Err(missing) => holder.unseen.push(missing.in_words()),
-        }
-        if let Some(Life::Stale { .. }) = holder.life {
-            holder
-                .absent
-                .extend(holder.life.as_ref().and_then(Life::evidence));
-        }
-        holder
-    }
-
-    /// One that belongs to no driver.
-    pub(super) fn of(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> Self {
-        let entry = view.knowledge.lookup(
-            &finalizer.name,
-            finalizer.list,
-            Some((&object.reference()).into()),
-        );
-        Holder {
-            driver: String::new(),
-            life: entry.map(|entry| holder::life(&entry, driver, view)),
-            absent: Vec::new(),
-            installed: false,
-            unseen: Vec::new(),
-        }
-    }
-
-    /// `, Lease renewed 2s ago`, as part of a sentence.
-    pub(super) fn alive(&self) -> String {
-        self.life
-            .as_ref()
-            .map(|life| format!(", {}", life.in_words()))
-            .unwrap_or_default()
-    }
-
-    /// Whether two independent signs say that the driver is gone, and none says that it is there.
-    pub(super) fn is_gone(&self) -> bool {
-        !self.driver.is_empty()
-            && !self.installed
-            && self.unseen.is_empty()
-            && matches!(self.life, Some(Life::Stale { .. } | Life::NoLease))
-            && self.absent.len() > 1
-    }
-
-    /// Adds what was seen of it.
-    pub(super) fn testify(&self, finding: &mut Finding) {
-        finding
-            .evidence
-            .extend(self.life.iter().filter_map(Life::evidence));
-        for evidence in &self.absent {
-            if !finding.evidence.contains(evidence) {
-                finding.evidence.push(evidence.clone());
-            }
-        }
-    }
-
-    /// The same, unless it was heard of lately: then it is there, whatever the other signs say.
-    pub(super) fn or_gone_unless(&self, lately: bool, finding: &mut Finding, object: &Object, keeps: &str) {
-        if !lately {
-            self.or_gone(finding, object, keeps);
-        }
-    }
-
-    /// Nothing is in the way but that the holder has not acted: because it is gone, or for another reason.
-    /// `keeps` is what stays behind if the finalizer is removed in its place.
-    pub(super) fn or_gone(&self, finding: &mut Finding, object: &Object, keeps: &str) {
-        if !self.is_gone() || object.deletion().is_none() {
-            return;
-        }
-        let finalizer = finding.wait.finalizer.clone();
-        finding.wait.verdict = Verdict::Orphaned;
-        finding.say(format!("; driver {} is not installed any more", self.driver));
-        finding.outlook.push(Outlook {
-            when: "if nothing is done".into(),
-            then: format!(
-                "it stays like this until driver {} is installed again",
-                self.driver
-            ),
-        });
-        finding.steps.push(Step {
-            when: GONE,
-            text: format!(
-                "install driver {} again, with the credentials it had: it then finishes by itself",
-                self.driver
-            ),
-            command: None,
-            safety: Safety::Safe,
-        });
-        if let Some(finalizer) = finalizer {
-            finding.steps.push(let_go(object, &finalizer, GONE, keeps));
-        }
-    }
-}
-
-/// When the driver is gone.
-const GONE: &str = "the driver is gone";
-
-fn registers(node: &Object, driver: &str) -> bool {
-    node.list("/spec/drivers")
-        .iter()
-        .any(|entry| entry.get("name").and_then(serde_json::Value::as_str) == Some(driver))
-}
-
 /// Takes one finalizer off, and only if it still stands where it was seen. `costs` says first what it costs.
 pub(super) fn let_go(object: &Object, finalizer: &Finalizer, when: &'static str, costs: &str) -> Step {
-    let at = object
-        .finalizers()
-        .iter()
-        .position(|other| other == finalizer)
-        .unwrap_or_default();
-    let place_in_list = format!("/metadata/finalizers/{at}");
-    let patch = serde_json::json!([
-        {"op": "test", "path": place_in_list, "value": finalizer.name},
-        {"op": "remove", "path": place_in_list},
-    ]);
     Step {
         when,
         text: costs.to_owned(),
-        command: Some(format!(
-            "kubectl{} patch {}/{} --type=json -p '{patch}'",
-            place(object),
-            object.resource.name(),
-            object.name(),
-        )),
+        command: Some(super::take_out(object, finalizer)),
         safety: Safety::Destructive,
-    }
-}
-
-/// ` -n NAMESPACE`, where there is one.
-pub(super) fn place(object: &Object) -> String {
-    match object.namespace() {
-        "" => String::new(),
-        namespace => format!(" -n {namespace}"),
     }
 }
 

@@ -14,9 +14,10 @@
 use jiff::Timestamp;
 
 use super::{
+    disk::{disk, policy},
+    holder::Holder,
     reclaim::driver,
-    storage::{Holder, event_time, last_event},
-    volume::{disk, policy},
+    storage::{event_time, last_event},
 };
 use crate::{
     diagnose::{left::Left, model::Verdict, view::View},

@@ -8,10 +8,14 @@
 //! `stalled`. **Advises** Retain where the deletion was a mistake, and says what becomes of the disk: with policy
 //! Delete and no reclaim finalizer it is leaked, because the object vanishes before anybody looks at its policy.
 
+use super::{
+    disk::{disk, fate, free_fate, is_reclaimed, leaks, policy, retain, why_unprotected},
+    holder::Holder,
+    storage::unknown,
+};
 use crate::{
     diagnose::{
-        holder,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -19,18 +23,10 @@ use crate::{
 };
 
 pub(super) fn bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let entry = view.knowledge.lookup(
-        &finalizer.name,
-        finalizer.list,
-        Some((&volume.reference()).into()),
-    );
-    let life = entry.map(|entry| holder::life(&entry, None, view));
-    let alive = life
-        .as_ref()
-        .map(|life| format!(", {}", life.in_words()))
-        .unwrap_or_default();
+    let holder = Holder::of(volume, finalizer, None, view);
     let says = format!(
-        "removed by kube-controller-manager (pv-protection){alive}, once the volume is no longer Bound"
+        "removed by kube-controller-manager (pv-protection){}, once the volume is no longer Bound",
+        holder.alive()
     );
     let phase = volume.text("/status/phase");
     let mut finding = if phase == "Bound" {
@@ -38,9 +34,7 @@ pub(super) fn bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
     } else {
         nobody_holds(volume, finalizer, format!("{says}; it is {phase}"), view)
     };
-    finding
-        .evidence
-        .extend(life.iter().filter_map(holder::Life::evidence));
+    holder.testify(&mut finding);
     finding.evidence.push(Evidence {
         source: format!("PersistentVolume {} status.phase", volume.name()),
         value: phase.to_owned(),
@@ -60,14 +54,7 @@ fn while_bound(volume: &Object, finalizer: &Finalizer, says: String, view: &View
             );
             nobody_holds(volume, finalizer, says, view)
         }
-        Err(missing) => Finding::new(
-            Some(finalizer.clone()),
-            Verdict::Unknown,
-            format!(
-                "{says}; whether its claim still exists is not known: {}",
-                missing.in_words()
-            ),
-        ),
+        Err(missing) => unknown(finalizer, &says, "whether its claim still exists", &missing),
     }
 }
 
@@ -94,15 +81,25 @@ fn held_by_claim(
     says: String,
     view: &View<'_>,
 ) -> Finding {
-    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::InUse, says);
     let phase = claim.text("/status/phase");
     let users = super::claim::users(claim, view);
+    // A claim on its way out that nobody uses is not in use any more; it waits for its own finalizers.
+    let verdict = match &users {
+        Ok(users) if users.is_empty() && claim.deletion().is_some() => Verdict::Waiting,
+        _ => Verdict::InUse,
+    };
+    let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
     let going = if claim.deletion().is_some() {
         "being deleted too"
     } else {
         "not being deleted"
     };
-    let mut blocker = Blocker::new(Some(claim.reference()), format!("{phase}, {going}"));
+    let mut blocker = super::as_blocker(claim, format!("{phase}, {going}"), view);
+    // Its users are named at once, without a word about protection in between; what else holds it is not left out.
+    blocker.waits.retain(|wait| {
+        let name = wait.finalizer.as_ref().map(|finalizer| finalizer.name.as_str());
+        name != Some("kubernetes.io/pvc-protection")
+    });
     match &users {
         Ok(users) => blocker.on = super::claim::blockers(users, view),
         Err(missing) => {
@@ -134,7 +131,7 @@ fn held_by_claim(
     if leaks(volume) {
         finding.steps.push(write_down(volume));
     }
-    finding.steps.extend(super::claim::release(
+    finding.steps.extend(super::release::release(
         claim,
         users.as_deref().unwrap_or_default(),
         view,
@@ -167,8 +164,9 @@ fn would(finding: &mut Finding, volume: &Object) {
         say(
             "deleted before it",
             format!(
-                "LEAKED INFRASTRUCTURE: the volume object goes with the claim, and nobody deletes the disk {}",
-                disk(volume)
+                "LEAKED INFRASTRUCTURE: the volume object goes with the claim, and nobody deletes the disk {}. {}",
+                disk(volume),
+                why_unprotected(volume)
             ),
         );
     }
@@ -235,14 +233,6 @@ fn delete_claim(volume: &Object, claim: &Object) -> Step {
     }
 }
 
-/// The command that keeps the disk.
-pub(super) fn retain(volume: &Object) -> String {
-    format!(
-        "kubectl patch pv {} -p '{{\"spec\":{{\"persistentVolumeReclaimPolicy\":\"Retain\"}}}}'",
-        volume.name()
-    )
-}
-
 pub(super) fn claim_of<'a>(volume: &Object, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
     let (namespace, name) = (
         volume.text("/spec/claimRef/namespace"),
@@ -259,56 +249,4 @@ pub(super) fn claim_name(volume: &Object) -> String {
         volume.text("/spec/claimRef/namespace"),
         volume.text("/spec/claimRef/name")
     )
-}
-
-pub(super) fn policy(volume: &Object) -> &str {
-    volume.text("/spec/persistentVolumeReclaimPolicy")
-}
-
-pub(super) fn disk(volume: &Object) -> String {
-    match volume.text("/spec/csi/volumeHandle") {
-        "" => format!("of {}", volume.name()),
-        handle => handle.to_owned(),
-    }
-}
-
-/// Whether a finalizer keeps the volume until its policy has been honoured.
-pub(super) fn is_reclaimed(volume: &Object) -> bool {
-    volume.finalizers().iter().any(|finalizer| {
-        matches!(
-            finalizer.name.as_str(),
-            "external-provisioner.volume.kubernetes.io/finalizer" | "kubernetes.io/pv-controller"
-        )
-    })
-}
-
-/// Whether the disk stays behind unseen: policy Delete, and the volume deleted before its claim without a finalizer
-/// that makes anybody delete the disk.
-pub(super) fn leaks(volume: &Object) -> bool {
-    policy(volume) == "Delete" && volume.deletion().is_some() && !is_reclaimed(volume)
-}
-
-/// What becomes of the disk of a volume that no claim holds.
-fn free_fate(volume: &Object) -> String {
-    let disk = disk(volume);
-    match (policy(volume), volume.text("/status/phase")) {
-        ("Delete", "Released" | "Bound") if is_reclaimed(volume) => fate(volume),
-        ("Delete", "Released" | "Bound") => format!(
-            "its disk {disk} IS LEAKED unless the provisioner deletes it first: no finalizer makes the volume wait for that"
-        ),
-        _ => format!("only the object goes; nobody deletes the disk {disk}"),
-    }
-}
-
-/// What becomes of the disk once nothing holds the volume any more.
-pub(super) fn fate(volume: &Object) -> String {
-    let disk = disk(volume);
-    match policy(volume) {
-        "Delete" if leaks(volume) => format!(
-            "the volume object goes, and the disk {disk} IS LEAKED: the volume was deleted first, and no finalizer \
-             makes the provisioner delete it"
-        ),
-        "Delete" => format!("the disk {disk} IS DESTROYED (reclaim policy Delete)"),
-        policy => format!("the disk {disk} stays (reclaim policy {policy})"),
-    }
 }

@@ -8,12 +8,14 @@ use std::{
 use tokio::time::timeout;
 
 use crate::{
-    cluster::{self, Server},
+    cluster,
     error::Error,
     object::ResourceType,
+    run::witness::Witness,
     snapshot::{
         Snapshot, What, Why,
         facts::{Facts, Object, Query},
+        suspects::{Suspects, Unread},
     },
 };
 
@@ -47,23 +49,42 @@ impl Default for Limits {
 pub(in crate::run) trait Ask {
     /// Its types.
     async fn first_look(&self) -> Result<Facts, Error>;
-    /// Answers the queries and adds the answers to the facts.
-    async fn answer(&self, queries: Vec<Query>, facts: &mut Facts);
+    /// Adds the answers to the facts. False if there is no use in going on without those that are missing.
+    async fn answer(&self, queries: Vec<Query>, facts: &mut Facts) -> bool;
     /// Shows every object of a type, whole or its metadata, and keeps none.
     async fn each(&self, ty: &ResourceType, whole: bool, visit: &mut dyn FnMut(Object)) -> Result<(), Why>;
+    /// What looked left behind when a file was made; none from who can still be asked.
+    fn suspects(&self) -> Option<Suspects> {
+        None
+    }
 }
 
-impl Ask for Server {
+impl Ask for Witness<'_> {
     async fn first_look(&self) -> Result<Facts, Error> {
-        cluster::first_look(self).await
+        Witness::first_look(self).await
     }
 
-    async fn answer(&self, queries: Vec<Query>, facts: &mut Facts) {
-        cluster::answer(self, queries, facts).await;
+    async fn answer(&self, queries: Vec<Query>, facts: &mut Facts) -> bool {
+        Witness::answer(self, queries, facts).await
     }
 
     async fn each(&self, ty: &ResourceType, whole: bool, visit: &mut dyn FnMut(Object)) -> Result<(), Why> {
-        cluster::each(self, ty, whole, visit).await
+        match self {
+            Witness::Server(server) => cluster::each(server, ty, whole, visit).await,
+            Witness::Dump(..) | Witness::Saved(_) | Witness::Unfinished(..) => Err(Why::NotInDump),
+        }
+    }
+
+    fn suspects(&self) -> Option<Suspects> {
+        let saved = match self {
+            Witness::Server(_) => return None,
+            Witness::Dump(..) => None,
+            Witness::Saved(saved) | Witness::Unfinished(saved, _) => saved.remains.as_ref(),
+        };
+        Some(saved.map_or_else(
+            || Suspects::unread(&Why::NotInDump),
+            |remains| remains.suspects.clone(),
+        ))
     }
 }
 
@@ -183,13 +204,15 @@ impl Asking {
         let Some(facts) = &mut self.facts else {
             return false;
         };
+        let mut all = true;
         for part in queries.chunks(TOGETHER) {
             let rest = rest.saturating_sub(began.elapsed());
-            if timeout(rest, server.answer(part.to_vec(), facts)).await.is_err() {
-                return false;
+            match timeout(rest, server.answer(part.to_vec(), facts)).await {
+                Ok(answered) => all &= answered,
+                Err(_) => return false,
             }
         }
-        true
+        all
     }
 
     /// Shows every object of a type to `visit`, as far as time and requests go.
@@ -199,26 +222,17 @@ impl Asking {
         ty: &ResourceType,
         whole: bool,
         visit: &mut dyn FnMut(Object),
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Unread> {
         let pages = self.pages_of(&ty.name()).unwrap_or(1);
         if !self.pay(pages) {
-            return Err(Refused::TooMany);
+            return Err(Unread::TooMany);
         }
         let rest = self.limits.longest.saturating_sub(self.began.elapsed());
         match timeout(rest, server.each(ty, whole, visit)).await {
-            Ok(done) => done.map_err(Refused::Fault),
-            Err(_) => Err(Refused::TooMany),
+            Ok(done) => done.map_err(Unread::Fault),
+            Err(_) => Err(Unread::TooMany),
         }
     }
-}
-
-/// Why not all objects of a type were shown.
-#[derive(Debug)]
-pub(super) enum Refused {
-    /// Reading them takes more requests, or longer, than a look may take.
-    TooMany,
-    /// They could not be read.
-    Fault(Why),
 }
 
 fn pages(objects: u64) -> usize {

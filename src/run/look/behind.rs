@@ -1,20 +1,16 @@
 //! What was left behind: objects in namespaces that do not exist, volumes whose disks nobody deletes, attachments to
 //! nodes or of volumes that are gone.
 //!
-//! The scan has counted the first. For the others specs are needed, and there may be very many: they are read a page
-//! at a time, and only what looks left behind is kept. Of all names that something may refer to nothing but a hash is
-//! kept; whoever refers to none of them is looked at once more by name.
+//! The scan has counted the first. For the others specs are needed: volumes and attachments are gone through once more,
+//! and what looks left behind is looked at by name.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    hash::{BuildHasher as _, RandomState},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use super::{
     ROUNDS,
-    asking::{Ask, Asking, Refused},
+    asking::{Ask, Asking},
 };
 use crate::{
     diagnose::left::{self, Looked},
@@ -22,38 +18,32 @@ use crate::{
     report::left::{LeftBehind, LeftObjects, MissingNamespace, NotKnown, Part},
     settings::Scan,
     snapshot::{
-        Filter, Namespaces, Snapshot, Stray, What, Why,
+        Filter, Namespaces, Snapshot, Stray, What,
         facts::{Facts, Object, Query, Resource},
+        suspects::{Suspects, Unread, Unreclaimed},
     },
 };
 
 /// What is looked for.
 pub(super) struct Behind {
     namespaces: Option<Vec<Suspect<(String, BTreeMap<String, Stray>)>>>,
-    volumes: Option<Suspects>,
-    attachments: Option<Suspects>,
+    pub(super) volumes: Option<Sort<Unreclaimed>>,
+    pub(super) attachments: Option<Sort<Object>>,
     not_known: Vec<NotKnown>,
     filter: Filter,
     now: Timestamp,
-    most: usize,
+    pub(super) most: usize,
 }
 
-/// Objects that look left behind.
-#[derive(Default)]
-struct Suspects {
-    /// How many the scan counted.
+/// Objects of one type that look left behind.
+pub(super) struct Sort<T> {
+    /// How many objects of the type the scan counted.
     counted: u64,
-    /// Whether all of them were gone through.
+    /// Whether all of them went by.
     done: bool,
-    list: Vec<Suspect<Suspected>>,
+    list: Vec<Suspect<T>>,
     /// Others, of which there was no room for more than their number.
     more: u64,
-}
-
-struct Suspected {
-    object: Object,
-    /// The attachments that name it, if it is a volume; none if they were not read.
-    attached: Option<Vec<Object>>,
 }
 
 struct Suspect<T> {
@@ -97,7 +87,7 @@ impl Behind {
     pub(super) fn new(snapshot: &Snapshot, scan: &Scan, most: usize) -> Self {
         let mut not_known = Vec::new();
         let mut namespaces = None;
-        let mut suspects = |plural: &str, part: Part| {
+        let mut counted = |plural: &str, part: Part| {
             let name = Resource::new(part.group(), plural).name();
             let missed = snapshot.gaps.iter().find(
                 |gap| matches!(&gap.what, What::Type { name: missed, .. } | What::TypeOutside { name: missed, .. } if *missed == name),
@@ -107,16 +97,13 @@ impl Behind {
                 return None;
             }
             let read = snapshot.types.iter().find(|read| read.ty.name() == name)?;
-            Some(Suspects {
-                counted: read.objects,
-                ..Suspects::default()
-            })
+            Some(read.objects)
         };
         let (mut volumes, mut attachments) = (None, None);
         // Asked only for what is being deleted, nobody wants to know of what is not.
         if !scan.view.terminating {
-            volumes = suspects("persistentvolumes", Part::Volumes);
-            attachments = suspects("volumeattachments", Part::Attachments);
+            volumes = counted("persistentvolumes", Part::Volumes).map(Sort::new);
+            attachments = counted("volumeattachments", Part::Attachments).map(Sort::new);
             match &snapshot.namespaces {
                 Namespaces::NotAsked => {}
                 Namespaces::Unknown(why) => not_known.push(NotKnown::new(Part::Namespaces, why)),
@@ -144,20 +131,53 @@ impl Behind {
 
     /// Whether there is anything to look at.
     pub(super) fn is_open(&self) -> bool {
-        let any =
-            |suspects: &Option<Suspects>| suspects.as_ref().is_some_and(|suspects| suspects.counted > 0);
-        self.namespaces.as_ref().is_some_and(|all| !all.is_empty())
-            || any(&self.volumes)
-            || any(&self.attachments)
+        self.namespaces.as_ref().is_some_and(|all| !all.is_empty()) || self.has_to_go_through()
+    }
+
+    fn has_to_go_through(&self) -> bool {
+        counted(self.volumes.as_ref()) > 0 || counted(self.attachments.as_ref()) > 0
     }
 
     pub(super) async fn run(&mut self, server: &impl Ask, asking: &mut Asking, knowledge: &Knowledge) {
-        self.go_through(server, asking).await;
+        if self.has_to_go_through() {
+            let suspects = match server.suspects() {
+                Some(suspects) => suspects,
+                None => self.go_through(server, asking).await,
+            };
+            self.take(suspects);
+        }
         for _ in 0..ROUNDS {
             let wanted = self.round(asking, knowledge);
             if wanted.is_empty() || !asking.answer(server, wanted).await {
                 return;
             }
+        }
+    }
+
+    /// A file holds what looked left behind whatever is asked for now.
+    fn take(&mut self, suspects: Suspects) {
+        let Suspects { volumes, attachments } = suspects;
+        let due = |one: &Unreclaimed| self.is_due(&one.volume);
+        let kept: Vec<_> = volumes.kept.into_iter().filter(due).collect();
+        let lost = |one: &Object| self.is_lost(one);
+        let lost: Vec<_> = attachments.kept.into_iter().filter(lost).collect();
+        if let Some(sort) = &mut self.volumes {
+            self.not_known
+                .extend(volumes.unread.iter().map(|why| not_known(Part::Volumes, why)));
+            sort.done = volumes.unread.is_none();
+            sort.more = volumes.more;
+            sort.list = kept.into_iter().map(Suspect::new).collect();
+        }
+        if let Some(sort) = &mut self.attachments {
+            self.not_known.extend(
+                attachments
+                    .unread
+                    .iter()
+                    .map(|why| not_known(Part::Attachments, why)),
+            );
+            sort.done = attachments.unread.is_none();
+            sort.more = attachments.more;
+            sort.list = lost.into_iter().map(Suspect::new).collect();
         }
     }
 
@@ -170,119 +190,24 @@ impl Behind {
         }
         for one in self.volumes.iter_mut().flat_map(|all| &mut all.list) {
             one.round(asking, &mut wanted, |volume, facts| {
-                left::unreclaimed(&volume.object, volume.attached.as_deref(), facts, knowledge)
+                unreclaimed(volume, facts, knowledge)
             });
         }
         for one in self.attachments.iter_mut().flat_map(|all| &mut all.list) {
             one.round(asking, &mut wanted, |attachment, facts| {
-                left::attachment(&attachment.object, facts, knowledge)
+                left::attachment(attachment, facts, knowledge)
             });
         }
         wanted.into_iter().collect()
     }
 
-    /// Goes through volumes and attachments. What an attachment may name is read before it: what is created meanwhile
-    /// is then looked at by name, and nothing that exists is missed.
-    async fn go_through(&mut self, server: &impl Ask, asking: &mut Asking) {
-        let counted = |suspects: &Option<Suspects>| suspects.as_ref().map_or(0, |suspects| suspects.counted);
-        let attached = counted(&self.attachments) > 0;
-        let hasher = RandomState::new();
-        let hash = |name: &str| hasher.hash_one(name);
-        let (mut nodes, mut volumes) = (HashSet::new(), HashSet::new());
-        let mut known = Ok(());
-        if attached {
-            let mut note = |node: Object| {
-                nodes.insert(hash(node.name()));
-            };
-            known = each(server, asking, "nodes", "", false, &mut note).await;
-        }
-        let mut unreclaimed = Vec::new();
-        let mut more = 0;
-        if attached || counted(&self.volumes) > 0 {
-            let mut note = |volume: Object| {
-                volumes.insert(hash(volume.name()));
-                let counts = self.volumes.is_some() && self.is_due(&volume);
-                if counts && unreclaimed.len() < self.most {
-                    unreclaimed.push(volume);
-                } else {
-                    more += u64::from(counts);
-                }
-            };
-            let read = each(server, asking, "persistentvolumes", "", true, &mut note).await;
-            if let Some(suspects) = &mut self.volumes {
-                suspects.done = read.is_ok();
-                if let Err(refused) = &read {
-                    self.not_known.push(not_known(Part::Volumes, refused));
-                }
-            }
-            known = known.and(read);
-        } else if let Some(suspects) = &mut self.volumes {
-            suspects.done = true;
-        }
-        let names: BTreeMap<String, usize> = unreclaimed
-            .iter()
-            .enumerate()
-            .map(|(at, volume)| (volume.name().to_owned(), at))
-            .collect();
-        let mut attached_to: Vec<Vec<Object>> = vec![Vec::new(); unreclaimed.len()];
-        let mut lost = Vec::new();
-        let mut lost_more = 0;
-        let mut read = Ok(());
-        if attached || !unreclaimed.is_empty() {
-            let mut note = |attachment: Object| {
-                let volume = attachment.text("/spec/source/persistentVolumeName");
-                let gone =
-                    |names: &HashSet<u64>, name: &str| !name.is_empty() && !names.contains(&hash(name));
-                let counts = gone(&nodes, attachment.text("/spec/nodeName")) || gone(&volumes, volume);
-                if attached && counts && self.matches(&attachment, None) && attachment.deletion().is_none() {
-                    if lost.len() < self.most {
-                        lost.push(attachment.clone());
-                    } else {
-                        lost_more += 1;
-                    }
-                }
-                if let Some(&at) = names.get(volume) {
-                    attached_to[at].push(attachment);
-                }
-            };
-            read = each(
-                server,
-                asking,
-                "volumeattachments",
-                "storage.k8s.io",
-                true,
-                &mut note,
-            )
-            .await;
-        }
-        let attachments_read = read.is_ok();
-        if let Some(suspects) = &mut self.attachments {
-            match known.and(read) {
-                Ok(()) => {
-                    suspects.done = true;
-                    let suspected = |object| Suspected {
-                        object,
-                        attached: None,
-                    };
-                    suspects.list = lost.into_iter().map(suspected).map(Suspect::new).collect();
-                    suspects.more = lost_more;
-                }
-                Err(refused) => self.not_known.push(not_known(Part::Attachments, &refused)),
-            }
-        }
-        if let Some(suspects) = &mut self.volumes {
-            suspects.more = more;
-            let suspected = |(object, attached): (Object, Vec<Object>)| Suspected {
-                object,
-                attached: attachments_read.then_some(attached),
-            };
-            let each = unreclaimed.into_iter().zip(attached_to);
-            suspects.list = each.map(suspected).map(Suspect::new).collect();
-        }
+    pub(super) fn is_due(&self, volume: &Object) -> bool {
+        left::is_unreclaimed(volume, self.now) && self.matches(volume, left::released(volume))
     }
 
-    fn is_due(&self, volume: &Object) -> bool {
-        left::is_unreclaimed(volume, self.now) && self.matches(volume, left::released(volume))
+    /// Whether nobody has asked to detach it, if it was asked for.
+    pub(super) fn is_lost(&self, attachment: &Object) -> bool {
+        attachment.deletion().is_none() && self.matches(attachment, None)
     }
 
     /// Whether it is one of those that were asked for.
@@ -305,15 +230,18 @@ impl Behind {
         self.round(asking, knowledge);
         let mut not_known = self.not_known;
         let told = |part| not_known.iter().any(|one: &NotKnown| one.part == part);
-        let untold = |part, suspects: &Option<Suspects>| {
-            suspects
-                .as_ref()
-                .filter(|all| !all.done && all.counted > 0 && !told(part))
-                .map(|all| NotKnown::not_looked_at(part, all.counted, stopped))
+        let untold = |part, done: Option<bool>, counted: u64| {
+            (done == Some(false) && counted > 0 && !told(part))
+                .then(|| NotKnown::not_looked_at(part, counted, stopped))
         };
+        let (volumes, attachments) = (self.volumes.as_ref(), self.attachments.as_ref());
         let untold = [
-            untold(Part::Volumes, &self.volumes),
-            untold(Part::Attachments, &self.attachments),
+            untold(Part::Volumes, volumes.map(|all| all.done), counted(volumes)),
+            untold(
+                Part::Attachments,
+                attachments.map(|all| all.done),
+                counted(attachments),
+            ),
         ];
         not_known.extend(untold.into_iter().flatten());
         let mut unseen = |part: Part, number: u64| {
@@ -339,15 +267,14 @@ impl Behind {
         });
         let facts = asking.facts.as_ref();
         let volumes = self.volumes.map(|all| {
-            let look = |one: Suspect<Suspected>| {
-                let reference = one.what.object.reference();
+            let look = |one: Suspect<Unreclaimed>| {
+                let reference = one.what.volume.reference();
                 let left = match one.state {
                     State::Done(looked) => looked.left,
                     // That it is left behind is seen; why is not.
-                    State::Open | State::NotLookedAt => facts.and_then(|facts| {
-                        let volume = &one.what;
-                        left::unreclaimed(&volume.object, volume.attached.as_deref(), facts, knowledge).left
-                    }),
+                    State::Open | State::NotLookedAt => {
+                        facts.and_then(|facts| unreclaimed(&one.what, facts, knowledge).left)
+                    }
                 };
                 left.map(|left| (reference, left))
             };
@@ -361,7 +288,7 @@ impl Behind {
             let mut first = Vec::new();
             let mut open = all.more;
             for one in all.list {
-                let reference = one.what.object.reference();
+                let reference = one.what.reference();
                 match one.state {
                     State::Done(Looked { left: Some(left), .. }) => first.push((reference, left)),
                     State::Done(looked) => open += u64::from(!looked.gaps.is_empty()),
@@ -385,28 +312,29 @@ impl Behind {
     }
 }
 
-fn not_known(part: Part, refused: &Refused) -> NotKnown {
-    match refused {
-        Refused::TooMany => NotKnown::too_many(part),
-        Refused::Fault(why) => NotKnown::new(part, why),
+impl<T> Sort<T> {
+    fn new(counted: u64) -> Self {
+        Sort {
+            counted,
+            done: false,
+            list: Vec::new(),
+            more: 0,
+        }
     }
 }
 
-async fn each(
-    server: &impl Ask,
-    asking: &mut Asking,
-    plural: &str,
-    group: &str,
-    whole: bool,
-    visit: &mut dyn FnMut(Object),
-) -> Result<(), Refused> {
-    let resource = Resource::new(group, plural);
-    let ty = asking
-        .facts
-        .as_ref()
-        .and_then(|facts| facts.resource_type(&resource));
-    match ty.cloned() {
-        Some(ty) => asking.each(server, &ty, whole, visit).await,
-        None => Err(Refused::Fault(Why::Vanished)),
+/// How many objects there are to go through.
+pub(super) fn counted<T>(sort: Option<&Sort<T>>) -> u64 {
+    sort.map_or(0, |sort| sort.counted)
+}
+
+fn unreclaimed(one: &Unreclaimed, facts: &Facts, knowledge: &Knowledge) -> Looked {
+    left::unreclaimed(&one.volume, one.attached.as_deref(), facts, knowledge)
+}
+
+fn not_known(part: Part, unread: &Unread) -> NotKnown {
+    match unread {
+        Unread::TooMany => NotKnown::too_many(part),
+        Unread::Fault(why) => NotKnown::new(part, why),
     }
 }

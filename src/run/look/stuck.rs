@@ -290,9 +290,12 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
         // Single groups that do not answer are facts of their own.
         What::Discovery | What::GroupVersion { .. } | What::File { .. } => false,
     };
+    let mut kept: Vec<_> = snapshot.tally.kept.iter().filter(inside).cloned().collect();
+    // Lists end in any order, and what is said must not depend on it.
+    kept.sort_by_cached_key(|seen| (seen.object.type_name.clone(), seen.object.name.clone()));
     Content {
         counts: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),
-        kept: snapshot.tally.kept.iter().filter(inside).cloned().collect(),
+        kept,
         gaps: snapshot.gaps.iter().filter(missed).cloned().collect(),
     }
 }

@@ -15,6 +15,7 @@ use super::{
     kinds::{Custom, Customs},
     place::Place,
     time::Times,
+    whole::Whole,
 };
 use crate::snapshot::{Filter, Gap, Item, What, Why, json::Object};
 
@@ -28,6 +29,10 @@ const FAULTS_TOLD: u64 = 20;
 pub(super) struct ListHead {
     pub(super) api_version: Option<String>,
     pub(super) kind: Option<String>,
+    /// Whether objects are its items.
+    pub(super) is_list: bool,
+    /// Whether it says itself that it is only a page.
+    pub(super) is_page: bool,
     /// The group of items that wait for the list's kind.
     waiting: Option<usize>,
 }
@@ -86,6 +91,8 @@ pub(super) struct Collector<'a> {
     pub(super) notes: Vec<String>,
     pub(super) time: Times,
     pub(super) repeated: u64,
+    /// The objects themselves, where they are wanted.
+    pub(super) whole: Option<Whole>,
     /// Hashes instead of names: an object costs 24 bytes here, and a dump may have a million. The key of the
     /// hash is random, so nobody can prepare a dump in which one object hides another.
     met: HashMap<u64, Met>,
@@ -116,6 +123,7 @@ impl<'a> Collector<'a> {
             notes: Vec::new(),
             time: Times::default(),
             repeated: 0,
+            whole: None,
             met: HashMap::new(),
             hasher: RandomState::new(),
             lists: 0,
@@ -137,6 +145,9 @@ impl<'a> Collector<'a> {
 
     pub(super) fn end_file(&mut self) {
         let file = std::mem::take(&mut self.file);
+        if let Some(whole) = &mut self.whole {
+            whole.end_file(file.faults == 0);
+        }
         if file.faults > FAULTS_TOLD {
             self.gaps.push(Gap {
                 what: What::File {
@@ -224,7 +235,11 @@ impl<'a> Collector<'a> {
             Why::Undecodable("an object that does not say both its apiVersion and its kind".into())
         })?;
         self.learn(group, text);
-        self.count(group, object)
+        self.count(group, object)?;
+        if let Some(whole) = &mut self.whole {
+            whole.take(group, list.is_list, text);
+        }
+        Ok(())
     }
 
     /// What has no metadata: a list, or no object at all.
@@ -267,6 +282,9 @@ impl<'a> Collector<'a> {
     /// Ends a list whose items were taken one by one.
     pub(super) fn close_list(&mut self, list: &ListHead, line: u64) {
         self.lists += 1;
+        if let Some(whole) = self.whole.as_mut().filter(|_| list.is_page) {
+            whole.tear();
+        }
         let of = list
             .item_type()
             .filter(|(api_version, kind)| not_an_object(api_version, kind).is_ok());

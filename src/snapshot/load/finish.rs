@@ -116,7 +116,7 @@ pub(super) fn snapshot(
 }
 
 /// The type of each group; none for items whose list never said what they are.
-fn types_of_groups(found: &Collector<'_>) -> Vec<Option<ResourceType>> {
+pub(super) fn types_of_groups(found: &Collector<'_>) -> Vec<Option<ResourceType>> {
     let name = |group: &Group| match group.same_as {
         Some(same) => found.groups[same].name.clone(),
         None => group.name.clone(),
@@ -141,7 +141,7 @@ fn types_of_groups(found: &Collector<'_>) -> Vec<Option<ResourceType>> {
 }
 
 /// Each type once, built-in ones in the server's order and before the others.
-fn merged<'a>(types: impl Iterator<Item = &'a ResourceType>) -> Vec<ResourceType> {
+pub(super) fn merged<'a>(types: impl Iterator<Item = &'a ResourceType>) -> Vec<ResourceType> {
     let mut merged: Vec<ResourceType> = Vec::new();
     for ty in types {
         match merged.iter_mut().find(|known| known.is(&ty.group, &ty.plural)) {

@@ -153,6 +153,7 @@ impl<'de> Visitor<'de> for Value<'_, '_, '_> {
             match &*key {
                 "apiVersion" => self.head.api_version = text(map.next_value()?),
                 "kind" => self.head.kind = text(map.next_value()?),
+                "metadata" => self.head.is_page = is_page(map.next_value()?),
                 // What says of itself that it is something else may call a field of its own `items`.
                 "items" if self.head.may_be_list() => {
                     let items = Items {
@@ -170,6 +171,18 @@ impl<'de> Visitor<'de> for Value<'_, '_, '_> {
         }
         Ok(shape)
     }
+}
+
+/// Whether the metadata of a list says that there is more than it has.
+fn is_page(metadata: &RawValue) -> bool {
+    #[derive(Default, serde::Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Page {
+        r#continue: String,
+        remaining_item_count: u64,
+    }
+    let page: Page = serde_json::from_str(metadata.get()).unwrap_or_default();
+    !page.r#continue.is_empty() || page.remaining_item_count > 0
 }
 
 /// A value that should be a string.
@@ -206,6 +219,7 @@ impl<'de> Visitor<'de> for Items<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
+        self.head.is_list = true;
         while let Some(item) = items.next_element::<&'de RawValue>()? {
             self.found.object(item.get(), self.head, self.place, self.depth);
         }

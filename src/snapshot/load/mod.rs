@@ -25,20 +25,26 @@ mod json;
 mod kinds;
 mod place;
 mod time;
+mod whole;
 mod yaml;
 
 use std::{
-    io::{self, Read},
+    io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
 
 use jiff::Timestamp;
 
+pub use self::whole::Dump;
 use self::{
     collect::Collector,
     files::{Entry, OpenFile},
+    whole::Whole,
 };
-use super::{Filter, Snapshot};
+use super::{
+    Filter, Snapshot,
+    saved::{Fault, Saved},
+};
 use crate::error::Error;
 
 /// What is to be found in a dump.
@@ -61,25 +67,91 @@ pub struct Wanted<'a> {
 /// Reads files and directories, `-` being stdin, as if they were one dump.
 pub fn load(paths: &[PathBuf], stdin: &mut dyn Read, wanted: &Wanted<'_>) -> Result<Snapshot, Error> {
     let mut found = Collector::new(wanted.namespace, wanted.filter);
+    collect(&mut found, paths, stdin, wanted.now)?;
+    finish::snapshot(found, paths, wanted)
+}
+
+/// The same with the objects themselves, for explaining them.
+pub fn dump(paths: &[PathBuf], stdin: &mut dyn Read, now: Timestamp) -> Result<Dump, Error> {
+    let filter = Filter::default();
+    let mut found = Collector::new(None, &filter);
+    found.whole = Some(Whole::default());
+    collect(&mut found, paths, stdin, now)?;
+    let whole = found.whole.take().unwrap_or_default();
+    Ok(Dump::new(found, whole, now))
+}
+
+fn collect(
+    found: &mut Collector<'_>,
+    paths: &[PathBuf],
+    stdin: &mut dyn Read,
+    now: Timestamp,
+) -> Result<(), Error> {
     let mut stdin = Some(stdin);
     for path in paths {
         if path == Path::new("-") {
             // A second `-` has nothing left to read, and nothing is missing for it.
             if let Some(stdin) = stdin.take() {
-                let failed = read(&mut found, "stdin", stdin, wanted.now).err();
+                let failed = read(found, "stdin", stdin, now).err();
                 failed.map_or(Ok(()), |cause| Err(unreadable(Path::new("stdin"), cause)))?;
             }
         } else if path.is_dir() {
-            directory(&mut found, path, wanted.now)?;
+            directory(found, path, now)?;
         } else {
-            let file = files::open(path, wanted.now).map_err(|cause| unreadable(path, cause))?;
-            one(&mut found, path, file).map_err(|cause| unreadable(path, cause))?;
+            let file = files::open(path, now).map_err(|cause| unreadable(path, cause))?;
+            one(found, path, file).map_err(|cause| unreadable(path, cause))?;
         }
     }
     if found.is_empty() {
-        return Err(nothing(paths, &found));
+        return Err(nothing(paths, found));
     }
-    finish::snapshot(found, paths, wanted)
+    Ok(())
+}
+
+/// The snapshot that was named, if it is one. A snapshot is the whole answer: it cannot be read together with
+/// anything else.
+pub fn saved(paths: &[PathBuf], stdin: &mut dyn BufRead) -> Result<Option<Saved>, Error> {
+    let mut found = None;
+    for path in paths {
+        let read = if path == Path::new("-") {
+            let head = stdin.fill_buf().map_err(|cause| unreadable(path, cause))?;
+            // What is read from here is gone for whoever reads a dump, so the first bytes decide.
+            if !may_be_saved(head) {
+                continue;
+            }
+            Saved::read(stdin)
+        } else if path.is_dir() {
+            continue;
+        } else {
+            let file = std::fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
+            let mut file = BufReader::with_capacity(1 << 16, file);
+            if !file.get_ref().metadata().is_ok_and(|metadata| metadata.is_file()) {
+                continue;
+            }
+            Saved::read(&mut file)
+        };
+        match read {
+            Ok(saved) => found = Some(saved),
+            Err(Fault::NotOne) => {}
+            Err(Fault::Broken(message)) => {
+                return Err(unreadable(
+                    path,
+                    io::Error::new(io::ErrorKind::InvalidData, message),
+                ));
+            }
+        }
+    }
+    if found.is_some() && paths.len() > 1 {
+        return Err(Error::Usage {
+            message: "--from: a snapshot is read alone, and more was named".into(),
+            hint: None,
+        });
+    }
+    Ok(found)
+}
+
+fn may_be_saved(head: &[u8]) -> bool {
+    head.first() == Some(&0x1f) || head.starts_with(b"{\"format\":\"kubectl-finalizers/")
 }
 
 /// Everything below a directory. What fails there is missing from the dump, but does not stop it.

@@ -829,3 +829,74 @@ proptest! {
         drop(Ask::default().of(&["-".into()], &bytes));
     }
 }
+
+/// What a dump answers about pods of a namespace, as far as that is proved.
+fn pods_of(files: &[(&str, &[u8])], namespace: &str) -> Result<usize, Why> {
+    use crate::snapshot::facts::{Answer, Query, Resource};
+    let folder = folder(files);
+    let dump = super::dump(
+        &[folder.path().to_owned()],
+        &mut &b""[..],
+        at("2030-01-01T00:00:00Z"),
+    )
+    .expect("a dump");
+    let query = Query::List {
+        resource: Resource::new("", "pods"),
+        namespace: Some(namespace.to_owned()),
+    };
+    match dump.answer(&query, false)? {
+        Answer::List(pods) => Ok(pods.len()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn only_a_whole_list_proves_that_something_is_not_there() {
+    let pod = |namespace: &str| {
+        format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p","namespace":"{namespace}"}}}}"#)
+    };
+    let list = |items: &[String], metadata: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"List","metadata":{metadata},"items":[{}]}}"#,
+            items.join(",")
+        )
+    };
+    let of = |text: &str, namespace: &str| pods_of(&[("a.json", text.as_bytes())], namespace);
+    let absent = Err(Why::NotInDump);
+    let both = list(&[pod("a"), pod("b")], "{}");
+    assert_eq!(of(&both, "a"), Ok(1));
+    assert_eq!(of(&both, "c"), Ok(0), "a list of several namespaces is of all");
+    let one = list(&[pod("a")], "{}");
+    assert_eq!(of(&one, "a"), Ok(1));
+    assert_eq!(of(&one, "c"), absent, "perhaps only that namespace was asked for");
+    assert_eq!(of(&pod("a"), "a"), absent, "a single object is no list");
+    let page = list(&[pod("a"), pod("b")], r#"{"continue":"abc"}"#);
+    assert_eq!(of(&page, "a"), absent, "there is another page");
+    let faulty = list(&[pod("a"), pod("b"), r#"{"kind":"Pod"}"#.into()], "{}");
+    assert_eq!(of(&faulty, "a"), absent, "what could not be read may be one");
+    let torn = &both[..both.len() - 4];
+    assert_eq!(of(torn, "a"), absent, "cut short");
+    let yaml = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: p, namespace: a}\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: p, namespace: b}\nkind: List\nmetadata:\n  resourceVersion: \"\"\n";
+    let in_yaml = |text: &str| pods_of(&[("a.yaml", text.as_bytes())], "c");
+    assert_eq!(in_yaml(yaml), Ok(0));
+    assert_eq!(in_yaml(&format!("{yaml}  continue: abc\n")), absent);
+    assert_eq!(in_yaml(yaml.trim_end_matches(|c| c != 'b')), absent);
+}
+
+#[test]
+fn data_of_a_secret_in_a_dump_is_not_even_kept() {
+    let json: &[u8] = br#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"a"},"data":{"k":"hunter2"},"stringData":{"k":"hunter2"}}"#;
+    let yaml: &[u8] = b"apiVersion: v1\ndata:\n  k: hunter2\nkind: Secret\nmetadata:\n  name: t\n  namespace: a\nstringData: {k: hunter2}\n";
+    let folder = folder(&[("a.json", json), ("b.yaml", yaml)]);
+    let dump = super::dump(
+        &[folder.path().to_owned()],
+        &mut &b""[..],
+        at("2030-01-01T00:00:00Z"),
+    )
+    .expect("a dump");
+    let held = format!("{dump:?}");
+    assert!(
+        held.contains("\"t\"") && !held.contains("hunter2"),
+        "{held:.2000}"
+    );
+}

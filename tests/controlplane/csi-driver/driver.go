@@ -45,6 +45,9 @@ func (c *controller) ControllerGetCapabilities(context.Context, *csi.ControllerG
 	if slices.Contains(c.can, "snapshot") {
 		types = append(types, csi.ControllerServiceCapability_RPC_CREATE_DELETE_SNAPSHOT)
 	}
+	if slices.Contains(c.can, "clone") {
+		types = append(types, csi.ControllerServiceCapability_RPC_CLONE_VOLUME)
+	}
 	response := &csi.ControllerGetCapabilitiesResponse{}
 	for _, t := range types {
 		response.Capabilities = append(response.Capabilities, &csi.ControllerServiceCapability{

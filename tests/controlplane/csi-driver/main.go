@@ -2,7 +2,7 @@
 // so that the real sidecars (csi-provisioner, csi-attacher, csi-snapshotter)
 // have a backend to talk to, and so that a test can make that backend fail.
 //
-//	csi-driver NAME SOCKET CONTROL [CAPABILITY…]    capabilities: attach, snapshot
+//	csi-driver NAME SOCKET CONTROL [CAPABILITY…]    capabilities: attach, snapshot, clone
 //
 // CONTROL is a folder. While it holds a file named like a call (DeleteVolume,
 // ControllerUnpublishVolume, …) that call fails with the file's text, or hangs
@@ -28,7 +28,7 @@ import (
 
 func main() {
 	if len(os.Args) < 4 {
-		log.Fatal("usage: csi-driver NAME SOCKET CONTROL [attach] [snapshot]")
+		log.Fatal("usage: csi-driver NAME SOCKET CONTROL [attach] [snapshot] [clone]")
 	}
 	name, socket, control := os.Args[1], os.Args[2], os.Args[3]
 	calls, err := os.OpenFile(filepath.Join(control, "calls"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

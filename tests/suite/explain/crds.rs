@@ -1,6 +1,10 @@
 //! Definitions of types whose instances do not go.
 
-use super::told::{SOON, delete, goes, release, told, told_to};
+use super::{
+    replayed::replayed,
+    taken_away::withstands_less,
+    told::{SOON, delete, goes, release, told, told_to},
+};
 use crate::{
     harness::{Cluster, wait},
     stuck::custom_type,
@@ -22,6 +26,7 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
         ns.get([gadgets, "free"]).is_none()
     });
 
+    replayed(cluster, crd, "");
     let story = told(cluster, crd, "");
     assert_eq!(
         story.verdict("customresourcecleanup.apiextensions.k8s.io"),
@@ -37,6 +42,7 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
     let backup = std::fs::read_to_string(cluster.directory().join(format!("{gadgets}-backup.yaml"))).unwrap();
     assert!(backup.contains("name: held"), "{backup}");
     story.follow(cluster, &format!("explain {gadgets} held"));
+    withstands_less(cluster, crd, "", 10);
 
     let blind = cluster
         .user("no-gadgets")

@@ -1,6 +1,10 @@
 //! Namespaces that do not go.
 
-use super::told::{condition, delete, goes, release, told, told_to};
+use super::{
+    replayed::replayed,
+    taken_away::{for_all_types, withstands_each, withstands_less},
+    told::{condition, delete, goes, release, told, told_to},
+};
 use crate::{
     harness::{Cluster, wait},
     stuck::custom_type,
@@ -30,6 +34,7 @@ fn it_waits_for_what_is_left_and_says_which() {
     condition(cluster, name, "NamespaceFinalizersRemaining", "True");
 
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     story
         .has_root("Widget w: being deleted, held by widgets.example.test/clean")
@@ -38,6 +43,7 @@ fn it_waits_for_what_is_left_and_says_which() {
         .never_advises("finalize -f")
         .never_advises("patch")
         .is_careful();
+    withstands_each(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     story.follow(cluster, &format!("explain {widgets} w"));
 
     // Without the right to see it, it is not empty but unknown.
@@ -103,12 +109,14 @@ fn its_conditions_say_all_is_gone_while_a_pod_is_stuck() {
     condition(cluster, name, "NamespaceContentRemaining", "False");
 
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     story
         .has_root("Pod p: being deleted, held by example.test/keep")
         .says("\"All content successfully removed\", which is not so")
         .says("everything else waits until the pods are gone")
         .never_says("; nothing is left in it");
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
 
     // Without pods to see, what is left is still listed, and the gap has a name.
     let reader = cluster
@@ -148,11 +156,13 @@ fn an_entry_of_spec_finalizers_that_nobody_removes() {
             cluster.get(["namespace", &name]).unwrap()["spec"]["finalizers"] == serde_json::json!([entry])
         });
         let story = told(cluster, &format!("ns/{name}"), "");
+        replayed(cluster, &format!("ns/{name}"), "");
         assert_eq!(story.verdict(entry), verdict);
         story
             .says("spec.finalizers")
             .says("empty the whole list")
             .is_careful();
+        withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
         story.follow(cluster, "/finalize -f -");
         goes(cluster, &format!("ns/{name}"), "");
     }
@@ -180,11 +190,13 @@ fn the_entry_is_not_taken_out_while_something_would_stay_behind() {
     };
     finalize("\"example.test/a\"");
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     story
         .says("would be left behind: ")
         .says("ORPHANED OBJECTS")
         .never_advises("/finalize -f")
         .is_careful();
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     finalize("\"kubernetes\"");
     release(cluster, "configmap/c", &name);
     goes(cluster, &format!("ns/{name}"), "");
@@ -204,12 +216,14 @@ fn both_of_its_lists_are_shown() {
             .is_none()
     });
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     story
         .says("metadata.finalizers")
         .says("controller.cattle.io/namespace-auth, example.test/other")
         .says("which /finalize of spec.finalizers does not touch")
         .never_advises("finalize -f")
         .is_careful();
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     story.follow(cluster, "controller.cattle.io/namespace-auth\"");
     let left = cluster.get(["namespace", &name]).unwrap();
     assert_eq!(
@@ -248,6 +262,7 @@ webhooks:
     condition(cluster, name, "NamespaceDeletionContentFailure", "True");
 
     let story = told(cluster, &format!("ns/{name}"), "");
+    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "failing");
     story
         .has_root(&format!(
@@ -258,6 +273,7 @@ webhooks:
         .says("delete all webhook configurations")
         .never_advises("--all")
         .is_careful();
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
 
     let reader = cluster
         .user("no-webhooks")
@@ -276,6 +292,53 @@ webhooks:
 
     told(cluster, &format!("ns/{name}"), "")
         .follow(cluster, "kubectl delete validatingwebhookconfigurations");
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
+fn a_policy_that_works_denies_the_deletion_of_its_content() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("policed");
+    let name = ns.name();
+    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}");
+    let policy = cluster.unique("keep");
+    cluster.apply(&format!(
+        "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: {policy}}}
+spec:
+  matchConstraints:
+    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {name}}}}}
+    resourceRules: [{{apiGroups: [''], apiVersions: ['*'], resources: [configmaps], operations: [DELETE]}}]
+  validations: [{{expression: 'false', message: keep this for the auditors}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: {policy}}}
+spec: {{policyName: {policy}, validationActions: [Deny]}}
+"
+    ));
+    wait("the policy is in force", super::told::SOON, || {
+        ns.kubectl(["delete", "configmap", "c", "--dry-run=server"]).code != 0
+    });
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, name, "NamespaceDeletionContentFailure", "True");
+    let story = told(cluster, &format!("ns/{name}"), "");
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .has_root(&format!(
+            "ValidatingAdmissionPolicy {policy}: policy {policy} denies"
+        ))
+        .says("keep this for the auditors")
+        .never_advises("kubectl delete")
+        .is_careful();
+    story.follow(cluster, "kubectl get validatingadmissionpolicies");
+
+    // Between two looks the policy goes; the condition is still the old one.
+    delete(cluster, &format!("validatingadmissionpolicy/{policy}"), "");
+    delete(cluster, &format!("validatingadmissionpolicybinding/{policy}"), "");
+    told(cluster, &format!("ns/{name}"), "").never_says("denies the deletion");
     goes(cluster, &format!("ns/{name}"), "");
 }
 
@@ -300,11 +363,13 @@ fn an_object_whose_namespace_was_finalized_by_force() {
 
     let target = format!("{widgets}/w");
     let story = told(cluster, &target, &name);
+    replayed(cluster, &target, &name);
     story
         .has_root(&format!("Namespace {name}: does not exist"))
         .says("delete keys in etcd by hand")
         .never_advises("etcdctl")
         .is_careful();
+    withstands_less(cluster, &target, &name, 6);
 
     // Who may not see the namespace does not hear that it is gone.
     let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();
@@ -313,6 +378,7 @@ fn an_object_whose_namespace_was_finalized_by_force() {
     assert!(story.unread().contains("namespaces"), "{story}");
 
     let story = told(cluster, &target, &name);
+    replayed(cluster, &target, &name);
     story.follow(cluster, "kubectl create namespace");
     told(cluster, &target, &name).never_says("was finalized by force");
     release(cluster, &target, &name);

@@ -3,7 +3,11 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::told::{delete, goes, told, told_to};
+use super::{
+    replayed::replayed,
+    taken_away::withstands_less,
+    told::{delete, goes, told, told_to},
+};
 use crate::harness::{Cluster, Namespace, wait};
 
 const KUBELET: &str = "";
@@ -58,6 +62,7 @@ fn its_node_is_dead() {
     );
 
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story
         .has_root(&format!("Node {node}: not ready"))
@@ -66,6 +71,7 @@ fn its_node_is_dead() {
         .says("its volumes (data) may still be mounted")
         .never_advises("--force")
         .is_careful();
+    withstands_less(cluster, "pod/p", ns.name(), 8);
 
     let reader = cluster
         .user("no-nodes")
@@ -84,6 +90,28 @@ fn its_node_is_dead() {
 }
 
 #[test]
+fn its_node_was_deleted() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("no-node");
+    let node = node(cluster, "Unknown");
+    overdue(&ns, &node, "");
+    delete(cluster, &format!("node/{node}"), "");
+    let story = told(cluster, "pod/p", ns.name());
+    assert_eq!(story.verdict(KUBELET), "waiting");
+    story
+        .says("does not exist; removed by kube-controller-manager (pod-garbage-collector)")
+        .says("at the latest")
+        .never_advises("--force")
+        .never_advises("taint");
+    let until = story.0["outlook"][0]["then"].as_str().unwrap();
+    let until = until.split("removes it by ").nth(1).unwrap();
+    let until: Timestamp = until.split(' ').next().unwrap().parse().unwrap();
+    goes(cluster, "pod/p", ns.name());
+    // A machine under load is late by itself; a minute more is not what is promised, but is no lie either.
+    assert!(Timestamp::now() < until + jiff::SignedDuration::from_mins(1));
+}
+
+#[test]
 fn its_grace_period_runs() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("grace");
@@ -98,6 +126,7 @@ fn its_grace_period_runs() {
         .unwrap()
         .to_owned();
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story.says("slow, not stuck").says(&until).never_advises("delete");
     assert!(story.roots().is_empty(), "{story}");
@@ -113,6 +142,7 @@ fn its_node_is_ready() {
     let node = node(cluster, "True");
     overdue(&ns, &node, "");
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story
         .says("its kubelet cleans up")
@@ -127,10 +157,12 @@ fn its_node_is_ready() {
 {{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {{name: {node}, namespace: kube-node-lease}}, spec: {{holderIdentity: {node}, leaseDurationSeconds: 40, renewTime: \"{renewed:.6}\"}}}}"
     ));
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story.has_root(&format!(
         "Node {node}: Ready by its status, but its kubelet has not renewed its Lease"
     ));
+    withstands_less(cluster, "pod/p", ns.name(), 8);
     ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
         .success();
     delete(cluster, &format!("node/{node}"), "");
@@ -148,8 +180,10 @@ fn it_mirrors_a_static_pod() {
     ns.kubectl(["delete", "pod", "p", "--wait=false"]).success();
     std::thread::sleep(std::time::Duration::from_secs(3));
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "in-use");
     story.says("/etc/kubernetes/manifests").never_advises("--force");
+    withstands_less(cluster, "pod/p", ns.name(), 8);
     ns.kubectl(["delete", "pod", "p", "--force", "--grace-period=0"])
         .success();
     delete(cluster, &format!("node/{node}"), "");
@@ -169,12 +203,14 @@ fn a_pod_of_something_that_is_no_job_of_kubernetes() {
     ));
     delete(cluster, "pod/p", ns.name());
     let story = told(cluster, "pod/p", ns.name());
+    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(TRACKING), "orphaned");
     story
         .has_root("ConfigMap owner: controls the pod and is no batch/v1 Job")
         .never_advises("finalizers\":null")
         .never_advises("--force")
         .is_careful();
+    withstands_less(cluster, "pod/p", ns.name(), 8);
     story.follow(cluster, "\"op\":\"remove\"");
     goes(cluster, "pod/p", ns.name());
 }
@@ -194,12 +230,14 @@ fn a_pod_that_its_job_still_counts() {
     let target = format!("pod/{pod}");
     delete(cluster, &target, ns.name());
     let story = told(cluster, &target, ns.name());
+    replayed(cluster, &target, ns.name());
     assert_eq!(story.verdict(TRACKING), "waiting");
     story
         .says("counts a pod only when it has ended")
         .says("while Job work runs: it counts wrong")
         .says("slow, not stuck")
         .never_advises("\"op\":\"remove\"");
+    withstands_less(cluster, &target, ns.name(), 8);
 
     let reader = cluster
         .user("no-jobs")

@@ -38,7 +38,7 @@ fn words(target: &str, namespace: &str) -> Vec<String> {
 #[track_caller]
 fn read(plugin: Plugin) -> Told {
     let text = plugin.run().success();
-    Told(serde_json::from_str(&text).expect("an explanation"))
+    Told(super::document(&text))
 }
 
 impl Told {

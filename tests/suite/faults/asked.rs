@@ -65,7 +65,11 @@ fn secrets_and_config_maps_are_never_asked_for_whole_not_even_stuck_ones() {
     let confidential =
         |request: &&Recorded| request.path().contains("/secrets") || request.path().contains("/configmaps");
     let asked: Vec<_> = requests.iter().filter(confidential).collect();
-    assert_eq!(asked.len(), 4, "each is listed, and looked at");
+    assert_eq!(
+        asked.len(),
+        6,
+        "each is listed, looked at, and at the end looked at again"
+    );
     for request in asked {
         let whole = request
             .accept

@@ -6,7 +6,7 @@ mod clock;
 mod decoders;
 mod discovery;
 #[path = "../../fake/server/mod.rs"]
-mod fake;
+pub mod fake;
 mod gone;
 mod interrupt;
 mod lists;

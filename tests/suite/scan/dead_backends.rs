@@ -6,7 +6,7 @@ use super::{gap, json, names, terminating, troubled::troubled};
 
 #[test]
 fn a_dead_api_group_is_named_with_the_reason_of_its_apiservice() {
-    let report = json(troubled().cluster.plugin(["scan", "-o", "json"]));
+    let report = json(troubled().plugin(["scan", "-o", "json"]));
     let gap = gap(&report, "metrics.k8s.io/v1beta1");
     assert_eq!(gap["what"], "group");
     assert_eq!(gap["reason"], "Unavailable");
@@ -24,7 +24,7 @@ fn a_dead_api_group_is_named_with_the_reason_of_its_apiservice() {
 
 #[test]
 fn a_namespace_that_hangs_on_a_dead_api_group_names_the_group_first() {
-    let report = json(troubled().cluster.plugin(["scan", "namespaces", "-o", "json"]));
+    let report = json(troubled().plugin(["scan", "namespaces", "-o", "json"]));
     let namespace = terminating(&report, "namespaces/pay");
     let reason = namespace["reason"].as_str().unwrap();
     assert!(
@@ -39,17 +39,14 @@ fn a_namespace_that_hangs_on_a_dead_api_group_names_the_group_first() {
 
 #[test]
 fn a_scan_of_one_type_is_complete_whatever_else_is_dead() {
-    let out = troubled()
-        .cluster
-        .plugin(["scan", "services", "--exit-code"])
-        .run();
+    let out = troubled().plugin(["scan", "services", "--exit-code"]).run();
     assert_eq!(out.code, 0, "{out}");
     assert!(!out.stdout.contains("metrics"), "{out}");
 }
 
 #[test]
 fn an_unknown_type_may_belong_to_the_dead_group() {
-    let out = troubled().cluster.plugin(["scan", "podmetrics"]).run();
+    let out = troubled().plugin(["scan", "podmetrics"]).run();
     assert_eq!(out.code, 2, "{out}");
     assert!(
         out.stderr
@@ -60,11 +57,7 @@ fn an_unknown_type_may_belong_to_the_dead_group() {
 
 #[test]
 fn a_dead_conversion_webhook_is_gone_around_through_the_stored_version() {
-    let report = json(
-        troubled()
-            .cluster
-            .plugin(["scan", "gadgets.dead.example.com", "--all", "-o", "json"]),
-    );
+    let report = json(troubled().plugin(["scan", "gadgets.dead.example.com", "--all", "-o", "json"]));
     assert_eq!(names(&report, "objects"), ["gadgets.dead.example.com/old"]);
     assert_eq!(
         report["objects"][0]["finalizers"],
@@ -84,13 +77,13 @@ fn a_dead_conversion_webhook_is_gone_around_through_the_stored_version() {
     // It is named in the version that kubectl can read it in.
     assert_eq!(report["objects"][0]["apiVersion"], "dead.example.com/v1");
     let scan = ["scan", "gadgets.dead.example.com", "--all", "-o", "name"];
-    let out = troubled().cluster.plugin(scan).run().success();
+    let out = troubled().plugin(scan).run().success();
     assert_eq!(out, "gadgets.v1.dead.example.com/old -n default\n");
 }
 
 #[test]
 fn what_no_version_can_show_is_a_gap_with_the_servers_words() {
-    let report = json(troubled().cluster.plugin(["scan", "-o", "json"]));
+    let report = json(troubled().plugin(["scan", "-o", "json"]));
     let gap = gap(&report, "gizmos.dead.example.com");
     assert_eq!(gap["reason"], "ServerError");
     let message = gap["message"].as_str().unwrap();

@@ -6,7 +6,7 @@ use super::{document, json, troubled::troubled};
 
 #[test]
 fn every_kind_of_run_follows_the_schema() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     for words in [
         "",
         "--all",
@@ -29,7 +29,7 @@ fn every_kind_of_run_follows_the_schema() {
 
 #[test]
 fn a_namespace_carries_its_conditions_literally() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     let report = json(cluster.plugin(["scan", "ns", "-o", "json"]));
     let pay = super::terminating(&report, "namespaces/pay");
     let real = cluster.get(["namespace", "pay"]).unwrap();
@@ -47,7 +47,7 @@ fn a_namespace_carries_its_conditions_literally() {
 
 #[test]
 fn yaml_is_the_same_value() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     let run = |form: &str| cluster.plugin(["scan", "--all", "-o", form]).run().success();
     let from_json = timeless(document(&run("json")));
     let from_yaml: Value = serde_saphyr::from_str(&run("yaml")).expect("YAML");

@@ -25,7 +25,7 @@ fn screen(text: &str) -> Vec<String> {
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     for columns in [40, 80, 120] {
         for words in [
             &["scan"][..],
@@ -53,7 +53,7 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn narrow_terminals_lose_columns_and_never_names() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     let on = |columns| {
         let out = cluster
             .plugin(["scan", "--terminating"])
@@ -75,7 +75,7 @@ fn narrow_terminals_lose_columns_and_never_names() {
 
 #[test]
 fn wide_is_never_cut() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     let out = cluster
         .plugin(["scan", "-o", "wide"])
         .stdout_to(End::Terminal(40))
@@ -90,7 +90,7 @@ fn wide_is_never_cut() {
 
 #[test]
 fn colour_is_for_terminals_that_want_it() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     let scan = || cluster.plugin(["scan"]);
     let coloured = |text: &str| text.contains('\u{1b}');
     let terminal = End::Terminal(80);
@@ -121,7 +121,7 @@ fn colour_is_for_terminals_that_want_it() {
 
 #[test]
 fn a_locale_without_utf8_gets_ascii() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     let scan = |locale: &str| {
         cluster
             .plugin(["scan", "-n", "db"])
@@ -138,7 +138,7 @@ fn a_locale_without_utf8_gets_ascii() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     for form in ["table", "wide", "json", "yaml", "name"] {
         let out = cluster
             .plugin(["scan", "--all", "-o", form])

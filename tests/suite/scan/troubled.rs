@@ -1,48 +1,19 @@
-//! The cluster in trouble: stuck deletions, a dead API group, types whose conversion webhook is gone. Its audit
-//! log is on, so that whatever the tests do with it also shows what the plugin asks for.
+//! The cluster in trouble: stuck deletions, a dead API group, types whose conversion webhook is gone.
 
-use std::{fs, sync::LazyLock, time::Duration};
-
-use tempfile::TempDir;
+use std::{sync::LazyLock, time::Duration};
 
 use crate::{
-    harness::{Cluster, Options, wait},
+    harness::{Cluster, wait},
     stuck,
 };
 
-pub struct Troubled {
-    pub cluster: Cluster,
-    /// Requests as the API server answered them, a JSON object a line.
-    audit: TempDir,
-}
-
-impl Troubled {
-    pub fn audit_log(&self) -> String {
-        fs::read_to_string(self.audit.path().join("audit.log")).expect("the audit log is there")
-    }
-}
-
-pub fn troubled() -> &'static Troubled {
-    static TROUBLED: LazyLock<Troubled> = LazyLock::new(start);
+pub fn troubled() -> &'static Cluster {
+    static TROUBLED: LazyLock<Cluster> = LazyLock::new(start);
     &TROUBLED
 }
 
-fn start() -> Troubled {
-    let audit = tempfile::tempdir().expect("a temporary directory");
-    let (policy, log) = (audit.path().join("policy.yaml"), audit.path().join("audit.log"));
-    fs::write(
-        &policy,
-        r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}"#,
-    )
-    .expect("the policy is written");
-    let flags = [
-        format!("--audit-policy-file={}", policy.display()),
-        format!("--audit-log-path={}", log.display()),
-    ];
-    let cluster = Cluster::with(&Options {
-        apiserver_args: &[&flags[0], &flags[1]],
-        ..Options::default()
-    });
+fn start() -> Cluster {
+    let cluster = Cluster::start();
     stuck::small_cluster(&cluster);
     // Before any webhook is dead: each makes the namespace controller wait half a minute in every round.
     wait(
@@ -65,7 +36,7 @@ fn start() -> Troubled {
     for plural in ["gadgets", "gizmos"] {
         convert_through_a_missing_service(&cluster, plural);
     }
-    Troubled { cluster, audit }
+    cluster
 }
 
 /// A type with v1, stored, and v2, preferred, and an object `old` stored as v1 and held by a finalizer.

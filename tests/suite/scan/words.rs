@@ -163,7 +163,7 @@ fn no_headers_leaves_rows_and_nothing_else() {
 
 #[test]
 fn names_are_the_arguments_of_kubectl() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     let kubectl = cluster.kubectl_program();
     let pipe = |scan: &[&str], reader: &str| {
         let names = cluster.plugin(scan.iter().copied()).run().success();
@@ -232,7 +232,7 @@ fn a_namespace_that_does_not_exist_is_said_not_to() {
 
 #[test]
 fn exit_codes_tell_stuck_from_unreadable() {
-    let cluster = &troubled().cluster;
+    let cluster = troubled();
     let code = |words: &[&str]| {
         cluster
             .plugin(["scan", "--exit-code"].iter().chain(words).copied())

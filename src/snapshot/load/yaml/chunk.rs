@@ -12,6 +12,9 @@ const LARGEST: usize = 16 << 20;
 /// Nothing that is looked at is nested deeper than a few levels, and the parser recurses.
 const DEEPEST: usize = 64;
 
+/// Schemas of custom types are deep; deeper than this serde_json does not follow either.
+const DEEPEST_WHOLE: usize = 120;
+
 /// Fields of `metadata` that are looked at.
 const METADATA: &[&[u8]] = &[
     b"name",
@@ -60,12 +63,16 @@ pub(super) struct Chunk {
     section: Section,
     dropped: bool,
     too_large: bool,
+    /// Whether all of it is wanted, but for what must not be looked at.
+    whole: bool,
 }
 
 impl Chunk {
-    pub(super) fn starting_at(line: u64) -> Self {
+    /// One that begins at this line; 0 if that is not known yet.
+    pub(super) fn new(line: u64, whole: bool) -> Self {
         Chunk {
             first: line,
+            whole,
             ..Chunk::default()
         }
     }
@@ -116,6 +123,8 @@ impl Chunk {
             }
         };
         match key {
+            b"data" | b"stringData" | b"binaryData" => Section::Dropped,
+            _ if self.whole && key != b"kind" => Section::Kept,
             b"apiVersion" | b"items" => Section::Kept,
             b"kind" => {
                 self.kind = Some(unquoted(value).to_vec());
@@ -163,7 +172,7 @@ impl Chunk {
             with_snippet: false,
             // A namespace may be called `n` or `on`, which YAML 1.2 takes for a name too.
             strict_booleans: true,
-            budget: serde_saphyr::budget! { max_depth: DEEPEST },
+            budget: serde_saphyr::budget! { max_depth: if self.whole { DEEPEST_WHOLE } else { DEEPEST } },
         };
         let value: Value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
             let at = error.location().map_or(1, |location| location.line());
@@ -231,7 +240,7 @@ mod tests {
     use super::*;
 
     fn json(text: &str) -> String {
-        let mut chunk = Chunk::default();
+        let mut chunk = Chunk::new(0, false);
         for (number, line) in (1..).zip(text.lines()) {
             chunk.push(line.as_bytes(), number);
         }

@@ -28,7 +28,8 @@ const LONGEST_LINE: u64 = 16 << 20;
 
 /// Reads all documents.
 pub(super) fn read(found: &mut Collector<'_>, reader: &mut dyn BufRead) {
-    let mut document = Document::default();
+    let whole = found.whole.is_some();
+    let mut document = Document::new(whole);
     let mut line = Vec::new();
     let mut number = 0;
     let mut any = false;
@@ -59,7 +60,7 @@ pub(super) fn read(found: &mut Collector<'_>, reader: &mut dyn BufRead) {
         match marker(text) {
             None => document.push(found, text, number),
             Some(rest) => {
-                std::mem::take(&mut document).end(found, None);
+                std::mem::replace(&mut document, Document::new(whole)).end(found, None);
                 document.push(found, rest, number);
             }
         }
@@ -114,6 +115,8 @@ struct Document {
     is_list: bool,
     /// Whether it is a bare sequence of objects.
     bare: bool,
+    /// Whether objects are wanted whole.
+    whole: bool,
 }
 
 /// Inside a list's items.
@@ -125,6 +128,14 @@ struct Items {
 }
 
 impl Document {
+    fn new(whole: bool) -> Self {
+        Document {
+            head: Chunk::new(0, whole),
+            whole,
+            ..Document::default()
+        }
+    }
+
     fn push(&mut self, found: &mut Collector<'_>, line: &[u8], number: u64) {
         let (indent, content) = split_indent(line);
         if content.is_empty() || content[0] == b'#' {
@@ -164,6 +175,11 @@ impl Document {
                 _ => {}
             }
         }
+        if let Some((b"continue" | b"remainingItemCount", value)) = key
+            && !matches!(value, b"" | b"\"\"" | b"0")
+        {
+            self.list.is_page = true;
+        }
         self.head.push(line, number);
     }
 
@@ -193,7 +209,8 @@ impl Document {
             }
             return true;
         }
-        let mut begun = Chunk::starting_at(number);
+        self.list.is_list = self.is_list;
+        let mut begun = Chunk::new(number, self.whole);
         // The dash is indentation of the item as much as the space behind it.
         let mut first = line.to_vec();
         first[indent] = b' ';

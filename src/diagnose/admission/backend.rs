@@ -1,0 +1,172 @@
+//! Whether anybody answers where a webhook is called.
+//!
+//! The API server goes to the Service's cluster IP and leaves the rest to the network, or, with
+//! `--enable-aggregator-routing`, to a ready endpoint itself. Which of the two cannot be seen, so only what fails in
+//! both is called dead. An address outside the cluster cannot be judged from objects.
+//! Source: `kubernetes/apiserver:pkg/util/proxy/proxy.go` ResolveCluster and ResolveEndpoint.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        model::Strength,
+        view::{Missing, View},
+    },
+    snapshot::facts::Object,
+};
+
+/// What is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::diagnose) enum Backend {
+    /// No call can succeed.
+    Dead(Dead),
+    /// There is somebody who may answer.
+    Answers,
+    /// It cannot be known; why.
+    NotKnown(String),
+}
+
+/// A Service behind which there is nobody.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::diagnose) struct Dead {
+    /// Namespace of the Service.
+    pub(in crate::diagnose) namespace: String,
+    /// Its name.
+    pub(in crate::diagnose) service: String,
+    /// What is wrong with it: follows the name in a sentence.
+    pub(in crate::diagnose) why: String,
+    /// How to see more.
+    pub(in crate::diagnose) look: String,
+    /// How much it proves.
+    pub(in crate::diagnose) strength: Strength,
+}
+
+/// What a `clientConfig` leads to.
+pub(super) fn behind(config: &Value, view: &View<'_>) -> Backend {
+    let text = |pointer: &str| {
+        config
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let (namespace, name) = (text("/service/namespace"), text("/service/name"));
+    if name.is_empty() {
+        return Backend::NotKnown(format!(
+            "it is called at {}, which objects tell nothing about",
+            text("/url")
+        ));
+    }
+    let dead = |why: String, look: String, strength| {
+        Backend::Dead(Dead {
+            namespace: namespace.to_owned(),
+            service: name.to_owned(),
+            why,
+            look,
+            strength,
+        })
+    };
+    let service = match view.object("", "services", namespace, name) {
+        Ok(Some(service)) => service,
+        Ok(None) => {
+            let (why, look) = missing(namespace, view);
+            return dead(why, look, Strength::Proof);
+        }
+        Err(missing) => return not_seen(&missing),
+    };
+    if service.text("/spec/type") == "ExternalName" {
+        return Backend::NotKnown("its Service only stands for a name outside the cluster".into());
+    }
+    let number = config
+        .pointer("/service/port")
+        .and_then(Value::as_i64)
+        .unwrap_or(443);
+    let port = service
+        .list("/spec/ports")
+        .iter()
+        .find(|port| port.get("port").and_then(Value::as_i64) == Some(number));
+    let Some(port) = port else {
+        return dead(
+            format!("has no port {number}"),
+            format!("kubectl -n {namespace} get service {name} -o yaml"),
+            Strength::Proof,
+        );
+    };
+    match view.list("discovery.k8s.io", "endpointslices", namespace) {
+        Ok(slices) if slices.iter().any(|slice| answers(slice, service, port)) => Backend::Answers,
+        Ok(_) => dead(
+            "has no endpoint that is ready".into(),
+            pods(namespace, service),
+            Strength::Strong,
+        ),
+        Err(missing) => not_seen(&missing),
+    }
+}
+
+fn not_seen(missing: &Missing) -> Backend {
+    Backend::NotKnown(format!(
+        "whether anybody answers it is not known: {}",
+        missing.in_words()
+    ))
+}
+
+fn missing(namespace: &str, view: &View<'_>) -> (String, String) {
+    let found = view.object("", "namespaces", "", namespace);
+    let going = |found: &Object| found.deletion().is_some();
+    match found {
+        Ok(None) => (
+            format!("does not exist, and neither does the namespace {namespace}"),
+            format!("kubectl get namespace {namespace}"),
+        ),
+        Ok(Some(found)) if going(found) => (
+            format!("does not exist, and the namespace {namespace} is being deleted"),
+            format!("kubectl finalizers explain namespace/{namespace}"),
+        ),
+        _ => (
+            "does not exist".into(),
+            format!("kubectl -n {namespace} get services,deployments,pods"),
+        ),
+    }
+}
+
+/// Whether a slice has somebody for this port of the Service. While it has nobody else, the network also sends to
+/// those who are about to end and still serve (`kubernetes/kubernetes:pkg/proxy/topology.go`).
+fn answers(slice: &Object, service: &Object, port: &Value) -> bool {
+    let name = |port: &Value| {
+        port.get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let label = slice
+        .value
+        .pointer("/metadata/labels/kubernetes.io~1service-name");
+    label.and_then(Value::as_str) == Some(service.name())
+        && slice
+            .list("/ports")
+            .iter()
+            .any(|each| name(each) == name(port) && each.get("port").is_some_and(Value::is_number))
+        && slice.list("/endpoints").iter().any(|endpoint| {
+            let condition = |name: &str| {
+                endpoint
+                    .pointer(&format!("/conditions/{name}"))
+                    .and_then(Value::as_bool)
+            };
+            condition("ready") != Some(false)
+                || condition("serving") == Some(true) && condition("terminating") == Some(true)
+        })
+}
+
+/// Where its pods would be.
+fn pods(namespace: &str, service: &Object) -> String {
+    let selector = service.value.pointer("/spec/selector").and_then(Value::as_object);
+    let labels: Vec<_> = selector
+        .into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
+        .collect();
+    if labels.is_empty() {
+        format!("kubectl -n {namespace} get endpointslices,pods")
+    } else {
+        format!("kubectl -n {namespace} get pods -l {}", labels.join(","))
+    }
+}

@@ -1,0 +1,109 @@
+//! Whether a webhook or a policy is asked about a change: rules and selectors, as the API server reads them.
+//!
+//! Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/predicates/{rules/rules.go,namespace/matcher.go,`
+//! `object/matcher.go}` and `generic/webhook.go` ShouldCallHook; for policies `plugin/policy/matching/matching.go`.
+
+use serde_json::Value;
+
+use super::{Around, Change, Truth};
+use crate::snapshot::selector::Selector;
+
+/// What all of them have: an entry of `webhooks`, `matchConstraints`, or a binding's `matchResources`.
+pub(super) struct Scope<'a> {
+    /// Holds `namespaceSelector`, `objectSelector` and `matchPolicy`.
+    pub(super) fields: &'a Value,
+    /// `rules` or `resourceRules`.
+    pub(super) rules: &'a [Value],
+    /// `excludeResourceRules`.
+    pub(super) exclude: &'a [Value],
+    /// Whether no rule means everything, as for policies, or nothing.
+    pub(super) all_without_rules: bool,
+}
+
+impl Scope<'_> {
+    /// Whether the change is in it. The rules come first, because they cost least and exclude most.
+    pub(super) fn covers(&self, change: &Change<'_>) -> Truth {
+        let equivalent = self.fields.get("matchPolicy").and_then(Value::as_str) != Some("Exact");
+        let hit = |rules: &[Value]| {
+            let versions = if equivalent { change.served.len() } else { 1 };
+            rules.iter().any(|rule| {
+                change
+                    .served
+                    .iter()
+                    .take(versions)
+                    .any(|served| is_hit(rule, *served, change))
+            })
+        };
+        let by_rules = self.rules.is_empty() && self.all_without_rules || hit(self.rules);
+        if !by_rules || hit(self.exclude) {
+            return Truth::No;
+        }
+        self.by_namespace(change).and(self.by_labels(change))
+    }
+
+    fn by_namespace(&self, change: &Change<'_>) -> Truth {
+        match (selector(self.fields, "namespaceSelector"), &change.around) {
+            (_, Around::Nothing) => Truth::Yes,
+            (Some(selector), _) if selector.is_empty() => Truth::Yes,
+            (Some(selector), Around::Labels(labels)) => selector.matches(labels).into(),
+            _ => Truth::Unknown,
+        }
+    }
+
+    /// Either the old or the new object's labels would do, and the change leaves them as they are.
+    fn by_labels(&self, change: &Change<'_>) -> Truth {
+        match (selector(self.fields, "objectSelector"), &change.labels) {
+            (Some(selector), _) if selector.is_empty() => Truth::Yes,
+            (Some(selector), Some(labels)) => selector.matches(labels).into(),
+            _ => Truth::Unknown,
+        }
+    }
+}
+
+/// The selector in this field; none if it cannot be read.
+fn selector(fields: &Value, name: &str) -> Option<Selector> {
+    Selector::of_object(fields.get(name).unwrap_or(&Value::Null))
+}
+
+fn is_hit(rule: &Value, (group, version): (&str, &str), change: &Change<'_>) -> bool {
+    resource(rule, change)
+        && any(rule, "operations", "UPDATE")
+        && any(rule, "apiGroups", group)
+        && any(rule, "apiVersions", version)
+        && scope(rule, change)
+        && named(rule, change)
+}
+
+fn texts<'a>(rule: &'a Value, field: &str) -> impl Iterator<Item = &'a str> {
+    let list = rule.get(field).and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn any(rule: &Value, field: &str, wanted: &str) -> bool {
+    texts(rule, field).any(|text| text == "*" || text == wanted)
+}
+
+/// `foos/*` means foos itself too, and `*` no subresource at all.
+fn resource(rule: &Value, change: &Change<'_>) -> bool {
+    texts(rule, "resources").any(|pattern| {
+        let (main, sub) = pattern.split_once('/').unwrap_or((pattern, ""));
+        (main == "*" || main == change.object.resource.plural) && (sub == "*" || sub == change.subresource)
+    })
+}
+
+/// A Namespace counts as cluster-scoped, although requests for it carry its name as their namespace.
+fn scope(rule: &Value, change: &Change<'_>) -> bool {
+    let inside = !change.object.namespace().is_empty();
+    match rule.get("scope").and_then(Value::as_str) {
+        None | Some("*") => true,
+        Some("Namespaced") => inside,
+        Some("Cluster") => !inside,
+        Some(_) => false,
+    }
+}
+
+/// Only rules of policies have names.
+fn named(rule: &Value, change: &Change<'_>) -> bool {
+    let mut names = texts(rule, "resourceNames").peekable();
+    names.peek().is_none() || names.any(|name| name == change.object.name())
+}

@@ -1,0 +1,59 @@
+//! Whether a custom resource still passes the schema of its type.
+//!
+//! Every update validates the whole object. Since 1.30 errors in parts that do not change are forgiven, but the root
+//! changes whenever a finalizer goes, so what is required there must be there.
+//! Source: `kubernetes/apiextensions-apiserver:pkg/apiserver/validation/ratcheting.go` and
+//! `pkg/registry/customresource/strategy.go`.
+
+use serde_json::Value;
+
+use super::is_whole;
+use crate::{diagnose::view::View, snapshot::facts::Object};
+
+const GROUP: &str = "apiextensions.k8s.io";
+/// Groups with a dot that have no definitions.
+const BUILT_IN: &[&str] = &[
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+];
+
+/// What is required at the root of the object and is not there, with the definition that requires it.
+pub(in crate::diagnose) fn missing<'a>(
+    object: &Object,
+    view: &View<'a>,
+) -> Option<(&'a Object, Vec<&'a str>)> {
+    let group = object.resource.group.as_str();
+    if !is_whole(object) || !group.contains('.') || BUILT_IN.contains(&group) {
+        return None;
+    }
+    let definition = view
+        .object(GROUP, "customresourcedefinitions", "", &object.resource.name())
+        .ok()??;
+    let version = object.api_version.rsplit('/').next()?;
+    let schema = definition
+        .list("/spec/versions")
+        .iter()
+        .find(|each| each.get("name").and_then(Value::as_str) == Some(version))?
+        .pointer("/schema/openAPIV3Schema")?;
+    let required = schema.get("required").and_then(Value::as_array)?;
+    let missing: Vec<_> = required
+        .iter()
+        .filter_map(Value::as_str)
+        .filter(|field| object.value.get(field).is_none())
+        .collect();
+    (!missing.is_empty()).then_some((definition, missing))
+}

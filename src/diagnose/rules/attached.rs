@@ -1,0 +1,211 @@
+//! An attachment that nobody has asked to detach yet, and why.
+//!
+//! **Recognises** a `VolumeAttachment` that is not being deleted, alone or in the way of its volume. **Why:** the
+//! attach/detach controller deletes it when no pod on the node uses the disk and the kubelet has unmounted it; without the
+//! kubelet's word six minutes after that on a node that is not Ready or gone, unless it runs with
+//! `--disable-force-detach-on-timeout`, and at once on a node with the taint `node.kubernetes.io/out-of-service`
+//! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile). **Wants** the volume,
+//! pods of the claim's namespace, the node, and the Lease of kube-controller-manager. **Concludes** `in-use` while a pod
+//! uses the disk there. **Advises** to wait for the six minutes, or to say that the machine is off.
+
+use serde_json::Value;
+
+use super::{complaint::ago, controller_manager, storage::unknown};
+use crate::{
+    diagnose::{
+        model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
+        view::{Missing, View},
+    },
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+const OFF: &str = "node.kubernetes.io/out-of-service";
+
+pub(super) fn not_deleted(
+    attachment: &Object,
+    finalizer: &Finalizer,
+    says: String,
+    view: &View<'_>,
+) -> Finding {
+    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
+    match reasons(attachment, view) {
+        Ok(reasons) => {
+            if reasons.iter().any(is_pod) {
+                finding.wait.verdict = Verdict::InUse;
+            }
+            finding.wait.on = reasons;
+        }
+        Err(missing) => {
+            return unknown(finalizer, &finding.wait.says, "what uses it there", &missing);
+        }
+    }
+    finding.steps = steps(attachment, view);
+    finding.outlook.push(Outlook {
+        when: "if it were deleted now".into(),
+        then: format!(
+            "the disk would be detached from node {} while it may be in use there; the attach/detach controller deletes \
+             it by itself when no pod needs it",
+            attachment.text("/spec/nodeName")
+        ),
+    });
+    finding
+}
+
+fn is_pod(blocker: &Blocker) -> bool {
+    blocker.object.as_ref().is_some_and(|object| object.kind == "Pod")
+}
+
+/// Why nobody has asked to detach yet: pods on the node, then who would ask, then the node itself.
+pub(super) fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocker>, Missing> {
+    let node = attachment.text("/spec/nodeName");
+    let volume = attachment.text("/spec/source/persistentVolumeName");
+    if volume.is_empty() {
+        return Ok(vec![Blocker::new(
+            None,
+            "the disk is named by a pod itself, not by a volume",
+        )]);
+    }
+    let Some(volume) = view.object("", "persistentvolumes", "", volume)? else {
+        return Ok(vec![Blocker::new(
+            None,
+            format!(
+                "volume {volume} does not exist any more, so the attach/detach controller does not know this attachment \
+                 after a restart, and may never delete it"
+            ),
+        )]);
+    };
+    let users = users(volume, node, view)?;
+    if !users.is_empty() {
+        return Ok(super::claim::blockers(&users, view));
+    }
+    if let Some(stopped) = controller_manager::blocker(view)? {
+        return Ok(vec![stopped]);
+    }
+    let blocker = match view.object("", "nodes", "", node)? {
+        None => Blocker::new(
+            None,
+            format!(
+                "node {node} does not exist any more; its kubelet cannot say that the disk is unmounted, and it is \
+                 detached without that six minutes after its last pod"
+            ),
+        ),
+        Some(found) => Blocker::new(Some(found.reference()), of_node(found, volume, view)),
+    };
+    Ok(vec![blocker])
+}
+
+/// The pods on that node that use the volume through its claim.
+fn users<'a>(volume: &Object, node: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+    let (namespace, claim) = (
+        volume.text("/spec/claimRef/namespace"),
+        volume.text("/spec/claimRef/name"),
+    );
+    if claim.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(view
+        .list("", "pods", namespace)?
+        .iter()
+        .filter(|pod| pod.text("/spec/nodeName") == node && !super::claim::is_finished(pod))
+        .filter(|pod| super::claim::names(pod, claim))
+        .collect())
+}
+
+/// No pod there uses it: the node's part in that it is still attached.
+fn of_node(node: &Object, volume: &Object, view: &View<'_>) -> String {
+    let mounted = is_mounted(node, volume);
+    if has_taint(node) {
+        return format!(
+            "has the taint {OFF}, so the disk is detached at once, whatever is mounted; the attach/detach controller has \
+             not asked for it yet"
+        );
+    }
+    match (not_ready(node, view), mounted) {
+        (Some(since), false) => format!(
+            "is not Ready{since}, and has not the disk among what it has mounted (status.volumesInUse); the attach/detach \
+             controller has not asked to detach it yet"
+        ),
+        (Some(since), true) => format!(
+            "is not Ready{since}, and its kubelet has not unmounted the disk (status.volumesInUse); it is detached by \
+             force six minutes after its last pod there is gone, or at once if the node has the taint {OFF}"
+        ),
+        (None, true) => "its kubelet has not unmounted the disk yet (status.volumesInUse)".to_owned(),
+        (None, false) => {
+            "no pod on it uses the disk; the attach/detach controller has not asked to detach it yet"
+                .to_owned()
+        }
+    }
+}
+
+fn has_taint(node: &Object) -> bool {
+    node.list("/spec/taints")
+        .iter()
+        .any(|taint| taint.get("key").and_then(Value::as_str) == Some(OFF))
+}
+
+/// Since when a node is not Ready, in words; none if it is.
+fn not_ready(node: &Object, view: &View<'_>) -> Option<String> {
+    let ready = node
+        .list("/status/conditions")
+        .iter()
+        .find(|condition| condition.get("type").and_then(Value::as_str) == Some("Ready"));
+    let field = |name: &str| {
+        ready
+            .and_then(|ready| ready.get(name)?.as_str())
+            .unwrap_or_default()
+    };
+    (field("status") != "True").then(|| {
+        let since = ago(field("lastTransitionTime").parse().ok(), view);
+        since.replace(" ago", "").replacen(' ', " for ", 1)
+    })
+}
+
+fn is_mounted(node: &Object, volume: &Object) -> bool {
+    let handle = volume.text("/spec/csi/volumeHandle");
+    node.list("/status/volumesInUse")
+        .iter()
+        .filter_map(Value::as_str)
+        .any(|name| !handle.is_empty() && name.ends_with(&format!("^{handle}")))
+}
+
+/// What can be done so that the disk is detached.
+pub(super) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
+    if attachment.deletion().is_some() {
+        return vec![super::attachment::look_at(attachment)];
+    }
+    let name = attachment.text("/spec/nodeName");
+    let volume = attachment.text("/spec/source/persistentVolumeName");
+    let (Ok(Some(node)), Ok(Some(volume))) = (
+        view.object("", "nodes", "", name),
+        view.object("", "persistentvolumes", "", volume),
+    ) else {
+        return Vec::new();
+    };
+    let used = users(volume, name, view).map_or(true, |users| !users.is_empty());
+    let dead = !used
+        && not_ready(node, view).is_some()
+        && is_mounted(node, volume)
+        && !has_taint(node)
+        && matches!(controller_manager::blocker(view), Ok(None));
+    if !dead {
+        return Vec::new();
+    }
+    vec![
+        Step {
+            when: "node comes back?",
+            text: format!("bring node {name} back, or wait: after six minutes the disk is detached by force"),
+            command: Some(format!("kubectl get node {name} -o wide")),
+            safety: Safety::Safe,
+        },
+        Step {
+            when: "machine is off?",
+            text: format!(
+                "DATA LOSS if node {name} still runs and writes: only if its machine is certainly off, say so. The disk is \
+                 then detached at once"
+            ),
+            command: Some(format!("kubectl taint node {name} {OFF}=nodeshutdown:NoExecute")),
+            safety: Safety::Destructive,
+        },
+    ]
+}

@@ -1,0 +1,520 @@
+//! The API server would refuse that a finalizer is taken out, whoever tries.
+//!
+//! **Recognises** an object whose finalizers nothing else keeps, and webhooks, policies or a schema that every update
+//! of it must pass. **Why:** to take a finalizer out is an update like any other; a webhook that cannot be called
+//! refuses it, and so the webhook of a product that is gone vetoes the repair. Source:
+//! `kubernetes/apiserver:pkg/admission/plugin/webhook/`, `plugin/policy/` and `plugin/namespace/lifecycle/admission.go`.
+//! **Wants** the webhook configurations and policies once, and the Service behind each that is asked. **Concludes**
+//! `rejected` only where the refusal is certain; what may refuse is named, and how to try it without changing
+//! anything. **Advises** to bring the backend back; to delete that one configuration only when its product is gone.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diagnose::{
+        admission::{
+            Change, Truth,
+            policies::{self, Policy},
+            schema,
+            webhooks::{self, Webhook},
+        },
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::List,
+    snapshot::facts::Object,
+};
+
+/// Webhooks and policies that may refuse are named up to so many.
+const NAMED: usize = 4;
+/// Configurations that do refuse are told in full up to so many.
+const TOLD: usize = 3;
+
+pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+    let slow = object
+        .deletion()
+        .is_none_or(|deletion| deletion.in_grace(view.now()));
+    if slow {
+        return;
+    }
+    for finding in findings {
+        // While its protection works or its wait goes on, nobody tries to take it out.
+        let awaited = matches!(
+            finding.wait.verdict,
+            Verdict::Unknown | Verdict::Stalled | Verdict::Orphaned | Verdict::Failing
+        );
+        if awaited {
+            one(object, finding, view);
+        }
+    }
+}
+
+fn one(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    let Some(finalizer) = finding.wait.finalizer.clone() else {
+        return;
+    };
+    if !object.namespace().is_empty()
+        && matches!(view.object("", "namespaces", "", object.namespace()), Ok(None))
+    {
+        refuse(
+            finding,
+            &format!("namespaces \"{}\" not found", object.namespace()),
+        );
+        return;
+    }
+    let Some(change) = Change::new(object, &finalizer, view) else {
+        return;
+    };
+    let (mut dead, mut perhaps) = (BTreeMap::<_, Vec<Webhook<'_>>>::new(), Vec::new());
+    for webhook in webhooks::asked(&change, view) {
+        match (webhook.dead().is_some(), webhook.asked) {
+            (true, Truth::Yes) => dead
+                .entry((&webhook.configuration.kind, webhook.configuration.name()))
+                .or_default()
+                .push(webhook),
+            (true, _) => perhaps.push(format!(
+                "webhook {}, which cannot be called, if its selectors and matchConditions cover it",
+                webhook.name
+            )),
+            (false, _) => perhaps.push(format!("webhook {}", webhook.name)),
+        }
+    }
+    for (at, webhooks) in dead.values().enumerate() {
+        by_webhooks(finding, webhooks, at < TOLD);
+    }
+    for policy in policies::refusing(&change, view) {
+        if policy.refuses == Truth::Yes {
+            by_policy(finding, &policy);
+        } else {
+            perhaps.push(format!("ValidatingAdmissionPolicy {}", policy.object.name()));
+        }
+    }
+    if let Some((definition, missing)) = schema::missing(object, view) {
+        by_schema(object, finding, definition, &missing);
+    }
+    if !perhaps.is_empty() && finalizer.list == List::Metadata {
+        may_refuse(object, finding, &perhaps);
+    }
+}
+
+/// Says that it is refused, with the words of the server that people search for.
+fn refuse(finding: &mut Finding, words: &str) {
+    // A holder that fails at its own work has not come so far yet.
+    if finding.wait.verdict != Verdict::Failing {
+        finding.wait.verdict = Verdict::Rejected;
+    }
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: format!(
+            "every attempt to take a finalizer out is refused, its controller's and yours: {words}"
+        ),
+    });
+    // To touch it is an update too.
+    finding.steps.retain(|step| {
+        let nudge = step
+            .command
+            .as_deref()
+            .is_some_and(|command| command.contains("kubectl-finalizers/nudged"));
+        !nudge && step.when != super::STILL_THERE
+    });
+}
+
+/// Dead webhooks of one configuration.
+fn by_webhooks(finding: &mut Finding, webhooks: &[Webhook<'_>], in_full: bool) {
+    let Some((first, dead)) = webhooks.first().and_then(|first| Some((first, first.dead()?))) else {
+        return;
+    };
+    let configuration = first.configuration;
+    let service = format!("{}/{}", dead.namespace, dead.service);
+    let more = match webhooks.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more of it)"),
+    };
+    finding.wait.on.push(Blocker::new(
+        Some(configuration.reference()),
+        format!(
+            "webhook {}{more} is asked about every update of it and cannot be called: its Service {service} {}. Its \
+             failurePolicy is Fail, so the API server refuses to take the finalizer out",
+            first.name, dead.why
+        ),
+    ));
+    refuse(
+        finding,
+        &format!(
+            "failed calling webhook \"{}\": failed to call webhook",
+            first.name
+        ),
+    );
+    finding.evidence.push(Evidence {
+        source: format!(
+            "{} {} webhooks[{}]",
+            configuration.kind,
+            configuration.name(),
+            first.index
+        ),
+        value: format!("{} covers UPDATE of it, failurePolicy Fail", first.name),
+        strength: Strength::Proof,
+    });
+    finding.evidence.push(Evidence {
+        source: format!("Service {service}"),
+        value: dead.why.clone(),
+        strength: dead.strength,
+    });
+    finding
+        .do_not
+        .push("delete all webhook configurations: that turns the policy of the whole cluster off".into());
+    if !in_full {
+        return;
+    }
+    let steps = [
+        Step {
+            when: "what to do",
+            text: format!(
+                "bring back what webhook {} calls, Service {service}: it {}",
+                first.name, dead.why
+            ),
+            command: Some(dead.look.clone()),
+            safety: Safety::Safe,
+        },
+        without(first),
+    ];
+    finding.steps.splice(0..0, steps);
+}
+
+/// How to get rid of what belongs to a product that is gone, and of nothing else.
+fn without(webhook: &Webhook<'_>) -> Step {
+    let configuration = webhook.configuration;
+    let (kind, name) = (configuration.resource.name(), configuration.name());
+    let save = format!("kubectl get {kind}/{name} -o yaml > {name}-backup.yaml");
+    let (text, then) = if webhook.is_like_the_rest() {
+        (
+            format!(
+                "POLICY LOST: what {name} checks is checked no more. Only if its product is really uninstalled, save this \
+                 one configuration and delete it"
+            ),
+            format!("kubectl delete {kind}/{name}"),
+        )
+    } else {
+        let path = format!("/webhooks/{}", webhook.index);
+        let operations = serde_json::json!([
+            {"op": "test", "path": format!("{path}/name"), "value": webhook.name},
+            {"op": "remove", "path": path},
+        ]);
+        (
+            format!(
+                "POLICY LOST: what webhook {} checks is checked no more. Other webhooks of {name} call another Service, so \
+                 only if the product of this one is really uninstalled, save the configuration and take this one out of it",
+                webhook.name
+            ),
+            format!(
+                "kubectl patch {kind}/{name} --type=json -p {}",
+                super::quoted(&operations.to_string())
+            ),
+        )
+    };
+    Step {
+        when: "product is gone?",
+        text,
+        command: Some(format!("{save} && {then}")),
+        safety: Safety::Destructive,
+    }
+}
+
+fn by_policy(finding: &mut Finding, policy: &Policy<'_>) {
+    let (name, binding) = (policy.object.name(), policy.binding.name());
+    let demand = policy.demand.unwrap_or_default();
+    finding.wait.on.push(Blocker::new(
+        Some(policy.object.reference()),
+        format!("applies to it through binding {binding}, and demands what no such update meets: {demand}"),
+    ));
+    refuse(
+        finding,
+        &format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request"),
+    );
+    finding.evidence.push(Evidence {
+        source: format!("ValidatingAdmissionPolicy {name} spec.validations"),
+        value: demand.to_owned(),
+        strength: Strength::Proof,
+    });
+    finding.steps.insert(
+        0,
+        Step {
+            when: "what to do",
+            text: format!(
+                "see what policy {name} is for, and have its owner except this object, or its namespace, in binding \
+                 {binding}"
+            ),
+            command: Some(format!(
+                "kubectl get validatingadmissionpolicy/{name} validatingadmissionpolicybinding/{binding} -o yaml"
+            )),
+            safety: Safety::Safe,
+        },
+    );
+    finding.do_not.push(format!(
+        "delete policy {name}: it works, and refuses for a reason"
+    ));
+}
+
+fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missing: &[&str]) {
+    let fields = missing.join(", ");
+    finding.wait.on.push(Blocker::new(
+        Some(definition.reference()),
+        format!(
+            "its schema requires {fields}, which this object does not have: no update of it is valid any more, not even \
+             one that only takes the finalizer out"
+        ),
+    ));
+    let first = missing.first().copied().unwrap_or_default();
+    refuse(finding, &format!("{first}: Required value"));
+    finding.evidence.push(Evidence {
+        source: format!(
+            "CustomResourceDefinition {} openAPIV3Schema.required",
+            definition.name()
+        ),
+        value: format!("{fields}, not in this object"),
+        strength: Strength::Proof,
+    });
+    finding.steps.insert(
+        0,
+        Step {
+            when: "what to do",
+            text: format!(
+                "add {fields} to the object, with values that its schema takes; an object that is being deleted can \
+                 still be edited, and its controller can then finish"
+            ),
+            command: Some(format!(
+                "kubectl{} edit {}/{}",
+                super::place_of(object),
+                object.resource.name(),
+                object.name()
+            )),
+            safety: Safety::Reversible,
+        },
+    );
+    finding.do_not.push(format!(
+        "delete the CustomResourceDefinition {} to get rid of one object: all objects of the type go with it (DATA LOSS)",
+        definition.name()
+    ));
+}
+
+/// What is asked and may say no, and how to find out.
+fn may_refuse(object: &Object, finding: &mut Finding, perhaps: &[String]) {
+    let named: Vec<_> = perhaps.iter().take(NAMED).map(String::as_str).collect();
+    let more = match perhaps.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    finding.outlook.push(Outlook {
+        when: "when it is taken out".into(),
+        then: format!("these are asked first and may refuse: {}{more}", named.join("; ")),
+    });
+    let nudge = super::nudge(object).command;
+    finding.steps.push(Step {
+        when: "what to do",
+        text: "see whether an update of it would be refused, and why; this changes nothing".into(),
+        command: nudge.map(|command| format!("{command} --dry-run=server")),
+        safety: Safety::Safe,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::sample::{World, commands, object, said, verdict};
+    use super::*;
+
+    const ADMISSION: &str = "admissionregistration.k8s.io";
+    const VALIDATING: &str = "validatingwebhookconfigurations";
+    const HOLD: &str = "x.test/hold";
+
+    fn widget() -> Object {
+        object(
+            "x.test",
+            "widgets",
+            "Widget",
+            json!({"metadata": {"name": "w", "namespace": "a", "uid": "u", "resourceVersion": "1", "finalizers": [HOLD],
+                "deletionTimestamp": "2026-01-01T11:00:00Z"}}),
+        )
+    }
+
+    fn configuration(name: &str, webhooks: Value) -> Object {
+        object(
+            ADMISSION,
+            VALIDATING,
+            "ValidatingWebhookConfiguration",
+            json!({"metadata": {"name": name}, "webhooks": webhooks}),
+        )
+    }
+
+    fn webhook(more: &Value) -> Value {
+        let mut webhook = json!({
+            "name": "v.x.test",
+            "clientConfig": {"service": {"namespace": "sys", "name": "hook"}},
+            "rules": [{"apiGroups": ["x.test"], "apiVersions": ["v1"], "resources": ["widgets"], "operations": ["UPDATE"]}],
+        });
+        for (field, value) in more.as_object().into_iter().flatten() {
+            webhook[field] = value.clone();
+        }
+        webhook
+    }
+
+    /// Everything that is looked at is there and empty, but for these configurations.
+    fn world(configurations: Vec<Object>) -> World {
+        World::new()
+            .object(
+                "",
+                "namespaces",
+                "",
+                "a",
+                Some(object(
+                    "",
+                    "namespaces",
+                    "Namespace",
+                    json!({"metadata": {"name": "a"}}),
+                )),
+            )
+            .object(
+                "apiextensions.k8s.io",
+                "customresourcedefinitions",
+                "",
+                "widgets.x.test",
+                None,
+            )
+            .list(ADMISSION, VALIDATING, "", configurations)
+            .list(ADMISSION, "mutatingwebhookconfigurations", "", Vec::new())
+            .list(ADMISSION, "validatingadmissionpolicies", "", Vec::new())
+    }
+
+    fn service(spec: Value) -> Object {
+        object(
+            "",
+            "services",
+            "Service",
+            json!({"metadata": {"name": "hook", "namespace": "sys"}, "spec": spec}),
+        )
+    }
+
+    #[test]
+    fn a_service_that_could_not_be_looked_at_is_not_dead() {
+        let told = world(vec![configuration("c", json!([webhook(&json!({}))]))]).explain(&widget());
+        assert_eq!(verdict(&told, HOLD), Some(Verdict::Unknown));
+        assert!(!told.gaps.is_empty());
+        assert!(!said(&told).contains("v.x.test"), "{}", said(&told));
+        assert!(
+            told.outlook
+                .iter()
+                .any(|outlook| outlook.then.contains("v.x.test"))
+        );
+    }
+
+    #[test]
+    fn whether_somebody_answers_is_judged_as_the_api_server_does() {
+        let slice = |ports: Value, conditions: Value| {
+            object(
+                "discovery.k8s.io",
+                "endpointslices",
+                "EndpointSlice",
+                json!({"metadata": {"name": "hook-1", "namespace": "sys", "labels": {"kubernetes.io/service-name": "hook"}},
+                    "ports": ports, "endpoints": [{"addresses": ["10.0.0.1"], "conditions": conditions}]}),
+            )
+        };
+        let port = json!([{"name": "https", "port": 9443}]);
+        let ready = json!({"ready": true});
+        let of = |slices: Vec<Object>, spec: Value| {
+            let told = world(vec![configuration("c", json!([webhook(&json!({}))]))])
+                .object("", "services", "sys", "hook", Some(service(spec)))
+                .list("discovery.k8s.io", "endpointslices", "sys", slices)
+                .explain(&widget());
+            verdict(&told, HOLD).expect("a verdict")
+        };
+        let spec = || json!({"ports": [{"name": "https", "port": 443}]});
+        assert_eq!(
+            of(vec![slice(port.clone(), ready.clone())], spec()),
+            Verdict::Unknown
+        );
+        assert_eq!(of(vec![slice(port.clone(), json!({}))], spec()), Verdict::Unknown);
+        let ending = json!({"ready": false, "serving": true, "terminating": true});
+        assert_eq!(of(vec![slice(port.clone(), ending)], spec()), Verdict::Unknown);
+        let outside = json!({"type": "ExternalName", "externalName": "x.test"});
+        assert_eq!(of(Vec::new(), outside), Verdict::Unknown);
+
+        assert_eq!(
+            of(vec![slice(port.clone(), json!({"ready": false}))], spec()),
+            Verdict::Rejected
+        );
+        assert_eq!(
+            of(vec![slice(json!([{"port": 1}]), ready.clone())], spec()),
+            Verdict::Rejected
+        );
+        assert_eq!(of(Vec::new(), spec()), Verdict::Rejected);
+        let other_port = json!({"ports": [{"name": "https", "port": 8443}]});
+        assert_eq!(of(vec![slice(port, ready)], other_port), Verdict::Rejected);
+    }
+
+    #[test]
+    fn what_only_its_labels_could_tell_is_left_open_where_a_scan_has_not_read_them() {
+        let selecting = json!({"objectSelector": {"matchLabels": {"app": "w"}}});
+        let mut seen = widget();
+        seen.value["metadata"]
+            .as_object_mut()
+            .expect("metadata")
+            .remove("resourceVersion");
+        let of = |object: &Object| {
+            let world = world(vec![configuration("c", json!([webhook(&selecting)]))]);
+            world.object("", "services", "sys", "hook", None).explain(object)
+        };
+        assert_eq!(verdict(&of(&seen), HOLD), Some(Verdict::Unknown));
+        assert!(
+            of(&seen)
+                .outlook
+                .iter()
+                .any(|outlook| outlook.then.contains("v.x.test"))
+        );
+        // Read whole, it has no labels.
+        assert!(of(&widget()).outlook.is_empty());
+    }
+
+    #[test]
+    fn working_protection_needs_no_look_at_webhooks() {
+        let claim = object(
+            "",
+            "persistentvolumeclaims",
+            "PersistentVolumeClaim",
+            json!({"metadata": {"name": "c", "namespace": "a", "uid": "u", "resourceVersion": "1",
+                "finalizers": ["kubernetes.io/pvc-protection"], "deletionTimestamp": "2026-01-01T11:00:00Z"}}),
+        );
+        let everything = json!({"rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}]});
+        let of = |pods: Vec<Object>| {
+            let world = world(vec![configuration("c", json!([webhook(&everything)]))])
+                .list("", "pods", "a", pods)
+                .object("", "services", "sys", "hook", None);
+            verdict(&world.explain(&claim), "kubernetes.io/pvc-protection")
+        };
+        let pod = object(
+            "",
+            "pods",
+            "Pod",
+            json!({"metadata": {"name": "p", "namespace": "a"}, "spec": {"nodeName": "n",
+                "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "c"}}]}}),
+        );
+        assert_eq!(of(vec![pod]), Some(Verdict::InUse));
+        // Nothing uses it, and whoever would let it go is refused.
+        assert_eq!(of(Vec::new()), Some(Verdict::Rejected));
+    }
+
+    #[test]
+    fn thousands_of_webhooks_are_told_in_few_lines() {
+        let many = |n: usize| {
+            let service = json!({"clientConfig": {"service": {"namespace": "sys", "name": format!("hook-{n}")}},
+                "matchConditions": [{"expression": "(".repeat(1000)}, {"expression": "!".repeat(1000)}, {"expression": 7}],
+                "objectSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}});
+            configuration(&format!("c{n}"), json!([webhook(&service), 7, {}]))
+        };
+        let told = world((0..3000).map(many).collect()).explain(&widget());
+        assert_eq!(verdict(&told, HOLD), Some(Verdict::Unknown));
+        let line = &told.outlook.last().expect("a line").then;
+        assert!(line.contains("and 2996 more") && line.len() < 400, "{line}");
+        assert!(!commands(&told).contains("delete"));
+    }
+}

@@ -1,0 +1,197 @@
+//! Reading a snapshot, a record at a time, and saying what is wrong with it in words that help.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Read},
+};
+
+use flate2::bufread::MultiGzDecoder;
+use serde::Deserialize;
+
+use super::{Counted, FORMAT, Head, Saved, VERSION, record::Record};
+
+/// Longer than any answer that an API server gives, so that a file that is no snapshot does not fill the memory.
+const LONGEST_LINE: u64 = 512 << 20;
+
+/// Why a file cannot be used as a snapshot.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is something else.
+    NotOne,
+    /// It is one, and this is wrong with it.
+    Broken(String),
+}
+
+/// Just enough of the first line to tell what it is.
+#[derive(Deserialize)]
+struct Format {
+    format: String,
+    version: u32,
+}
+
+impl Saved {
+    /// Reads a snapshot, packed as it was written or unpacked by somebody who wanted to see what is in it.
+    pub fn read(reader: &mut dyn BufRead) -> Result<Self, Fault> {
+        let packed = reader
+            .fill_buf()
+            .map_err(|cause| Fault::Broken(cause.to_string()))?
+            .first()
+            == Some(&0x1f);
+        if packed {
+            lines(&mut BufReader::with_capacity(
+                1 << 16,
+                MultiGzDecoder::new(reader),
+            ))
+        } else {
+            lines(reader)
+        }
+    }
+}
+
+fn lines(reader: &mut dyn BufRead) -> Result<Saved, Fault> {
+    let mut lines = Lines {
+        reader,
+        line: Vec::new(),
+        number: 0,
+    };
+    let first = match lines.next() {
+        Ok(Some(line)) => line.to_vec(),
+        _ => return Err(Fault::NotOne),
+    };
+    let format: Format = serde_json::from_slice(&first).map_err(|_| Fault::NotOne)?;
+    if format.format != FORMAT {
+        return Err(Fault::NotOne);
+    }
+    if format.version != VERSION {
+        return Err(Fault::Broken(format!(
+            "a snapshot in version {} of its format, and this program reads version {VERSION}; use the version of the \
+             program that wrote it, or a newer one",
+            format.version
+        )));
+    }
+    let head: Head =
+        serde_json::from_slice(&first).map_err(|error| Fault::Broken(decode_error(1, &error)))?;
+    let mut saved = Saved {
+        head,
+        types: Vec::new(),
+        type_gaps: Vec::new(),
+        counts: Vec::new(),
+        gaps: Vec::new(),
+        notes: Vec::new(),
+        kept: Vec::new(),
+        remains: None,
+        answers: BTreeMap::new(),
+    };
+    while let Some(line) = lines.next()? {
+        let record: Result<Record<'static>, _> = serde_json::from_slice(line);
+        let record = match record {
+            Ok(record) => record,
+            // A file that was unpacked and then cut within a line.
+            Err(error) if error.is_eof() && lines.is_last()? => {
+                return Err(Fault::Broken(cut_short(lines.number - 1)));
+            }
+            Err(error) => return Err(Fault::Broken(decode_error(lines.number, &error))),
+        };
+        if let Record::End { records } = record {
+            return end(saved, records, &mut lines);
+        }
+        saved.take(record);
+    }
+    Err(Fault::Broken(cut_short(lines.number)))
+}
+
+fn end(saved: Saved, records: u64, lines: &mut Lines<'_>) -> Result<Saved, Fault> {
+    let before = lines.number - 1;
+    if before != records {
+        return Err(Fault::Broken(format!(
+            "it ends with a count of {records} records and has {before}: it was changed after it was written"
+        )));
+    }
+    // The checksum stands behind the last line, and is looked at only by who reads on.
+    match lines.next()? {
+        None => Ok(saved),
+        Some(_) => Err(Fault::Broken(format!(
+            "line {}: something follows the end of the snapshot",
+            lines.number
+        ))),
+    }
+}
+
+impl Saved {
+    fn take(&mut self, record: Record<'_>) {
+        match record {
+            Record::Type(ty) => self.types.push(ty.into_owned()),
+            Record::TypeGap(gap) => self.type_gaps.push(gap.into_owned()),
+            Record::Read {
+                ty,
+                objects,
+                in_namespaces,
+            } => self.counts.push(Counted {
+                ty: ty.into_owned(),
+                objects,
+                in_namespaces: in_namespaces.into_owned(),
+            }),
+            Record::Gap(gap) => self.gaps.push(gap.into_owned()),
+            Record::Note(note) => self.notes.push(note.into_owned()),
+            Record::Kept(seen) => self.kept.push(seen.into_owned()),
+            Record::Remains(remains) => self.remains = Some(remains.into_owned()),
+            Record::Answer { query, answer } => {
+                self.answers.insert(query.into_owned(), Ok(answer.into_owned()));
+            }
+            Record::Unanswered { query, why } => {
+                self.answers.insert(query.into_owned(), Err(why.into_owned()));
+            }
+            Record::End { .. } => {}
+        }
+    }
+}
+
+struct Lines<'r> {
+    reader: &'r mut dyn BufRead,
+    line: Vec<u8>,
+    /// Of the last line that was read, from 1.
+    number: u64,
+}
+
+impl Lines<'_> {
+    fn next(&mut self) -> Result<Option<&[u8]>, Fault> {
+        self.line.clear();
+        let read = (&mut self.reader)
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut self.line);
+        match read {
+            Ok(0) => Ok(None),
+            Ok(_) => {
+                self.number += 1;
+                Ok(Some(&self.line))
+            }
+            Err(cause) if cause.kind() == std::io::ErrorKind::UnexpectedEof => {
+                Err(Fault::Broken(cut_short(self.number)))
+            }
+            Err(cause) => Err(Fault::Broken(format!(
+                "damaged after line {}: {cause}",
+                self.number
+            ))),
+        }
+    }
+
+    fn is_last(&mut self) -> Result<bool, Fault> {
+        if self.line.ends_with(b"\n") {
+            return Ok(false);
+        }
+        self.reader
+            .fill_buf()
+            .map(<[u8]>::is_empty)
+            .map_err(|_| Fault::Broken(cut_short(self.number)))
+    }
+}
+
+fn cut_short(records: u64) -> String {
+    format!("a snapshot that was cut short after {records} records; take or copy it again")
+}
+
+fn decode_error(line: u64, error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or_default();
+    format!("line {line} is no record of a snapshot: {what}")
+}

@@ -1,0 +1,246 @@
+//! A scan of a snapshot: the same choice of types, namespace and objects as a scan of the cluster makes.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::{Counted, Saved};
+use crate::{
+    error::Error,
+    object::ResourceType,
+    snapshot::{
+        Gap, Item, Keep, NamespaceOnly, Namespaces, Seen, Snapshot, Strays, Tally, TypeRead, What, Why,
+        load::Wanted,
+        select::{Choice, mentions},
+    },
+};
+
+impl Saved {
+    /// What a scan would have found at that moment.
+    pub fn snapshot(&self, wanted: &Wanted<'_>) -> Result<Snapshot, Error> {
+        if wanted.filter.selector.is_some() {
+            return Err(Error::Usage {
+                message: "--selector: a snapshot does not hold the labels of objects".into(),
+                hint: Some(
+                    "use it on the cluster, or on what kubectl get --all-namespaces -o yaml printed".into(),
+                ),
+            });
+        }
+        let namespace = wanted.namespace.or(self.head.namespace.as_deref());
+        let choice = Choice {
+            types: wanted.types,
+            exclude: wanted.exclude,
+            in_one_namespace: namespace.is_some(),
+        };
+        let chosen = choice.of(&self.types, &self.type_gaps, |word| word)?;
+        let (mut gaps, mut notes) = (self.gaps_of(wanted, &chosen.types, namespace), chosen.notes);
+        let leaving = self.kept.iter().filter(|seen| {
+            seen.deletion.is_some()
+                && seen.object.type_name == "namespaces"
+                && namespace.is_none_or(|name| name == seen.object.name)
+        });
+        let keep = Keep {
+            all: wanted.all,
+            filter: wanted.filter.clone(),
+            now: self.head.observed_at,
+            leaving: Some(leaving.map(|seen| seen.object.name.clone()).collect()),
+            existing: self.existing(),
+        };
+        let mut kept: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+        for seen in &self.kept {
+            kept.entry(&seen.object.type_name).or_default().push(seen);
+        }
+        let mut tally = Tally::default();
+        let mut types = Vec::new();
+        let chosen = chosen.types;
+        for ty in &chosen {
+            let name = ty.name();
+            let Some(counted) = self.counts.iter().find(|counted| counted.ty.name() == name) else {
+                let known = |gap: &Gap| matches!(&gap.what, What::Type { name: of, .. } if *of == name);
+                if gaps.iter().any(known) {
+                    continue;
+                }
+                gaps.push(Gap {
+                    what: What::Type { name, read: 0 },
+                    why: Why::NotInDump,
+                });
+                continue;
+            };
+            let kept = kept.get(&*name).map_or(&[][..], Vec::as_slice);
+            let before = tally.objects;
+            note(counted, kept, namespace, &keep, &mut tally);
+            types.push(TypeRead {
+                ty: ty.clone(),
+                objects: tally.objects - before,
+            });
+        }
+        if wanted.filter.finalizers.is_empty() && wanted.filter.older_than.is_none() {
+            self.name_strays(&mut tally.strays);
+        }
+        gaps.sort();
+        gaps.dedup();
+        types.sort_by_key(|read| read.ty.name());
+        notes.extend(self.notes.iter().cloned());
+        Ok(Snapshot {
+            observed_at: self.head.observed_at,
+            source: self.head.source.clone(),
+            namespaces: self.namespaces(&chosen, namespace),
+            only_within: self.only_within(&chosen, namespace),
+            types,
+            tally,
+            gaps,
+            notes,
+            interrupted: self.head.interrupted,
+        })
+    }
+
+    /// The namespaces that existed, among all those that objects were in.
+    fn existing(&self) -> Option<HashSet<Box<str>>> {
+        let remains = self.remains.as_ref()?;
+        let names = self
+            .counts
+            .iter()
+            .flat_map(|counted| counted.in_namespaces.keys());
+        (remains.namespaces == Namespaces::Known).then(|| {
+            names
+                .filter(|name| !remains.strays.0.contains_key(*name))
+                .map(|name| name.as_str().into())
+                .collect()
+        })
+    }
+
+    /// Whether it is known which namespaces exist, for a scan of these types.
+    fn namespaces(&self, chosen: &[ResourceType], namespace: Option<&str>) -> Namespaces {
+        if !chosen.iter().any(|ty| ty.is("", "namespaces")) {
+            return Namespaces::NotAsked;
+        }
+        let elsewhere = self.is_elsewhere(namespace);
+        match &self.remains {
+            Some(remains) if !elsewhere => remains.namespaces.clone(),
+            _ => Namespaces::Unknown(Why::NotInDump),
+        }
+    }
+
+    /// Those of these types that were listed only in namespaces that exist: nobody looked outside of them.
+    fn only_within(&self, chosen: &[ResourceType], namespace: Option<&str>) -> Vec<String> {
+        let names: BTreeSet<_> = chosen.iter().map(ResourceType::name).collect();
+        let all = self.remains.iter().flat_map(|remains| &remains.only_within);
+        all.filter(|name| namespace.is_none() && names.contains(*name))
+            .cloned()
+            .collect()
+    }
+
+    /// What has nothing to say went by without its name, and the first names were saved.
+    fn name_strays(&self, strays: &mut Strays) {
+        let Some(remains) = &self.remains else { return };
+        for (namespace, types) in &mut strays.0 {
+            for (name, stray) in types {
+                if let Some(saved) = remains.strays.0.get(namespace).and_then(|types| types.get(name)) {
+                    stray.first.clone_from(&saved.first);
+                }
+            }
+        }
+    }
+
+    /// Whether it was taken of another namespace: nothing is known of this one.
+    fn is_elsewhere(&self, namespace: Option<&str>) -> bool {
+        matches!((&self.head.namespace, namespace), (Some(read), Some(wanted)) if read != wanted)
+    }
+
+    /// What the scan could not read, as far as it is about what is asked for now.
+    fn gaps_of(&self, wanted: &Wanted<'_>, chosen: &[ResourceType], namespace: Option<&str>) -> Vec<Gap> {
+        let chosen: BTreeSet<_> = chosen.iter().map(ResourceType::name).collect();
+        if self.is_elsewhere(namespace) {
+            let types = chosen.into_iter().map(|name| What::TypeIn {
+                name,
+                namespace: namespace.unwrap_or_default().to_owned(),
+                read: 0,
+            });
+            return types
+                .map(|what| Gap {
+                    what,
+                    why: Why::NotInDump,
+                })
+                .collect();
+        }
+        let inside = |name: &str| namespace.is_none_or(|wanted| wanted == name);
+        let concerns = |gap: &&Gap| match &gap.what {
+            What::Type { name, .. } => chosen.contains(name),
+            What::TypeIn {
+                name, namespace: of, ..
+            } => chosen.contains(name) && inside(of),
+            What::TypeOutside { name, read_in } => {
+                chosen.contains(name)
+                    && !namespace.is_some_and(|wanted| read_in.iter().any(|read| read == wanted))
+            }
+            What::Namespaces => chosen.contains("namespaces"),
+            What::Namespace(name) => inside(name),
+            What::GroupVersion { types, .. } => {
+                wanted.types.is_empty() || types.iter().any(|name| mentions(wanted.types, name))
+            }
+            What::Discovery | What::CoreGroup | What::Groups | What::File { .. } => true,
+        };
+        self.gaps.iter().filter(concerns).cloned().collect()
+    }
+}
+
+/// Lets the objects of one type go by once more: those that were kept, and as many others as there were.
+fn note(counted: &Counted, kept: &[&Seen], namespace: Option<&str>, keep: &Keep, tally: &mut Tally) {
+    let ty = &counted.ty;
+    let mut rest = counted.in_namespaces.clone();
+    let mut outside = counted
+        .objects
+        .saturating_sub(rest.values().copied().sum::<u64>());
+    for seen in kept {
+        let place = match &seen.object.namespace {
+            Some(namespace) => rest.get_mut(namespace),
+            None => Some(&mut outside),
+        };
+        if let Some(count) = place {
+            *count = count.saturating_sub(1);
+        }
+        if is_in(seen, namespace) {
+            tally.note(ty, item(seen), keep);
+        }
+    }
+    let bare = rest
+        .iter()
+        .filter(|(name, _)| namespace.is_none_or(|wanted| wanted == *name))
+        .map(|(name, count)| (&**name, *count))
+        .chain((namespace.is_none() || !ty.namespaced && !ty.is("", "namespaces")).then_some(("", outside)));
+    for (namespace, count) in bare {
+        for _ in 0..count {
+            let item = Item {
+                namespace: namespace.into(),
+                ..Item::default()
+            };
+            tally.note(ty, item, keep);
+        }
+    }
+}
+
+fn is_in(seen: &Seen, namespace: Option<&str>) -> bool {
+    let Some(wanted) = namespace else { return true };
+    match &seen.object.namespace {
+        Some(namespace) => namespace == wanted,
+        None => seen.object.type_name != "namespaces" || seen.object.name == wanted,
+    }
+}
+
+fn item(seen: &Seen) -> Item<'_> {
+    let names = |list| seen.in_list(list);
+    let object = &seen.object;
+    Item {
+        namespace: object.namespace.as_deref().unwrap_or_default().into(),
+        name: object.name.as_str().into(),
+        uid: object.uid.as_str().into(),
+        created: seen.created,
+        deletion: seen.deletion.map(|deletion| deletion.timestamp),
+        grace_seconds: seen.deletion.map(|deletion| deletion.grace_seconds),
+        finalizers: names(crate::object::List::Metadata).map(Into::into).collect(),
+        namespace_only: (object.type_name == "namespaces").then(|| {
+            Box::new(NamespaceOnly {
+                finalizers: names(crate::object::List::Spec).map(str::to_owned).collect(),
+                conditions: seen.conditions.clone(),
+            })
+        }),
+    }
+}

@@ -1,0 +1,329 @@
+//! What is written is read again, and what was damaged is never taken for whole.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{
+    object::{Deletion, Finalizer, List, ObjectRef},
+    snapshot::{
+        Stray, What,
+        facts::{Content, Object, Resource},
+        suspects::{Passed, Unread, Unreclaimed},
+    },
+};
+
+fn at(text: &str) -> Timestamp {
+    text.parse().expect("a timestamp")
+}
+
+fn object(plural: &str, kind: &str, value: serde_json::Value) -> Object {
+    Object {
+        resource: Resource::new("", plural),
+        kind: kind.into(),
+        api_version: "v1".into(),
+        value,
+    }
+}
+
+fn query(plural: &str, name: &str) -> Query {
+    Query::Object {
+        resource: Resource::new("", plural),
+        namespace: Some("db".into()),
+        name: name.into(),
+    }
+}
+
+fn ty(plural: &str, kind: &str) -> ResourceType {
+    ResourceType {
+        version: "v1".into(),
+        plural: plural.into(),
+        kind: kind.into(),
+        namespaced: true,
+        ..ResourceType::default()
+    }
+}
+
+/// Something in a namespace that does not exist, and a volume and an attachment that look left behind.
+fn remains(seen: &Seen) -> Remains {
+    let stray = Stray {
+        objects: 3,
+        terminating: 1,
+        first: vec![seen.object.clone()],
+    };
+    let volume = json!({
+        "metadata": {"name": "pv-1", "managedFields": [
+            {"manager": "hunter2", "subresource": "status", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:x": "hunter2"}},
+            {"manager": "hunter2", "time": "2026-01-02T00:00:00Z"}]},
+        "status": {"phase": "Released"},
+    });
+    let attachment = || {
+        object(
+            "volumeattachments",
+            "VolumeAttachment",
+            json!({"metadata": {"name": "csi-1"}}),
+        )
+    };
+    Remains {
+        namespaces: Namespaces::Known,
+        only_within: vec!["pods".into()],
+        strays: Strays([("lost".to_owned(), [("configmaps".to_owned(), stray)].into())].into()),
+        suspects: Suspects {
+            volumes: Passed {
+                unread: None,
+                kept: vec![Unreclaimed {
+                    volume: object("persistentvolumes", "PersistentVolume", volume),
+                    attached: Some(vec![attachment()]),
+                }],
+                more: 2,
+            },
+            attachments: Passed {
+                unread: Some(Unread::TooMany),
+                kept: vec![attachment()],
+                more: 0,
+            },
+        },
+    }
+}
+
+/// A claim that a pod uses.
+pub(super) fn example() -> Saved {
+    let seen = Seen {
+        object: ObjectRef {
+            type_name: "persistentvolumeclaims".into(),
+            kind: "PersistentVolumeClaim".into(),
+            api_version: "v1".into(),
+            namespace: Some("db".into()),
+            name: "data-0".into(),
+            uid: "6791fdd4-46b0-4e65-9d4c-c72e873efcf9".into(),
+        },
+        created: Some(at("2026-01-01T00:00:00Z")),
+        deletion: Some(Deletion {
+            timestamp: at("2026-01-02T00:00:00Z"),
+            grace_seconds: 0,
+        }),
+        finalizers: vec![Finalizer {
+            list: List::Metadata,
+            name: "kubernetes.io/pvc-protection".into(),
+        }],
+        conditions: Vec::new(),
+    };
+    let gap = Gap {
+        what: What::Type {
+            name: "leases.coordination.k8s.io".into(),
+            read: 3,
+        },
+        why: Why::TimedOut(std::time::Duration::from_secs(30)),
+    };
+    let answers = [
+        (
+            query("secrets", "token"),
+            Ok(Answer::Object(Some(Box::new(object(
+                "secrets",
+                "Secret",
+                json!({
+                    "metadata": {"name": "token", "namespace": "db", "managedFields": [{"manager": "hunter2"}],
+                        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"data\":\"hunter2\"}"}},
+                    "data": {"password": "hunter2"}, "stringData": {"password": "hunter2"},
+                }),
+            ))))),
+        ),
+        (
+            query("configmaps", "settings"),
+            Ok(Answer::List(vec![object(
+                "configmaps",
+                "ConfigMap",
+                json!({"metadata": {"name": "settings"}, "data": {"a": "hunter2"}, "binaryData": {"b": "hunter2"}}),
+            )])),
+        ),
+        (
+            query("pods", "db-0"),
+            Ok(Answer::Object(Some(Box::new(object(
+                "pods",
+                "Pod",
+                json!({
+                    "metadata": {"name": "db-0", "namespace": "db", "labels": {"app": "db"}},
+                    "spec": {"nodeName": "node-7", "containers": [{"name": "db", "env": [{"name": "P", "value": "hunter2"}],
+                        "args": ["--password=hunter2"], "command": ["hunter2"]}]},
+                }),
+            ))))),
+        ),
+        (query("pods", "gone"), Ok(Answer::Object(None))),
+        (query("nodes", "node-7"), Err(Why::Forbidden("no".into()))),
+        (
+            Query::Content {
+                namespace: "db".into(),
+            },
+            Ok(Answer::Content(Box::new(Content {
+                counts: [("pods".to_owned(), 2)].into(),
+                kept: vec![seen.clone()],
+                gaps: vec![gap.clone()],
+            }))),
+        ),
+    ];
+    Saved {
+        head: Head {
+            format: FORMAT.into(),
+            version: VERSION,
+            program: "0.1.0".into(),
+            redacted: false,
+            source: "https://203.0.113.7:6443".into(),
+            namespace: None,
+            default_namespace: "default".into(),
+            observed_at: at("2026-01-03T00:00:00.25Z"),
+            looked_at: at("2026-01-03T00:00:01Z"),
+            interrupted: false,
+        },
+        types: vec![
+            ty("pods", "Pod"),
+            ty("persistentvolumeclaims", "PersistentVolumeClaim"),
+        ],
+        type_gaps: vec![gap.clone()],
+        counts: vec![
+            Counted {
+                ty: ty("persistentvolumeclaims", "PersistentVolumeClaim"),
+                objects: 3,
+                in_namespaces: [("db".to_owned(), 2), ("etl".to_owned(), 1)].into(),
+            },
+            Counted {
+                ty: ty("pods", "Pod"),
+                objects: 2,
+                in_namespaces: [("db".to_owned(), 2)].into(),
+            },
+        ],
+        gaps: vec![gap],
+        notes: vec!["a note".into()],
+        remains: Some(remains(&seen)),
+        kept: vec![seen],
+        answers: answers.into(),
+    }
+}
+
+pub(super) fn packed(saved: &Saved) -> Vec<u8> {
+    Writer::save(saved, Vec::new()).expect("memory takes all")
+}
+
+fn unpacked(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    GzDecoder::new(bytes)
+        .read_to_string(&mut text)
+        .expect("packed text");
+    text
+}
+
+fn read(mut bytes: &[u8]) -> Result<Saved, Fault> {
+    Saved::read(&mut bytes)
+}
+
+fn broken(bytes: &[u8]) -> String {
+    match read(bytes) {
+        Err(Fault::Broken(message)) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again_packed_or_not() {
+    let bytes = packed(&example());
+    let once = read(&bytes).expect("a snapshot");
+    let again = packed(&once);
+    assert_eq!(unpacked(&bytes), unpacked(&again));
+    let plain = read(unpacked(&bytes).as_bytes()).expect("unpacked");
+    assert_eq!(format!("{plain:?}"), format!("{once:?}"));
+    let example = example();
+    assert_eq!(once.head, example.head);
+    assert_eq!((&once.types, &once.counts), (&example.types, &example.counts));
+    assert_eq!((&once.kept, &once.gaps), (&example.kept, &example.gaps));
+    let questions: Vec<_> = once.answers.keys().collect();
+    assert_eq!(questions, example.answers.keys().collect::<Vec<_>>());
+    assert!(matches!(
+        once.answer(&query("pods", "gone")),
+        Some(Ok(Answer::Object(None)))
+    ));
+    assert!(
+        matches!(once.answer(&query("nodes", "node-7")), Some(Err(Why::Forbidden(text))) if text == "no")
+    );
+    assert!(once.answer(&query("pods", "never-asked")).is_none());
+}
+
+#[test]
+fn data_of_secrets_and_what_containers_are_started_with_stay_behind() {
+    let text = unpacked(&packed(&example()));
+    assert!(text.contains("\"token\"") && text.contains("db-0"), "{text}");
+    for never in ["hunter2", "last-applied", "stringData", "binaryData"] {
+        assert!(!text.contains(never), "{never}: {text}");
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_short_is_recognised_wherever_that_was() {
+    let text = unpacked(&packed(&example()));
+    let first = text.find('\n').expect("lines") + 1;
+    for end in first..text.len() - 1 {
+        let message = broken(&text.as_bytes()[..end]);
+        // A record is whole without its line break.
+        let records = text[..=end].matches('\n').count();
+        assert_eq!(
+            message,
+            format!("a snapshot that was cut short after {records} records; take or copy it again"),
+            "at {end}"
+        );
+    }
+    let bytes = packed(&example());
+    for end in 0..bytes.len() {
+        assert!(read(&bytes[..end]).is_err(), "cut at {end} of {}", bytes.len());
+    }
+}
+
+#[test]
+fn a_file_that_was_changed_says_where() {
+    let text = unpacked(&packed(&example()));
+    let lines: Vec<_> = text.lines().collect();
+    let mut fewer = lines.clone();
+    fewer.remove(3);
+    assert!(broken(fewer.join("\n").as_bytes()).contains("it was changed after it was written"));
+    let mut other = lines.clone();
+    other[2] = r#"{"prophecy":{}}"#;
+    assert!(
+        broken(other.join("\n").as_bytes()).starts_with("line 3 is no record of a snapshot: unknown variant")
+    );
+    let more = format!("{text}{}\n", lines[1]);
+    assert!(broken(more.as_bytes()).contains("something follows the end"));
+    let mut bytes = packed(&example());
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    assert!(read(&bytes).is_err());
+    let tail = bytes.len() - 6;
+    let mut bytes = packed(&example());
+    bytes[tail] ^= 1;
+    assert!(broken(&bytes).starts_with("damaged"), "{}", broken(&bytes));
+}
+
+#[test]
+fn another_version_and_other_files_are_told_apart() {
+    let text = unpacked(&packed(&example())).replacen("\"version\":1", "\"version\":2", 1);
+    assert!(broken(text.as_bytes()).contains("version 2 of its format, and this program reads version 1"));
+    for other in [
+        "",
+        "apiVersion: v1\n",
+        "{\"kind\": \"List\"}\n",
+        "{\"format\":\"x\",\"version\":1}\n",
+        "\x1f",
+    ] {
+        assert!(matches!(read(other.as_bytes()), Err(Fault::NotOne)), "{other:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), keep in 0usize..2000) {
+        let text = unpacked(&packed(&example()));
+        let keep = (0..=keep.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let mut all = text.as_bytes()[..keep].to_vec();
+        all.append(&mut bytes);
+        prop_assert!(read(&all).is_err());
+    }
+}

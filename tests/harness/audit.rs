@@ -1,0 +1,68 @@
+//! The API server's own record of who asked for what, and of what it sent of Secrets and ConfigMaps.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::Cluster;
+
+/// Kubernetes' own controllers ask without end, and say nothing about us.
+const POLICY: &str = "
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: None, users: ['system:apiserver', 'system:kube-controller-manager']}
+- {level: None, userGroups: ['system:serviceaccounts']}
+- {level: None, verbs: [watch]}
+- {level: RequestResponse, verbs: [get, list], resources: [{group: '', resources: [secrets, configmaps]}]}
+- {level: Metadata}
+";
+
+/// The policy, as a file of the cluster's directory.
+pub(super) const FILE: (&str, &str) = ("audit-policy.yaml", POLICY);
+/// The flags of kube-apiserver.
+pub(super) const FLAGS: [&str; 2] = [
+    "--audit-policy-file={dir}/audit-policy.yaml",
+    "--audit-log-path={dir}/audit.log",
+];
+
+/// A request, as the server answered it.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// `get`, `list` …
+    pub verb: String,
+    /// `plural.group`; empty for what is no resource, such as discovery.
+    pub type_name: String,
+    /// All that is on record.
+    pub event: Value,
+}
+
+impl Cluster {
+    /// The requests of those events whose line holds this text, such as a user's name. An event is on record before
+    /// its answer ends.
+    pub fn asked(&self, text: &str) -> Vec<Asked> {
+        let log = fs::read_to_string(self.directory().join("audit.log")).expect("the audit log is there");
+        log.lines()
+            .filter(|line| line.contains(text))
+            // The last line may be in the middle of being written.
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .map(Asked::from)
+            .collect()
+    }
+}
+
+impl From<Value> for Asked {
+    fn from(event: Value) -> Self {
+        let of = |field: &str| event["objectRef"][field].as_str().unwrap_or_default();
+        let type_name = match of("apiGroup") {
+            "" => of("resource").to_owned(),
+            group => format!("{}.{group}", of("resource")),
+        };
+        Asked {
+            verb: event["verb"].as_str().unwrap_or_default().to_owned(),
+            type_name,
+            event,
+        }
+    }
+}

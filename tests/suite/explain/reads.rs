@@ -1,0 +1,113 @@
+//! What may be read, and why: the server's record of a run against this list.
+
+use serde_json::Value;
+
+use crate::harness::Asked;
+
+/// Types of which whole objects are looked at. A rule that looks at another type adds it here, with its reason.
+const LOOKED_AT: &[(&str, &str)] = &[
+    (
+        "apiservices.apiregistration.k8s.io",
+        "why an API group does not answer, which stops every namespace",
+    ),
+    (
+        "namespaces",
+        "its finalizers and conditions; whether it exists for what is left in it",
+    ),
+    ("pods", "who uses a claim; how far a pod's own end is"),
+    ("nodes", "whether a kubelet can confirm that a pod has stopped"),
+    ("events", "what a driver or a kubelet complains of"),
+    ("leases.coordination.k8s.io", "whether a holder is alive"),
+    ("persistentvolumes", "what becomes of the data"),
+    (
+        "persistentvolumeclaims",
+        "what holds a volume; what is made from a claim",
+    ),
+    ("replicasets.apps", "whether a Deployment makes the pods"),
+    ("statefulsets.apps", "whether scaling down deletes claims"),
+    ("jobs.batch", "whether a pod is still to be counted"),
+    ("volumeattachments.storage.k8s.io", "whether a disk is attached"),
+    ("csidrivers.storage.k8s.io", "whether a driver is installed"),
+    ("csinodes.storage.k8s.io", "whether a driver runs on any node"),
+    (
+        "volumesnapshots.snapshot.storage.k8s.io",
+        "what is made from a claim; what holds a content",
+    ),
+    (
+        "volumesnapshotcontents.snapshot.storage.k8s.io",
+        "what holds a snapshot",
+    ),
+    (
+        "volumegroupsnapshots.groupsnapshot.storage.k8s.io",
+        "what holds a snapshot of a group",
+    ),
+    ("customresourcedefinitions.apiextensions.k8s.io", "its conditions"),
+    ("services", "whether a webhook can be called"),
+    (
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+        "whose webhook refuses",
+    ),
+    (
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "whose webhook refuses",
+    ),
+];
+
+/// Whoever holds these shows them to nobody.
+const CONFIDENTIAL: &[&str] = &["secrets", "configmaps"];
+
+/// Fails unless each request of an explanation only reads, and reads what it may. Of a namespace and of a
+/// definition the content is looked into, whatever its type.
+#[track_caller]
+pub fn only_what_it_may(asked: &[Asked], target: &Value) {
+    let has_content = ["namespaces", "customresourcedefinitions.apiextensions.k8s.io"];
+    let any = has_content.iter().any(|type_name| target == type_name);
+    for one in asked {
+        reads(one);
+        let known =
+            any || one.type_name.is_empty() || target == &one.type_name || is_looked_at(&one.type_name);
+        assert!(
+            known,
+            "{} is not in the list of what may be read: {:#}",
+            one.type_name, one.event
+        );
+    }
+}
+
+/// Whether whole objects of this type may be looked at.
+pub fn is_looked_at(type_name: &str) -> bool {
+    LOOKED_AT.iter().any(|(known, _)| *known == type_name)
+}
+
+/// Fails unless a request only reads, no subresource, and of what is confidential no more than metadata.
+#[track_caller]
+pub fn reads(asked: &Asked) {
+    let Asked {
+        verb,
+        type_name,
+        event,
+    } = asked;
+    let what = &event["objectRef"];
+    let fine = match verb.as_str() {
+        "get" if type_name.is_empty() => is_discovery(event["requestURI"].as_str().unwrap_or_default()),
+        "get" => what["name"].is_string(),
+        "list" => what["name"].is_null(),
+        _ => false,
+    };
+    assert!(fine && what["subresource"].is_null(), "{event:#}");
+    if CONFIDENTIAL.contains(&type_name.as_str()) && event["responseStatus"]["code"] == 200 {
+        let sent = &event["responseObject"];
+        let kind = sent["kind"].as_str().unwrap_or_default();
+        assert!(kind.starts_with("PartialObjectMetadata"), "{event:#}");
+        assert!(
+            sent.get("data").is_none() && !sent["items"].to_string().contains("\"data\""),
+            "{event:#}"
+        );
+    }
+}
+
+/// `/api`, `/apis` and the types of one group in one version.
+fn is_discovery(path: &str) -> bool {
+    let parts: Vec<_> = path.trim_start_matches('/').split('/').collect();
+    matches!(parts.as_slice(), ["api" | "apis"] | ["api", _] | ["apis", _, _])
+}

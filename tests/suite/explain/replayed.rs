@@ -1,0 +1,117 @@
+//! A snapshot says later, without a cluster, what was said when it was taken.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::harness::{Cluster, Plugin};
+
+/// Takes a snapshot of a stuck object and explains it from there, without the cluster. What is said must be what is
+/// said of the cluster, in every format. Only the moment differs, and so what is derived from it.
+#[track_caller]
+pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) {
+    let folder = TempDir::new().unwrap();
+    let file = taken(cluster, &folder, target, namespace);
+    for format in ["json", "wide"] {
+        let words = words(target, namespace, format);
+        let live = || timeless(&cluster.plugin(words.clone()).run().success());
+        let saved = timeless(&from(&file, words.clone()));
+        let (one, other) = (live(), live());
+        assert_one_of(&saved, &one, &other);
+    }
+}
+
+/// Two looks at the cluster are given, because it goes on meanwhile: what it said before is as good as after.
+#[track_caller]
+pub fn assert_one_of(saved: &str, one: &str, other: &str) {
+    if saved != one && saved != other {
+        let (first, then) = saved
+            .lines()
+            .zip(other.lines())
+            .find(|(saved, live)| saved != live)
+            .unwrap_or(("", "one ends before the other"));
+        panic!("from the snapshot: {first}\nfrom the cluster:  {then}\n\n{saved}");
+    }
+}
+
+/// A snapshot of the namespace, or of everything for what is in none.
+#[track_caller]
+pub fn taken(cluster: &Cluster, folder: &TempDir, target: &str, namespace: &str) -> PathBuf {
+    let file = folder.path().join("stuck.snapshot");
+    let mut words = vec!["snapshot".to_owned(), file.display().to_string()];
+    if !target.is_empty() {
+        words.push(target.to_owned());
+    }
+    if !namespace.is_empty() {
+        words.push(format!("--namespace={namespace}"));
+    }
+    cluster.plugin(words).run().success();
+    file
+}
+
+/// What the plugin says from a file, in an environment without any cluster.
+#[track_caller]
+pub fn from(file: &Path, mut words: Vec<String>) -> String {
+    words.push(format!("--from={}", file.display()));
+    Plugin::new(words).run().success()
+}
+
+fn words(target: &str, namespace: &str, format: &str) -> Vec<String> {
+    let mut words = vec!["explain".to_owned(), target.to_owned(), format!("-o={format}")];
+    if !namespace.is_empty() {
+        words.push(format!("--namespace={namespace}"));
+    }
+    words
+}
+
+/// The text without moments, ages, and versions of objects that a live controller writes again and again.
+pub fn timeless(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let before = rest[..start].chars().next_back().or(out.chars().next_back());
+        out.push_str(&rest[..start]);
+        let word = &rest[start..];
+        let end = word
+            .find(|c: char| !(c.is_ascii_alphanumeric() || "-:.".contains(c)))
+            .unwrap_or(word.len());
+        let (word, after) = word.split_at(end);
+        let bare = word.trim_end_matches(['.', ':', '-']);
+        let in_a_word = before.is_some_and(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+        if !in_a_word
+            && (is_moment(bare)
+                || is_age(bare)
+                || out.ends_with("forSeconds\": ")
+                || out.ends_with("forSeconds: "))
+        {
+            out.push('…');
+            out.push_str(&word[bare.len()..]);
+        } else {
+            out.push_str(word);
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+fn is_moment(word: &str) -> bool {
+    word.len() >= 20 && word.ends_with('Z') && word.as_bytes()[10] == b'T'
+}
+
+fn is_age(word: &str) -> bool {
+    word.ends_with(['s', 'm', 'h', 'd', 'y'])
+        && word
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, 's' | 'm' | 'h' | 'd' | 'y'))
+}
+
+#[test]
+fn only_moments_are_left_out_of_a_comparison() {
+    assert_eq!(
+        timeless(
+            "Pod web-0s: Terminating for 2m23s (since 2026-01-01T00:00:00.25Z), node-3 at 3 of 4, v1beta1 2m."
+        ),
+        "Pod web-0s: Terminating for … (since …), node-3 at 3 of 4, v1beta1 …."
+    );
+    assert_eq!(timeless("\"forSeconds\": 171,\n"), "\"forSeconds\": …,\n");
+}

@@ -1,0 +1,115 @@
+//! Several objects at once, and the forms in which one is shown.
+
+use std::fs;
+
+use super::{document, documents, explained};
+use crate::harness::{Cluster, Namespace, Output};
+
+/// `a`, being deleted and held, and `b`, not being deleted.
+fn two<'a>(cluster: &'a Cluster, name: &str) -> Namespace<'a> {
+    let ns = cluster.namespace(name);
+    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: [example.com/hold]}}");
+    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}");
+    ns.apply("{apiVersion: v1, kind: Secret, metadata: {name: a}}");
+    ns.kubectl(["delete", "configmap", "a", "--wait=false"]).success();
+    ns
+}
+
+fn explain(ns: &Namespace, words: &[&str]) -> Output {
+    let words = [&["explain", "-n", ns.name()], words].concat();
+    Cluster::shared().plugin(words).run()
+}
+
+#[test]
+fn in_every_form_that_kubectl_takes_and_each_once() {
+    let ns = two(Cluster::shared(), "several");
+    for (words, expected) in [
+        (
+            &["cm/a", "secret/a"] as &[&str],
+            &["configmaps/a", "secrets/a"] as &[&str],
+        ),
+        (&["cm", "b", "a"], &["configmaps/b", "configmaps/a"]),
+        (&["cm,secrets", "a"], &["configmaps/a", "secrets/a"]),
+        (&["configmaps.v1.", "a"], &["configmaps/a"]),
+        (&["cm/a", "configmaps/a", "ConfigMap/a"], &["configmaps/a"]),
+        (&["cm", "a", "a"], &["configmaps/a"]),
+    ] {
+        let out = explain(&ns, &[words, &["-o", "json"]].concat());
+        assert_eq!(
+            (out.code, &*explained(&out)),
+            (
+                0,
+                &expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..]
+            ),
+            "{words:?} {out}"
+        );
+    }
+}
+
+#[test]
+fn one_that_is_missing_does_not_keep_the_others_from_being_explained() {
+    let ns = two(Cluster::shared(), "one-missing");
+    let out = explain(&ns, &["cm/nowhere", "cm/a", "quux/x", "cm/b", "-o", "json"]);
+    assert_eq!(out.code, 1, "{out}");
+    assert_eq!(explained(&out), ["configmaps/a", "configmaps/b"]);
+    for error in [
+        "error: configmaps nowhere in namespace ",
+        "error: there is no type \"quux\"",
+    ] {
+        assert!(out.stderr.contains(error), "{out}");
+    }
+    // Nothing failed but what was typed.
+    assert_eq!(explain(&ns, &["cm/a", "quux/x"]).code, 2);
+}
+
+#[test]
+fn the_namespace_of_the_context() {
+    let cluster = Cluster::shared();
+    let ns = two(cluster, "of-context");
+    let text = fs::read_to_string(cluster.kubeconfig()).unwrap();
+    let here = format!("context: {{namespace: {}, ", ns.name());
+    let config = cluster.directory().join("of-context.kubeconfig");
+    fs::write(&config, text.replace("context: {", &here)).unwrap();
+    let out = cluster
+        .plugin(["explain", "cm/a", "-o", "name"])
+        .kubeconfig(&config)
+        .run();
+    assert_eq!(out.success(), format!("configmaps/a -n {}\n", ns.name()));
+}
+
+#[test]
+fn json_yaml_wide_and_names() {
+    let ns = two(Cluster::shared(), "forms");
+    let json = documents(&explain(&ns, &["cm", "a", "b", "-o", "json"]).success());
+    let yaml = explain(&ns, &["cm", "a", "b", "-o", "yaml"]).success();
+    for (json, yaml) in json.iter().zip(yaml.split("---\n")) {
+        let yaml: serde_json::Value = serde_saphyr::from_str(yaml).unwrap();
+        let yaml = document(&yaml.to_string());
+        // The headline holds an age.
+        for field in ["target", "waitsFor", "steps", "gone"] {
+            assert_eq!(json[field], yaml[field], "{field}");
+        }
+    }
+    assert_eq!(json.len(), yaml.split("---\n").count());
+    assert_eq!(json[0]["waitsFor"][0]["finalizer"]["name"], "example.com/hold");
+    assert!(json[1]["deletion"].is_null() && json[1]["waitsFor"] == serde_json::json!([]));
+
+    let names = explain(&ns, &["cm", "a", "b", "-o", "name"]).success();
+    assert_eq!(
+        names,
+        format!("configmaps/a -n {0}\nconfigmaps/b -n {0}\n", ns.name())
+    );
+    // Each line is the arguments of a kubectl command.
+    let arguments = names.lines().next().unwrap().split(' ');
+    let got = Cluster::shared().kubectl(["get", "-o", "name"].into_iter().chain(arguments));
+    assert_eq!(got.success(), "configmap/a\n");
+
+    let table = explain(&ns, &["cm", "a", "b"]).success();
+    let state = |text: &str| text.matches("ConfigMap ").count();
+    assert!(state(&table) >= 2 && table.contains("\n\nConfigMap "), "{table}");
+    assert!(
+        explain(&ns, &["cm", "a", "-o", "wide"])
+            .success()
+            .starts_with("ConfigMap ")
+    );
+}

@@ -1,0 +1,247 @@
+//! `snapshot FILE`, and what is said from it.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock, time::Duration};
+
+use tempfile::TempDir;
+
+use crate::{
+    explain::{
+        replayed::{assert_one_of, from, taken, timeless},
+        told::condition,
+    },
+    harness::{Cluster, Plugin, wait},
+    stuck,
+};
+
+/// The cluster of the examples, once its pod's grace period is over and the namespace controller has spoken: from
+/// then on it says the same for ever.
+static STUCK: LazyLock<Cluster> = LazyLock::new(|| {
+    let cluster = Cluster::start();
+    stuck::small_cluster(&cluster);
+    wait("the pod's grace period is over", Duration::from_secs(30), || {
+        let out = cluster.plugin(["scan", "pods", "-o", "json"]).run();
+        out.stdout.contains("\"stuck\": 1")
+    });
+    condition(&cluster, "pay", "NamespaceDeletionDiscoveryFailure", "True");
+    cluster
+});
+
+fn folder() -> TempDir {
+    TempDir::new().unwrap()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_scan_of_a_snapshot_is_the_scan_of_the_cluster() {
+    let folder = folder();
+    let file = taken(&STUCK, &folder, "", "");
+    for line in [
+        "scan -o json",
+        "scan --all -o json",
+        "scan --terminating -o yaml",
+        "scan -n db -o json",
+        "scan -n pay --all -o json",
+        "scan pvc,pv -o json",
+        "scan --exclude ns,pods -o json",
+        "scan --finalizer *pvc-protection -o json",
+        "scan --older-than 1s -o json",
+        "scan --older-than 9h -o json",
+        "scan --sort-by name -o name",
+        "scan --no-headers -o wide",
+    ] {
+        let live = || unpadded(&timeless(&STUCK.plugin(words(line)).run().success()));
+        let saved = unpadded(&timeless(&from(&file, words(line))));
+        let (one, other) = (live(), live());
+        assert_one_of(&saved, &one, &other);
+    }
+    let code = Plugin::new(["scan", "--exit-code", "--from", &file.display().to_string()])
+        .run()
+        .code;
+    assert_eq!(code, 4);
+}
+
+#[test]
+fn the_same_file_says_the_same_for_ever() {
+    let folder = folder();
+    let file = taken(&STUCK, &folder, "", "");
+    let first = from(&file, words("scan -o json"));
+    let unpacked = folder.path().join("plain");
+    let packed = fs::read(&file).unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&packed[..]), &mut text).unwrap();
+    fs::write(&unpacked, &text).unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(first, from(&file, words("scan -o json")));
+    assert_eq!(first, from(&unpacked, words("scan -o json")));
+    assert!(first.contains(STUCK.url()), "{first}");
+    let piped = Plugin::new(["scan", "-o=json", "--from=-"])
+        .stdin(&text)
+        .run()
+        .success();
+    assert_eq!(first, piped);
+}
+
+#[test]
+fn the_file_is_whole_or_not_there_and_for_its_owner_alone() {
+    let folder = folder();
+    let file = taken(&STUCK, &folder, "", "db");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let names = || fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(names(), 1);
+    let before = fs::read(&file).unwrap();
+    let again = STUCK.plugin(["snapshot", &file.display().to_string()]).run();
+    assert_eq!(again.code, 2, "{again}");
+    assert!(again.stderr.contains("exists, and is not overwritten"), "{again}");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    let nowhere = folder.path().join("no/such/place");
+    let failed = STUCK
+        .plugin(["snapshot", &nowhere.display().to_string(), "-n", "db"])
+        .run();
+    assert_eq!(failed.code, 1, "{failed}");
+    assert!(failed.stderr.contains("cannot write"), "{failed}");
+    let absent = folder.path().join("absent");
+    let failed = STUCK
+        .plugin([
+            "snapshot",
+            &absent.display().to_string(),
+            "pvc/no-such",
+            "-n",
+            "db",
+        ])
+        .run();
+    assert_eq!(failed.code, 1, "{failed}");
+    assert!(failed.stderr.contains("does not exist"), "{failed}");
+    assert_eq!(names(), 1);
+}
+
+#[test]
+fn what_was_not_asked_then_is_not_known_now() {
+    let folder = folder();
+    let file = taken(&STUCK, &folder, "", "db");
+    let other = Plugin::new(["explain", "pvc/uploads", "-n", "shop", "--from", &text(&file)]).run();
+    assert_eq!(other.code, 1, "{other}");
+    assert!(other.stderr.contains("the dump does not hold it"), "{other}");
+    let other = Plugin::new(["scan", "-n", "shop", "--exit-code", "--from", &text(&file)]).run();
+    assert_eq!(other.code, 5, "{other}");
+    let labels = Plugin::new(["scan", "-l", "app=web", "--from", &text(&file)]).run();
+    assert_eq!(labels.code, 2, "{labels}");
+}
+
+#[test]
+fn nothing_of_a_secret_but_its_metadata_is_in_the_file() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("vault");
+    ns.apply(
+        "{apiVersion: v1, kind: Secret, metadata: {name: key, finalizers: [example.test/keep]}, stringData: {password: hunter2}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, finalizers: [example.test/keep]}, data: {password: hunter2}}",
+    );
+    for what in ["secret/key", "configmap/settings"] {
+        cluster
+            .kubectl(["delete", what, "--wait=false", "--namespace", ns.name()])
+            .success();
+    }
+    let folder = folder();
+    let file = taken(cluster, &folder, "secret/key", ns.name());
+    let mut content = String::new();
+    let packed = fs::read(&file).unwrap();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&packed[..]), &mut content).unwrap();
+    assert!(content.contains("\"settings\""), "{content}");
+    // As it was written, and as the API encodes it.
+    for never in ["hunter2", "aHVudGVyMg==", "last-applied"] {
+        assert!(!content.contains(never), "{never}");
+    }
+    let said = from(
+        &file,
+        vec![
+            "explain".into(),
+            "secret/key".into(),
+            "-n".into(),
+            ns.name().into(),
+        ],
+    );
+    assert!(said.contains("example.test/keep"), "{said}");
+}
+
+#[test]
+fn a_file_that_was_cut_short_says_so() {
+    let folder = folder();
+    let file = taken(&STUCK, &folder, "", "db");
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() * 2 / 3]).unwrap();
+    for verb in ["scan", "explain"] {
+        let mut words = vec![verb.to_owned(), "--from".into(), text(&file)];
+        if verb == "explain" {
+            words.push("pvc/data-0".into());
+        }
+        let out = Plugin::new(words).run();
+        assert_eq!(out.code, 1, "{out}");
+        assert!(out.stderr.contains("cut short after"), "{out}");
+    }
+}
+
+/// A table without the width of its columns, which is that of the ages.
+fn unpadded(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[test]
+fn files_from_kubectl_explain_what_is_in_them_and_nothing_that_is_not() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/stuck-cluster");
+    let explain = |target: &str, namespace: &str, path: &Path| {
+        Plugin::new([
+            "explain",
+            target,
+            "-n",
+            namespace,
+            "-o=json",
+            "--from",
+            &text(path),
+        ])
+        .run()
+    };
+    let verdict = |out: &str| {
+        let report: serde_json::Value = serde_json::from_str(out).unwrap();
+        report["waitsFor"][0]["verdict"].as_str().unwrap().to_owned()
+    };
+    let whole = explain("pvc/data-0", "db", &root).success();
+    assert_eq!(verdict(&whole), "in-use");
+    assert!(whole.contains("db-0"), "{whole}");
+
+    // The pod that uses it is still there, though nobody knows whether it is the only one.
+    let folder = folder();
+    let claim = root.join("persistentvolumeclaims.yaml");
+    fs::copy(&claim, folder.path().join("claims.yaml")).unwrap();
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: db-0, namespace: db}\nspec:\n  nodeName: node-7\n  volumes:\n  - name: data\n    persistentVolumeClaim: {claimName: data-0}\nstatus: {phase: Running}\n";
+    fs::write(folder.path().join("pod.yaml"), pod).unwrap();
+    let partly = explain("pvc/data-0", "db", folder.path()).success();
+    assert_eq!(verdict(&partly), "in-use");
+    assert!(partly.contains("NotInDump"), "{partly}");
+
+    // A pod that does not use it does not prove that none does.
+    fs::write(folder.path().join("pod.yaml"), pod.replace("data-0", "other")).unwrap();
+    let unknown = explain("pvc/data-0", "db", folder.path()).success();
+    assert_eq!(verdict(&unknown), "unknown", "{unknown}");
+
+    fs::write(
+        folder.path().join("pod.yaml"),
+        "apiVersion: v1\nkind: Pod\nmetadata: [\n",
+    )
+    .unwrap();
+    let out = explain("pvc/data-0", "db", folder.path());
+    assert!(out.code == 0 && out.stderr.contains("pod.yaml:"), "{out}");
+    assert_eq!(verdict(&out.stdout), "unknown");
+
+    let absent = explain("pvc/no-such", "nowhere", &claim);
+    assert_eq!(absent.code, 1, "{absent}");
+}
