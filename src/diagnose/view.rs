@@ -1,7 +1,10 @@
 //! Looking at the facts. A look at what has not been read yet is remembered as wanted; a look at what could not
 //! be read is a gap, and the rule that looked must say so instead of taking it for nothing.
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+};
 
 use jiff::Timestamp;
 
@@ -45,6 +48,8 @@ pub struct View<'a> {
     pub knowledge: &'a Knowledge,
     wanted: RefCell<BTreeSet<Query>>,
     gaps: RefCell<BTreeSet<Gap>>,
+    /// How often something that was asked for could not be seen.
+    missed: Cell<usize>,
     /// The objects whose waits are being followed, from the target on.
     followed: RefCell<Vec<ObjectRef>>,
 }
@@ -69,6 +74,7 @@ impl<'a> View<'a> {
             knowledge,
             wanted: RefCell::default(),
             gaps: RefCell::default(),
+            missed: Cell::default(),
             followed: RefCell::default(),
         }
     }
@@ -202,6 +208,9 @@ impl<'a> View<'a> {
         })? {
             Answer::Content(content) => {
                 self.gaps.borrow_mut().extend(content.gaps.iter().cloned());
+                if !content.gaps.is_empty() {
+                    self.missed.update(|missed| missed + 1);
+                }
                 Ok(Some(content))
             }
             _ => Ok(None),
@@ -218,7 +227,20 @@ impl<'a> View<'a> {
         self.gaps.borrow_mut().insert(gap.clone());
     }
 
+    /// Grows whenever something that was asked for could not be seen, or not yet.
+    pub fn missed(&self) -> usize {
+        self.missed.get()
+    }
+
     fn ask(&self, query: Query) -> Result<&'a Answer, Missing> {
+        let answer = self.look_up(query);
+        if answer.is_err() {
+            self.missed.update(|missed| missed + 1);
+        }
+        answer
+    }
+
+    fn look_up(&self, query: Query) -> Result<&'a Answer, Missing> {
         match self.facts.answers.get(&query) {
             Some(Ok(answer)) => Ok(answer),
             Some(Err(why)) => {

@@ -30,7 +30,9 @@ const NAMED: usize = 4;
 /// Configurations that do refuse are told in full up to so many.
 const TOLD: usize = 3;
 
-pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+/// `blind` says that the rules could not see all that they wanted of this object: what is unknown for that reason may
+/// be at work or waiting.
+pub(super) fn look(object: &Object, findings: &mut [Finding], blind: bool, view: &View<'_>) {
     let slow = object
         .deletion()
         .is_none_or(|deletion| deletion.in_grace(view.now()));
@@ -39,10 +41,11 @@ pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     }
     for finding in findings {
         // While its protection works or its wait goes on, nobody tries to take it out.
-        let awaited = matches!(
-            finding.wait.verdict,
-            Verdict::Unknown | Verdict::Stalled | Verdict::Orphaned | Verdict::Failing
-        );
+        let awaited = match finding.wait.verdict {
+            Verdict::Unknown => !blind,
+            Verdict::Stalled | Verdict::Orphaned | Verdict::Failing => true,
+            _ => false,
+        };
         if awaited {
             one(object, finding, view);
         }
@@ -306,7 +309,10 @@ fn may_refuse(object: &Object, finding: &mut Finding, perhaps: &[String]) {
     };
     finding.outlook.push(Outlook {
         when: "when it is taken out".into(),
-        then: format!("these are asked first and may refuse: {}{more}", named.join("; ")),
+        then: format!(
+            "these are asked first and may refuse (whether they do is not known): {}{more}",
+            named.join(", or ")
+        ),
     });
     let nudge = super::nudge(object).command;
     finding.steps.push(Step {

@@ -307,7 +307,7 @@ fn a_service_without_anybody_behind_it_is_as_dead_as_none() {
         let (story, _) = at(somebody);
         assert_eq!(story.verdict(HOLD), "unknown", "{story}");
         story
-            .says("these are asked first and may refuse: webhook case.example.test")
+            .says("these are asked first and may refuse (whether they do is not known): webhook case.example.test")
             .never_advises("kubectl delete");
     }
     release(cluster, &target, ns.name());
@@ -371,7 +371,9 @@ fn a_policy_that_refuses_is_named_and_not_called_dead() {
     );
     let story = told(cluster, &target, ns.name());
     assert_eq!(story.verdict(HOLD), "unknown", "{story}");
-    story.says(&format!("may refuse: ValidatingAdmissionPolicy {name}"));
+    story.says(&format!(
+        "(whether they do is not known): ValidatingAdmissionPolicy {name}"
+    ));
     let command = story
         .commands()
         .into_iter()
