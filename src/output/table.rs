@@ -89,14 +89,17 @@ pub fn lines(
     let mut widths = widths;
     let mut below = None;
     if let Some(room) = room {
+        let all = shown.clone();
         hide(columns, &widths, &mut shown, room);
         let sentence = shown.iter().copied().find(|&at| columns[at].cut);
         if let Some(at) = sentence
             && shown.len() > 1
             && taken(columns, &widths, &shown) + widths[at].min(SENTENCE) > room
         {
+            // With the sentence out of the way, others that went for it may fit.
             below = Some(at);
-            shown.retain(|&other| other != at);
+            shown = all.into_iter().filter(|&other| other != at).collect();
+            hide(columns, &widths, &mut shown, room);
         }
         shrink(columns, &mut widths, &mut shown, room);
     }
@@ -318,7 +321,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_loses_columns_before_words() {
         assert_eq!(
-            at(Some(46)),
+            at(Some(47)),
             [
                 " object       reason",
                 " pvc/data-0   a pod that is running uses the c…",
