@@ -214,8 +214,8 @@ pub struct MissingNamespaceReport {
     pub types: Vec<LeftTypeReport>,
     /// Why.
     pub reason: String,
-    /// What shows more; none if no object is known by name.
-    pub next: Option<String>,
+    /// What shows more: why one of them that is being deleted is still there, or, if none is, all of them.
+    pub next: String,
     /// What to do, in order.
     pub steps: Vec<String>,
 }
@@ -311,10 +311,10 @@ impl LeftBehindReport {
 
 fn missing(namespace: MissingNamespace) -> MissingNamespaceReport {
     let MissingNamespace { name, types, left } = namespace;
-    let first = types
+    let held = types
         .iter()
-        .find_map(|(resource, stray)| Some((resource, stray.first.first()?)));
-    let next = first
+        .find_map(|(resource, stray)| Some((resource, stray.held.as_ref()?)));
+    let held = held
         .map(|(resource, object)| format!("kubectl finalizers explain {resource} {} -n {name}", object.name));
     let mut types: Vec<_> = types
         .into_iter()
@@ -326,6 +326,10 @@ fn missing(namespace: MissingNamespace) -> MissingNamespaceReport {
         })
         .collect();
     types.sort_by(|a, b| b.objects.cmp(&a.objects).then(a.resource.cmp(&b.resource)));
+    let next = held.unwrap_or_else(|| {
+        let all: Vec<_> = types.iter().map(|ty| ty.resource.as_str()).collect();
+        format!("kubectl get {} -n {name}", all.join(","))
+    });
     MissingNamespaceReport {
         objects: types.iter().map(|ty| ty.objects).sum(),
         types,

@@ -34,6 +34,8 @@ pub struct Stray {
     pub terminating: u64,
     /// The first ones by name; a dump does not keep the names of what has nothing to say.
     pub first: Vec<ObjectRef>,
+    /// One that is being deleted: what holds it can be told.
+    pub held: Option<ObjectRef>,
 }
 
 /// Namespace → `plural.group` → objects there.
@@ -45,7 +47,10 @@ impl Strays {
         let types = self.0.entry(namespace.to_owned()).or_default();
         let stray = types.entry(seen.object.type_name.clone()).or_default();
         stray.objects += 1;
-        stray.terminating += u64::from(seen.deletion.is_some());
+        if seen.deletion.is_some() {
+            stray.terminating += 1;
+            stray.held.get_or_insert_with(|| seen.object.clone());
+        }
         if stray.first.len() < NAMED && !seen.object.name.is_empty() {
             stray.first.push(seen.object.clone());
         }
@@ -60,6 +65,7 @@ impl Strays {
                 stray.terminating += more.terminating;
                 stray.first.extend(more.first);
                 stray.first.truncate(NAMED);
+                stray.held = stray.held.take().or(more.held);
             }
         }
     }

@@ -20,8 +20,9 @@ impl Scan<'_> {
             return Ok(());
         };
         if !self.options.no_headers {
+            let are = if left.count() == 1 { "is" } else { "are" };
             let heading = format!(
-                "LEFT BEHIND ({}), and nobody is going to delete it:",
+                "LEFT BEHIND ({}): should be gone, and {are} not being deleted",
                 count(left.count(), "object")
             );
             writeln!(out, "\n{}", self.style.heading(&self.wrap(&heading, 1)))?;
@@ -60,21 +61,16 @@ impl Scan<'_> {
             .collect();
         let types = gaps::some(&types, if self.options.wide { usize::MAX } else { 4 });
         let objects = count(namespace.objects, "object");
-        self.item(
-            &format!("{objects} in namespace {}", namespace.name),
-            None,
-            &format!("{}: {types}", namespace.reason),
-            out,
-        )?;
-        if !self.options.no_headers {
-            for (at, step) in namespace.steps.iter().enumerate() {
-                self.below(&format!("{}. {step}", at + 1), 8, out)?;
-            }
-            if let Some(next) = &namespace.next {
-                self.below(&format!("look closer: {next}"), 8, out)?;
-            }
+        let name = format!("{objects} in namespace {}:", namespace.name);
+        if self.options.no_headers {
+            return self.item(&name, None, &format!("{types}. {}", namespace.reason), out);
         }
-        Ok(())
+        self.item(&name, None, &types, out)?;
+        self.below(&namespace.reason, 4, out)?;
+        for (at, step) in namespace.steps.iter().enumerate() {
+            self.below(&format!("{}. {step}", at + 1), 7, out)?;
+        }
+        self.below(&format!("look closer: {}", namespace.next), 8, out)
     }
 
     fn left_objects(&self, objects: &LeftObjectsReport, out: &mut impl Write) -> io::Result<()> {

@@ -135,6 +135,7 @@ impl Saved {
             for (name, stray) in types {
                 if let Some(saved) = remains.strays.0.get(namespace).and_then(|types| types.get(name)) {
                     stray.first.clone_from(&saved.first);
+                    stray.held.clone_from(&saved.held);
                 }
             }
         }

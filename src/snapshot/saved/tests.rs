@@ -53,6 +53,7 @@ fn remains(seen: &Seen) -> Remains {
         objects: 3,
         terminating: 1,
         first: vec![seen.object.clone()],
+        held: Some(seen.object.clone()),
     };
     let volume = json!({
         "metadata": {"name": "pv-1", "managedFields": [

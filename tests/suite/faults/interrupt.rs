@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     PODS,
-    fake::{Fault, Running, object},
+    fake::{Fault, Kind, Running, cluster_object, object},
     healthy, plugin, timed,
 };
 use crate::harness::{Output, Plugin, Signal, wait};
@@ -82,4 +82,37 @@ fn nothing_is_said_to_be_gone_when_the_types_were_not_even_known() {
 fn a_scan_that_is_not_stopped_does_not_say_so() {
     let out = plugin(&healthy().start(), &[]).run().success();
     assert!(!out.contains("STOPPED"), "{out}");
+}
+
+/// Everything is listed, and one of the objects hangs when it is looked at.
+#[test]
+fn stopped_while_it_looks_for_reasons_it_says_how_far_it_came() {
+    let pod = |name: &str| {
+        object("db", name)
+            .finalizer("a/b")
+            .deleting("2026-01-01T00:00:00Z")
+    };
+    let one = format!("{}/hangs", PODS.replace("/pods", "/namespaces/db/pods"));
+    let server = healthy()
+        .with_type(Kind::new("", "v1", "persistentvolumes"))
+        .object("pods", pod("answers"))
+        .object("pods", pod("hangs"))
+        .object("persistentvolumes", cluster_object("pv-1"))
+        .on(&one, Fault::HangBeforeHeaders)
+        .start();
+    let out = interrupted(&server, &[], &one, 1);
+    assert_eq!(out.code, 130, "{out}");
+    for said in [
+        "pod/answers",
+        "pod/hangs",
+        "1 of 2 objects were not looked at one by one, because this was stopped",
+        "Not known whether there are volumes whose disks nobody deletes: stopped before 1 volumes were looked at",
+        "STOPPED before the end: everything was listed, but not everything was looked at, and reasons may be missing.",
+    ] {
+        assert!(out.stdout.contains(said), "{said}\n{out}");
+    }
+    let report = interrupted(&server, &["-o", "json"], &one, 2);
+    let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(report["interrupted"], true);
+    assert_eq!(report["leftBehind"]["notKnown"][0]["reason"], "Interrupted");
 }

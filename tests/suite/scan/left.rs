@@ -5,7 +5,10 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::json as report_of;
-use crate::harness::{Cluster, End, Options};
+use crate::{
+    explain::replayed::{assert_one_of, from, taken, timeless},
+    harness::{Cluster, End, Options},
+};
 
 /// Without a controller manager, so that things stay as the tests make them. Its part is played here by writing
 /// status, and by the bytes in etcd where the API server lets nobody choose a time.
@@ -56,13 +59,19 @@ fn forced_namespace(cluster: &Cluster) {
     assert!(cluster.get(["namespace", "lost"]).is_none());
 }
 
-/// A volume of a driver that is gone, one that was released just now, and one that is in use.
+/// Volumes whose disks should be gone: of a driver that is gone, Failed, and still attached. Beside them one that was
+/// released just now, one that is in use, one that is to be kept, and one that is being deleted already.
 fn volumes(cluster: &Cluster) {
     for (name, driver) in [
         ("pv-gone", "gone.example.com"),
         ("pv-fresh", "gone.example.com"),
         ("pv-bound", "csi.example.com"),
+        ("pv-kept", "gone.example.com"),
+        ("pv-failed", "csi.example.com"),
+        ("pv-attached", "csi.example.com"),
+        ("pv-going", "gone.example.com"),
     ] {
+        let policy = if name == "pv-kept" { "Retain" } else { "Delete" };
         cluster.apply(&format!(
             "
 apiVersion: v1
@@ -71,16 +80,30 @@ metadata: {{name: {name}, annotations: {{pv.kubernetes.io/provisioned-by: {drive
 spec:
   capacity: {{storage: 1Gi}}
   accessModes: [ReadWriteOnce]
-  persistentVolumeReclaimPolicy: Delete
+  persistentVolumeReclaimPolicy: {policy}
   csi: {{driver: {driver}, volumeHandle: disk-of-{name}}}
   claimRef: {{apiVersion: v1, kind: PersistentVolumeClaim, namespace: default, name: {name}}}
 "
         ));
     }
-    cluster.patch_status(
-        ["pv", "pv-gone"],
-        &json!({"phase": "Released", "lastPhaseTransitionTime": "2025-11-01T00:00:00Z"}),
-    );
+    for (name, phase) in [
+        ("pv-gone", "Released"),
+        ("pv-kept", "Released"),
+        ("pv-failed", "Failed"),
+        ("pv-attached", "Released"),
+        ("pv-going", "Released"),
+    ] {
+        let status = json!({"phase": phase, "lastPhaseTransitionTime": "2025-11-01T00:00:00Z"});
+        cluster.patch_status(["pv", name], &status);
+    }
+    // Being deleted, it is among the Terminating: said once is enough.
+    let held = r#"--patch={"metadata": {"finalizers": ["example.com/hold"]}}"#;
+    cluster
+        .kubectl(["patch", "pv", "pv-going", "--type=merge", held])
+        .success();
+    cluster
+        .kubectl(["delete", "pv", "pv-going", "--wait=false"])
+        .success();
     cluster.patch_status(["pv", "pv-fresh"], &json!({"phase": "Released"}));
     cluster.patch_status(["pv", "pv-bound"], &json!({"phase": "Bound"}));
     cluster.apply("{apiVersion: v1, kind: Node, metadata: {name: node-1}}");
@@ -100,10 +123,17 @@ fn attachments(cluster: &Cluster) {
             "2025-11-01T00:00:00Z",
         ),
         ("in-order", "node-1", "pv-bound", "2025-11-01T00:00:00Z"),
+        ("holds", "node-1", "pv-attached", "2025-11-01T00:00:00Z"),
+        ("going", "node-9", "pv-bound", "2025-11-01T00:00:00Z"),
     ] {
+        let finalizers = if name == "going" {
+            json!(["example.com/hold"])
+        } else {
+            json!([])
+        };
         let object = json!({
             "apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment",
-            "metadata": {"name": name, "uid": format!("uid-{name}"), "creationTimestamp": created},
+            "metadata": {"name": name, "uid": format!("uid-{name}"), "creationTimestamp": created, "finalizers": finalizers},
             "spec": {"attacher": "csi.example.com", "nodeName": node, "source": {"persistentVolumeName": volume}},
             "status": {"attached": true},
         });
@@ -112,6 +142,9 @@ fn attachments(cluster: &Cluster) {
             .etcdctl(["put", key.as_str(), object.to_string().as_str()])
             .success();
     }
+    cluster
+        .kubectl(["delete", "volumeattachment", "going", "--wait=false"])
+        .success();
     // Of a node that is not there either, but made just now.
     cluster.apply(
         "{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: fresh}, \
@@ -139,18 +172,37 @@ fn everything_that_was_left_behind_is_named_with_its_reason_and_nothing_else_is(
         lost["types"],
         json!([{"resource": "configmaps", "objects": 6, "terminating": 1, "first": ["c0", "c1", "c2"]}])
     );
-    assert_eq!(lost["next"], "kubectl finalizers explain configmaps c0 -n lost");
-    assert_eq!(first(left, "volumes"), ["pv-gone"]);
-    let volume = &left["volumes"]["first"][0];
-    assert_eq!(volume["verdict"], "orphaned", "{left:#}");
-    assert_eq!(
-        volume["reason"],
-        "Released, and its disk disk-of-pv-gone is not deleted though its policy is Delete: driver gone.example.com is \
-         not installed any more"
-    );
+    assert_eq!(lost["next"], "kubectl finalizers explain configmaps held -n lost");
+    assert_eq!(first(left, "volumes"), ["pv-attached", "pv-failed", "pv-gone"]);
+    for (at, verdict, reason) in [
+        (
+            0,
+            "waiting",
+            "Released, and its disk disk-of-pv-attached is not deleted though its policy is Delete: VolumeAttachment holds \
+             says that it is still attached to node node-1",
+        ),
+        (
+            1,
+            "stalled",
+            "Failed, and its disk disk-of-pv-failed is not deleted though its policy is Delete: the provisioner of \
+             csi.example.com never tries again what is Failed",
+        ),
+        (
+            2,
+            "orphaned",
+            "Released, and its disk disk-of-pv-gone is not deleted though its policy is Delete: driver gone.example.com \
+             is not installed any more",
+        ),
+    ] {
+        let volume = &left["volumes"]["first"][at];
+        assert_eq!(
+            (&volume["verdict"], &volume["reason"]),
+            (&json!(verdict), &json!(reason))
+        );
+    }
     assert_eq!(first(left, "attachments"), ["of-a-gone-volume", "to-a-gone-node"]);
     assert_eq!(left["notKnown"], json!([]));
-    assert_eq!(report["totals"]["leftBehind"], 9);
+    assert_eq!(report["totals"]["leftBehind"], 11);
 }
 
 #[test]
@@ -164,8 +216,9 @@ fn the_table_says_what_to_do_at_every_width() {
         let words: Vec<_> = out.split_whitespace().collect();
         let flat = words.join(" ");
         for said in [
-            "LEFT BEHIND (9 objects), and nobody is going to delete it:",
-            "6 objects in namespace lost Namespace lost does not exist: it was finalized by force",
+            "LEFT BEHIND (11 objects): should be gone, and are not being deleted",
+            "6 objects in namespace lost: 6 configmaps (c0, c1, c2 and 3 more) Namespace lost does not exist: it was finalized \
+             by force",
             "kubectl create namespace lost",
             "DATA LOSS if anything in it is still needed",
             "look closer: kubectl finalizers explain pv/pv-gone",
@@ -174,7 +227,11 @@ fn the_table_says_what_to_do_at_every_width() {
         ] {
             assert!(flat.contains(said), "{columns:?}: {said}\n{out}");
         }
-        assert!(!flat.contains("pv-fresh") && !flat.contains("in-order"), "{out}");
+        for unsaid in ["pv-fresh", "pv-kept", "pv-going", "in-order", "fresh", "going"] {
+            let named = |word: &&str| word.ends_with(&format!("/{unsaid}"));
+            let left = flat.split("LEFT BEHIND").nth(1).unwrap();
+            assert!(!left.split(' ').any(|word| named(&word)), "{unsaid}: {out}");
+        }
     }
 }
 
@@ -185,9 +242,9 @@ fn it_does_not_count_as_stuck_and_filters_apply() {
         CLUSTER.plugin(words).run()
     };
     // Nobody asked for its deletion, so a pipeline that waits for deletions does not wait for it.
-    let out = scan(&["pv", "--exit-code"]);
+    let out = scan(&["pv", "--finalizer", "kubernetes.io/pv-protection", "--exit-code"]);
     assert!(
-        out.code == 0 && out.stdout.contains("LEFT BEHIND (1 object)"),
+        out.code == 0 && out.stdout.contains("LEFT BEHIND (3 objects)"),
         "{out}"
     );
     let left = |words: &[&str]| {
@@ -202,7 +259,7 @@ fn it_does_not_count_as_stuck_and_filters_apply() {
     assert_eq!(left(&["-l", "a=b"])["volumes"]["count"], 0);
     let held = left(&["ns,cm", "--finalizer", "example.com/*"]);
     assert_eq!(held["namespaces"][0]["objects"], 1, "{held:#}");
-    assert_eq!(left(&["pv", "--older-than", "1h"])["volumes"]["count"], 1);
+    assert_eq!(left(&["pv", "--older-than", "1h"])["volumes"]["count"], 3);
     assert_eq!(left(&["pv", "--older-than", "100000d"])["volumes"]["count"], 0);
     // Named, the namespace is not needed.
     assert_eq!(left(&["-n", "lost"])["namespaces"][0]["objects"], 6);
@@ -232,9 +289,9 @@ fn what_may_not_be_read_is_not_called_empty() {
         .map(|one| (one["part"].as_str().unwrap(), one["reason"].as_str().unwrap()))
         .collect();
     assert_eq!(parts, [("namespaces", "Forbidden"), ("attachments", "Forbidden")]);
-    // Why the volume is left is weaker without the events; that it is left is seen.
-    assert_eq!(first(left, "volumes"), ["pv-gone"]);
-    assert_eq!(left["volumes"]["first"][0]["verdict"], "unknown");
+    // Why a volume is left is weaker without the events; that it is left is seen.
+    assert_eq!(first(left, "volumes"), ["pv-attached", "pv-failed", "pv-gone"]);
+    assert_eq!(left["volumes"]["first"][2]["verdict"], "unknown");
     let out = scan(&[]).run().success();
     assert!(
         out.contains(
@@ -248,4 +305,30 @@ fn what_may_not_be_read_is_not_called_empty() {
         out.contains("Not known whether there are attachments to nodes"),
         "{out}"
     );
+}
+
+#[test]
+fn a_snapshot_says_the_same() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = taken(&CLUSTER, &folder, "", "");
+    for line in [
+        "scan -o json",
+        "scan -n lost -o json",
+        "scan -n default -o json",
+        "scan pv -o json",
+        "scan ns,cm --finalizer example.com/* -o json",
+        "scan pv --older-than 1h -o json",
+        "scan --terminating -o json",
+        "scan",
+    ] {
+        let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+        let live = CLUSTER.plugin(words.clone()).run().success();
+        let saved = from(&file, words);
+        // The table says how long the reading took, and a file was not read for any time.
+        let took = |text: &str| {
+            let lines = text.lines().filter(|line| !line.contains(" types, "));
+            timeless(&lines.collect::<Vec<_>>().join("\n"))
+        };
+        assert_one_of(&took(&saved), &took(&live), &took(&live));
+    }
 }
