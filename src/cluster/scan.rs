@@ -24,6 +24,7 @@ use crate::{
     snapshot::{
         Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why, json,
         select::{Choice, mentions},
+        stray::missing_namespace,
     },
 };
 
@@ -441,11 +442,7 @@ impl Scanner<'_> {
             return;
         };
         let state = &mut *self.reading.0.borrow_mut();
-        state.notes.push(if state.tally.objects == 0 {
-            format!("there is no namespace {name}, and nothing was found in it; is the name right?")
-        } else {
-            format!("namespace {name} does not exist; the objects found in it were left behind when it went")
-        });
+        state.notes.push(missing_namespace(name, state.tally.objects));
     }
 
     /// One family of types, one after the other. Namespaced types that are forbidden everywhere go to

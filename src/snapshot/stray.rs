@@ -71,6 +71,15 @@ impl Strays {
     }
 }
 
+/// What is worth knowing when the namespace that was asked for does not exist.
+pub fn missing_namespace(name: &str, objects: u64) -> String {
+    if objects == 0 {
+        format!("there is no namespace {name}, and nothing was found in it; is the name right?")
+    } else {
+        format!("namespace {name} does not exist; the objects found in it were left behind when it went")
+    }
+}
+
 /// Whether objects of this type go by themselves: events are stored with a time to live
 /// (`kubernetes/kubernetes:pkg/registry/core/event/storage/storage.go`).
 pub(super) fn expires(ty: &ResourceType) -> bool {

@@ -10,6 +10,7 @@ use crate::{
         Gap, Item, Keep, NamespaceOnly, Namespaces, Seen, Snapshot, Strays, Tally, TypeRead, What, Why,
         load::Wanted,
         select::{Choice, mentions},
+        stray::missing_namespace,
     },
 };
 
@@ -79,6 +80,11 @@ impl Saved {
         gaps.dedup();
         types.sort_by_key(|read| read.ty.name());
         notes.extend(self.notes.iter().cloned());
+        if let Some(name) = namespace
+            && self.is_missing(name)
+        {
+            notes.push(missing_namespace(name, tally.objects));
+        }
         Ok(Snapshot {
             observed_at: self.head.observed_at,
             source: self.head.source.clone(),
@@ -117,6 +123,24 @@ impl Saved {
             Some(remains) if !elsewhere => remains.namespaces.clone(),
             _ => Namespaces::Unknown(Why::NotInDump),
         }
+    }
+
+    /// Whether there was no such namespace. Of one namespace alone, the file itself says so.
+    fn is_missing(&self, name: &str) -> bool {
+        let Some(remains) = &self.remains else {
+            return false;
+        };
+        let named = || {
+            let namespaces = self.kept.iter().map(|seen| &seen.object);
+            namespaces.filter(|object| object.type_name == "namespaces")
+        };
+        let read = self.counts.iter().find(|counted| counted.ty.is("", "namespaces"));
+        // One that nothing holds is not kept, and need not be the one that is asked for.
+        let all_named = read.is_some_and(|counted| counted.objects == named().count() as u64);
+        self.head.namespace.is_none()
+            && remains.namespaces == Namespaces::Known
+            && (remains.strays.0.contains_key(name)
+                || all_named && !named().any(|object| object.name == name))
     }
 
     /// Those of these types that were listed only in namespaces that exist: nobody looked outside of them.

@@ -315,6 +315,7 @@ fn a_snapshot_says_the_same() {
         "scan -o json",
         "scan -n lost -o json",
         "scan -n default -o json",
+        "scan -n no-such -o json",
         "scan pv -o json",
         "scan ns,cm --finalizer example.com/* -o json",
         "scan pv --older-than 1h -o json",
