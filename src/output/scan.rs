@@ -54,14 +54,22 @@ pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut imp
     Ok(())
 }
 
-/// Writes what was not read, for outputs that have no place of their own for it.
-pub fn write_not_read(report: &ScanReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
+/// Writes what was not read, for outputs that have no place of their own for it. `left` says whether they have one for
+/// what was left behind.
+pub fn write_not_read(
+    report: &ScanReport,
+    left: bool,
+    style: &Style,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let scan = Scan {
         report,
         options: Options::default(),
         style: *style,
     };
-    scan.left_not_known(out)?;
+    if left {
+        scan.left_not_known(out)?;
+    }
     scan.not_read(out)?;
     scan.stopped(out)
 }

@@ -84,21 +84,19 @@ impl NotKnown {
 
     /// So many were not looked at more closely.
     pub fn not_looked_at(part: Part, number: u64, stopped: bool) -> Self {
-        let what = match part {
-            Part::Namespaces => "namespaces that are not in the list",
-            Part::Volumes => "volumes",
-            Part::Attachments => "attachments",
+        let what = match (part, number) {
+            (Part::Namespaces, 1) => "1 namespace that is not in the list".to_owned(),
+            (Part::Namespaces, _) => format!("{number} namespaces that are not in the list"),
+            (Part::Volumes, 1) => "1 volume".to_owned(),
+            (Part::Volumes, _) => format!("{number} volumes"),
+            (Part::Attachments, 1) => "1 attachment".to_owned(),
+            (Part::Attachments, _) => format!("{number} attachments"),
         };
         let (reason, message) = if stopped {
-            (
-                "Interrupted",
-                format!("stopped before {number} {what} were looked at"),
-            )
+            ("Interrupted", format!("stopped before it looked at {what}"))
         } else {
-            (
-                "NotLookedAt",
-                format!("{number} {what} could not be looked at more closely within the limits of a scan"),
-            )
+            let message = format!("{what} could not be looked at more closely within the limits of a scan");
+            ("NotLookedAt", message)
         };
         NotKnown {
             part,

@@ -206,6 +206,7 @@ fn warn(report: &ScanReport, scan: &Scan) {
         // With stderr gone there is nobody left to tell.
         drop(output::scan::write_not_read(
             report,
+            scan.show.format != Format::Name,
             &terminal::plain(),
             &mut stderr().lock(),
         ));

@@ -61,7 +61,7 @@ impl Scan<'_> {
             .collect();
         let types = gaps::some(&types, if self.options.wide { usize::MAX } else { 4 });
         let objects = count(namespace.objects, "object");
-        let name = format!("{objects} in namespace {}:", namespace.name);
+        let name = format!("{objects} in namespace {}", namespace.name);
         if self.options.no_headers {
             return self.item(&name, None, &format!("{types}. {}", namespace.reason), out);
         }
@@ -158,7 +158,7 @@ fn not_known(left: &LeftBehindReport) -> Vec<String> {
         rest.retain(|one| !alike(one));
         lines.push(format!(
             "Not known whether there are {}: {}",
-            parts.join(", "),
+            parts.join(", or "),
             first.message
         ));
     }

@@ -96,7 +96,10 @@ impl Stuck {
         snapshot: &'a Snapshot,
         knowledge: &Knowledge,
     ) -> Vec<Looked<'a>> {
-        // What was answered last has not been looked at yet.
+        // What was answered last has not been looked at yet; if it was stopped, not even the objects themselves.
+        if let Some(facts) = &asking.facts {
+            self.take_objects(facts);
+        }
         self.round(asking, knowledge);
         let mut seen: BTreeMap<&ObjectRef, &Seen> =
             going(snapshot).map(|seen| (&seen.object, seen)).collect();

@@ -217,7 +217,7 @@ fn the_table_says_what_to_do_at_every_width() {
         let flat = words.join(" ");
         for said in [
             "LEFT BEHIND (11 objects): should be gone, and are not being deleted",
-            "6 objects in namespace lost: 6 configmaps (c0, c1, c2 and 3 more) Namespace lost does not exist: it was finalized \
+            "6 objects in namespace lost 6 configmaps (c0, c1, c2 and 3 more) Namespace lost does not exist: it was finalized \
              by force",
             "kubectl create namespace lost",
             "DATA LOSS if anything in it is still needed",
@@ -295,7 +295,7 @@ fn what_may_not_be_read_is_not_called_empty() {
     let out = scan(&[]).run().success();
     assert!(
         out.contains(
-            "Not known whether there are objects in namespaces that do not exist, attachments to nodes"
+            "Not known whether there are objects in namespaces that do not exist, or attachments to nodes"
         ),
         "{out}"
     );
