@@ -13,6 +13,7 @@ pub mod load;
 pub mod saved;
 pub mod select;
 pub mod selector;
+pub mod storage;
 pub mod stray;
 pub mod suspects;
 pub mod tally;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
+    storage::Storage,
     stray::{Namespaces, Stray, Strays},
     tally::{Keep, OnType, Tally, Usage},
 };

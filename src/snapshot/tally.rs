@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use jiff::Timestamp;
 
 use super::{
-    Left, Seen, Strays,
+    Left, Seen, Storage, Strays,
     filter::{Filter, Item},
     stray::expires,
 };
@@ -69,6 +69,8 @@ pub struct Tally {
     pub left: Left,
     /// What is in namespaces that do not exist.
     pub strays: Strays,
+    /// Nodes, volumes and attachments; none where only metadata went by.
+    pub storage: Option<Storage>,
 }
 
 impl Tally {
@@ -122,6 +124,9 @@ impl Tally {
             }
         }
         self.strays.absorb(other.strays);
+        if let Some(more) = other.storage {
+            self.storage.get_or_insert_default().absorb(more);
+        }
     }
 
     fn count_left(&mut self, namespace: &str, type_name: &str) {

@@ -102,8 +102,12 @@ impl Behind {
         let (mut volumes, mut attachments) = (None, None);
         // Asked only for what is being deleted, nobody wants to know of what is not.
         if !scan.view.terminating {
-            volumes = counted("persistentvolumes", Part::Volumes).map(Sort::new);
-            attachments = counted("volumeattachments", Part::Attachments).map(Sort::new);
+            // What went by whole and is in order is not gone through again.
+            let storage = snapshot.tally.storage.as_ref();
+            let fine = storage.is_some_and(|storage| !storage.may_have_volumes());
+            volumes = counted("persistentvolumes", Part::Volumes).map(|all| Sort::new(all, fine));
+            let fine = storage.is_some_and(|storage| !storage.may_have_attachments());
+            attachments = counted("volumeattachments", Part::Attachments).map(|all| Sort::new(all, fine));
             match &snapshot.namespaces {
                 Namespaces::NotAsked => {}
                 Namespaces::Unknown(why) => not_known.push(NotKnown::new(Part::Namespaces, why)),
@@ -161,14 +165,14 @@ impl Behind {
         let kept: Vec<_> = volumes.kept.into_iter().filter(due).collect();
         let lost = |one: &Object| self.is_lost(one);
         let lost: Vec<_> = attachments.kept.into_iter().filter(lost).collect();
-        if let Some(sort) = &mut self.volumes {
+        if let Some(sort) = self.volumes.as_mut().filter(|sort| !sort.done) {
             self.not_known
                 .extend(volumes.unread.iter().map(|why| not_known(Part::Volumes, why)));
             sort.done = volumes.unread.is_none();
             sort.more = volumes.more;
             sort.list = kept.into_iter().map(Suspect::new).collect();
         }
-        if let Some(sort) = &mut self.attachments {
+        if let Some(sort) = self.attachments.as_mut().filter(|sort| !sort.done) {
             self.not_known.extend(
                 attachments
                     .unread
@@ -230,18 +234,12 @@ impl Behind {
         self.round(asking, knowledge);
         let mut not_known = self.not_known;
         let told = |part| not_known.iter().any(|one: &NotKnown| one.part == part);
-        let untold = |part, done: Option<bool>, counted: u64| {
-            (done == Some(false) && counted > 0 && !told(part))
-                .then(|| NotKnown::not_looked_at(part, counted, stopped))
+        let untold = |part, counted: u64| {
+            (counted > 0 && !told(part)).then(|| NotKnown::not_looked_at(part, counted, stopped))
         };
-        let (volumes, attachments) = (self.volumes.as_ref(), self.attachments.as_ref());
         let untold = [
-            untold(Part::Volumes, volumes.map(|all| all.done), counted(volumes)),
-            untold(
-                Part::Attachments,
-                attachments.map(|all| all.done),
-                counted(attachments),
-            ),
+            untold(Part::Volumes, counted(self.volumes.as_ref())),
+            untold(Part::Attachments, counted(self.attachments.as_ref())),
         ];
         not_known.extend(untold.into_iter().flatten());
         let mut unseen = |part: Part, number: u64| {
@@ -313,10 +311,10 @@ impl Behind {
 }
 
 impl<T> Sort<T> {
-    fn new(counted: u64) -> Self {
+    fn new(counted: u64, done: bool) -> Self {
         Sort {
             counted,
-            done: false,
+            done,
             list: Vec::new(),
             more: 0,
         }
@@ -325,7 +323,7 @@ impl<T> Sort<T> {
 
 /// How many objects there are to go through.
 pub(super) fn counted<T>(sort: Option<&Sort<T>>) -> u64 {
-    sort.map_or(0, |sort| sort.counted)
+    sort.filter(|sort| !sort.done).map_or(0, |sort| sort.counted)
 }
 
 fn unreclaimed(one: &Unreclaimed, facts: &Facts, knowledge: &Knowledge) -> Looked {

@@ -98,6 +98,9 @@ fn stopped_while_it_looks_for_reasons_it_says_how_far_it_came() {
     let pod = object("web", "uses-it")
         .spec(json!({"nodeName": "n", "containers": [], "volumes": volumes}))
         .status(json!({"phase": "Running"}));
+    let over = cluster_object("pv-1")
+        .spec(json!({"persistentVolumeReclaimPolicy": "Delete"}))
+        .status(json!({"phase": "Released"}));
     let silent = "/api/v1/namespaces/db/pods";
     let server = healthy()
         .with_type(
@@ -109,7 +112,7 @@ fn stopped_while_it_looks_for_reasons_it_says_how_far_it_came() {
         .object("persistentvolumeclaims", claim("db"))
         .object("persistentvolumeclaims", claim("web"))
         .object("pods", pod)
-        .object("persistentvolumes", cluster_object("pv-1"))
+        .object("persistentvolumes", over)
         .on(silent, Fault::HangBeforeHeaders)
         .start();
     let out = interrupted(&server, &[], silent, 1);
