@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{ObjectName, ScanReport, gaps};
 use crate::{
@@ -252,18 +252,13 @@ pub struct LeftObjectReport {
     /// Since when, if that is known.
     pub since: Option<Timestamp>,
     /// For how long, in seconds.
-    #[serde(serialize_with = "seconds")]
-    pub for_seconds: Option<Age>,
+    pub for_seconds: Option<i64>,
     /// How it stands with whoever should clean it up.
     pub verdict: Verdict,
     /// Why.
     pub reason: String,
     /// What shows more.
     pub next: String,
-}
-
-fn seconds<S: Serializer>(age: &Option<Age>, serializer: S) -> Result<S::Ok, S::Error> {
-    age.map(|age| age.0.as_secs()).serialize(serializer)
 }
 
 impl ScanReport {
@@ -355,7 +350,7 @@ fn objects(all: LeftObjects, type_name: &str, now: Timestamp) -> LeftObjectsRepo
             next: format!("kubectl finalizers explain {type_name}/{}", object.name),
             object: (&object).into(),
             since: left.since,
-            for_seconds: left.since.map(|since| Age::between(since, now)),
+            for_seconds: left.since.map(|since| Age::between(since, now).0.as_secs()),
             verdict: left.verdict,
             reason: left.says,
         })

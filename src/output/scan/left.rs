@@ -2,8 +2,11 @@
 
 use std::io::{self, Write};
 
+use jiff::SignedDuration;
+
 use super::{Scan, count, thousands};
 use crate::{
+    object::Age,
     output::safe::harmless,
     report::{
         gaps,
@@ -82,7 +85,9 @@ impl Scan<'_> {
                 self.report.short.get(resource).unwrap_or(resource),
                 one.object.name
             );
-            let age = one.for_seconds.map(|age| age.to_string());
+            let age = one
+                .for_seconds
+                .map(|seconds| Age(SignedDuration::from_secs(seconds)).to_string());
             self.item(
                 &name,
                 age.as_deref(),
@@ -167,9 +172,9 @@ fn not_known(left: &LeftBehindReport) -> Vec<String> {
 
 /// The first names, and how many there are besides.
 fn some_of(names: &[String], all: u64) -> String {
-    let named = names.join(", ");
+    let listed = names.join(", ");
     match all.saturating_sub(names.len() as u64) {
-        0 => named,
-        rest => format!("{named} and {} more", thousands(rest)),
+        0 => listed,
+        rest => format!("{listed} and {} more", thousands(rest)),
     }
 }

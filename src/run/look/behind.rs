@@ -26,7 +26,7 @@ use crate::{
 
 /// What is looked for.
 pub(super) struct Behind {
-    namespaces: Option<Vec<Suspect<(String, BTreeMap<String, Stray>)>>>,
+    namespaces: Option<Vec<Suspect<Missing>>>,
     pub(super) volumes: Option<Sort<Unreclaimed>>,
     pub(super) attachments: Option<Sort<Object>>,
     not_known: Vec<NotKnown>,
@@ -34,6 +34,9 @@ pub(super) struct Behind {
     now: Timestamp,
     pub(super) most: usize,
 }
+
+/// A namespace that does not seem to exist, and what is in it by type.
+type Missing = (String, BTreeMap<String, Stray>);
 
 /// Objects of one type that look left behind.
 pub(super) struct Sort<T> {
