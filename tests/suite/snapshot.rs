@@ -9,19 +9,14 @@ use crate::{
         replayed::{assert_one_of, from, taken, timeless},
         told::condition,
     },
-    harness::{Cluster, Plugin, wait},
+    harness::{Cluster, Plugin},
     stuck,
 };
 
 /// The cluster of the examples, once its pod's grace period is over and the namespace controller has spoken: from
 /// then on it says the same for ever.
 static STUCK: LazyLock<Cluster> = LazyLock::new(|| {
-    let cluster = Cluster::start();
-    stuck::small_cluster(&cluster);
-    wait("the pod's grace period is over", Duration::from_secs(30), || {
-        let out = cluster.plugin(["scan", "pods", "-o", "json"]).run();
-        out.stdout.contains("\"stuck\": 1")
-    });
+    let cluster = stuck::settled();
     condition(&cluster, "pay", "NamespaceDeletionDiscoveryFailure", "True");
     cluster
 });

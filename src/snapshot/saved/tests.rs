@@ -91,8 +91,8 @@ fn remains(seen: &Seen) -> Remains {
 }
 
 /// A claim that a pod uses.
-pub(super) fn example() -> Saved {
-    let seen = Seen {
+fn seen() -> Seen {
+    Seen {
         object: ObjectRef {
             type_name: "persistentvolumeclaims".into(),
             kind: "PersistentVolumeClaim".into(),
@@ -111,7 +111,10 @@ pub(super) fn example() -> Saved {
             name: "kubernetes.io/pvc-protection".into(),
         }],
         conditions: Vec::new(),
-    };
+    }
+}
+
+pub(super) fn example() -> Saved {
     let gap = Gap {
         what: What::Type {
             name: "leases.coordination.k8s.io".into(),
@@ -160,7 +163,7 @@ pub(super) fn example() -> Saved {
             },
             Ok(Answer::Content(Box::new(Content {
                 counts: [("pods".to_owned(), 2)].into(),
-                kept: vec![seen.clone()],
+                kept: vec![seen()],
                 gaps: vec![gap.clone()],
             }))),
         ),
@@ -197,8 +200,8 @@ pub(super) fn example() -> Saved {
         ],
         gaps: vec![gap],
         notes: vec!["a note".into()],
-        remains: Some(remains(&seen)),
-        kept: vec![seen],
+        remains: Some(remains(&seen())),
+        kept: vec![seen()],
         answers: answers.into(),
     }
 }
