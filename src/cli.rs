@@ -158,7 +158,8 @@ pub struct ScanArgs {
     /// Tables without headings and without the closing lines
     #[arg(long)]
     pub no_headers: bool,
-    /// Exit 4 if something is stuck, 5 if nothing is but not everything could be read
+    /// Exit 4 if something is stuck, 5 if nothing is but not everything could be read. What was left behind does not
+    /// count
     #[arg(long)]
     pub exit_code: bool,
     /// Form of the output

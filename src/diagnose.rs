@@ -7,6 +7,7 @@
 mod admission;
 pub mod graph;
 pub mod holder;
+pub mod left;
 pub mod model;
 mod rules;
 pub mod view;

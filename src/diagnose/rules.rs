@@ -17,7 +17,8 @@ mod disk;
 mod holder;
 mod job_tracking;
 mod kubelet;
-mod leftbehind;
+pub(super) mod leftbehind;
+pub(super) mod lost_attachment;
 mod namespace;
 mod namespace_conditions;
 mod namespace_content;
@@ -40,6 +41,7 @@ mod storage;
 mod storage_tests;
 #[cfg(test)]
 mod taken_away;
+pub(super) mod unreclaimed;
 mod vac;
 mod volume;
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //! written to.
 
 mod catalog;
-mod causes;
 mod explain;
 mod knowledge;
+mod look;
 mod progress;
 mod scan;
 mod snapshot;

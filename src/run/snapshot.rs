@@ -10,7 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{block_on, scan, target::find, witness::Witness};
+use super::{
+    block_on,
+    look::{Limits, Look},
+    scan,
+    target::find,
+    witness::Witness,
+};
 use crate::{
     cluster::{self, Server, connect::connect},
     diagnose::diagnose,
@@ -22,7 +28,8 @@ use crate::{
     snapshot::{
         Snapshot, Why,
         facts::{Answer, Facts, Query, Resource},
-        saved::{Counted, FORMAT, Head, Saved, VERSION},
+        saved::{Counted, FORMAT, Head, Remains, Saved, VERSION},
+        suspects::Suspects,
     },
 };
 
@@ -95,7 +102,10 @@ async fn take(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Op
         return Ok(None);
     }
     let facts = cluster::first_look(&server).await?;
-    let mut saved = saved(snapshot, facts, &server, settings);
+    let Some(suspects) = suspects(&server, &snapshot, &settings.scan).await else {
+        return Ok(None);
+    };
+    let mut saved = saved(snapshot, facts, suspects, &server, settings);
     let named = named(&saved, settings)?;
     tokio::select! {
         result = ask(&server, &mut saved, settings, &named, knowledge) => result.map(|()| Some(saved)),
@@ -103,7 +113,25 @@ async fn take(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Op
     }
 }
 
-fn saved(snapshot: Snapshot, facts: Facts, server: &Server, settings: &settings::Snapshot) -> Saved {
+/// What looks left behind, of which a file holds no more than a scan would look at. None if the user stopped it.
+async fn suspects(server: &Server, snapshot: &Snapshot, scan: &settings::Scan) -> Option<Suspects> {
+    let mut look = Look::new(snapshot, scan, Limits::default());
+    let witness = Witness::Server(server);
+    tokio::select! {
+        suspects = look.go_through(&witness) => {
+            Some(suspects.unwrap_or_else(|| Suspects::unread(&Why::Interrupted)))
+        }
+        _ = tokio::signal::ctrl_c() => None,
+    }
+}
+
+fn saved(
+    snapshot: Snapshot,
+    facts: Facts,
+    suspects: Suspects,
+    server: &Server,
+    settings: &settings::Snapshot,
+) -> Saved {
     let mut in_namespaces: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for (namespace, types) in snapshot.tally.left {
         for (name, objects) in types {
@@ -145,6 +173,12 @@ fn saved(snapshot: Snapshot, facts: Facts, server: &Server, settings: &settings:
         gaps: snapshot.gaps,
         notes: snapshot.notes,
         kept,
+        remains: Some(Remains {
+            namespaces: snapshot.namespaces,
+            only_within: snapshot.only_within,
+            strays: snapshot.tally.strays,
+            suspects,
+        }),
         answers: BTreeMap::new(),
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
-use super::{Counted, Saved, record::Record};
+use super::{Counted, Remains, Saved, record::Record};
 use crate::snapshot::{
     Why,
     facts::{Answer, Object, Query},
@@ -58,6 +58,11 @@ impl<W: Write> Writer<W> {
         for seen in &saved.kept {
             writer.line(&Record::Kept(Cow::Borrowed(seen)))?;
         }
+        if let Some(remains) = &saved.remains {
+            let mut remains = remains.clone();
+            lighten_remains(&mut remains);
+            writer.line(&Record::Remains(Cow::Owned(remains)))?;
+        }
         for (query, answer) in &saved.answers {
             writer.answer(query, answer)?;
         }
@@ -101,6 +106,19 @@ fn lighten(answer: &mut Answer) {
     }
 }
 
+fn lighten_remains(remains: &mut Remains) {
+    for one in &mut remains.suspects.volumes.kept {
+        lighten_object(&mut one.volume);
+        one.attached.iter_mut().flatten().for_each(lighten_object);
+    }
+    remains
+        .suspects
+        .attachments
+        .kept
+        .iter_mut()
+        .for_each(lighten_object);
+}
+
 fn lighten_object(object: &mut Object) {
     let Some(whole) = object.value.as_object_mut() else {
         return;
@@ -112,7 +130,19 @@ fn lighten_object(object: &mut Object) {
         whole.retain(|key, _| matches!(&**key, "apiVersion" | "kind" | "metadata"));
     }
     if let Some(metadata) = whole.get_mut("metadata").and_then(|m| m.as_object_mut()) {
-        metadata.remove("managedFields");
+        // Who wrote which field is not needed; when a status was written is, of servers that say it nowhere else.
+        if let Some(fields) = metadata
+            .get_mut("managedFields")
+            .and_then(|fields| fields.as_array_mut())
+        {
+            fields.retain(|entry| entry.get("subresource").is_some_and(|name| name == "status"));
+            for entry in fields.iter_mut().filter_map(|entry| entry.as_object_mut()) {
+                entry.retain(|key, _| matches!(&**key, "subresource" | "time"));
+            }
+            if fields.is_empty() {
+                metadata.remove("managedFields");
+            }
+        }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(|a| a.as_object_mut()) {
             annotations.remove(LAST_APPLIED);
         }

@@ -8,6 +8,7 @@ mod dead_backends;
 mod deleting;
 mod interrupted;
 mod json;
+mod left;
 mod read_only;
 mod rights;
 mod terminal;

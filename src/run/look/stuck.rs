@@ -1,14 +1,8 @@
-//! After a scan: why each object that is being deleted is still there. Reads are shared between the objects, and
-//! there is a limit to how many there are, so that a cluster with hundreds of stuck objects stays as it is.
+//! Why each object that is being deleted is still there.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::{Duration, Instant},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use tokio::time::timeout;
-
-use super::witness::Witness;
+use super::asking::{Ask, Asking};
 use crate::{
     diagnose::{Diagnosis, diagnose, looks_into},
     knowledge::Knowledge,
@@ -20,46 +14,11 @@ use crate::{
     },
 };
 
-/// Requests at most, those for the objects themselves among them.
-const REQUESTS: usize = 400;
-/// Objects at most: they are held whole.
-const OBJECTS: usize = 500;
-/// Time at most.
-const LONGEST: Duration = Duration::from_secs(20);
-/// Rounds at most; a chain of waits is rarely longer than four.
-const ROUNDS: usize = 12;
-/// Queries that are sent together. What has been answered survives when the time is up.
-const TOGETHER: usize = 24;
-/// Objects of a type on one page of a list.
-const PAGE: u64 = 500;
-
-/// Looking at the objects that a scan found to be going.
-pub(super) struct Look {
+/// The objects that a scan found to be going.
+pub(super) struct Stuck {
     targets: Vec<Target>,
-    facts: Option<Facts>,
-    /// What the scan itself learned of the types, if it asked for all of them.
-    known: Option<Facts>,
-    /// Objects of each type, as the scan counted them.
-    counts: BTreeMap<String, u64>,
     /// What the scan itself has found in the namespaces that are going, if it looked at everything there.
     contents: BTreeMap<String, Content>,
-    left: usize,
-}
-
-/// What a scan of everything has learned of the server's types. One of chosen types has not kept the others.
-fn known(snapshot: &Snapshot) -> Facts {
-    let of_discovery = |gap: &&Gap| {
-        matches!(
-            gap.what,
-            What::Discovery | What::CoreGroup | What::Groups | What::GroupVersion { .. }
-        )
-    };
-    Facts {
-        now: snapshot.observed_at,
-        types: snapshot.types.iter().map(|read| read.ty.clone()).collect(),
-        gaps: snapshot.gaps.iter().filter(of_discovery).cloned().collect(),
-        answers: BTreeMap::new(),
-    }
 }
 
 struct Target {
@@ -77,10 +36,9 @@ enum State {
     NotLookedAt,
 }
 
-impl Look {
-    /// None if nothing is being deleted. `narrowed` says that not all of a namespace's content was read, `all_types`
-    /// that every type of the server was asked for: a scan of one namespace knows nothing of nodes.
-    pub(super) fn new(snapshot: &Snapshot, narrowed: bool, all_types: bool) -> Option<Self> {
+impl Stuck {
+    /// `narrowed` says that not all of a namespace's content was read, `most` how many objects may be looked at.
+    pub(super) fn new(snapshot: &Snapshot, narrowed: bool, most: usize) -> Self {
         let mut going: Vec<&Seen> = going(snapshot).collect();
         // The oldest first: if not all can be looked at, they have waited longest.
         going.sort_by_key(|seen| {
@@ -100,7 +58,7 @@ impl Look {
                 object: (!looks_into(&seen.object)).then(|| Object::from(*seen)),
                 state: if in_grace(seen) {
                     State::InGrace
-                } else if open < OBJECTS {
+                } else if open < most {
                     open += 1;
                     State::Open
                 } else {
@@ -109,70 +67,49 @@ impl Look {
             })
             .collect();
         let namespaces = going.iter().filter(|seen| seen.object.type_name == "namespaces");
-        Some(Look {
-            facts: None,
-            known: all_types.then(|| known(snapshot)),
-            counts: snapshot
-                .types
-                .iter()
-                .map(|read| (read.ty.name(), read.objects))
-                .collect(),
+        Stuck {
             contents: namespaces
                 .filter(|_| !narrowed)
                 .map(|seen| (seen.object.name.clone(), content(&seen.object.name, snapshot)))
                 .collect(),
-            left: REQUESTS,
             targets,
-        })
-        .filter(|look| !look.targets.is_empty())
+        }
     }
 
-    /// Looks until nothing is wanted any more, or the limits are reached.
-    pub(super) async fn run(&mut self, witness: Witness<'_>, knowledge: &Knowledge) {
-        if !self
-            .targets
+    /// Whether there is anything to look at.
+    pub(super) fn is_open(&self) -> bool {
+        self.targets
             .iter()
             .any(|target| matches!(target.state, State::Open))
-        {
-            return;
-        }
-        let began = Instant::now();
-        // Without the types nothing can be concluded from what is not there.
-        let mut facts = match self.known.take() {
-            Some(facts) => facts,
-            None => match timeout(LONGEST, witness.first_look()).await {
-                Ok(Ok(facts)) => facts,
-                _ => return,
-            },
-        };
-        for (namespace, content) in std::mem::take(&mut self.contents) {
-            let answer = Answer::Content(Box::new(content));
-            facts.answers.insert(Query::Content { namespace }, Ok(answer));
-        }
-        self.facts = Some(facts);
-        self.fetch(witness, began).await;
-        for _ in 0..ROUNDS {
-            let wanted = self.round(knowledge);
-            if wanted.is_empty() || !self.answer(witness, wanted, began).await {
-                return;
-            }
-        }
+    }
+
+    /// How many objects are done with, and how many there are.
+    pub(super) fn progress(&self) -> (usize, usize) {
+        let done = |target: &&Target| !matches!(target.state, State::Open);
+        (self.targets.iter().filter(done).count(), self.targets.len())
     }
 
     /// What came of it.
-    pub(super) fn finish<'a>(mut self, snapshot: &'a Snapshot, knowledge: &Knowledge) -> Vec<Looked<'a>> {
-        // What was answered last has not been looked at yet.
-        self.left = 0;
-        self.round(knowledge);
+    pub(super) fn finish<'a>(
+        mut self,
+        asking: &mut Asking,
+        snapshot: &'a Snapshot,
+        knowledge: &Knowledge,
+    ) -> Vec<Looked<'a>> {
+        // What was answered last has not been looked at yet; if it was stopped, not even the objects themselves.
+        if let Some(facts) = &asking.facts {
+            self.take_objects(facts);
+        }
+        self.round(asking, knowledge);
         let mut seen: BTreeMap<&ObjectRef, &Seen> =
             going(snapshot).map(|seen| (&seen.object, seen)).collect();
-        let facts = self.facts;
+        let facts = asking.facts.as_ref();
         self.targets
             .into_iter()
             .filter_map(|target| {
                 Some(Looked {
                     seen: seen.remove(&target.reference)?,
-                    content: inside(&target.reference, facts.as_ref()),
+                    content: inside(&target.reference, facts),
                     came_of_it: match target.state {
                         State::InGrace => Outcome::InGrace,
                         State::Explained(diagnosis) => Outcome::Explained(diagnosis),
@@ -186,7 +123,13 @@ impl Look {
     }
 
     /// The objects themselves: many of one type by a list of it, if that is cheaper, else each alone.
-    async fn fetch(&mut self, witness: Witness<'_>, began: Instant) {
+    pub(super) async fn fetch(&mut self, server: &impl Ask, asking: &mut Asking) {
+        if let Some(facts) = &mut asking.facts {
+            for (namespace, content) in std::mem::take(&mut self.contents) {
+                let answer = Answer::Content(Box::new(content));
+                facts.answers.insert(Query::Content { namespace }, Ok(answer));
+            }
+        }
         let mut by_type: BTreeMap<String, Vec<Query>> = BTreeMap::new();
         for target in &self.targets {
             if matches!(target.state, State::Open) && target.object.is_none() {
@@ -198,8 +141,7 @@ impl Look {
         }
         let mut queries = Vec::new();
         for (type_name, each) in by_type {
-            let pages = self.counts.get(&type_name).map(|count| pages(*count));
-            match pages {
+            match asking.pages_of(&type_name) {
                 Some(pages) if !is_confidential(&type_name) && pages * 10 < each.len() => {
                     let namespaces: BTreeSet<_> = each.iter().map(namespace).collect();
                     queries.push(Query::List {
@@ -213,26 +155,23 @@ impl Look {
                 _ => queries.extend(each),
             }
         }
-        queries.truncate(self.left);
-        self.left -= queries.len();
+        let queries = asking.afford(queries);
         let lists: Vec<_> = queries
             .iter()
             .filter(|query| matches!(query, Query::List { .. }))
             .cloned()
             .collect();
-        self.answer(witness, queries, began).await;
-        if let Some(facts) = &mut self.facts {
-            for list in &lists {
-                spread(list, &self.targets, facts);
-            }
-        }
-        self.take_objects();
-    }
-
-    fn take_objects(&mut self) {
-        let Some(facts) = &self.facts else {
+        asking.answer(server, queries).await;
+        let Some(facts) = &mut asking.facts else {
             return;
         };
+        for list in &lists {
+            spread(list, &self.targets, facts);
+        }
+        self.take_objects(facts);
+    }
+
+    fn take_objects(&mut self, facts: &Facts) {
         for target in &mut self.targets {
             if !matches!(target.state, State::Open) || target.object.is_some() {
                 continue;
@@ -255,74 +194,22 @@ impl Look {
 
     /// Diagnoses every object that is not yet understood and returns what they want to see, as far as the rest of
     /// the requests goes. Whoever does not get what it wants is given up.
-    fn round(&mut self, knowledge: &Knowledge) -> Vec<Query> {
-        let Some(facts) = &self.facts else {
-            return Vec::new();
-        };
+    pub(super) fn round(&mut self, asking: &mut Asking, knowledge: &Knowledge) -> Vec<Query> {
         let mut wanted = BTreeSet::new();
         for target in &mut self.targets {
-            let (State::Open, Some(object)) = (&target.state, &target.object) else {
+            let (State::Open, Some(object), Some(facts)) = (&target.state, &target.object, &asking.facts)
+            else {
                 continue;
             };
             let progress = diagnose(object, facts, knowledge);
             if progress.wanted.is_empty() {
                 target.state = State::Explained(Box::new(progress.diagnosis));
-            } else if !admit(&progress.wanted, &mut wanted, &mut self.left, |query| {
-                cost(query, facts, &self.counts)
-            }) {
+            } else if !asking.admit(&progress.wanted, &mut wanted) {
                 target.state = State::NotLookedAt;
             }
         }
         wanted.into_iter().collect()
     }
-
-    /// Answers the queries, a part at a time. Whether there was time for all.
-    async fn answer(&mut self, witness: Witness<'_>, queries: Vec<Query>, began: Instant) -> bool {
-        let Some(facts) = &mut self.facts else {
-            return false;
-        };
-        let mut all = true;
-        for part in queries.chunks(TOGETHER) {
-            let rest = LONGEST.saturating_sub(began.elapsed());
-            match timeout(rest, witness.answer(part.iter().cloned(), facts)).await {
-                Ok(answered) => all &= answered,
-                Err(_) => return false,
-            }
-        }
-        all
-    }
-}
-
-/// Adds what one object wants to what is read next, if all of it can be paid for.
-fn admit(
-    wants: &BTreeSet<Query>,
-    admitted: &mut BTreeSet<Query>,
-    left: &mut usize,
-    cost: impl Fn(&Query) -> usize,
-) -> bool {
-    let new: BTreeSet<_> = wants.difference(admitted).cloned().collect();
-    let price: usize = new.iter().map(cost).sum();
-    if price > *left {
-        return false;
-    }
-    *left -= price;
-    admitted.extend(new);
-    true
-}
-
-/// Requests that a query takes.
-fn cost(query: &Query, facts: &Facts, counts: &BTreeMap<String, u64>) -> usize {
-    match query {
-        Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
-        Query::List { resource, .. } => counts.get(&resource.name()).map_or(1, |count| pages(*count)),
-        Query::Content { .. } => facts.types.iter().filter(|ty| ty.namespaced).count(),
-    }
-}
-
-fn pages(objects: u64) -> usize {
-    usize::try_from(objects.div_ceil(PAGE))
-        .unwrap_or(usize::MAX / 100)
-        .max(1)
 }
 
 fn going(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
