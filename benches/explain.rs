@@ -1,9 +1,12 @@
 //! What `explain` costs beyond the reads that it needs: always against the same requests in the same run.
 //!
-//! `cargo bench --bench explain` fills a real control plane with 20,000 objects and explains, in turn and repeatedly
-//! with the yardstick, a claim in use, a volume bound to it, and a namespace that is stuck with what is in it. The
-//! yardstick is a recorded run of the same command: each round of requests in the same form, thrown away.
-//! `-- --objects 2000` and `-- --rounds 5` take other numbers.
+//! `cargo bench --bench explain` fills a real control plane with 20,000 objects and measures, in turn and repeatedly,
+//! for each of some stuck objects:
+//! - (a) the yardstick: the requests of a recorded run of the same command, in the same form, with the same
+//!   parallelism and in the same rounds (what was asked only after an answer waits for that answer), thrown away;
+//! - (b) `explain`.
+//!
+//! `-- --objects 8000` takes another size, and `-- --rounds 5` another number of pairs.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,15 +29,21 @@ mod replay;
 #[path = "support/yardstick.rs"]
 mod yardstick;
 
-use harness::{Cluster, Options};
-use measure::{paired, process, summary};
+use std::{thread, time::Duration};
 
-/// The namespace that is stuck, one of those that [`fill`] makes.
-const STUCK: &str = "ns-0";
-const TARGETS: [&[&str]; 3] = [
+use harness::{Cluster, Options, wait};
+use measure::{paired, process, summary};
+use replay::Request;
+use serde_json::json;
+
+/// A claim that three of fifty pods use, its volume, one of those pods, and of what [`fill`] makes a namespace and a
+/// type whose objects have finalizers.
+const TARGETS: [&[&str]; 5] = [
     &["explain", "pvc/data", "-n", "ns-1"],
     &["explain", "pv/disk"],
+    &["explain", "pod/pod-0", "-n", "ns-1"],
     &["explain", "ns/ns-0"],
+    &["explain", "crd/kind0s.g0.example.com"],
 ];
 
 fn main() {
@@ -46,7 +55,7 @@ fn main() {
         let at = arguments.iter().position(|argument| argument == flag);
         at.map_or(otherwise, |at| arguments[at + 1].parse().expect("a number"))
     };
-    let (objects, rounds) = (number("--objects", 20_000), number("--rounds", 15));
+    let (objects, rounds) = (number("--objects", 20_000), number("--rounds", 41));
     // Without the controller manager: nothing else asks the server for anything while it is measured.
     let cluster = Cluster::with(&Options {
         controller_manager: false,
@@ -69,12 +78,13 @@ fn in_turn(cluster: &Cluster, target: &[&str], times: usize) {
         reads.push(replay::measure(cluster.kubeconfig(), &rounds));
         explains.push(process(measure::PLUGIN, target, &environment));
     }
-    let requests: usize = rounds.iter().map(Vec::len).sum();
-    println!(
-        "{}: {requests} requests in {} rounds",
-        target.join(" "),
-        rounds.len()
+    assert_eq!(
+        paths(&rounds),
+        paths(&record::rounds(cluster, target)),
+        "{target:?} has changed while it was measured"
     );
+    let sizes: Vec<_> = rounds.iter().map(|round| round.len().to_string()).collect();
+    println!("{}: requests in rounds: {}", target.join(" "), sizes.join(", "));
     println!("(a)  the same requests      {}", summary(&reads));
     println!("(b)  explain                {}", summary(&explains));
     println!(
@@ -83,57 +93,106 @@ fn in_turn(cluster: &Cluster, target: &[&str], times: usize) {
     );
 }
 
-/// What is explained, as the controllers and a kubelet would have left it.
-fn stuck(cluster: &Cluster) {
-    let pods: String = (0..50)
-        .map(|n| {
-            let claim = if n < 3 { "data" } else { "other" };
-            format!(
-                "---
-{{apiVersion: v1, kind: Pod, metadata: {{name: pod-{n}, namespace: ns-1}}, spec: {{nodeName: node-1, automountServiceAccountToken: \
-                 false, containers: [{{name: c, image: i}}], volumes: [{{name: d, persistentVolumeClaim: {{claimName: {claim}}}}}]}}}}
-"
-            )
-        })
+/// What was asked for, whenever; of later pages, which have the server's own marks in them, the same as of the first.
+fn paths(rounds: &[Vec<Request>]) -> Vec<&str> {
+    let all = rounds.iter().flatten().map(|request| request.path.as_str());
+    let mut paths: Vec<_> = all
+        .map(|path| path.split("&continue=").next().unwrap_or(path))
         .collect();
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: ServiceAccount, metadata: {{name: default, namespace: ns-1}}}}
+    paths.sort_unstable();
+    paths
+}
+
+/// What is explained, as controllers and a kubelet would have left it.
+fn stuck(cluster: &Cluster) {
+    cluster.apply(
+        "
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: ns-1}}
 ---
-{{apiVersion: v1, kind: Node, metadata: {{name: node-1}}}}
+{apiVersion: v1, kind: Node, metadata: {name: node-1}}
 ---
-{{apiVersion: v1, kind: PersistentVolume, metadata: {{name: disk}}, spec: {{capacity: {{storage: 1Mi}}, accessModes: \
-         [ReadWriteOnce], persistentVolumeReclaimPolicy: Delete, csi: {{driver: d.example.com, volumeHandle: h}}}}}}
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: disk}
+spec:
+  capacity: {storage: 1Mi}
+  accessModes: [ReadWriteOnce]
+  persistentVolumeReclaimPolicy: Delete
+  claimRef: {namespace: ns-1, name: data}
+  csi: {driver: d.example.com, volumeHandle: h}
 ---
-{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data, namespace: ns-1}}, spec: {{volumeName: disk, \
-         storageClassName: '', accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}}}
-"
-    ));
-    cluster.apply(&pods);
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: ns-1}
+spec:
+  volumeName: disk
+  storageClassName: ''
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Mi}}
+",
+    );
+    let pods = (0..50).map(|n| pod(n, if n < 3 { "data" } else { "other" }));
+    cluster.apply(&pods.collect::<Vec<_>>().join("---"));
     let uid = cluster.get(["pvc", "data", "-n", "ns-1"]).unwrap()["metadata"]["uid"].clone();
-    let patch = serde_json::json!({"spec": {"claimRef": {"namespace": "ns-1", "name": "data", "uid": uid}}});
+    let patch = json!({"spec": {"claimRef": {"uid": uid}}}).to_string();
     cluster
-        .kubectl(["patch", "pv", "disk", "--type=merge", &format!("--patch={patch}")])
+        .kubectl(["patch", "pv", "disk", "--type=merge", "-p", &patch])
         .success();
-    let bound = serde_json::json!({"phase": "Bound"});
+    let bound = json!({"phase": "Bound"});
     cluster.patch_status(["pv", "disk"], &bound);
     cluster.patch_status(["pvc", "data", "-n", "ns-1"], &bound);
     for what in [
-        &["pvc", "data", "-n", "ns-1"][..],
-        &["pv", "disk"],
-        &["ns", STUCK],
+        &["pvc/data", "-n", "ns-1"][..],
+        &["pv/disk"],
+        &["pod/pod-0", "-n", "ns-1", "--grace-period=1"],
+        &["ns/ns-0"],
+        &["crd/kind0s.g0.example.com"],
     ] {
         let words = ["delete", "--wait=false"].iter().chain(what).copied();
         cluster.kubectl(words).success();
     }
     let condition = |ty: &str, reason: &str, message: &str| {
-        serde_json::json!({"type": ty, "status": "True", "reason": reason, "message": message,
+        json!({"type": ty, "status": "True", "reason": reason, "message": message,
             "lastTransitionTime": "2026-01-01T00:00:00Z"})
     };
-    cluster.patch_status(
-        ["ns", STUCK],
-        &serde_json::json!({"conditions": [
-            condition("NamespaceContentRemaining", "SomeResourcesRemain", "Some resources are remaining: configmaps. has 3 resource instances"),
-            condition("NamespaceFinalizersRemaining", "SomeFinalizersRemain", "Some content in the namespace has finalizers remaining: bench.example.com/holds in 3 resource instances"),
-        ]}),
+    let conditions = [
+        condition(
+            "NamespaceContentRemaining",
+            "SomeResourcesRemain",
+            "Some resources are remaining: configmaps. has 3 resource instances",
+        ),
+        condition(
+            "NamespaceFinalizersRemaining",
+            "SomeFinalizersRemain",
+            "Some content in the namespace has finalizers remaining: bench.example.com/holds in 3 resource instances",
+        ),
+    ];
+    cluster.patch_status(["ns", "ns-0"], &json!({"conditions": conditions}));
+    // What is explained must not change while it is measured: the API server has begun to delete the objects of the
+    // type, and the pod's grace period is over.
+    wait(
+        "the type's objects are being deleted",
+        Duration::from_secs(60),
+        || {
+            let of = cluster.get(["kind0s.g0.example.com", "-A"]).unwrap();
+            let mut objects = of["items"].as_array().unwrap().iter();
+            objects.all(|object| object["metadata"]["deletionTimestamp"].is_string())
+        },
     );
+    thread::sleep(Duration::from_secs(2));
+}
+
+fn pod(n: usize, claim: &str) -> String {
+    format!(
+        "
+apiVersion: v1
+kind: Pod
+metadata: {{name: pod-{n}, namespace: ns-1}}
+spec:
+  nodeName: node-1
+  automountServiceAccountToken: false
+  containers: [{{name: c, image: i}}]
+  volumes: [{{name: d, persistentVolumeClaim: {{claimName: {claim}}}}}]
+"
+    )
 }
