@@ -38,8 +38,17 @@ impl Drop for Proxy {
     }
 }
 
-/// Runs the plugin once and tells what it asked for: a round is what was sent before anything of it was answered.
+/// How often a run is recorded.
+const RECORDINGS: usize = 5;
+
+/// What the plugin asks for: a round is what was sent before all of it was answered. On a busy machine requests that
+/// could have gone side by side go one after the other, so this is the run of several that had the fewest rounds.
 pub fn rounds(cluster: &Cluster, arguments: &[&str]) -> Vec<Vec<Request>> {
+    let recordings = (0..RECORDINGS).map(|_| record(cluster, arguments));
+    recordings.min_by_key(Vec::len).unwrap()
+}
+
+fn record(cluster: &Cluster, arguments: &[&str]) -> Vec<Vec<Request>> {
     let mut proxy = Command::new(cluster.kubectl_program());
     proxy
         .args(["proxy", "--port=0", "--kubeconfig"])

@@ -1,5 +1,6 @@
 //! The yardstick for what asks in rounds: the same requests in the same form, those of a round side by side, thrown
-//! away. It runs as a process of its own, so that start-up and TLS cost both the same.
+//! away. It runs as a process of its own over the same client, so that start-up, TLS and HTTP cost both the same, and
+//! what is left is what the program makes of the answers.
 
 use std::{env, fs, path::Path};
 
