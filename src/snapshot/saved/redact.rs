@@ -89,7 +89,7 @@ impl Saved {
             answers.insert(mask.applied(query)?, mask.applied(answer)?);
         }
         let mut remains = mask.applied(self.remains)?;
-        for remains in &mut remains {
+        if let Some(remains) = &mut remains {
             let strays = std::mem::take(&mut remains.strays.0).into_iter();
             remains.strays.0 = strays.map(|(name, types)| (mask.text(&name), types)).collect();
         }
