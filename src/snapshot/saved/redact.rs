@@ -13,8 +13,11 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Counted, Saved};
-use crate::snapshot::facts::{Answer, Query};
+use super::{Counted, Remains, Saved};
+use crate::snapshot::{
+    Namespaces, Strays,
+    facts::{Answer, Query},
+};
 
 /// Every cluster has these.
 const COMMON: &[&str] = &[
@@ -104,6 +107,7 @@ impl Saved {
             gaps: mask.applied(self.gaps)?,
             notes: mask.applied(self.notes)?,
             kept: mask.applied(self.kept)?,
+            remains: self.remains.map(|remains| mask.remains(remains)).transpose()?,
             answers,
         })
     }
@@ -138,10 +142,12 @@ impl Saved {
         mask.learn(&self.head)?;
         mask.learn(&self.kept)?;
         mask.learn(&self.gaps)?;
+        mask.learn(&self.remains)?;
         for namespace in self
             .counts
             .iter()
             .flat_map(|counted| counted.in_namespaces.keys())
+            .chain(self.remains.iter().flat_map(|remains| remains.strays.0.keys()))
         {
             mask.hide(namespace);
         }
@@ -188,6 +194,22 @@ impl Mask {
                 self.hidden.insert(name.to_owned());
             }
         }
+    }
+
+    fn remains(&self, remains: Remains) -> serde_json::Result<Remains> {
+        let mut strays = Strays::default();
+        for (namespace, types) in remains.strays.0 {
+            strays.0.insert(self.text(&namespace), self.applied(types)?);
+        }
+        Ok(Remains {
+            namespaces: match remains.namespaces {
+                Namespaces::Unknown(why) => Namespaces::Unknown(self.applied(why)?),
+                known => known,
+            },
+            strays,
+            suspects: self.applied(remains.suspects)?,
+            only_within: remains.only_within,
+        })
     }
 
     /// In the order of the alphabet, so that the same names are hidden in the same way.
@@ -326,6 +348,10 @@ mod tests {
             .sum();
         assert_eq!(counts, 5);
         assert_eq!(redacted.answers.len(), saved.answers.len());
+        let remains = format!("{:?}", redacted.remains);
+        for name in ["lost", "pv-1", "csi-1"] {
+            assert!(!remains.contains(name), "{name} in {remains}");
+        }
         let again = saved.redacted(&public).expect("records are JSON");
         assert_eq!(again.notes, redacted.notes);
     }
