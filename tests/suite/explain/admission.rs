@@ -3,7 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::told::{Told, delete, goes, release, shell, told};
+use super::{
+    taken_away::withstands_less,
+    told::{Told, delete, goes, release, shell, told},
+};
 use crate::harness::{Cluster, Namespace, wait};
 
 use super::told::SOON;
@@ -207,6 +210,7 @@ fn what_is_advised_against_a_dead_webhook_works() {
         &fields(ns.name(), &json!({})),
     );
     let story = told(cluster, &target, ns.name());
+    withstands_less(cluster, &target, ns.name(), 20);
     story
         .says("failed calling webhook \"case.example.test\": failed to call webhook")
         .says("delete all webhook configurations")
@@ -351,6 +355,7 @@ fn a_policy_that_refuses_is_named_and_not_called_dead() {
     );
     wait("the policy is in force", SOON, || refused().is_some());
     let story = told(cluster, &target, ns.name());
+    withstands_less(cluster, &target, ns.name(), 20);
     assert_eq!(story.verdict(HOLD), "rejected", "{story}");
     let words = format!("ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request");
     assert!(refused().unwrap().contains(&words));
@@ -427,6 +432,7 @@ fn an_object_that_no_longer_passes_its_own_schema() {
     let refused = || refusal(cluster, &target, ns.name());
     wait("the schema is in force", SOON, || refused().is_some());
     let story = told(cluster, &target, ns.name());
+    withstands_less(cluster, &target, ns.name(), 20);
     assert_eq!(story.verdict(HOLD), "rejected", "{story}");
     let said = refused().unwrap();
     assert!(said.contains("spec: Required value"), "{said}");
@@ -481,6 +487,7 @@ fn an_object_whose_namespace_is_gone_takes_no_update() {
         refusal(cluster, &target, &name).is_some_and(|said| said.contains(&words))
     });
     let story: Told = told(cluster, &target, &name);
+    withstands_less(cluster, &target, &name, 20);
     assert_eq!(story.verdict(HOLD), "rejected", "{story}");
     story
         .says(&words)

@@ -1,7 +1,6 @@
 //! Definitions of types whose instances do not go.
 
 use super::{
-    replayed::replayed,
     taken_away::withstands_less,
     told::{SOON, delete, goes, release, told, told_to},
 };
@@ -26,7 +25,6 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
         ns.get([gadgets, "free"]).is_none()
     });
 
-    replayed(cluster, crd, "");
     let story = told(cluster, crd, "");
     assert_eq!(
         story.verdict("customresourcecleanup.apiextensions.k8s.io"),
