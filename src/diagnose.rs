@@ -5,10 +5,13 @@
 //! test of a rule is some facts and an answer.
 
 mod admission;
+pub mod complaint;
 pub mod graph;
 pub mod holder;
 pub mod model;
 mod rules;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod view;
 
 use std::collections::BTreeSet;

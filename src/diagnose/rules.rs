@@ -14,6 +14,7 @@ mod crd;
 mod dead_api;
 mod detach;
 mod disk;
+mod held;
 mod holder;
 mod job_tracking;
 mod kubelet;
@@ -40,6 +41,7 @@ mod storage;
 mod storage_tests;
 #[cfg(test)]
 mod taken_away;
+mod uncatalogued;
 mod vac;
 mod volume;
 #[cfg(test)]

@@ -369,7 +369,8 @@ fn an_object_whose_namespace_was_finalized_by_force() {
         .says("delete keys in etcd by hand")
         .never_advises("etcdctl")
         .is_careful();
-    withstands_less(cluster, &target, &name, 6);
+    // Six of them look for whoever removes what nobody has described.
+    withstands_less(cluster, &target, &name, 12);
 
     // Who may not see the namespace does not hear that it is gone.
     let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();

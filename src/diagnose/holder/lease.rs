@@ -8,18 +8,22 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{
-    model::{Evidence, Strength},
-    view::{Missing, View},
-};
+use super::trace::{Holder, Sign, Tells, Trace};
 use crate::{
+    diagnose::{
+        model::{Evidence, Strength},
+        view::{Missing, View},
+    },
     knowledge::{Entry, schema::glob},
-    object::Age,
+    object::{Age, Finalizer},
     snapshot::facts::Object,
 };
 
 /// Leaders may be late by this much more before they count as late: clocks differ, and API servers pause.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
+
+/// After so long without a renewal nobody is starting up or changing leaders any more.
+pub(super) const LONG_DEAD: SignedDuration = SignedDuration::from_mins(10);
 
 /// What is known of the holder's life.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +102,7 @@ fn filled(name: &str, driver: Option<&str>) -> Option<String> {
 }
 
 /// What a Lease tells, and when it was renewed.
-pub(super) fn of(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
+pub(in crate::diagnose) fn of(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
     let renewed = lease.time("/spec/renewTime")?;
     let lasts = SignedDuration::from_secs(lease.number("/spec/leaseDurationSeconds").unwrap_or(15));
     let ago = Age::between(renewed, now);
@@ -134,5 +138,45 @@ impl Life {
             value: format!("{ago} ago"),
             strength,
         })
+    }
+}
+
+/// Leases whose name ends in the finalizer's domain or the object's group, as operators made with Kubebuilder name
+/// them (`8f2a.example.com`).
+pub(super) fn by_domain(object: &Object, finalizer: &Finalizer, holder: &mut Holder, view: &View<'_>) {
+    let domain = finalizer.name.split('/').next().unwrap_or_default();
+    let words: Vec<_> = [domain, object.resource.group.as_str()]
+        .into_iter()
+        .filter(|word| word.contains('.') && !word.ends_with("k8s.io") && !word.ends_with("kubernetes.io"))
+        .collect();
+    if words.is_empty() {
+        return;
+    }
+    let leases = match view.list("coordination.k8s.io", "leases", "") {
+        Ok(leases) => leases,
+        Err(Missing::NotYet) => return,
+        Err(missing) => return holder.miss(missing.in_words()),
+    };
+    for lease in leases {
+        let named = words
+            .iter()
+            .any(|word| lease.name() == *word || lease.name().ends_with(&format!(".{word}")));
+        let Some((_, life)) = of(lease, view.now()).filter(|_| named) else {
+            continue;
+        };
+        let tells = match &life {
+            Life::Renewing { .. } => Tells::Alive,
+            Life::Stale { ago, .. } if ago.0 >= LONG_DEAD => Tells::Gone,
+            _ => Tells::Nothing,
+        };
+        if let Some(evidence) = life.evidence() {
+            holder.add(Sign::new(
+                Trace::Lease,
+                tells,
+                Strength::Moderate,
+                evidence.source,
+                format!("renewed {}", evidence.value),
+            ));
+        }
     }
 }
