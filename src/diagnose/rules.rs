@@ -40,7 +40,7 @@ mod storage;
 #[cfg(test)]
 mod storage_tests;
 #[cfg(test)]
-mod taken_away;
+pub(super) mod taken_away;
 mod uncatalogued;
 mod vac;
 mod volume;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Diagnosis, diagnose};
+use super::{Diagnosis, diagnose, rules::taken_away::withstands_less};
 use crate::{
     knowledge::Knowledge,
     snapshot::{
@@ -134,13 +134,16 @@ impl Cluster {
         self
     }
 
-    /// What is said of an object, which need not be one of the cluster's.
+    /// What is said of an object, which need not be one of the cluster's. With any less to see it must be weaker.
+    #[track_caller]
     pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();
-        self.answered(|facts| {
+        let (diagnosis, facts) = self.answered(|facts| {
             let progress = diagnose(target, facts, &knowledge);
-            (progress.diagnosis, progress.wanted)
-        })
+            ((progress.diagnosis, facts.clone()), progress.wanted)
+        });
+        withstands_less(target, &facts, &knowledge, |query| self.answer(query));
+        diagnosis
     }
 
     /// What `look` sees in the end, when all that it wants to see has been answered.

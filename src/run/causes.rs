@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::witness::Witness;
 use crate::{
-    diagnose::{Diagnosis, diagnose, looks_into},
+    diagnose::{Diagnosis, diagnose_with, looks_into, view::View},
     knowledge::Knowledge,
     object::ObjectRef,
     report::causes::{Looked, Outcome},
@@ -260,11 +260,12 @@ impl Look {
             return Vec::new();
         };
         let mut wanted = BTreeSet::new();
+        let view = View::new(facts, knowledge);
         for target in &mut self.targets {
             let (State::Open, Some(object)) = (&target.state, &target.object) else {
                 continue;
             };
-            let progress = diagnose(object, facts, knowledge);
+            let progress = diagnose_with(object, &view);
             if progress.wanted.is_empty() {
                 target.state = State::Explained(Box::new(progress.diagnosis));
             } else if !admit(&progress.wanted, &mut wanted, &mut self.left, |query| {

@@ -6,10 +6,7 @@ use super::{
     workload,
 };
 use crate::{
-    diagnose::{
-        model::Strength,
-        view::{Missing, View},
-    },
+    diagnose::{model::Strength, view::View},
     knowledge::{Entry, schema::glob},
     snapshot::facts::{By, Object},
 };
@@ -29,8 +26,7 @@ pub(super) fn named(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
         };
         match accounts {
             Ok(accounts) => found.extend(accounts.iter().filter(|account| glob(name, account.name()))),
-            Err(Missing::NotYet) => return,
-            Err(missing) => return holder.miss(missing.in_words()),
+            Err(missing) => return holder.miss(&missing),
         }
     }
     if names.is_empty() {
@@ -58,40 +54,45 @@ pub(super) fn named(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
 pub(super) fn by_rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
     let changers = match Changers::of(object, view) {
         Ok(changers) => changers,
-        Err(Missing::NotYet) => return,
-        Err(missing) => return holder.miss(missing.in_words()),
+        Err(missing) => return holder.miss(&missing),
     };
     let what = object.resource.name();
+    let source = "ClusterRoleBindings and RoleBindings";
     if changers.is_empty() {
-        holder.add(Sign::new(
+        let value = format!("no ServiceAccount may change {what}");
+        return holder.add(Sign::new(
             Trace::Account,
             Tells::Gone,
             Strength::Strong,
-            "ClusterRoleBindings and RoleBindings",
-            format!("no ServiceAccount may change {what}"),
+            source,
+            value,
         ));
-        return;
     }
-    if changers.named.is_empty() {
-        let who: Vec<_> = changers
+    let candidates = changers.candidates(object);
+    if candidates.is_empty() {
+        let everybody = changers
             .all
             .iter()
             .map(name)
-            .chain(changers.groups.iter().cloned())
-            .collect();
-        holder.add(Sign::new(
+            .chain(changers.groups.iter().cloned());
+        let outside = changers
+            .outside
+            .iter()
+            .map(|who| format!("{who}, which is no ServiceAccount,"));
+        let who: Vec<_> = outside.chain(everybody).take(LOOKED_INTO).collect();
+        let value = format!(
+            "no ServiceAccount is granted {what} by name; {} may change it",
+            who.join(", ")
+        );
+        return holder.add(Sign::new(
             Trace::Account,
             Tells::Nothing,
             Strength::Hint,
-            "ClusterRoleBindings and RoleBindings",
-            format!(
-                "nobody is granted {what} by name; {} may change everything",
-                who.join(", ")
-            ),
+            source,
+            value,
         ));
-        return;
     }
-    for (account, role) in changers.named.iter().take(LOOKED_INTO) {
+    for (account, role) in candidates.into_iter().take(LOOKED_INTO) {
         one(account, role, &what, holder, view);
     }
 }
@@ -115,8 +116,7 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
                 all.iter()
                     .filter(|workload| acts_as(workload, "/spec/template/spec") == account_name.as_str()),
             ),
-            Err(Missing::NotYet) => {}
-            Err(missing) => holder.miss(missing.in_words()),
+            Err(missing) => holder.miss(&missing),
         }
     }
     holder.add(Sign::new(
@@ -130,7 +130,8 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
     for workload in &running {
         workload::state(workload, Strength::Moderate, holder, view);
     }
-    if !running.is_empty() {
+    // What was not seen may be what runs as it.
+    if !running.is_empty() || holder.pending || !holder.unseen.is_empty() {
         return;
     }
     match view.list("", "pods", namespace) {
@@ -152,8 +153,7 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
                 ));
             }
         }
-        Err(Missing::NotYet) => {}
-        Err(missing) => holder.miss(missing.in_words()),
+        Err(missing) => holder.miss(&missing),
     }
 }
 
@@ -174,7 +174,7 @@ pub(super) fn lacks_rights(workload: &Object, object: &Object, holder: &mut Hold
     };
     let account = acts_as(workload, spec);
     match Changers::of(object, view) {
-        Ok(changers) if !changers.may(workload.namespace(), account) => holder.add(
+        Ok(changers) if !changers.may(workload.namespace(), account, object) => holder.add(
             Sign::new(
                 Trace::Account,
                 Tells::Failing,
@@ -187,6 +187,8 @@ pub(super) fn lacks_rights(workload: &Object, object: &Object, holder: &mut Hold
             )
             .about(workload.reference()),
         ),
-        Ok(_) | Err(_) => {}
+        Ok(_) => {}
+        // It runs, whether it may or not.
+        Err(missing) => holder.wait_for(&missing),
     }
 }

@@ -56,16 +56,7 @@ pub fn life(entry: &Entry, driver: Option<&str>, view: &View<'_>) -> Life {
         let Some(name) = filled(&lease.name, driver) else {
             continue;
         };
-        let found = match &lease.namespace {
-            Some(namespace) if !name.contains('*') => view
-                .object("coordination.k8s.io", "leases", namespace, &name)
-                .map(|lease| lease.into_iter().collect()),
-            _ => view.list("coordination.k8s.io", "leases", "").map(|all| {
-                all.iter()
-                    .filter(|lease| glob(&name, lease.name()))
-                    .collect::<Vec<_>>()
-            }),
-        };
+        let found = looked_up(lease.namespace.as_deref(), &name, view);
         match found {
             Ok(leases) => {
                 for lease in leases {
@@ -81,6 +72,20 @@ pub fn life(entry: &Entry, driver: Option<&str>, view: &View<'_>) -> Life {
         }
     }
     best.map_or(worst, |(_, life)| life)
+}
+
+/// The Leases of this name, or of this pattern.
+fn looked_up<'a>(namespace: Option<&str>, name: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+    match namespace {
+        Some(namespace) if !name.contains('*') => view
+            .object("coordination.k8s.io", "leases", namespace, name)
+            .map(|lease| lease.into_iter().collect()),
+        _ => Ok(view
+            .list("coordination.k8s.io", "leases", "")?
+            .iter()
+            .filter(|lease| glob(name, lease.name()))
+            .collect()),
+    }
 }
 
 /// A name with `{driver}` as csi-lib-utils writes it: everything but letters, digits and `-` becomes `-`.
@@ -141,6 +146,61 @@ impl Life {
     }
 }
 
+/// The Leases that the entry names, as signs of life. What the holder runs as has been looked for before.
+pub(super) fn named(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+    for lease in &entry.holder.leases {
+        let Some(name) = filled(&lease.name, None) else {
+            continue;
+        };
+        match looked_up(lease.namespace.as_deref(), &name, view) {
+            Ok(leases) => {
+                for found in leases {
+                    sign(found, lease.namespace.is_some(), Strength::Strong, holder, view);
+                }
+            }
+            Err(missing) => holder.miss(&missing),
+        }
+    }
+}
+
+/// What one Lease tells. One that may be in any namespace is that of another instance, if what we look for was found
+/// elsewhere and does not run; and nobody knows whose it is where workloads could not be looked at.
+fn sign(lease: &Object, is_placed: bool, strength: Strength, holder: &mut Holder, view: &View<'_>) {
+    let Some((renewed, life)) = of(lease, view.now()) else {
+        return;
+    };
+    let mut homes = holder
+        .signs
+        .iter()
+        .filter(|sign| sign.trace == Trace::Workload)
+        .filter_map(|sign| Some((sign.tells, sign.object.as_ref()?.namespace.as_deref()?)))
+        .filter(|(tells, _)| *tells != Tells::Nothing)
+        .peekable();
+    let of_another = homes.peek().is_some()
+        && homes.all(|(tells, home)| tells != Tells::Alive && home != lease.namespace());
+    let is_ours = is_placed || !of_another && holder.unseen.is_empty();
+    let (tells, strength) = match &life {
+        Life::Renewing { .. } if is_ours => (Tells::Alive, strength),
+        Life::Stale { ago, .. } if ago.0 >= LONG_DEAD => (Tells::Gone, Strength::Moderate),
+        _ => (Tells::Nothing, Strength::Moderate),
+    };
+    let (source, value) = match life.evidence() {
+        Some(evidence) => (evidence.source, format!("renewed {}", evidence.value)),
+        None => return,
+    };
+    holder.add(Sign::new(Trace::Lease, tells, strength, &source, value).at(Some(renewed)));
+    if of_another && !is_placed {
+        let value = "is that of another instance: what was looked for is in another namespace";
+        holder.add(Sign::new(
+            Trace::Lease,
+            Tells::Nothing,
+            Strength::Hint,
+            source,
+            value,
+        ));
+    }
+}
+
 /// Leases whose name ends in the finalizer's domain or the object's group, as operators made with Kubebuilder name
 /// them (`8f2a.example.com`).
 pub(super) fn by_domain(object: &Object, finalizer: &Finalizer, holder: &mut Holder, view: &View<'_>) {
@@ -154,29 +214,15 @@ pub(super) fn by_domain(object: &Object, finalizer: &Finalizer, holder: &mut Hol
     }
     let leases = match view.list("coordination.k8s.io", "leases", "") {
         Ok(leases) => leases,
-        Err(Missing::NotYet) => return,
-        Err(missing) => return holder.miss(missing.in_words()),
+        Err(missing) => return holder.miss(&missing),
     };
     for lease in leases {
-        let named = words
-            .iter()
-            .any(|word| lease.name() == *word || lease.name().ends_with(&format!(".{word}")));
-        let Some((_, life)) = of(lease, view.now()).filter(|_| named) else {
-            continue;
+        let fits = |word: &&str| {
+            let rest = lease.name().strip_suffix(*word);
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
-        let tells = match &life {
-            Life::Renewing { .. } => Tells::Alive,
-            Life::Stale { ago, .. } if ago.0 >= LONG_DEAD => Tells::Gone,
-            _ => Tells::Nothing,
-        };
-        if let Some(evidence) = life.evidence() {
-            holder.add(Sign::new(
-                Trace::Lease,
-                tells,
-                Strength::Moderate,
-                evidence.source,
-                format!("renewed {}", evidence.value),
-            ));
+        if words.iter().any(fits) {
+            sign(lease, false, Strength::Moderate, holder, view);
         }
     }
 }

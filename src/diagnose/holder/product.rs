@@ -21,15 +21,13 @@ pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
     let admission = "admissionregistration.k8s.io";
     for name in entry.holder.webhooks.iter().filter(|name| !name.contains('*')) {
         for plural in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {
-            if let Ok(Some(configuration)) = view.object(admission, plural, "", name) {
-                for webhook in configuration.list("/webhooks") {
-                    backend(
-                        configuration,
-                        webhook.pointer("/clientConfig/service"),
-                        holder,
-                        view,
-                    );
-                }
+            let found = view.object(admission, plural, "", name);
+            let Some(configuration) = seen(found, holder) else {
+                continue;
+            };
+            for webhook in configuration.list("/webhooks") {
+                let service = webhook.pointer("/clientConfig/service");
+                backend(configuration, service, holder, view);
             }
         }
     }
@@ -39,7 +37,8 @@ pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
         .iter()
         .filter(|name| !name.contains('*'))
     {
-        if let Ok(Some(service)) = view.object("apiregistration.k8s.io", "apiservices", "", name) {
+        let found = view.object("apiregistration.k8s.io", "apiservices", "", name);
+        if let Some(service) = seen(found, holder) {
             backend(service, service.value.pointer("/spec/service"), holder, view);
         }
     }
@@ -51,9 +50,8 @@ pub(super) fn definition<'a>(object: &Object, holder: &mut Holder, view: &View<'
         return None;
     }
     let name = object.resource.name();
-    let definition = view
-        .object("apiextensions.k8s.io", "customresourcedefinitions", "", &name)
-        .ok()??;
+    let found = view.object("apiextensions.k8s.io", "customresourcedefinitions", "", &name);
+    let definition = seen(found, holder)?;
     if definition.text("/spec/conversion/strategy") == "Webhook" {
         let service = definition
             .value
@@ -61,6 +59,14 @@ pub(super) fn definition<'a>(object: &Object, holder: &mut Holder, view: &View<'
         backend(definition, service, holder, view);
     }
     Some(definition)
+}
+
+/// What is there. What cannot be seen is one sign less.
+fn seen<'a>(found: Result<Option<&'a Object>, Missing>, holder: &mut Holder) -> Option<&'a Object> {
+    found.unwrap_or_else(|missing| {
+        holder.wait_for(&missing);
+        None
+    })
 }
 
 /// A Service that something of the product points at.
@@ -86,8 +92,8 @@ fn backend(of: &Object, service: Option<&Value>, holder: &mut Holder, view: &Vie
             )
             .about(of.reference()),
         ),
-        Ok(Some(_)) | Err(Missing::NotYet) => {}
-        Err(missing) => holder.miss(missing.in_words()),
+        Ok(Some(_)) => {}
+        Err(missing) => holder.wait_for(&missing),
     }
 }
 

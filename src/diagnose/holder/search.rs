@@ -1,17 +1,22 @@
 //! Looking for whoever must remove a finalizer: first by the names that the catalogue gives, then by what the
 //! cluster itself tells, and only as far as is needed for an answer.
 
+use jiff::SignedDuration;
+
 use super::{
-    Life, account, lease, product,
-    trace::{Holder, Sign, State, Tells, Trace},
+    account, lease, product,
+    trace::{Holder, State, Tells, Trace},
     workload, writer,
 };
 use crate::{
-    diagnose::{model::Strength, view::View},
+    diagnose::view::View,
     knowledge::{Entry, Runs},
-    object::Finalizer,
+    object::{Age, Finalizer},
     snapshot::facts::Object,
 };
+
+/// A holder that runs and has not done its work for so long is asked whether it may.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(3);
 
 /// The holder of a finalizer that the catalogue describes.
 pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &View<'_>) -> Holder {
@@ -19,8 +24,8 @@ pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &V
         elsewhere: elsewhere(entry.holder.runs),
         ..Holder::default()
     };
-    lease_of(entry, &mut holder, view);
     workload::look(entry, &mut holder, view);
+    lease::named(entry, &mut holder, view);
     account::named(entry, &mut holder, view);
     if entry.holder.runs == Runs::ControlPlane {
         // Many platforms hide theirs: what is not seen of it says nothing, only a Lease that it left does.
@@ -31,11 +36,14 @@ pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &V
     product::look(entry, &mut holder, view);
     product::definition(object, &mut holder, view);
     writer::look(object, finalizer, &mut holder, view);
+    if holder.pending {
+        return holder;
+    }
     match holder.state() {
-        // It runs: but may it do what it must?
-        State::Running => rights(object, &mut holder, view),
+        // It runs and does nothing: may it do what it must?
+        State::Running if is_late(object, view) => rights(object, &mut holder, view),
         // The names did not find it, nor prove it gone: whoever may change the object is a candidate.
-        State::Unknown if entry.holder.runs == Runs::InCluster => {
+        State::Unknown if entry.holder.runs == Runs::InCluster && holder.unseen.is_empty() => {
             account::by_rights(object, &mut holder, view);
         }
         _ => {}
@@ -46,11 +54,17 @@ pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &V
 /// The holder of a finalizer that nobody has described: by the rights on the object, its definition, its writers.
 pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Holder {
     let mut holder = Holder::default();
-    product::definition(object, &mut holder, view);
-    writer::look(object, finalizer, &mut holder, view);
-    lease::by_domain(object, finalizer, &mut holder, view);
     account::by_rights(object, &mut holder, view);
+    product::definition(object, &mut holder, view);
+    lease::by_domain(object, finalizer, &mut holder, view);
+    writer::look(object, finalizer, &mut holder, view);
     holder
+}
+
+fn is_late(object: &Object, view: &View<'_>) -> bool {
+    object
+        .deletion()
+        .is_some_and(|deletion| Age::between(deletion.requested_at(), view.now()).0 > PATIENCE)
 }
 
 fn elsewhere(runs: Runs) -> Option<&'static str> {
@@ -59,26 +73,6 @@ fn elsewhere(runs: Runs) -> Option<&'static str> {
         Runs::HiddenControlPlane => Some("in a control plane that nobody here can see"),
         Runs::OtherCluster => Some("in another cluster"),
         Runs::Outside => Some("outside any cluster"),
-    }
-}
-
-fn lease_of(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
-    let life = lease::life(entry, None, view);
-    let (tells, strength) = match &life {
-        Life::Renewing { .. } => (Tells::Alive, Strength::Strong),
-        Life::Stale { ago, .. } if ago.0 >= lease::LONG_DEAD => (Tells::Gone, Strength::Moderate),
-        Life::Stale { .. } => (Tells::Nothing, Strength::Moderate),
-        Life::NoLease => return,
-        Life::NotSeen(why) => return holder.miss(why.clone()),
-    };
-    if let Life::Renewing { lease, ago } | Life::Stale { lease, ago } = &life {
-        holder.add(Sign::new(
-            Trace::Lease,
-            tells,
-            strength,
-            format!("Lease {lease} spec.renewTime"),
-            format!("renewed {ago} ago"),
-        ));
     }
 }
 
@@ -94,7 +88,9 @@ fn rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
     };
     let (plural, group) = only.type_name.split_once('.').unwrap_or((&only.type_name, ""));
     let namespace = only.namespace.as_deref().unwrap_or_default();
-    if let Ok(Some(workload)) = view.object(group, plural, namespace, &only.name) {
-        account::lacks_rights(workload, object, holder, view);
+    match view.object(group, plural, namespace, &only.name) {
+        Ok(Some(workload)) => account::lacks_rights(workload, object, holder, view),
+        Ok(None) => {}
+        Err(missing) => holder.wait_for(&missing),
     }
 }

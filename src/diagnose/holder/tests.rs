@@ -278,6 +278,209 @@ fn a_stale_lease_alone_proves_nothing_more() {
     assert_eq!(verdict(&told), Verdict::Orphaned);
 }
 
+#[test]
+fn the_lease_of_another_instance_does_not_bring_it_to_life() {
+    let finalizer = "widgets.test/clean";
+    let off = |namespace: &str| {
+        let mut off = deployment(namespace, &json!({"app": "w"}), 0, 0);
+        off.value["metadata"]["name"] = "operator".into();
+        off
+    };
+    let lease = |namespace: &str| {
+        let mut lease = lease("2026-01-01T11:59:58Z");
+        lease.value["metadata"] = json!({"name": "8f2a.widgets.test", "namespace": namespace});
+        lease
+    };
+    let told = |home: &str| {
+        let mut all = vec![off("ops"), lease(home)];
+        all.extend(widget_rights("ops", "cert-manager"));
+        Cluster::of(all).explain(&widget())
+    };
+    let ours = told("ops");
+    assert!(
+        ours.waits[0].says.contains("It likely runs. Lease ops/8f2a"),
+        "{finalizer}: {ours:#?}"
+    );
+    let another = told("elsewhere");
+    assert!(another.waits[0].says.contains("switched off"), "{another:#?}");
+    assert!(
+        another
+            .evidence
+            .iter()
+            .any(|one| one.value.contains("of another instance"))
+    );
+}
+
+#[test]
+fn one_in_a_namespace_that_goes_cannot_be_repaired_there() {
+    let namespace = object(
+        "",
+        "namespaces",
+        "Namespace",
+        json!({"metadata": {"name": "cert-manager", "deletionTimestamp": "2026-01-01T11:00:00Z"}}),
+    );
+    let told = Cluster::of([
+        definition(),
+        deployment("cert-manager", &labels(), 1, 0),
+        namespace,
+    ])
+    .explain(&challenge());
+    assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
+    let roots: Vec<_> = told.waits[0].on.iter().map(|root| root.says.as_str()).collect();
+    assert!(
+        roots
+            .iter()
+            .any(|says| says.starts_with("is being deleted, for 60m")),
+        "{roots:?}"
+    );
+}
+
+#[test]
+fn kubernetes_writes_the_status_of_its_own_types_whoever_holds_them() {
+    let mut claim = object(
+        "",
+        "persistentvolumeclaims",
+        "PersistentVolumeClaim",
+        json!({"metadata": {"name": "c", "namespace": "n", "finalizers": ["widgets.test/clean"],
+            "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0,
+            "managedFields": [{"manager": "kube-controller-manager", "time": "2026-01-01T11:59:00Z",
+                "fieldsV1": {"f:status": {"f:phase": {}}}}]}}),
+    );
+    assert_eq!(verdict(&Cluster::default().explain(&claim)), Verdict::Unknown);
+    // Whoever put the finalizer on is another matter.
+    claim.value["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"] =
+        json!({"f:finalizers": {"v:\"widgets.test/clean\"": {}}});
+    assert_eq!(verdict(&Cluster::default().explain(&claim)), Verdict::Waiting);
+}
+
+#[test]
+fn what_was_written_before_it_was_switched_off_says_nothing() {
+    let mut off = deployment("cert-manager", &labels(), 0, 0);
+    off.value["metadata"]["managedFields"] = json!([{"manager": "kubectl", "time": "2026-01-01T11:57:00Z",
+        "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
+    let mut written = challenge();
+    let cluster = Cluster::of([definition(), off]);
+    for (time, words) in [
+        ("2026-01-01T11:56:00Z", "switched off"),
+        ("2026-01-01T11:58:00Z", "It likely runs"),
+    ] {
+        written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
+            "time": time, "fieldsV1": {"f:status": {}}}]);
+        let told = cluster.explain(&written);
+        assert!(told.waits[0].says.contains(words), "{time}: {told:#?}");
+    }
+}
+
+#[test]
+fn a_mark_is_named_and_taken_away() {
+    let mut marked = challenge();
+    marked.value["metadata"]["annotations"] = json!({"cluster.x-k8s.io/paused": "true"});
+    let told = installed().explain(&marked);
+    assert_eq!(verdict(&told), Verdict::Waiting);
+    assert!(
+        told.waits[0].on[0].says.contains("marked to be left alone"),
+        "{told:#?}"
+    );
+    let command = "kubectl -n pay annotate challenges.acme.cert-manager.io/api-cert cluster.x-k8s.io/paused-";
+    assert!(
+        told.steps
+            .iter()
+            .any(|step| step.command.as_deref() == Some(command)),
+        "{:#?}",
+        told.steps
+    );
+}
+
+/// A role on widgets and the subjects that have it.
+fn granted(role: &str, resources: &Value, subjects: &Value) -> [Object; 2] {
+    let [mut granted, mut bound] = rights("", "");
+    granted.value["metadata"]["name"] = role.into();
+    granted.value["rules"] =
+        json!([{"apiGroups": ["widgets.test"], "resources": resources, "verbs": ["update"]}]);
+    bound.value["metadata"]["name"] = role.into();
+    bound.value["roleRef"]["name"] = role.into();
+    bound.value["subjects"] = subjects.clone();
+    [granted, bound]
+}
+
+#[test]
+fn a_pipeline_that_may_edit_is_not_taken_for_the_controller() {
+    let account = |name: &str| json!([{"kind": "ServiceAccount", "namespace": "ops", "name": name}]);
+    let mut pipeline = deployment("ops", &json!({"app": "ci"}), 1, 1);
+    pipeline.value["metadata"]["name"] = "ci".into();
+    pipeline.value["spec"]["template"]["spec"]["serviceAccountName"] = "ci".into();
+    let mut all = vec![pipeline];
+    all.extend(granted("widget-editor", &json!(["widgets"]), &account("ci")));
+    let told = Cluster::of(all.clone()).explain(&widget());
+    assert!(
+        told.waits[0].says.contains("ops/ci"),
+        "nobody else may: {told:#?}"
+    );
+    all.extend(granted(
+        "widget-manager",
+        &json!(["widgets", "widgets/finalizers"]),
+        &account("manager"),
+    ));
+    let told = Cluster::of(all).explain(&widget());
+    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    assert!(!told.waits[0].says.contains("ops/ci"), "{told:#?}");
+}
+
+#[test]
+fn rights_are_counted_as_the_api_server_counts_them() {
+    let account = json!([{"kind": "ServiceAccount", "namespace": "cert-manager", "name": "cert-manager"}]);
+    let base = || {
+        vec![
+            definition(),
+            deployment("cert-manager", &labels(), 1, 1),
+            self::account("cert-manager", "cert-manager"),
+        ]
+    };
+    let with = |role: &str, change: &dyn Fn(&mut Value)| {
+        let [mut granted, bound] = granted(role, &json!(["challenges"]), &account);
+        granted.value["rules"][0]["apiGroups"] = json!(["acme.cert-manager.io"]);
+        change(&mut granted.value["rules"][0]);
+        let mut all = base();
+        all.extend([granted, bound]);
+        verdict(&Cluster::of(all).explain(&challenge()))
+    };
+    assert_eq!(with("r", &|_| {}), Verdict::Waiting);
+    assert_eq!(with("system:borrowed", &|_| {}), Verdict::Waiting);
+    assert_eq!(
+        with("r", &|rule| rule["resourceNames"] = json!(["api-cert"])),
+        Verdict::Waiting
+    );
+    assert_eq!(
+        with("r", &|rule| rule["resourceNames"] = json!(["another"])),
+        Verdict::Failing
+    );
+    assert_eq!(
+        with("r", &|rule| rule["verbs"] = json!(["get", "list", "watch"])),
+        Verdict::Failing
+    );
+    assert_eq!(
+        with("r", &|rule| rule["resources"] = json!(["challenges/status"])),
+        Verdict::Failing
+    );
+    assert_eq!(
+        with("r", &|rule| rule["apiGroups"] = json!([""])),
+        Verdict::Failing
+    );
+}
+
+#[test]
+fn somebody_outside_the_cluster_may_be_the_holder() {
+    let mut stale = lease("2026-01-01T10:00:00Z");
+    stale.value["metadata"] = json!({"name": "8f2a.widgets.test", "namespace": "ops"});
+    let told = Cluster::of([stale.clone()]).explain(&widget());
+    assert_eq!(verdict(&told), Verdict::Orphaned, "two signs: {told:#?}");
+    let user = json!([{"kind": "User", "name": "hub-agent"}]);
+    let mut all = vec![stale];
+    all.extend(granted("hub", &json!(["widgets", "widgets/status"]), &user));
+    let told = Cluster::of(all).explain(&widget());
+    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+}
+
 fn widget() -> Object {
     object(
         "widgets.test",
@@ -302,7 +505,9 @@ fn an_undescribed_holder_is_found_by_its_rights() {
     let told = Cluster::of(all).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
     assert!(
-        told.waits[0].says.contains("whoever it is"),
+        told.waits[0]
+            .says
+            .contains("It likely runs. Deployment ops/cert-manager"),
         "{}",
         told.waits[0].says
     );

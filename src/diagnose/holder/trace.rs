@@ -4,8 +4,13 @@
 //! different kinds, and only where every place in which it could have shown itself was looked at. One missing
 //! Lease, one failed probe, one Deployment of another name prove nothing.
 
+use jiff::Timestamp;
+
 use crate::{
-    diagnose::model::{Blocker, Evidence, Strength},
+    diagnose::{
+        model::{Blocker, Evidence, Strength},
+        view::Missing,
+    },
     object::ObjectRef,
 };
 
@@ -18,8 +23,10 @@ pub enum Trace {
     Workload,
     /// Who it acts as, and what that account may do.
     Account,
-    /// Other parts of the same product: its webhooks, API services, the place it was installed to.
+    /// Other parts of the same product: its webhooks and API services.
     Product,
+    /// The namespace that it is installed to.
+    Home,
     /// What it wrote to the object.
     Writer,
 }
@@ -54,6 +61,8 @@ pub struct Sign {
     pub strength: Strength,
     /// The object, where it is what stands in the way.
     pub object: Option<ObjectRef>,
+    /// Since when it is so, or when it was last seen so; none where nothing tells.
+    pub at: Option<Timestamp>,
 }
 
 impl Sign {
@@ -72,6 +81,7 @@ impl Sign {
             value: value.into(),
             strength,
             object: None,
+            at: None,
         }
     }
 
@@ -79,6 +89,13 @@ impl Sign {
     #[must_use]
     pub fn about(mut self, object: ObjectRef) -> Self {
         self.object = Some(object);
+        self
+    }
+
+    /// The same, with its time.
+    #[must_use]
+    pub fn at(mut self, time: Option<Timestamp>) -> Self {
+        self.at = time;
         self
     }
 
@@ -125,6 +142,8 @@ pub struct Holder {
     pub signs: Vec<Sign>,
     /// What could not be looked at.
     pub unseen: Vec<String>,
+    /// Whether something has been asked for and not been answered yet: nothing is final before.
+    pub pending: bool,
     /// That it does not run where one could see it, and where it does.
     pub elsewhere: Option<&'static str>,
 }
@@ -137,28 +156,51 @@ impl Holder {
         }
     }
 
-    /// Remembers what could not be looked at, once.
-    pub fn miss(&mut self, what: String) {
-        if !self.unseen.contains(&what) {
-            self.unseen.push(what);
+    /// Remembers that something could not be looked at, once, or not yet.
+    pub fn miss(&mut self, missing: &Missing) {
+        self.wait_for(missing);
+        if let Missing::Gap(_) = missing {
+            let what = missing.in_words();
+            if !self.unseen.contains(&what) {
+                self.unseen.push(what);
+            }
         }
     }
 
-    /// The conclusion. What runs is not gone, whatever else is missing; and where something could not be looked at,
-    /// nothing is gone.
+    /// Remembers what has not been answered yet, of something that could not show it alive: that it cannot be seen
+    /// leaves one sign less, and hides nothing.
+    pub fn wait_for(&mut self, missing: &Missing) {
+        self.pending |= *missing == Missing::NotYet;
+    }
+
+    /// The conclusion. What runs is not gone, whatever else is missing. Whatever is concluded from not having seen it
+    /// run needs to have looked everywhere.
     pub fn state(&self) -> State {
+        let seen_everywhere = self.unseen.is_empty();
         // One that may not do its work does not do it, however alive it is.
         if self.with(Tells::Failing).any(|sign| sign.trace == Trace::Account) {
             return State::Failing;
         }
-        for (tells, state) in [
-            (Tells::Alive, State::Running),
-            (Tells::Off, State::Off),
-            (Tells::Failing, State::Failing),
-        ] {
-            if self.with(tells).next().is_some() {
-                return state;
-            }
+        if self.with(Tells::Alive).any(|sign| sign.trace != Trace::Writer) {
+            return State::Running;
+        }
+        if !seen_everywhere {
+            return State::Unknown;
+        }
+        let wrote = self.with(Tells::Alive).filter_map(|sign| sign.at).max();
+        // Somebody else is at work if that was after this one had been switched off.
+        let off = |sign: &Sign| {
+            sign.at
+                .is_none_or(|since| wrote.is_none_or(|wrote| wrote <= since))
+        };
+        if self.with(Tells::Off).any(off) {
+            return State::Off;
+        }
+        if self.with(Tells::Failing).next().is_some() {
+            return State::Failing;
+        }
+        if wrote.is_some() {
+            return State::Running;
         }
         if self.elsewhere.is_some() {
             return State::Elsewhere;
@@ -166,7 +208,7 @@ impl Holder {
         let mut gone: Vec<_> = self.with(Tells::Gone).map(|sign| sign.trace).collect();
         gone.sort_unstable();
         gone.dedup();
-        if gone.len() >= 2 && self.unseen.is_empty() {
+        if gone.len() >= 2 {
             State::Gone
         } else {
             State::Unknown
@@ -199,7 +241,7 @@ mod tests {
         assert_eq!(twice_the_same.state(), State::Unknown);
         let mut two = holder(&[(Trace::Workload, Tells::Gone), (Trace::Account, Tells::Gone)]);
         assert_eq!(two.state(), State::Gone);
-        two.miss("leases could not be read".into());
+        two.unseen.push("leases could not be read".into());
         assert_eq!(two.state(), State::Unknown);
     }
 

@@ -8,7 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use super::trace::{Holder, Sign, Tells, Trace};
+use super::{
+    trace::{Holder, Sign, Tells, Trace},
+    writer::{self, Change},
+};
 use crate::{
     diagnose::{
         model::Strength,
@@ -35,9 +38,7 @@ pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
     for workload in &named {
         if let Err(missing) = one(workload, entry, holder, view) {
             complete = false;
-            if let Missing::Gap(_) = &missing {
-                holder.miss(missing.in_words());
-            }
+            holder.miss(&missing);
         }
     }
     if complete && holder.signs.len() == before {
@@ -162,6 +163,7 @@ pub(super) fn name_of(object: &Object) -> String {
 
 /// How a workload stands, as one sign.
 pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
+    let mut since = None;
     let (tells, value) = if let Some(deletion) = object.deletion() {
         let ago = Age::between(deletion.requested_at(), view.now());
         (Tells::Failing, format!("is itself being deleted, for {ago}"))
@@ -173,12 +175,40 @@ pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, vi
             active => (Tells::Alive, format!("{active} Pods run")),
         }
     } else {
-        of_replicas(object, view)
+        let scaled = writer::last_change(object, &["fieldsV1", "f:spec", "f:replicas"]);
+        since = scaled.as_ref().map(|change| change.time);
+        of_replicas(object, scaled.as_ref(), view)
     };
-    holder.add(Sign::new(Trace::Workload, tells, strength, name_of(object), value).about(object.reference()));
+    let sign = Sign::new(Trace::Workload, tells, strength, name_of(object), value);
+    holder.add(sign.about(object.reference()).at(since));
+    if tells == Tells::Failing {
+        home(object, strength, holder, view);
+    }
 }
 
-fn of_replicas(object: &Object, view: &View<'_>) -> (Tells, String) {
+/// Nothing starts in a namespace that is being deleted, whatever a workload in it is told.
+fn home(workload: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
+    match view.object("", "namespaces", "", workload.namespace()) {
+        Ok(Some(namespace)) => {
+            if let Some(deletion) = namespace.deletion() {
+                let ago = Age::between(deletion.requested_at(), view.now());
+                let value = format!(
+                    "is being deleted, for {ago}, with the holder in it: no Pod starts there any more"
+                );
+                let source = format!("Namespace {}", namespace.name());
+                let sign = Sign::new(Trace::Home, Tells::Failing, strength, source, value);
+                holder.add(
+                    sign.about(namespace.reference())
+                        .at(Some(deletion.requested_at())),
+                );
+            }
+        }
+        Ok(None) => {}
+        Err(missing) => holder.miss(&missing),
+    }
+}
+
+fn of_replicas(object: &Object, scaled: Option<&Change>, view: &View<'_>) -> (Tells, String) {
     let (wanted, ready) = if object.is("apps", "daemonsets") {
         (
             object
@@ -196,16 +226,10 @@ fn of_replicas(object: &Object, view: &View<'_>) -> (Tells, String) {
         return (Tells::Off, "is meant to run on no node".to_owned());
     }
     if wanted == 0 {
-        let who = super::writer::last_change(object, &["fieldsV1", "f:spec", "f:replicas"]).map_or_else(
-            String::new,
-            |change| {
-                format!(
-                    ", by {} {} ago",
-                    change.manager,
-                    Age::between(change.time, view.now())
-                )
-            },
-        );
+        let who = scaled.map_or_else(String::new, |change| {
+            let ago = Age::between(change.time, view.now());
+            format!(", by {} {ago} ago", change.manager)
+        });
         return (Tells::Off, format!("is scaled to 0 replicas{who}"));
     }
     if ready > 0 {
@@ -223,12 +247,14 @@ fn why_not(object: &Object, view: &View<'_>) -> String {
         .into_iter()
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
-    if !selector.is_empty()
-        && let Ok(pods) = view.search("", "pods", object.namespace(), By::Labels(selector.join(",")))
-    {
-        let said = pods.iter().find_map(trouble);
-        if let Some(said) = said {
-            return format!(": {said}");
+    if !selector.is_empty() {
+        match view.search("", "pods", object.namespace(), By::Labels(selector.join(","))) {
+            Ok(pods) => {
+                if let Some(said) = pods.iter().find_map(trouble) {
+                    return format!(": {said}");
+                }
+            }
+            Err(missing) => return format!(": why is not known, {}", missing.in_words()),
         }
     }
     // Nothing may create its Pods: no account, no room in a quota, a namespace that goes.

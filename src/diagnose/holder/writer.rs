@@ -69,27 +69,21 @@ pub(super) fn is_by_hand(manager: &str) -> bool {
 /// Who put the finalizer on, and whether somebody still writes the object's status.
 pub(super) fn look(object: &Object, finalizer: &Finalizer, holder: &mut Holder, view: &View<'_>) {
     let reference = format!("{} {} metadata.managedFields", object.kind, object.name());
+    let mut add = |tells: Tells, change: &Change, value: String| {
+        let sign = Sign::new(Trace::Writer, tells, Strength::Moderate, &reference, value);
+        holder.add(sign.at(Some(change.time)));
+    };
+    let ago = |change: &Change| Age::between(change.time, view.now());
     let item = format!("v:\"{}\"", finalizer.name);
-    if let Some(change) = last_change(object, &["fieldsV1", "f:metadata", "f:finalizers", &item]) {
-        let ago = Age::between(change.time, view.now());
-        let value = if is_by_hand(&change.manager) {
-            format!(
-                "{} put the finalizer on, as part of a manifest, {ago} ago: what removes it may never have run here",
-                change.manager
-            )
+    let author = last_change(object, &["fieldsV1", "f:metadata", "f:finalizers", &item]);
+    if let Some(author) = &author {
+        let what = if is_by_hand(&author.manager) {
+            "put the finalizer on, as part of a manifest: what removes it may never have run here. It did so"
         } else {
-            format!(
-                "{} put the finalizer on; its last change was {ago} ago",
-                change.manager
-            )
+            "put the finalizer on; its last change was"
         };
-        holder.add(Sign::new(
-            Trace::Writer,
-            Tells::Nothing,
-            Strength::Moderate,
-            &reference,
-            value,
-        ));
+        let value = format!("{} {what} {} ago", author.manager, ago(author));
+        add(Tells::Nothing, author, value);
     }
     let Some(change) = last_change(object, &["fieldsV1", "f:status"]) else {
         return;
@@ -97,23 +91,33 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, holder: &mut Holder, 
     if is_by_hand(&change.manager) {
         return;
     }
-    let ago = Age::between(change.time, view.now());
     let since = object
         .deletion()
         .is_some_and(|deletion| change.time > deletion.requested_at());
-    let tells = if since && ago.0 < RECENT {
+    let is_holder = match &author {
+        Some(author) if !is_by_hand(&author.manager) => author.manager == change.manager,
+        _ => is_of_the_group(object, finalizer),
+    };
+    let tells = if since && is_holder && ago(&change).0 < RECENT {
         Tells::Alive
     } else {
         Tells::Nothing
     };
-    let value = format!("{} wrote the status {ago} ago", change.manager);
-    holder.add(Sign::new(
-        Trace::Writer,
-        tells,
-        Strength::Moderate,
-        reference,
-        value,
-    ));
+    let value = format!("{} wrote the status {} ago", change.manager, ago(&change));
+    add(tells, &change, value);
+}
+
+/// Whether a custom type and a finalizer are of one product, so that who writes the status is likely who removes it.
+/// The status of built-in types is written by Kubernetes itself.
+fn is_of_the_group(object: &Object, finalizer: &Finalizer) -> bool {
+    let group = object.resource.group.as_str();
+    let domain = finalizer.name.split('/').next().unwrap_or_default();
+    let last_two = |name: &str| {
+        let mut parts: Vec<_> = name.rsplit('.').take(2).map(str::to_owned).collect();
+        parts.reverse();
+        parts.join(".")
+    };
+    group.contains('.') && !group.ends_with(".k8s.io") && last_two(group) == last_two(domain)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     let found = holder::described(object, finalizer, &entry, view);
     let mut finding = held::finding(object, finalizer, &filled(&entry.removed_by), &found, view);
     if entry.holder.runs == Runs::Nobody {
-        finding.say("; no released program removes it any more");
+        finding.say(". No released program removes it any more");
     }
     finding.say(format!(". It waits for this: {}", filled(&entry.waits_for.text)));
     for step in &entry.fix {

@@ -3,7 +3,7 @@
 use crate::{
     diagnose::{
         complaint::complaints,
-        holder::{Holder, Sign, State, Tells, paused},
+        holder::{Holder, Sign, State, Tells, Trace, paused},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -20,14 +20,18 @@ pub(super) fn finding(
     holder: &Holder,
     view: &View<'_>,
 ) -> Finding {
-    let mut finding = Finding::new(
-        Some(finalizer.clone()),
-        Verdict::Unknown,
-        format!("removed by {who}{}", in_words(holder)),
-    );
+    let says = format!("removed by {who}. {}", in_words(holder));
+    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Unknown, says);
     finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
     match holder.state() {
-        State::Running => runs(object, &mut finding, view),
+        State::Running => {
+            finding.wait.verdict = Verdict::Waiting;
+            marked(object, &mut finding);
+            complain(object, &mut finding, view);
+            if finding.wait.on.is_empty() && super::nothing_blocks(object, view) == Verdict::Stalled {
+                finding.steps.push(super::nudge(object));
+            }
+        }
         State::Off => {
             finding.wait.verdict = Verdict::Waiting;
             in_the_way(&mut finding, holder, Tells::Off);
@@ -40,63 +44,78 @@ pub(super) fn finding(
             finding.wait.verdict = Verdict::Orphaned;
             finding.steps.extend(bring_back(object, view));
         }
-        State::Elsewhere | State::Unknown => complain(object, &mut finding, view),
+        State::Elsewhere | State::Unknown => {
+            marked(object, &mut finding);
+            complain(object, &mut finding, view);
+        }
     }
     finding
 }
 
-/// How it stands with the holder, as the rest of a sentence about it.
+/// How it stands with the holder, in sentences of their own: each sign is one.
 fn in_words(holder: &Holder) -> String {
     let told = |tells: Tells| {
-        let all: Vec<_> = holder
-            .with(tells)
+        let signs = holder.with(tells);
+        let all: Vec<_> = signs
             .map(|sign| format!("{}: {}", sign.source, sign.value))
             .collect();
         all.join("; ")
     };
-    match holder.state() {
-        State::Running => format!(", which runs ({})", told(Tells::Alive)),
-        State::Off => format!(", which was switched off ({})", told(Tells::Off)),
-        State::Failing => format!(", which is there and cannot do it ({})", told(Tells::Failing)),
-        State::Gone => format!(", which is gone ({})", told(Tells::Gone)),
-        State::Elsewhere => format!(
-            ", which runs {} and cannot be seen from here",
-            holder.elsewhere.unwrap_or_default()
+    let likely = |tells: Tells| {
+        let known = holder.with(tells).any(|sign| sign.strength <= Strength::Strong);
+        if known { "" } else { "likely " }
+    };
+    let hidden = holder
+        .elsewhere
+        .map_or_else(String::new, |place| format!("It is one that runs {place}. "));
+    let state = match holder.state() {
+        State::Running => format!("It {}runs. {}", likely(Tells::Alive), told(Tells::Alive)),
+        State::Off => format!("It was {}switched off. {}", likely(Tells::Off), told(Tells::Off)),
+        State::Failing if holder.with(Tells::Alive).next().is_some() => format!(
+            "It {}runs. {}. But it may not do its work. {}",
+            likely(Tells::Alive),
+            told(Tells::Alive),
+            told(Tells::Failing)
         ),
+        State::Failing => format!(
+            "It {}cannot run. {}",
+            likely(Tells::Failing),
+            told(Tells::Failing)
+        ),
+        State::Gone => format!("It is gone. {}", told(Tells::Gone)),
+        State::Elsewhere => "It cannot be seen from here".to_owned(),
         State::Unknown if !holder.unseen.is_empty() => {
-            format!(
-                "; whether that is alive is not known: {}",
-                holder.unseen.join("; ")
-            )
+            format!("Whether it is alive is not known: {}", holder.unseen.join("; "))
         }
         State::Unknown => match told(Tells::Gone) {
             one if one.is_empty() => {
-                "; whether that is alive is not known: nothing shows it, which proves nothing".into()
+                "Whether it is alive is not known: nothing shows it, which proves nothing".into()
             }
-            one => format!("; whether that is alive is not known: {one}, which is one sign and no proof"),
+            one => format!("Whether it is alive is not known: {one}, which is one sign and no proof"),
         },
-    }
+    };
+    format!("{hidden}{state}")
 }
 
-/// It runs: what does it say, and was it told to leave this object alone?
-fn runs(object: &Object, finding: &mut Finding, view: &View<'_>) {
-    finding.wait.verdict = Verdict::Waiting;
-    let marks = paused::marks(object);
-    for mark in &marks {
+/// Whether its controller was told to leave this object alone.
+fn marked(object: &Object, finding: &mut Finding) {
+    for mark in paused::marks(object) {
+        let text = mark.to_string();
         finding.wait.on.push(Blocker::new(
             Some(object.reference()),
-            format!("is marked to be left alone ({mark}): its controller may do nothing while that is there"),
+            format!("is marked to be left alone ({text}): its controller may do nothing while that is there"),
         ));
         finding.evidence.push(Evidence {
             source: format!("{} {}", object.kind, object.name()),
-            value: mark.clone(),
+            value: text,
             strength: Strength::Moderate,
         });
-    }
-    complain(object, finding, view);
-    let is_late = super::nothing_blocks(object, view) == Verdict::Stalled;
-    if finding.wait.verdict == Verdict::Waiting && marks.is_empty() && is_late {
-        finding.steps.push(super::nudge(object));
+        finding.steps.push(Step {
+            when: "what to do",
+            text: "ask who marked it, and why; then take the mark away, and its controller goes on".into(),
+            command: Some(mark.undo(object)),
+            safety: Safety::Reversible,
+        });
     }
 }
 
@@ -118,6 +137,15 @@ fn in_the_way(finding: &mut Finding, holder: &Holder, tells: Tells) {
         if let Some(object) = &sign.object {
             finding.steps.push(match tells {
                 Tells::Off => switch_on(object),
+                _ if sign.trace == Trace::Home => Step {
+                    when: "what to do",
+                    text: format!(
+                        "let {} go first, then install the holder again: nothing in it can be started any more",
+                        object.name
+                    ),
+                    command: Some(format!("kubectl finalizers explain {} {}", object.type_name, object.name)),
+                    safety: Safety::Safe,
+                },
                 _ => Step {
                     when: "what to do",
                     text: format!("repair it: {}", sign.value),

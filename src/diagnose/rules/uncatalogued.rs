@@ -8,7 +8,7 @@
 use super::held;
 use crate::{
     diagnose::{
-        holder::{self, Tells},
+        holder,
         model::{Finding, Safety, Step},
         view::View,
     },
@@ -19,14 +19,14 @@ use crate::{
 
 pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let found = holder::undescribed(object, finalizer, view);
-    let who = match found.with(Tells::Alive).next() {
-        Some(_) => "whoever it is of those that may",
-        None => "its controller, which is not in the catalogue",
-    };
-    let mut finding = held::finding(object, finalizer, who, &found, view);
-    finding.say(
-        ". The catalogue does not have it: what it waits for, and what is lost without it, is not known",
+    let mut finding = held::finding(
+        object,
+        finalizer,
+        "a controller that is not in the catalogue",
+        &found,
+        view,
     );
+    finding.say(". What it waits for, and what is lost without it, is not known");
     finding.steps.push(Step {
         when: "what to do",
         text: "see what its name tells, and where to look for its controller".into(),
