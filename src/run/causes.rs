@@ -8,7 +8,10 @@ use std::{
 
 use tokio::time::timeout;
 
-use super::witness::Witness;
+use super::{
+    bundle::{Counts, bundled, pages, spread},
+    witness::Witness,
+};
 use crate::{
     diagnose::{Diagnosis, diagnose_with, looks_into, view::View},
     knowledge::Knowledge,
@@ -30,8 +33,6 @@ const LONGEST: Duration = Duration::from_secs(20);
 const ROUNDS: usize = 12;
 /// Queries that are sent together. What has been answered survives when the time is up.
 const TOGETHER: usize = 24;
-/// Objects of a type on one page of a list.
-const PAGE: u64 = 500;
 
 /// Looking at the objects that a scan found to be going.
 pub(super) struct Look {
@@ -40,7 +41,7 @@ pub(super) struct Look {
     /// What the scan itself learned of the types, if it asked for all of them.
     known: Option<Facts>,
     /// Objects of each type, as the scan counted them.
-    counts: BTreeMap<String, u64>,
+    counts: Counts,
     /// What the scan itself has found in the namespaces that are going, if it looked at everything there.
     contents: BTreeMap<String, Content>,
     left: usize,
@@ -185,47 +186,16 @@ impl Look {
             .collect()
     }
 
-    /// The objects themselves: many of one type by a list of it, if that is cheaper, else each alone.
+    /// The objects themselves.
     async fn fetch(&mut self, witness: Witness<'_>, began: Instant) {
-        let mut by_type: BTreeMap<String, Vec<Query>> = BTreeMap::new();
-        for target in &self.targets {
-            if matches!(target.state, State::Open) && target.object.is_none() {
-                by_type
-                    .entry(target.reference.type_name.clone())
-                    .or_default()
-                    .push(query(&target.reference));
-            }
-        }
-        let mut queries = Vec::new();
-        for (type_name, each) in by_type {
-            let pages = self.counts.get(&type_name).map(|count| pages(*count));
-            match pages {
-                Some(pages) if !is_confidential(&type_name) && pages * 10 < each.len() => {
-                    let namespaces: BTreeSet<_> = each.iter().map(namespace).collect();
-                    queries.push(Query::List {
-                        resource: resource(&type_name),
-                        namespace: match namespaces.into_iter().collect::<Vec<_>>().as_slice() {
-                            [Some(only)] => Some(only.clone()),
-                            _ => None,
-                        },
-                    });
-                }
-                _ => queries.extend(each),
-            }
-        }
-        queries.truncate(self.left);
-        self.left -= queries.len();
-        let lists: Vec<_> = queries
+        let unread = |target: &&Target| matches!(target.state, State::Open) && target.object.is_none();
+        let wanted: BTreeSet<_> = self
+            .targets
             .iter()
-            .filter(|query| matches!(query, Query::List { .. }))
-            .cloned()
+            .filter(unread)
+            .map(|target| query(&target.reference))
             .collect();
-        self.answer(witness, queries, began).await;
-        if let Some(facts) = &mut self.facts {
-            for list in &lists {
-                spread(list, &self.targets, facts);
-            }
-        }
+        self.answer(witness, wanted, began).await;
         self.take_objects();
     }
 
@@ -255,11 +225,11 @@ impl Look {
 
     /// Diagnoses every object that is not yet understood and returns what they want to see, as far as the rest of
     /// the requests goes. Whoever does not get what it wants is given up.
-    fn round(&mut self, knowledge: &Knowledge) -> Vec<Query> {
-        let Some(facts) = &self.facts else {
-            return Vec::new();
-        };
+    fn round(&mut self, knowledge: &Knowledge) -> BTreeSet<Query> {
         let mut wanted = BTreeSet::new();
+        let Some(facts) = &self.facts else {
+            return wanted;
+        };
         let view = View::new(facts, knowledge);
         for target in &mut self.targets {
             let (State::Open, Some(object)) = (&target.state, &target.object) else {
@@ -268,62 +238,73 @@ impl Look {
             let progress = diagnose_with(object, &view);
             if progress.wanted.is_empty() {
                 target.state = State::Explained(Box::new(progress.diagnosis));
-            } else if !admit(&progress.wanted, &mut wanted, &mut self.left, |query| {
-                cost(query, facts, &self.counts)
+            } else if !admit(&progress.wanted, &mut wanted, self.left, |all| {
+                price(&bundled(all, &self.counts, facts), facts, &self.counts)
             }) {
                 target.state = State::NotLookedAt;
             }
         }
-        wanted.into_iter().collect()
+        wanted
     }
 
     /// Answers the queries, a part at a time. Whether there was time for all.
-    async fn answer(&mut self, witness: Witness<'_>, queries: Vec<Query>, began: Instant) -> bool {
+    async fn answer(&mut self, witness: Witness<'_>, queries: BTreeSet<Query>, began: Instant) -> bool {
         let Some(facts) = &mut self.facts else {
             return false;
         };
+        // A file has its answers ready, and what it lacks it lacks in large as in small.
+        let mut asked: Vec<_> = match witness {
+            Witness::Dump(..) => queries.iter().cloned().collect(),
+            _ => bundled(&queries, &self.counts, facts).into_iter().collect(),
+        };
+        asked.truncate(self.left);
+        self.left -= asked
+            .iter()
+            .map(|query| cost(query, facts, &self.counts))
+            .sum::<usize>()
+            .min(self.left);
         let mut all = true;
-        for part in queries.chunks(TOGETHER) {
+        for part in asked.chunks(TOGETHER) {
             let rest = LONGEST.saturating_sub(began.elapsed());
             match timeout(rest, witness.answer(part.iter().cloned(), facts)).await {
                 Ok(answered) => all &= answered,
                 Err(_) => return false,
             }
         }
+        spread(&queries, facts);
         all
     }
 }
 
-/// Adds what one object wants to what is read next, if all of it can be paid for.
+/// Adds what one object wants to what is read next, if all of it together can be paid for.
 fn admit(
     wants: &BTreeSet<Query>,
     admitted: &mut BTreeSet<Query>,
-    left: &mut usize,
-    cost: impl Fn(&Query) -> usize,
+    left: usize,
+    price: impl Fn(&BTreeSet<Query>) -> usize,
 ) -> bool {
-    let new: BTreeSet<_> = wants.difference(admitted).cloned().collect();
-    let price: usize = new.iter().map(cost).sum();
-    if price > *left {
+    if wants.is_subset(admitted) {
+        return true;
+    }
+    let all: BTreeSet<_> = admitted.union(wants).cloned().collect();
+    if price(&all) > left {
         return false;
     }
-    *left -= price;
-    admitted.extend(new);
+    *admitted = all;
     true
 }
 
-/// Requests that a query takes.
-fn cost(query: &Query, facts: &Facts, counts: &BTreeMap<String, u64>) -> usize {
-    match query {
-        Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
-        Query::List { resource, .. } => counts.get(&resource.name()).map_or(1, |count| pages(*count)),
-        Query::Content { .. } => facts.types.iter().filter(|ty| ty.namespaced).count(),
-    }
+fn price(queries: &BTreeSet<Query>, facts: &Facts, counts: &Counts) -> usize {
+    queries.iter().map(|query| cost(query, facts, counts)).sum()
 }
 
-fn pages(objects: u64) -> usize {
-    usize::try_from(objects.div_ceil(PAGE))
-        .unwrap_or(usize::MAX / 100)
-        .max(1)
+/// Requests that a query takes.
+fn cost(query: &Query, facts: &Facts, counts: &Counts) -> usize {
+    match query {
+        Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
+        Query::List { resource, .. } => pages(&resource.name(), counts),
+        Query::Content { .. } => facts.types.iter().filter(|ty| ty.namespaced).count(),
+    }
 }
 
 fn going(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
@@ -335,22 +316,11 @@ fn resource(type_name: &str) -> Resource {
     Resource::new(group, plural)
 }
 
-fn is_confidential(type_name: &str) -> bool {
-    matches!(type_name, "secrets" | "configmaps")
-}
-
 fn query(object: &ObjectRef) -> Query {
     Query::Object {
         resource: resource(&object.type_name),
         namespace: object.namespace.clone(),
         name: object.name.clone(),
-    }
-}
-
-fn namespace(query: &Query) -> Option<String> {
-    match query {
-        Query::Object { namespace, .. } => namespace.clone(),
-        _ => None,
     }
 }
 
@@ -364,37 +334,6 @@ fn what(object: &ObjectRef) -> What {
         },
         None => What::Type { name, read: 0 },
     }
-}
-
-/// A list answers the questions after each of its objects, and after those that are not in it any more.
-fn spread(list: &Query, targets: &[Target], facts: &mut Facts) {
-    let Query::List { resource, namespace } = list else {
-        return;
-    };
-    let Some(answer) = facts.answers.get(list) else {
-        return;
-    };
-    let mut single = BTreeMap::new();
-    for target in targets {
-        let object = &target.reference;
-        let inside = namespace.is_none() || *namespace == object.namespace;
-        if object.type_name == resource.name() && inside {
-            let answer = match answer {
-                Ok(_) => Ok(Answer::Object(None)),
-                Err(why) => Err(why.clone()),
-            };
-            single.insert(query(object), answer);
-        }
-    }
-    if let Ok(Answer::List(objects)) = answer {
-        for object in objects {
-            if let Some(answer) = single.get_mut(&query(&object.reference())) {
-                *answer = Ok(Answer::Object(Some(Box::new(object.clone()))));
-            }
-        }
-    }
-    // It may be forbidden to list what may be read one by one, but not worth as many requests to find out.
-    facts.answers.extend(single);
 }
 
 /// What a complete scan has seen of a namespace.
