@@ -83,6 +83,7 @@ pub(super) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
 /// The same without what is said once for the whole diagnosis.
 fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
     let finalizers = object.finalizers();
+    let missed = view.missed();
     let mut findings: Vec<_> = finalizers
         .iter()
         .map(|finalizer| finding(object, finalizer, view))
@@ -93,7 +94,8 @@ fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
         } else if finalizers.is_empty() {
             findings.push(zombie::look(object, view));
         }
-        refused::look(object, &mut findings, view);
+        let blind = view.missed() > missed;
+        refused::look(object, &mut findings, blind, view);
         leftbehind::look(object, &mut findings, view);
     }
     findings

@@ -3,7 +3,7 @@
 
 use std::{
     any::Any,
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
@@ -50,6 +50,8 @@ pub struct View<'a> {
     pub knowledge: &'a Knowledge,
     wanted: RefCell<BTreeSet<Query>>,
     gaps: RefCell<BTreeSet<Gap>>,
+    /// How often something that was asked for could not be seen.
+    missed: Cell<usize>,
     /// The objects whose waits are being followed, from the target on.
     followed: RefCell<Vec<ObjectRef>>,
     /// What was worked out of the facts, which stay the same as long as this lives.
@@ -76,6 +78,7 @@ impl<'a> View<'a> {
             knowledge,
             wanted: RefCell::default(),
             gaps: RefCell::default(),
+            missed: Cell::default(),
             followed: RefCell::default(),
             worked_out: RefCell::default(),
         }
@@ -229,6 +232,9 @@ impl<'a> View<'a> {
         })? {
             Answer::Content(content) => {
                 self.gaps.borrow_mut().extend(content.gaps.iter().cloned());
+                if !content.gaps.is_empty() {
+                    self.missed.update(|missed| missed + 1);
+                }
                 Ok(Some(content))
             }
             _ => Ok(None),
@@ -245,7 +251,20 @@ impl<'a> View<'a> {
         self.gaps.borrow_mut().insert(gap.clone());
     }
 
+    /// Grows whenever something that was asked for could not be seen, or not yet.
+    pub fn missed(&self) -> usize {
+        self.missed.get()
+    }
+
     fn ask(&self, query: Query) -> Result<&'a Answer, Missing> {
+        let answer = self.look_up(query);
+        if answer.is_err() {
+            self.missed.update(|missed| missed + 1);
+        }
+        answer
+    }
+
+    fn look_up(&self, query: Query) -> Result<&'a Answer, Missing> {
         match self.facts.answers.get(&query) {
             Some(Ok(answer)) => Ok(answer),
             Some(Err(why)) => {

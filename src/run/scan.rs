@@ -39,20 +39,17 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
         }
         Source::Files(paths) => {
             let mut stdin = stdin().lock();
-            match load::saved(paths, &mut stdin)? {
-                Some(saved) => {
-                    let mut scan = scan.clone();
-                    if let (Scope::All, Some(namespace)) = (&scan.scope, &saved.head.namespace) {
-                        scan.scope = Scope::Namespace(namespace.clone());
-                        scan.view.namespace = Some(namespace.clone());
-                    }
-                    let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
-                    told(&scan, knowledge, found, None)
+            if let Some(saved) = load::saved(paths, &mut stdin)? {
+                let mut scan = scan.clone();
+                if let (Scope::All, Some(namespace)) = (&scan.scope, &saved.head.namespace) {
+                    scan.scope = Scope::Namespace(namespace.clone());
+                    scan.view.namespace = Some(namespace.clone());
                 }
-                None => {
-                    let snapshot = load::load(paths, &mut stdin, &wanted(scan))?;
-                    told(scan, knowledge, (snapshot, None), None)
-                }
+                let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
+                told(&scan, knowledge, found, None)
+            } else {
+                let snapshot = load::load(paths, &mut stdin, &wanted(scan))?;
+                told(scan, knowledge, (snapshot, None), None)
             }
         }
     }

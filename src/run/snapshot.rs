@@ -139,7 +139,9 @@ fn named(saved: &Saved, settings: &settings::Snapshot) -> Result<Vec<Query>, Err
             Ok(find::question(&ty, Some(&saved.head.default_namespace), name))
         })
         .collect();
-    notes.iter().for_each(|note| super::warn(note));
+    for note in &notes {
+        super::warn(note);
+    }
     named
 }
 

@@ -128,7 +128,7 @@ fn without_the_right_to_see_more_reasons_are_weaker_and_say_so_once() {
     let report = json(&out);
     assert_eq!(row(&report, "data-0")["verdict"], "unknown", "{out}");
     // The claim is there: that much is seen, and the volume waits for it.
-    assert_eq!(row(&report, "pvc-6791fdd4")["verdict"], "in-use", "{out}");
+    assert_eq!(row(&report, "pvc-6791fdd4")["verdict"], "waiting", "{out}");
     // Everything that was asked for has been listed; what is missing is about reasons.
     assert_eq!(report["complete"], true, "{out}");
     let gaps = report["weakerFor"].as_array().unwrap();

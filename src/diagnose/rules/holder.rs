@@ -164,7 +164,10 @@ impl Holder {
             return;
         }
         if !self.is_gone() {
-            self.or_late(finding, object);
+            // It may as well be gone.
+            if self.unseen.is_empty() {
+                self.or_late(finding, object);
+            }
             return;
         }
         let finalizer = finding.wait.finalizer.clone();

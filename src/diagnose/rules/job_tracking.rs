@@ -31,7 +31,7 @@ pub(super) fn look(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Find
     let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind, name, uid) = (field("apiVersion"), field("kind"), field("name"), field("uid"));
     if !(api_version.starts_with("batch/") && kind == "Job") {
-        return foreign(pod, finalizer, api_version, kind, name);
+        return foreign(pod, finalizer, (api_version, kind, name), view);
     }
     match view.object("batch", "jobs", pod.namespace(), name) {
         Err(missing) => Finding::new(
@@ -74,8 +74,14 @@ fn uncounted(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>) ->
 }
 
 /// The Job controller does not look after pods of other kinds.
-fn foreign(pod: &Object, finalizer: &Finalizer, api_version: &str, kind: &str, name: &str) -> Finding {
+fn foreign(
+    pod: &Object,
+    finalizer: &Finalizer,
+    (api_version, kind, name): (&str, &str, &str),
+    view: &View<'_>,
+) -> Finding {
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    let ty = view.kind(group, kind);
     let group = if group.is_empty() { "the core group" } else { group };
     let mut finding = Finding::new(
         Some(finalizer.clone()),
@@ -86,10 +92,11 @@ fn foreign(pod: &Object, finalizer: &Finalizer, api_version: &str, kind: &str, n
         ),
     );
     finding.wait.on.push(Blocker::new(
-        Some(ObjectRef {
+        ty.map(|ty| ObjectRef {
+            type_name: ty.name(),
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
-            namespace: Some(pod.namespace().to_owned()),
+            namespace: ty.namespaced.then(|| pod.namespace().to_owned()),
             name: name.to_owned(),
             ..ObjectRef::default()
         }),

@@ -136,6 +136,8 @@ fn left(
         if let Some(("False", _, message)) = namespace.condition("NamespaceContentRemaining") {
             let why = if content.counts.contains_key("pods") {
                 "from Kubernetes 1.33 on they do while pods are left"
+            } else if blind {
+                "why is not known, as not everything could be listed"
             } else {
                 "what the controller could not list it does not count"
             };

@@ -224,7 +224,21 @@ mod tests {
 
     #[test]
     fn a_node_that_is_gone_is_the_pod_collectors_turn() {
-        let told = World::new().object("", "nodes", "", "a", None).explain(&pod());
+        let lease = object(
+            "coordination.k8s.io",
+            "leases",
+            "Lease",
+            json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
+                "spec": {"renewTime": "2026-01-01T11:59:58.000000Z", "leaseDurationSeconds": 15}}),
+        );
+        let gone = || World::new().object("", "nodes", "", "a", None);
+        // Whether anybody collects is seen by the Lease.
+        let told = gone().explain(&pod());
+        assert!(!told.outlook[0].then.contains("at the latest"));
+        let (group, name) = ("coordination.k8s.io", "kube-controller-manager");
+        let told = gone()
+            .object(group, "leases", "kube-system", name, Some(lease))
+            .explain(&pod());
         // It may have gone a second ago, however long the pod has been waiting.
         assert_eq!(verdict(&told, ""), Some(Verdict::Waiting));
         assert!(said(&told).contains("pod-garbage-collector"));

@@ -30,7 +30,9 @@ const NAMED: usize = 4;
 /// Configurations that do refuse are told in full up to so many.
 const TOLD: usize = 3;
 
-pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+/// `blind` says that the rules could not see all that they wanted of this object: what is unknown for that reason may
+/// be at work or waiting.
+pub(super) fn look(object: &Object, findings: &mut [Finding], blind: bool, view: &View<'_>) {
     let slow = object
         .deletion()
         .is_none_or(|deletion| deletion.in_grace(view.now()));
@@ -39,10 +41,11 @@ pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     }
     for finding in findings {
         // While its protection works or its wait goes on, nobody tries to take it out.
-        let awaited = matches!(
-            finding.wait.verdict,
-            Verdict::Unknown | Verdict::Stalled | Verdict::Orphaned | Verdict::Failing
-        );
+        let awaited = match finding.wait.verdict {
+            Verdict::Unknown => !blind,
+            Verdict::Stalled | Verdict::Orphaned | Verdict::Failing => true,
+            _ => false,
+        };
         if awaited {
             one(object, finding, view);
         }
@@ -306,7 +309,10 @@ fn may_refuse(object: &Object, finding: &mut Finding, perhaps: &[String]) {
     };
     finding.outlook.push(Outlook {
         when: "when it is taken out".into(),
-        then: format!("these are asked first and may refuse: {}{more}", named.join("; ")),
+        then: format!(
+            "these are asked first and may refuse (whether they do is not known): {}{more}",
+            named.join(", or ")
+        ),
     });
     let nudge = super::nudge(object).command;
     finding.steps.push(Step {
@@ -338,7 +344,7 @@ mod tests {
         )
     }
 
-    fn configuration(name: &str, webhooks: Value) -> Object {
+    fn configuration(name: &str, webhooks: &Value) -> Object {
         object(
             ADMISSION,
             VALIDATING,
@@ -386,7 +392,7 @@ mod tests {
             .list(ADMISSION, "validatingadmissionpolicies", "", Vec::new())
     }
 
-    fn service(spec: Value) -> Object {
+    fn service(spec: &Value) -> Object {
         object(
             "",
             "services",
@@ -397,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_service_that_could_not_be_looked_at_is_not_dead() {
-        let told = world(vec![configuration("c", json!([webhook(&json!({}))]))]).explain(&widget());
+        let told = world(vec![configuration("c", &json!([webhook(&json!({}))]))]).explain(&widget());
         assert_eq!(verdict(&told, HOLD), Some(Verdict::Unknown));
         assert!(!told.gaps.is_empty());
         assert!(!said(&told).contains("v.x.test"), "{}", said(&told));
@@ -421,8 +427,8 @@ mod tests {
         };
         let port = json!([{"name": "https", "port": 9443}]);
         let ready = json!({"ready": true});
-        let of = |slices: Vec<Object>, spec: Value| {
-            let told = world(vec![configuration("c", json!([webhook(&json!({}))]))])
+        let of = |slices: Vec<Object>, spec: &Value| {
+            let told = world(vec![configuration("c", &json!([webhook(&json!({}))]))])
                 .object("", "services", "sys", "hook", Some(service(spec)))
                 .list("discovery.k8s.io", "endpointslices", "sys", slices)
                 .explain(&widget());
@@ -430,26 +436,29 @@ mod tests {
         };
         let spec = || json!({"ports": [{"name": "https", "port": 443}]});
         assert_eq!(
-            of(vec![slice(port.clone(), ready.clone())], spec()),
+            of(vec![slice(port.clone(), ready.clone())], &spec()),
             Verdict::Unknown
         );
-        assert_eq!(of(vec![slice(port.clone(), json!({}))], spec()), Verdict::Unknown);
+        assert_eq!(
+            of(vec![slice(port.clone(), json!({}))], &spec()),
+            Verdict::Unknown
+        );
         let ending = json!({"ready": false, "serving": true, "terminating": true});
-        assert_eq!(of(vec![slice(port.clone(), ending)], spec()), Verdict::Unknown);
+        assert_eq!(of(vec![slice(port.clone(), ending)], &spec()), Verdict::Unknown);
         let outside = json!({"type": "ExternalName", "externalName": "x.test"});
-        assert_eq!(of(Vec::new(), outside), Verdict::Unknown);
+        assert_eq!(of(Vec::new(), &outside), Verdict::Unknown);
 
         assert_eq!(
-            of(vec![slice(port.clone(), json!({"ready": false}))], spec()),
+            of(vec![slice(port.clone(), json!({"ready": false}))], &spec()),
             Verdict::Rejected
         );
         assert_eq!(
-            of(vec![slice(json!([{"port": 1}]), ready.clone())], spec()),
+            of(vec![slice(json!([{"port": 1}]), ready.clone())], &spec()),
             Verdict::Rejected
         );
-        assert_eq!(of(Vec::new(), spec()), Verdict::Rejected);
+        assert_eq!(of(Vec::new(), &spec()), Verdict::Rejected);
         let other_port = json!({"ports": [{"name": "https", "port": 8443}]});
-        assert_eq!(of(vec![slice(port, ready)], other_port), Verdict::Rejected);
+        assert_eq!(of(vec![slice(port, ready)], &other_port), Verdict::Rejected);
     }
 
     #[test]
@@ -461,7 +470,7 @@ mod tests {
             .expect("metadata")
             .remove("resourceVersion");
         let of = |object: &Object| {
-            let world = world(vec![configuration("c", json!([webhook(&selecting)]))]);
+            let world = world(vec![configuration("c", &json!([webhook(&selecting)]))]);
             world.object("", "services", "sys", "hook", None).explain(object)
         };
         assert_eq!(verdict(&of(&seen), HOLD), Some(Verdict::Unknown));
@@ -486,7 +495,7 @@ mod tests {
         );
         let everything = json!({"rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}]});
         let of = |pods: Vec<Object>| {
-            let world = world(vec![configuration("c", json!([webhook(&everything)]))])
+            let world = world(vec![configuration("c", &json!([webhook(&everything)]))])
                 .list("", "pods", "a", pods)
                 .object("", "services", "sys", "hook", None);
             verdict(&world.explain(&claim), "kubernetes.io/pvc-protection")
@@ -509,7 +518,7 @@ mod tests {
             let service = json!({"clientConfig": {"service": {"namespace": "sys", "name": format!("hook-{n}")}},
                 "matchConditions": [{"expression": "(".repeat(1000)}, {"expression": "!".repeat(1000)}, {"expression": 7}],
                 "objectSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}});
-            configuration(&format!("c{n}"), json!([webhook(&service), 7, {}]))
+            configuration(&format!("c{n}"), &json!([webhook(&service), 7, {}]))
         };
         let told = world((0..3000).map(many).collect()).explain(&widget());
         assert_eq!(verdict(&told, HOLD), Some(Verdict::Unknown));

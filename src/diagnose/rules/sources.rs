@@ -145,16 +145,23 @@ pub(super) fn of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'
     finding
 }
 
-/// The driver that took the snapshot, which its content names.
+/// The driver that took the snapshot, which its content names, or its class where the content is gone already.
 fn driver_of<'a>(snapshot: &Object, view: &View<'a>) -> Option<&'a str> {
-    let content = snapshot.text("/status/boundVolumeSnapshotContentName");
-    if content.is_empty() {
-        return None;
-    }
-    let content = view
-        .object(SNAPSHOTS, "volumesnapshotcontents", "", content)
-        .ok()??;
-    Some(content.text("/spec/driver")).filter(|driver| !driver.is_empty())
+    let look = |plural: &str, field: &str| {
+        let name = snapshot.text(field);
+        (!name.is_empty())
+            .then(|| view.object(SNAPSHOTS, plural, "", name))
+            .transpose()
+    };
+    let content = look("volumesnapshotcontents", "/status/boundVolumeSnapshotContentName").ok()?;
+    let driver = match content.flatten() {
+        Some(content) => content.text("/spec/driver"),
+        None => look("volumesnapshotclasses", "/spec/volumeSnapshotClassName")
+            .ok()?
+            .flatten()?
+            .text("/driver"),
+    };
+    Some(driver).filter(|driver| !driver.is_empty())
 }
 
 fn made_from(

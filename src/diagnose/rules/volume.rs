@@ -86,6 +86,7 @@ fn held_by_claim(
     // A claim on its way out that nobody uses is not in use any more; it waits for its own finalizers.
     let verdict = match &users {
         Ok(users) if users.is_empty() && claim.deletion().is_some() => Verdict::Waiting,
+        Err(_) if claim.deletion().is_some() => Verdict::Waiting,
         _ => Verdict::InUse,
     };
     let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);

@@ -47,8 +47,8 @@ fn ty(plural: &str, kind: &str) -> ResourceType {
 }
 
 /// A claim that a pod uses.
-pub(super) fn example() -> Saved {
-    let seen = Seen {
+fn seen() -> Seen {
+    Seen {
         object: ObjectRef {
             type_name: "persistentvolumeclaims".into(),
             kind: "PersistentVolumeClaim".into(),
@@ -67,7 +67,10 @@ pub(super) fn example() -> Saved {
             name: "kubernetes.io/pvc-protection".into(),
         }],
         conditions: Vec::new(),
-    };
+    }
+}
+
+pub(super) fn example() -> Saved {
     let gap = Gap {
         what: What::Type {
             name: "leases.coordination.k8s.io".into(),
@@ -116,7 +119,7 @@ pub(super) fn example() -> Saved {
             },
             Ok(Answer::Content(Box::new(Content {
                 counts: [("pods".to_owned(), 2)].into(),
-                kept: vec![seen.clone()],
+                kept: vec![seen()],
                 gaps: vec![gap.clone()],
             }))),
         ),
@@ -153,7 +156,7 @@ pub(super) fn example() -> Saved {
         ],
         gaps: vec![gap],
         notes: vec!["a note".into()],
-        kept: vec![seen],
+        kept: vec![seen()],
         answers: answers.into(),
     }
 }

@@ -107,7 +107,7 @@ fn widget(cluster: &Cluster, ns: &Namespace) -> String {
 }
 
 /// The object's webhook with these fields, in this namespace only.
-fn fields(ns: &str, more: Value) -> Value {
+fn fields(ns: &str, more: &Value) -> Value {
     let mut fields = json!({
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": ns}},
         "rules": [{"apiGroups": [GROUP], "apiVersions": ["*"], "resources": ["widgets"], "operations": ["UPDATE"]}],
@@ -174,7 +174,7 @@ fn a_dead_webhook_is_blamed_if_and_only_if_the_server_asks_it() {
         let hook = cluster.unique("case");
         let kind = ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]
             [usize::from(case.len() % 2 == 0)];
-        webhook(cluster, ns.name(), kind, &hook, &fields(ns.name(), more));
+        webhook(cluster, ns.name(), kind, &hook, &fields(ns.name(), &more));
         let said = refusal(cluster, &target, ns.name());
         assert_eq!(said.is_some(), refused, "{case}: {said:?}");
         let story = told(cluster, &target, ns.name());
@@ -204,7 +204,7 @@ fn what_is_advised_against_a_dead_webhook_works() {
         ns.name(),
         "ValidatingWebhookConfiguration",
         &hook,
-        &fields(ns.name(), json!({})),
+        &fields(ns.name(), &json!({})),
     );
     let story = told(cluster, &target, ns.name());
     story
@@ -242,7 +242,7 @@ fn a_webhook_that_calls_another_service_stays() {
         ns.name(),
         "ValidatingWebhookConfiguration",
         &hook,
-        &fields(ns.name(), elsewhere),
+        &fields(ns.name(), &elsewhere),
     );
     let story = told(cluster, &target, ns.name());
     story.never_advises("kubectl delete").is_careful();
@@ -272,7 +272,7 @@ fn a_service_without_anybody_behind_it_is_as_dead_as_none() {
     let at = |config: Value| {
         let kind = "ValidatingWebhookConfiguration";
         let hook = cluster.unique("backend");
-        let fields = fields(ns.name(), json!({"clientConfig": config}));
+        let fields = fields(ns.name(), &json!({"clientConfig": config}));
         webhook(cluster, ns.name(), kind, &hook, &fields);
         let found = (
             told(cluster, &target, ns.name()),
@@ -307,7 +307,7 @@ fn a_service_without_anybody_behind_it_is_as_dead_as_none() {
         let (story, _) = at(somebody);
         assert_eq!(story.verdict(HOLD), "unknown", "{story}");
         story
-            .says("these are asked first and may refuse: webhook case.example.test")
+            .says("these are asked first and may refuse (whether they do is not known): webhook case.example.test")
             .never_advises("kubectl delete");
     }
     release(cluster, &target, ns.name());
@@ -371,7 +371,9 @@ fn a_policy_that_refuses_is_named_and_not_called_dead() {
     );
     let story = told(cluster, &target, ns.name());
     assert_eq!(story.verdict(HOLD), "unknown", "{story}");
-    story.says(&format!("may refuse: ValidatingAdmissionPolicy {name}"));
+    story.says(&format!(
+        "(whether they do is not known): ValidatingAdmissionPolicy {name}"
+    ));
     let command = story
         .commands()
         .into_iter()

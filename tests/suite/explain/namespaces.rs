@@ -370,7 +370,7 @@ fn an_object_whose_namespace_was_finalized_by_force() {
         .never_advises("etcdctl")
         .is_careful();
     // Six of them look for whoever removes what nobody has described.
-    withstands_less(cluster, &target, &name, 12);
+    withstands_less(cluster, &target, &name, 15);
 
     // Who may not see the namespace does not hear that it is gone.
     let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();

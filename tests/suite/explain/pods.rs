@@ -210,7 +210,7 @@ fn a_pod_of_something_that_is_no_job_of_kubernetes() {
         .never_advises("finalizers\":null")
         .never_advises("--force")
         .is_careful();
-    withstands_less(cluster, "pod/p", ns.name(), 8);
+    withstands_less(cluster, "pod/p", ns.name(), 9);
     story.follow(cluster, "\"op\":\"remove\"");
     goes(cluster, "pod/p", ns.name());
 }

@@ -38,6 +38,10 @@ const LOOKED_AT: &[(&str, &str)] = &[
         "what holds a snapshot",
     ),
     (
+        "volumesnapshotclasses.snapshot.storage.k8s.io",
+        "whose snapshot it is, once its content is gone",
+    ),
+    (
         "volumegroupsnapshots.groupsnapshot.storage.k8s.io",
         "what holds a snapshot of a group",
     ),
@@ -69,6 +73,18 @@ const LOOKED_AT: &[(&str, &str)] = &[
     (
         "mutatingwebhookconfigurations.admissionregistration.k8s.io",
         "whose webhook refuses",
+    ),
+    (
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "which policy refuses",
+    ),
+    (
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "whom a policy covers",
+    ),
+    (
+        "endpointslices.discovery.k8s.io",
+        "whether a webhook's Service has anybody behind it",
     ),
 ];
 

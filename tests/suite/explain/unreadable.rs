@@ -143,18 +143,21 @@ webhooks:
     let story = told(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "failing");
     story
-        .says("no endpoints available for service \\\"veto\\\"")
+        .says("no endpoints available for service \"veto\"")
         .has_root("ValidatingWebhookConfiguration veto: webhook veto.example.test cannot be called")
         .says("its Service default/veto exists, and has no ready endpoint")
         .is_careful();
-    story.follow(cluster, "kubectl delete validatingwebhookconfigurations/veto");
+    story.follow(cluster, "kubectl delete validatingwebhookconfigurations");
     goes(cluster, &format!("ns/{name}"), "");
 }
 
 /// The same provider name with one key or another, each of 32 bytes.
 fn encryption(key: &str) -> String {
     format!(
-        "{{apiVersion: apiserver.config.k8s.io/v1, kind: EncryptionConfiguration, resources: [{{resources: [podtemplates], providers: [{{aescbc: {{keys: [{{name: one, secret: {key}}}]}}}}]}}]}}"
+        "apiVersion: apiserver.config.k8s.io/v1
+kind: EncryptionConfiguration
+resources: [{{resources: [podtemplates], providers: [{{aescbc: {{keys: [{{name: one, secret: {key}}}]}}}}]}}]
+"
     )
 }
 

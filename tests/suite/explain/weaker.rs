@@ -14,7 +14,8 @@ const WEAKER: &[(&str, &[&str])] = &[
     ("in-use", &["waiting"]),
     // The holder has not got done; that it fails was not seen.
     ("failing", &["waiting"]),
-    ("rejected", &["waiting"]),
+    // The same; that the API server refuses it was not seen, and nothing else is in the way.
+    ("rejected", &["waiting", "stalled"]),
     // Nothing blocks it and the holder has not acted; that it is gone was not proved. Within a minute it is not late.
     ("orphaned", &["stalled", "waiting"]),
 ];

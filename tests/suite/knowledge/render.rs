@@ -96,7 +96,10 @@ fn every_entry_as_json_and_yaml() {
 /// The document describes every flag of the two verbs that is not one of the connection.
 #[test]
 fn every_flag_is_documented() {
-    let document = include_str!("../../../docs/explain-finalizer.md");
+    let document = concat!(
+        include_str!("../../../docs/explain-finalizer.md"),
+        include_str!("../../../docs/explain.md")
+    );
     for verb in ["explain", "catalog"] {
         let help = Plugin::new([verb, "--help"]).run().success();
         let own = help.split("Connection (as in kubectl):").next().unwrap();

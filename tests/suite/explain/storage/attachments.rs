@@ -35,7 +35,7 @@ fn a_disk_that_cannot_be_detached() {
     });
     let pv = format!("pv/{volume}");
     let said = explain(cluster, &[&pv], None);
-    withstands_less(cluster, &pv, "", 10);
+    withstands_less(cluster, &pv, "", 14);
     assert_eq!(
         wait_for(&said, "external-attacher")["verdict"],
         "waiting",
@@ -53,7 +53,7 @@ fn a_disk_that_cannot_be_detached() {
         "kubectl finalizers explain volumeattachment/detach-one"
     );
     let said = explain(cluster, &["volumeattachment/detach-one"], None);
-    withstands_less(cluster, "volumeattachment/detach-one", "", 10);
+    withstands_less(cluster, "volumeattachment/detach-one", "", 14);
     assert_eq!(
         wait_for(&said, "external-attacher")["verdict"],
         "failing",
@@ -75,7 +75,7 @@ fn a_disk_that_cannot_be_detached() {
     );
     delete(cluster, &["volumeattachment", "detach-two"]);
     let said = explain(cluster, &["volumeattachment/detach-two"], None);
-    withstands_less(cluster, "volumeattachment/detach-two", "", 10);
+    withstands_less(cluster, "volumeattachment/detach-two", "", 14);
     says(&said, "volume pvc-lost does not exist any more");
     says(&said, "it stays for ever");
     says(&said, "DATA LOSS if node detach-node still runs");

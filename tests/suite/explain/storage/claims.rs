@@ -46,7 +46,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     // The volume is deleted by mistake.
     delete(cluster, &["pv", &volume]);
     let said = explain(cluster, &[&pv], None);
-    withstands_less(cluster, &pv, "", 10);
+    withstands_less(cluster, &pv, "", 11);
     assert_eq!(wait_for(&said, "pv-protection")["verdict"], "in-use", "{said:#}");
     assert_eq!(wait_for(&said, "external-provisioner")["verdict"], "waiting");
     says(&said, "This is protection at work, not a fault.");
@@ -91,7 +91,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
             .contains("disk is on fire")
     });
     let said = explain(cluster, &[&pv], None);
-    withstands_less(cluster, &pv, "", 10);
+    withstands_less(cluster, &pv, "", 14);
     let held = wait_for(&said, "external-provisioner");
     assert_eq!(held["verdict"], "failing", "{said:#}");
     assert!(held["says"].as_str().unwrap().contains("disk is on fire"));

@@ -28,7 +28,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
           volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}",
     );
     let attachment = || {
-        let all = cluster.get(["volumeattachments"]).unwrap();
+        let all = cluster.get(["volumeattachments"])?;
         let mut all = all["items"].as_array().unwrap().iter();
         all.find(|one| one["spec"]["source"]["persistentVolumeName"] == volume.as_str())
             .cloned()

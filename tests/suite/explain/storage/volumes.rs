@@ -52,7 +52,7 @@ fn a_driver_that_was_uninstalled() {
 
     delete(cluster, &["csidriver", "uninstalled.example.test"]);
     let said = explain(cluster, &[&pv], None);
-    withstands_less(cluster, &pv, "", 10);
+    withstands_less(cluster, &pv, "", 14);
     assert_eq!(
         wait_for(&said, "external-provisioner")["verdict"],
         "orphaned",
@@ -109,7 +109,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks() {
     });
     delete(cluster, &["pv", &available]);
     let said = explain(cluster, &[&pv], None);
-    withstands_less(cluster, &pv, "", 10);
+    withstands_less(cluster, &pv, "", 14);
     assert_eq!(
         wait_for(&said, "external-provisioner")["verdict"],
         "stalled",
@@ -131,7 +131,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks() {
     });
     delete(cluster, &["pv", &leaky]);
     let said = explain(cluster, &[&format!("pv/{leaky}")], None);
-    withstands_less(cluster, &format!("pv/{leaky}"), "", 10);
+    withstands_less(cluster, &format!("pv/{leaky}"), "", 14);
     says(&said, "the disk disk-9 IS LEAKED");
     says(&said, "LEAKED INFRASTRUCTURE: delete the claim");
     never_says(&said, "IS DESTROYED");
