@@ -1,7 +1,8 @@
 //! What an object and its events say is wrong, literally: people search for these words.
 //!
-//! Events expire after an hour or so: one that is there counts, none says nothing. A condition stays, so only one
-//! that changed after the deletion, or that speaks of it, is about it.
+//! Events expire after an hour or so: one that is there counts, none says nothing. Only what was said after the
+//! deletion is about it, and conditions that speak of it. Conditions of Kubernetes' own types are about what its own
+//! controllers do with them, and not about anybody's finalizer; neither is what a kubelet or a scheduler reports.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -24,7 +25,30 @@ pub struct Complaint {
     pub text: String,
     /// When.
     pub time: Option<Timestamp>,
+    /// Whether it says that something went wrong, and not only that it is not done yet.
+    pub is_failure: bool,
 }
+
+/// Words of those who fail; `kubernetes/apimachinery:pkg/api/errors/errors.go` has most of them.
+const OF_FAILURE: [&str; 14] = [
+    "error",
+    "fail",
+    "denied",
+    "forbidden",
+    "unauthorized",
+    "cannot",
+    "unable",
+    "not found",
+    "invalid",
+    "timed out",
+    "timeout",
+    "refused",
+    "exceeded",
+    "conflict",
+];
+
+/// Who reports on the running of Pods.
+const OF_PODS: [&str; 2] = ["kubelet", "default-scheduler"];
 
 impl Complaint {
     /// As part of the evidence.
@@ -40,24 +64,42 @@ impl Complaint {
     }
 }
 
-/// What is said to be wrong with this object since it is being deleted, the newest first. Asks for events only where
-/// the object itself was read: of one that a scan has merely listed nothing more is asked.
+/// What is said of this object since it is being deleted: the newest condition and the newest event. Asks for events
+/// only where the object itself was read: of one that a scan has merely listed nothing more is asked.
 pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
-    let since = object.deletion().map(|deletion| deletion.requested_at());
-    let mut all: Vec<_> = conditions(object, since).collect();
+    let Some(deletion) = object.deletion() else {
+        return Vec::new();
+    };
+    let since = deletion.requested_at();
     let was_read = object
         .value
         .as_object()
         .is_some_and(|fields| fields.keys().any(|key| key != "metadata"));
-    if was_read && let Ok(events) = view.events(object) {
-        all.extend(events.iter().filter_map(|event| warning(event, object)));
-    }
-    all.sort_by_key(|complaint| std::cmp::Reverse(complaint.time));
-    all.dedup_by(|a, b| a.text == b.text);
-    all
+    let events = if was_read {
+        view.events(object).unwrap_or_default()
+    } else {
+        &[]
+    };
+    let warnings = events.iter().filter_map(|event| warning(event, object, since));
+    let of_object = conditions(object, since).filter(|_| is_custom(object));
+    let newest = |all: &mut dyn Iterator<Item = Complaint>| all.max_by_key(|complaint| complaint.time);
+    [newest(&mut { of_object }), newest(&mut { warnings })]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
-fn conditions(object: &Object, since: Option<Timestamp>) -> impl Iterator<Item = Complaint> {
+fn is_custom(object: &Object) -> bool {
+    let group = object.resource.group.as_str();
+    group.contains('.') && !group.ends_with(".k8s.io")
+}
+
+fn speaks_of_failure(text: &str) -> bool {
+    let text = text.to_lowercase();
+    OF_FAILURE.iter().any(|word| text.contains(word))
+}
+
+fn conditions(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
     let (kind, name) = (&object.kind, object.name());
     object
         .list("/status/conditions")
@@ -76,16 +118,20 @@ fn conditions(object: &Object, since: Option<Timestamp>) -> impl Iterator<Item =
             } else {
                 status == "False"
             };
-            let fresh = since.is_some_and(|since| time.is_some_and(|time| time >= since));
-            (bad && !message.is_empty() && (fresh || of_deletion || of_error)).then(|| Complaint {
-                source: format!("{kind} {name} condition {type_name}"),
-                text: shortened(&join(field("reason"), message)),
-                time,
+            let fresh = time.is_some_and(|time| time >= since);
+            (bad && !message.is_empty() && (fresh || of_deletion || of_error)).then(|| {
+                let text = shortened(&join(field("reason"), message));
+                Complaint {
+                    source: format!("{kind} {name} condition {type_name}"),
+                    is_failure: of_error || speaks_of_failure(&text),
+                    text,
+                    time,
+                }
             })
         })
 }
 
-fn warning(event: &Object, object: &Object) -> Option<Complaint> {
+fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complaint> {
     let about = event.text("/involvedObject/uid");
     let of_another = !about.is_empty() && about != object.uid();
     if event.text("/type") != "Warning" || of_another {
@@ -104,6 +150,11 @@ fn warning(event: &Object, object: &Object) -> Option<Complaint> {
         .or_else(|| event.number("/count"))
         .filter(|count| *count > 1)
         .map_or_else(String::new, |count| format!(" ({count} times)"));
+    let by =
+        |name: &&str| [event.text("/source/component"), event.text("/reportingComponent")].contains(name);
+    if time.is_none_or(|time| time < since) || OF_PODS.iter().any(|name| by(&name)) {
+        return None;
+    }
     let from = match (event.text("/source/component"), event.text("/reportingComponent")) {
         ("", "") => String::new(),
         ("", from) | (from, _) => format!(" from {from}"),
@@ -115,6 +166,7 @@ fn warning(event: &Object, object: &Object) -> Option<Complaint> {
             shortened(&join(event.text("/reason"), event.text("/message")))
         ),
         time,
+        is_failure: true,
     })
 }
 

@@ -119,12 +119,14 @@ fn marked(object: &Object, finding: &mut Finding) {
     }
 }
 
-/// What is said to go wrong makes it fail, whoever says so.
+/// What is said of it is quoted; what is said to go wrong makes it fail, whoever says so.
 fn complain(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let said = complaints(object, view);
-    if let Some(newest) = said.first() {
-        finding.wait.verdict = Verdict::Failing;
-        finding.wait.on.push(Blocker::new(None, newest.text.clone()));
+    for one in &said {
+        if one.is_failure {
+            finding.wait.verdict = Verdict::Failing;
+        }
+        finding.wait.on.push(Blocker::new(None, one.text.clone()));
     }
     finding
         .evidence

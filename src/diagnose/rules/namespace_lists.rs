@@ -116,7 +116,8 @@ fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         });
     }
     if namespace.deletion().is_none()
-        || finding.wait.verdict == Verdict::InUse
+        // With what it costs, that is said where its holder is proved gone.
+        || matches!(finding.wait.verdict, Verdict::InUse | Verdict::Orphaned)
         || !may_go(namespace, &mut finding, view)
     {
         return finding;
