@@ -169,15 +169,22 @@ fn sign(lease: &Object, is_placed: bool, strength: Strength, holder: &mut Holder
     let Some((renewed, life)) = of(lease, view.now()) else {
         return;
     };
-    let mut homes = holder
+    // Leader election names the Pod first, and that begins with the name of its Deployment.
+    let leader = lease.text("/spec/holderIdentity");
+    let mut others = holder
         .signs
         .iter()
-        .filter(|sign| sign.trace == Trace::Workload)
-        .filter_map(|sign| Some((sign.tells, sign.object.as_ref()?.namespace.as_deref()?)))
-        .filter(|(tells, _)| *tells != Tells::Nothing)
+        .filter(|sign| sign.trace == Trace::Workload && sign.tells != Tells::Nothing)
+        .filter_map(|sign| Some((sign.tells, sign.object.as_ref()?)))
+        .map(|(tells, object)| {
+            let leads = leader
+                .strip_prefix(&object.name)
+                .is_some_and(|rest| rest.starts_with('-'));
+            let at_home = object.namespace.as_deref() == Some(lease.namespace());
+            tells != Tells::Alive && !at_home && !leads
+        })
         .peekable();
-    let of_another = homes.peek().is_some()
-        && homes.all(|(tells, home)| tells != Tells::Alive && home != lease.namespace());
+    let of_another = others.peek().is_some() && others.all(|other| other);
     let is_ours = is_placed || !of_another && holder.unseen.is_empty();
     let (tells, strength) = match &life {
         Life::Renewing { .. } if is_ours => (Tells::Alive, strength),
