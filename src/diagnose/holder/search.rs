@@ -45,6 +45,9 @@ pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &V
         // The names did not find it, nor prove it gone: whoever may change the object is a candidate.
         State::Unknown if entry.holder.runs == Runs::InCluster && holder.unseen.is_empty() => {
             account::by_rights(object, &mut holder, view);
+            if entry.holder.leases.is_empty() {
+                lease::by_domain(object, finalizer, &mut holder, view);
+            }
         }
         _ => {}
     }

@@ -181,8 +181,35 @@ pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, vi
     };
     let sign = Sign::new(Trace::Workload, tells, strength, name_of(object), value);
     holder.add(sign.about(object.reference()).at(since));
+    if tells == Tells::Off && since.is_none() {
+        scaled_down(object, strength, holder, view);
+    }
     if tells == Tells::Failing {
         home(object, strength, holder, view);
+    }
+}
+
+/// When it was switched off. Whoever scales to zero leaves no trace in managedFields: a Scale without replicas owns no
+/// field (`kubernetes/api:autoscaling/v1/types.go`, `omitempty`). But the Deployment's controller says what it did.
+fn scaled_down(workload: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
+    let events = match view.events(workload) {
+        Ok(events) => events,
+        Err(missing) => return holder.wait_for(&missing),
+    };
+    let time = |event: &Object| event.time("/lastTimestamp").or_else(|| event.time("/eventTime"));
+    let last = events
+        .iter()
+        .filter(|event| {
+            event.text("/reason") == "ScalingReplicaSet" && event.text("/message").contains("to 0")
+        })
+        .max_by_key(|event| time(event));
+    if let Some(event) = last {
+        let ago = time(event).map_or_else(String::new, |time| {
+            format!(", {} ago", Age::between(time, view.now()))
+        });
+        let source = format!("Event of {}", name_of(workload));
+        let value = format!("{}{ago}", event.text("/message"));
+        holder.add(Sign::new(Trace::Workload, Tells::Off, strength, source, value));
     }
 }
 

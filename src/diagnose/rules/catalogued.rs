@@ -36,7 +36,8 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     if entry.holder.runs == Runs::Nobody {
         finding.say(". No released program removes it any more");
     }
-    finding.say(format!(". It waits for this: {}", filled(&entry.waits_for.text)));
+    let awaited = filled(&entry.waits_for.text);
+    finding.say(format!(". It waits for this: {}", awaited.trim_end_matches('.')));
     for step in &entry.fix {
         finding.steps.push(Step {
             when: "what to do",

@@ -134,7 +134,8 @@ fn complain(object: &Object, finding: &mut Finding, view: &View<'_>) {
 }
 
 fn in_the_way(finding: &mut Finding, holder: &Holder, tells: Tells) {
-    for sign in holder.with(tells) {
+    // What only tells of another, as an event does, is in the way of nothing.
+    for sign in holder.with(tells).filter(|sign| sign.object.is_some()) {
         finding.wait.on.push(sign.blocker());
         if let Some(object) = &sign.object {
             finding.steps.push(match tells {
@@ -233,7 +234,10 @@ pub(super) fn last_line(
     };
     Some(Step {
         when: "will it never come back?",
-        text: format!("{costs}: {text}. Then, and only then, take out this one finalizer"),
+        text: format!(
+            "{costs}: {}. Then, and only then, take out this one finalizer",
+            text.trim_end_matches('.')
+        ),
         command: Some(super::take_out(object, finalizer)),
         safety: if consequence == Consequence::None {
             Safety::Reversible

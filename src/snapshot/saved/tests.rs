@@ -85,7 +85,9 @@ pub(super) fn example() -> Saved {
                 "secrets",
                 "Secret",
                 json!({
-                    "metadata": {"name": "token", "namespace": "db", "managedFields": [{"manager": "hunter2"}],
+                    "metadata": {"name": "token", "namespace": "db", "managedFields": [{"manager": "kubectl", "apiVersion": "hunter2", "fieldsType": "hunter2",
+                        "fieldsV1": {"f:data": {"f:hunter2": {}}, "f:metadata": {"f:labels": {"f:hunter2": {}}}, "f:status": {"f:hunter2": {}}}},
+                        "hunter2"],
                         "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"data\":\"hunter2\"}"}},
                     "data": {"password": "hunter2"}, "stringData": {"password": "hunter2"},
                 }),

@@ -34,8 +34,9 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
     operator.runs();
     let ns = cluster.namespace("shop");
     let place = "--namespace=rabbitmq-system";
+    let none = r#"{"spec":{"replicas":0}}"#;
     cluster
-        .kubectl(["scale", "deployment", name, "--replicas=0", place])
+        .kubectl(["patch", "deployment", name, place, "--patch", none])
         .success();
     operator.has_ready(0);
     // Neither a Deployment of the same name nor the Lease of another instance is the operator.
@@ -61,12 +62,12 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
     let story = told(cluster, target, ns.name());
     assert_eq!(story.verdict(FINALIZER), "waiting", "{story}");
     story
-        .has_root("Deployment rabbitmq-cluster-operator: is scaled to 0 replicas, by kubectl")
+        .has_root("Deployment rabbitmq-cluster-operator: is scaled to 0 replicas, by kubectl-patch")
         .says("It was switched off")
         .says("of another instance")
         .says("may be another's")
         .never_says("It runs")
-        .never_says("is gone")
+        .never_says("It is gone")
         .never_advises("\"op\":\"remove\"")
         .is_careful();
     withstands_less(cluster, target, ns.name(), 20);

@@ -71,7 +71,8 @@ fn its_operator_is_found_by_its_rights_and_let_run_again() {
     let story = look();
     assert_eq!(story.verdict(&finalizer), "waiting", "{story}");
     story
-        .has_root("Deployment gizmo-operator: is scaled to 0 replicas, by kubectl")
+        .has_root("Deployment gizmo-operator: is scaled to 0 replicas")
+        .says("Scaled down replica set")
         .says("It was likely switched off")
         .never_says("runs. ")
         .is_careful();
@@ -103,7 +104,7 @@ fn a_lease_that_nobody_renews_and_rights_that_nobody_has_are_two_signs() {
     );
     let story = told(&WORLD, &target, ns.name());
     assert_eq!(story.verdict(&finalizer), "orphaned", "{story}");
-    story.says("It is gone").says("DATA LOSS").is_careful();
+    story.says("It is gone").says("ORPHANED OBJECTS").is_careful();
     withstands_less(&WORLD, &target, ns.name(), 24);
 
     // Renewed again, it is one of somebody who lives.

@@ -36,7 +36,22 @@ fn an_operator_is_gone_by_two_signs_and_not_by_one() {
     );
 
     // Its account is still there: somebody may only have taken the Deployment away, to make it again.
-    ns.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: prod-entity-operator}}");
+    ns.apply(
+        "
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: prod-entity-operator}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: prod-entity-operator}
+rules: [{apiGroups: [kafka.strimzi.io], resources: [kafkatopics, kafkatopics/status], verbs: [get, list, patch, update]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: prod-entity-operator}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: prod-entity-operator}
+subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
+",
+    );
     let story = told(cluster, target, place);
     assert_eq!(story.verdict(FINALIZER), "unknown", "{story}");
     story
@@ -44,9 +59,9 @@ fn an_operator_is_gone_by_two_signs_and_not_by_one() {
         .never_says("It is gone")
         .never_advises("\"op\":\"remove\"");
 
-    // An account of that name and nothing else is a trace; without it there are two signs.
-    ns.kubectl(["delete", "serviceaccount", "prod-entity-operator"])
-        .success();
+    // Without it there are two signs.
+    let all = "serviceaccount,role,rolebinding";
+    ns.kubectl(["delete", all, "prod-entity-operator"]).success();
     // What another program renews is no sign of life of this one.
     lease(place, "somebody-else", "other", 1);
     let story = told(cluster, target, place);
