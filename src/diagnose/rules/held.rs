@@ -202,6 +202,9 @@ fn switch_on(workload: &ObjectRef) -> Step {
 /// Whoever installed the type knows how to install its controller again.
 fn bring_back(object: &Object, view: &View<'_>) -> Option<Step> {
     let name = object.resource.name();
+    if object.resource.group.is_empty() {
+        return None;
+    }
     let definition = view
         .object("apiextensions.k8s.io", "customresourcedefinitions", "", &name)
         .ok()??;

@@ -223,7 +223,8 @@ fn both_of_its_lists_are_shown() {
         .says("which /finalize of spec.finalizers does not touch")
         .never_advises("finalize -f")
         .is_careful();
-    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+    // Some more look for Rancher.
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster) + 6);
     story.follow(cluster, "controller.cattle.io/namespace-auth\"");
     let left = cluster.get(["namespace", &name]).unwrap();
     assert_eq!(
