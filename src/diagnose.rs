@@ -8,6 +8,7 @@ mod admission;
 pub mod complaint;
 pub mod graph;
 pub mod holder;
+pub mod left;
 pub mod model;
 mod rules;
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod ask;
 pub mod connect;
 pub mod decode;
 mod discovery;
+mod each;
 mod list;
 mod request;
 mod rights;
@@ -11,6 +12,7 @@ mod scan;
 
 pub use self::{
     ask::{answer, answer_and_tell, first_look, names},
+    each::each,
     request::Server,
     scan::{Progress, Reading, scan},
 };

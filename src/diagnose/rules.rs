@@ -18,7 +18,8 @@ mod held;
 mod holder;
 mod job_tracking;
 mod kubelet;
-mod leftbehind;
+pub(super) mod leftbehind;
+pub(super) mod lost_attachment;
 mod namespace;
 mod namespace_conditions;
 mod namespace_content;
@@ -42,6 +43,7 @@ mod storage_tests;
 #[cfg(test)]
 pub(super) mod taken_away;
 mod uncatalogued;
+pub(super) mod unreclaimed;
 mod vac;
 mod volume;
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! One file a verb; each reads as its steps. Only here do all layers meet, and only here are stdout and stderr
 //! written to.
 
-mod bundle;
 mod catalog;
-mod causes;
 mod explain;
 mod knowledge;
+mod look;
 mod progress;
 mod scan;
 mod snapshot;

@@ -18,5 +18,6 @@ mod packaging;
 mod playground;
 mod scan;
 mod scan_causes;
+mod schema;
 mod snapshot;
 mod stuck;

@@ -1,25 +1,17 @@
 //! `scan` says why each object is still there, and what they wait for in the end.
 
-use std::{sync::LazyLock, time::Duration};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use crate::{
-    harness::{Cluster, Output, wait},
+    harness::{Cluster, Output},
     stuck,
 };
 
 /// The cluster of the examples: a claim in use with its volume, a pod on a dead node, a namespace that waits for
 /// a custom resource, and an API group that does not answer.
-static STUCK: LazyLock<Cluster> = LazyLock::new(|| {
-    let cluster = Cluster::start();
-    stuck::small_cluster(&cluster);
-    wait("the pod's grace period is over", Duration::from_secs(30), || {
-        let out = cluster.plugin(["scan", "pods", "-o", "json"]).run();
-        json(&out)["totals"]["stuck"] == 1
-    });
-    cluster
-});
+static STUCK: LazyLock<Cluster> = LazyLock::new(stuck::settled);
 
 fn json(out: &Output) -> Value {
     serde_json::from_str(&out.stdout).unwrap_or_else(|error| panic!("{error}: {out}"))

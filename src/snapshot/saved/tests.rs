@@ -10,8 +10,9 @@ use super::*;
 use crate::{
     object::{Deletion, Finalizer, List, ObjectRef},
     snapshot::{
-        What,
+        Stray, What,
         facts::{Content, Object, Resource},
+        suspects::{Passed, Unread, Unreclaimed},
     },
 };
 
@@ -43,6 +44,49 @@ fn ty(plural: &str, kind: &str) -> ResourceType {
         kind: kind.into(),
         namespaced: true,
         ..ResourceType::default()
+    }
+}
+
+/// Something in a namespace that does not exist, and a volume and an attachment that look left behind.
+fn remains(seen: &Seen) -> Remains {
+    let stray = Stray {
+        objects: 3,
+        terminating: 1,
+        first: vec![seen.object.clone()],
+        held: Some(seen.object.clone()),
+    };
+    let volume = json!({
+        "metadata": {"name": "pv-1", "managedFields": [
+            {"manager": "csi", "subresource": "status", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:hunter2": "hunter2"}},
+            {"manager": "csi", "time": "2026-01-02T00:00:00Z", "operation": "hunter2"}]},
+        "status": {"phase": "Released"},
+    });
+    let attachment = || {
+        object(
+            "volumeattachments",
+            "VolumeAttachment",
+            json!({"metadata": {"name": "csi-1"}}),
+        )
+    };
+    Remains {
+        namespaces: Namespaces::Known,
+        only_within: vec!["pods".into()],
+        strays: Strays([("lost".to_owned(), [("configmaps".to_owned(), stray)].into())].into()),
+        suspects: Suspects {
+            volumes: Passed {
+                unread: None,
+                kept: vec![Unreclaimed {
+                    volume: object("persistentvolumes", "PersistentVolume", volume),
+                    attached: Some(vec![attachment()]),
+                }],
+                more: 2,
+            },
+            attachments: Passed {
+                unread: Some(Unread::TooMany),
+                kept: vec![attachment()],
+                more: 0,
+            },
+        },
     }
 }
 
@@ -158,6 +202,7 @@ pub(super) fn example() -> Saved {
         ],
         gaps: vec![gap],
         notes: vec!["a note".into()],
+        remains: Some(remains(&seen())),
         kept: vec![seen()],
         answers: answers.into(),
     }

@@ -9,7 +9,7 @@ use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Counted, Saved, record::Record};
+use super::{Counted, Remains, Saved, record::Record};
 use crate::snapshot::{
     Why,
     facts::{Answer, Object, Query},
@@ -58,6 +58,11 @@ impl<W: Write> Writer<W> {
         }
         for seen in &saved.kept {
             writer.line(&Record::Kept(Cow::Borrowed(seen)))?;
+        }
+        if let Some(remains) = &saved.remains {
+            let mut remains = remains.clone();
+            lighten_remains(&mut remains);
+            writer.line(&Record::Remains(Cow::Owned(remains)))?;
         }
         for (query, answer) in &saved.answers {
             writer.answer(query, answer)?;
@@ -113,7 +118,7 @@ fn lighten_writer(entry: &mut Value) {
     let Some(entry) = entry.as_object_mut() else {
         return;
     };
-    entry.retain(|key, _| matches!(&**key, "manager" | "time" | "fieldsV1"));
+    entry.retain(|key, _| matches!(&**key, "manager" | "subresource" | "time" | "fieldsV1"));
     let Some(fields) = entry.get("fieldsV1") else {
         return;
     };
@@ -130,6 +135,19 @@ fn lighten_writer(entry: &mut Value) {
         };
     }
     entry.insert("fieldsV1".to_owned(), kept);
+}
+
+fn lighten_remains(remains: &mut Remains) {
+    for one in &mut remains.suspects.volumes.kept {
+        lighten_object(&mut one.volume);
+        one.attached.iter_mut().flatten().for_each(lighten_object);
+    }
+    remains
+        .suspects
+        .attachments
+        .kept
+        .iter_mut()
+        .for_each(lighten_object);
 }
 
 fn lighten_object(object: &mut Object) {

@@ -12,19 +12,7 @@ const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
 
 /// The Lease as it is some minutes after its holder has stopped.
 fn some_minutes_later(cluster: &Cluster, lease: &str) {
-    let renewed = Timestamp::now() - SignedDuration::from_secs(690);
-    let patch = format!("{{\"spec\":{{\"renewTime\":\"{renewed:.6}\"}}}}");
-    let words = [
-        "patch",
-        "lease",
-        lease,
-        "-n",
-        "kube-system",
-        "--type=merge",
-        "-p",
-        &patch,
-    ];
-    cluster.kubectl(words).success();
+    super::renewed(cluster, lease, Timestamp::now() - SignedDuration::from_secs(690));
 }
 
 /// A sidecar's user without rights in the cluster but those named.
