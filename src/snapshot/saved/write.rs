@@ -162,6 +162,7 @@ fn lighten_object(object: &mut Object) {
     }
     if let Some(metadata) = whole.get_mut("metadata").and_then(|m| m.as_object_mut()) {
         if let Some(Value::Array(entries)) = metadata.get_mut("managedFields") {
+            entries.retain(Value::is_object);
             entries.iter_mut().for_each(lighten_writer);
         }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(|a| a.as_object_mut()) {
