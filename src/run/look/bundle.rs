@@ -32,7 +32,7 @@ pub(super) fn bundled(queries: &BTreeSet<Query>, counts: &Counts, facts: &Facts)
     for query in queries {
         match part_of(query) {
             Some((resource, _)) if !is_confidential(&resource) => {
-                by_type.entry(resource).or_default().push(query)
+                by_type.entry(resource).or_default().push(query);
             }
             _ => drop(asked.insert(query.clone())),
         }
