@@ -32,7 +32,7 @@ mod yardstick;
 use std::{thread, time::Duration};
 
 use harness::{Cluster, Options, wait};
-use measure::{paired, process, summary};
+use measure::{process, ratio, summary};
 use replay::Request;
 use serde_json::json;
 
@@ -89,7 +89,7 @@ fn in_turn(cluster: &Cluster, target: &[&str], times: usize) {
     println!("(b)  explain                {}", summary(&explains));
     println!(
         "(b)/(a)                     {:.2}, median of {times} pairs",
-        paired(&explains, &reads)
+        ratio(&explains, &reads)
     );
 }
 

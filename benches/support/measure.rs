@@ -85,14 +85,9 @@ pub fn summary(runs: &[Measured]) -> String {
     )
 }
 
-/// How many times longer one took than the other, by their medians.
-pub fn ratio(one: &[Measured], other: &[Measured]) -> f64 {
-    median(one) / median(other)
-}
-
 /// How many times longer one took than the other that was measured next to it: the median of the pairs, so that a
 /// machine that gets busy in between costs both the same.
-pub fn paired(one: &[Measured], other: &[Measured]) -> f64 {
+pub fn ratio(one: &[Measured], other: &[Measured]) -> f64 {
     let mut ratios: Vec<f64> = one
         .iter()
         .zip(other)

@@ -88,6 +88,11 @@ impl Saved {
         for (query, answer) in self.answers {
             answers.insert(mask.applied(query)?, mask.applied(answer)?);
         }
+        let mut remains = mask.applied(self.remains)?;
+        if let Some(remains) = &mut remains {
+            let strays = std::mem::take(&mut remains.strays.0).into_iter();
+            remains.strays.0 = strays.map(|(name, types)| (mask.text(&name), types)).collect();
+        }
         let hide_namespaces = |counted: Counted| Counted {
             in_namespaces: counted
                 .in_namespaces
@@ -104,7 +109,7 @@ impl Saved {
             gaps: mask.applied(self.gaps)?,
             notes: mask.applied(self.notes)?,
             kept: mask.applied(self.kept)?,
-            remains: mask.applied(self.remains)?,
+            remains,
             answers,
         })
     }
@@ -139,6 +144,9 @@ impl Saved {
         mask.learn(&self.head)?;
         mask.learn(&self.kept)?;
         mask.learn(&self.gaps)?;
+        mask.learn(&self.remains)?;
+        let strays = self.remains.iter().flat_map(|remains| remains.strays.0.keys());
+        strays.for_each(|namespace| mask.hide(namespace));
         for namespace in self
             .counts
             .iter()
@@ -201,18 +209,18 @@ impl Mask {
 
     fn applied<T: Serialize + DeserializeOwned>(&self, record: T) -> serde_json::Result<T> {
         let mut value = serde_json::to_value(record)?;
-        self.apply("", &mut value);
+        self.apply(&mut value);
         serde_json::from_value(value)
     }
 
-    fn apply(&self, key: &str, value: &mut Value) {
+    fn apply(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
-            Value::Array(values) => values.iter_mut().for_each(|value| self.apply(key, value)),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.apply(value)),
             Value::Object(_) if is_finalizer(value) => {}
             Value::Object(fields) => {
-                for (key, value) in fields.iter_mut().filter(|(key, _)| !KEPT.contains(&key.as_str())) {
-                    self.apply(key, value);
+                for (_, value) in fields.iter_mut().filter(|(key, _)| !KEPT.contains(&key.as_str())) {
+                    self.apply(value);
                 }
             }
             _ => {}
