@@ -152,7 +152,7 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
         .map_or_else(String::new, |count| format!(" ({count} times)"));
     let by =
         |name: &&str| [event.text("/source/component"), event.text("/reportingComponent")].contains(name);
-    if time.is_none_or(|time| time < since) || OF_PODS.iter().any(|name| by(name)) {
+    if time.is_none_or(|time| time < since) || OF_PODS.iter().any(by) {
         return None;
     }
     let from = match (event.text("/source/component"), event.text("/reportingComponent")) {
