@@ -4,6 +4,7 @@
 
 mod asking;
 mod behind;
+mod bundle;
 mod stuck;
 #[cfg(test)]
 mod tests;

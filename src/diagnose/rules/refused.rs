@@ -42,6 +42,8 @@ pub(super) fn look(object: &Object, findings: &mut [Finding], blind: bool, view:
     for finding in findings {
         // While its protection works or its wait goes on, nobody tries to take it out.
         let awaited = match finding.wait.verdict {
+            // Whoever a holder is, and whether it runs: it is refused like anybody else.
+            Verdict::Unknown | Verdict::Waiting if super::is_held(object, finding) => true,
             Verdict::Unknown => !blind,
             Verdict::Stalled | Verdict::Orphaned | Verdict::Failing => true,
             _ => false,

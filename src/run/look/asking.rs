@@ -7,6 +7,7 @@ use std::{
 
 use tokio::time::timeout;
 
+use super::bundle::{Counts, bundled, pages, spread};
 use crate::{
     cluster,
     error::Error,
@@ -21,8 +22,6 @@ use crate::{
 
 /// Queries that are sent together. What has been answered survives when the time is up.
 const TOGETHER: usize = 24;
-/// Objects of a type on one page of a list.
-const PAGE: u64 = 500;
 
 /// How much a look may cost.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +52,10 @@ pub(in crate::run) trait Ask {
     async fn answer(&self, queries: Vec<Query>, facts: &mut Facts) -> bool;
     /// Shows every object of a type, whole or its metadata, and keeps none.
     async fn each(&self, ty: &ResourceType, whole: bool, visit: &mut dyn FnMut(Object)) -> Result<(), Why>;
+    /// Whether it is a file that has its answers ready: asking it much costs nothing, and for lists it may lack much.
+    fn is_dump(&self) -> bool {
+        false
+    }
     /// What looked left behind when a file was made; none from who can still be asked.
     fn suspects(&self) -> Option<Suspects> {
         None
@@ -75,6 +78,10 @@ impl Ask for Witness<'_> {
         }
     }
 
+    fn is_dump(&self) -> bool {
+        matches!(self, Witness::Dump(..))
+    }
+
     fn suspects(&self) -> Option<Suspects> {
         let saved = match self {
             Witness::Server(_) => return None,
@@ -94,7 +101,7 @@ pub(super) struct Asking {
     /// What the scan itself learned of the types, if it asked for all of them.
     known: Option<Facts>,
     /// Objects of each type, as the scan counted them.
-    counts: BTreeMap<String, u64>,
+    counts: Counts,
     left: usize,
     limits: Limits,
     began: Instant,
@@ -151,11 +158,6 @@ impl Asking {
         self.left = 0;
     }
 
-    /// Pages that a list of this type takes, if the scan has counted it.
-    pub(super) fn pages_of(&self, type_name: &str) -> Option<usize> {
-        self.counts.get(type_name).map(|count| pages(*count))
-    }
-
     /// Takes so many requests from what may still be asked, if there are as many.
     pub(super) fn pay(&mut self, requests: usize) -> bool {
         let enough = requests <= self.left;
@@ -165,29 +167,51 @@ impl Asking {
         enough
     }
 
-    /// As many of the queries as can still be paid for.
-    pub(super) fn afford(&mut self, mut queries: Vec<Query>) -> Vec<Query> {
+    /// Reads as much of this as can still be paid for.
+    pub(super) async fn read(&mut self, server: &impl Ask, wanted: &BTreeSet<Query>) {
+        let mut queries: Vec<_> = self.bundled(wanted).into_iter().collect();
         queries.truncate(self.left);
-        self.left -= queries.len();
-        queries
+        let price = self.price(queries.iter());
+        self.left = self.left.saturating_sub(price);
+        self.answer(server, queries).await;
+        if let Some(facts) = &mut self.facts {
+            spread(wanted, facts);
+        }
     }
 
-    /// Adds what one object wants to what is read next, if all of it can be paid for.
+    /// Adds what one object wants to what is read next, if all of it together can be paid for. What many want may be
+    /// cheaper together than what a few want.
     pub(super) fn admit(&mut self, wants: &BTreeSet<Query>, admitted: &mut BTreeSet<Query>) -> bool {
-        let new: BTreeSet<_> = wants.difference(admitted).cloned().collect();
-        let price = new.iter().map(|query| self.cost(query)).sum();
-        let paid = self.pay(price);
-        if paid {
-            admitted.extend(new);
+        if wants.is_subset(admitted) {
+            return true;
         }
-        paid
+        let all: BTreeSet<_> = admitted.union(wants).cloned().collect();
+        let before = self.price(&self.bundled(admitted));
+        let after = self.price(&self.bundled(&all));
+        if after > before + self.left {
+            return false;
+        }
+        self.left = self.left + before - after;
+        *admitted = all;
+        true
+    }
+
+    fn bundled(&self, queries: &BTreeSet<Query>) -> BTreeSet<Query> {
+        match &self.facts {
+            Some(facts) => bundled(queries, &self.counts, facts),
+            None => queries.clone(),
+        }
+    }
+
+    fn price<'a>(&self, queries: impl IntoIterator<Item = &'a Query>) -> usize {
+        queries.into_iter().map(|query| self.cost(query)).sum()
     }
 
     /// Requests that a query takes.
     fn cost(&self, query: &Query) -> usize {
         match query {
             Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
-            Query::List { resource, .. } => self.pages_of(&resource.name()).unwrap_or(1),
+            Query::List { resource, .. } => pages(&resource.name(), &self.counts),
             Query::Content { .. } => self
                 .facts
                 .iter()
@@ -201,6 +225,12 @@ impl Asking {
     pub(super) async fn answer(&mut self, server: &impl Ask, queries: Vec<Query>) -> bool {
         let rest = self.limits.longest;
         let began = self.began;
+        let wanted: BTreeSet<_> = queries.into_iter().collect();
+        let queries: Vec<_> = if server.is_dump() {
+            wanted.iter().cloned().collect()
+        } else {
+            self.bundled(&wanted).into_iter().collect()
+        };
         let Some(facts) = &mut self.facts else {
             return false;
         };
@@ -212,6 +242,7 @@ impl Asking {
                 Err(_) => return false,
             }
         }
+        spread(&wanted, facts);
         all
     }
 
@@ -223,7 +254,7 @@ impl Asking {
         whole: bool,
         visit: &mut dyn FnMut(Object),
     ) -> Result<(), Unread> {
-        let pages = self.pages_of(&ty.name()).unwrap_or(1);
+        let pages = pages(&ty.name(), &self.counts);
         if !self.pay(pages) {
             return Err(Unread::TooMany);
         }
@@ -233,10 +264,4 @@ impl Asking {
             Err(_) => Err(Unread::TooMany),
         }
     }
-}
-
-fn pages(objects: u64) -> usize {
-    usize::try_from(objects.div_ceil(PAGE))
-        .unwrap_or(usize::MAX / 100)
-        .max(1)
 }

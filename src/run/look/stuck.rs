@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asking::{Ask, Asking};
 use crate::{
-    diagnose::{Diagnosis, diagnose, looks_into},
+    diagnose::{Diagnosis, diagnose_with, looks_into, view::View},
     knowledge::Knowledge,
     object::ObjectRef,
     report::causes::{Looked, Outcome},
@@ -122,7 +122,7 @@ impl Stuck {
             .collect()
     }
 
-    /// The objects themselves: many of one type by a list of it, if that is cheaper, else each alone.
+    /// The objects themselves.
     pub(super) async fn fetch(&mut self, server: &impl Ask, asking: &mut Asking) {
         if let Some(facts) = &mut asking.facts {
             for (namespace, content) in std::mem::take(&mut self.contents) {
@@ -130,45 +130,17 @@ impl Stuck {
                 facts.answers.insert(Query::Content { namespace }, Ok(answer));
             }
         }
-        let mut by_type: BTreeMap<String, Vec<Query>> = BTreeMap::new();
-        for target in &self.targets {
-            if matches!(target.state, State::Open) && target.object.is_none() {
-                by_type
-                    .entry(target.reference.type_name.clone())
-                    .or_default()
-                    .push(query(&target.reference));
-            }
-        }
-        let mut queries = Vec::new();
-        for (type_name, each) in by_type {
-            match asking.pages_of(&type_name) {
-                Some(pages) if !is_confidential(&type_name) && pages * 10 < each.len() => {
-                    let namespaces: BTreeSet<_> = each.iter().map(namespace).collect();
-                    queries.push(Query::List {
-                        resource: resource(&type_name),
-                        namespace: match namespaces.into_iter().collect::<Vec<_>>().as_slice() {
-                            [Some(only)] => Some(only.clone()),
-                            _ => None,
-                        },
-                    });
-                }
-                _ => queries.extend(each),
-            }
-        }
-        let queries = asking.afford(queries);
-        let lists: Vec<_> = queries
+        let unread = |target: &&Target| matches!(target.state, State::Open) && target.object.is_none();
+        let wanted: BTreeSet<_> = self
+            .targets
             .iter()
-            .filter(|query| matches!(query, Query::List { .. }))
-            .cloned()
+            .filter(unread)
+            .map(|target| query(&target.reference))
             .collect();
-        asking.answer(server, queries).await;
-        let Some(facts) = &mut asking.facts else {
-            return;
-        };
-        for list in &lists {
-            spread(list, &self.targets, facts);
+        asking.read(server, &wanted).await;
+        if let Some(facts) = &asking.facts {
+            self.take_objects(facts);
         }
-        self.take_objects(facts);
     }
 
     fn take_objects(&mut self, facts: &Facts) {
@@ -195,20 +167,28 @@ impl Stuck {
     /// Diagnoses every object that is not yet understood and returns what they want to see, as far as the rest of
     /// the requests goes. Whoever does not get what it wants is given up.
     pub(super) fn round(&mut self, asking: &mut Asking, knowledge: &Knowledge) -> Vec<Query> {
-        let mut wanted = BTreeSet::new();
-        for target in &mut self.targets {
-            let (State::Open, Some(object), Some(facts)) = (&target.state, &target.object, &asking.facts)
-            else {
-                continue;
-            };
-            let progress = diagnose(object, facts, knowledge);
-            if progress.wanted.is_empty() {
-                target.state = State::Explained(Box::new(progress.diagnosis));
-            } else if !asking.admit(&progress.wanted, &mut wanted) {
+        let mut wants = Vec::new();
+        if let Some(facts) = &asking.facts {
+            let view = View::new(facts, knowledge);
+            for target in &mut self.targets {
+                let (State::Open, Some(object)) = (&target.state, &target.object) else {
+                    continue;
+                };
+                let progress = diagnose_with(object, &view);
+                if progress.wanted.is_empty() {
+                    target.state = State::Explained(Box::new(progress.diagnosis));
+                } else {
+                    wants.push((target, progress.wanted));
+                }
+            }
+        }
+        let mut admitted = BTreeSet::new();
+        for (target, wanted) in wants {
+            if !asking.admit(&wanted, &mut admitted) {
                 target.state = State::NotLookedAt;
             }
         }
-        wanted.into_iter().collect()
+        admitted.into_iter().collect()
     }
 }
 
@@ -221,22 +201,11 @@ fn resource(type_name: &str) -> Resource {
     Resource::new(group, plural)
 }
 
-fn is_confidential(type_name: &str) -> bool {
-    matches!(type_name, "secrets" | "configmaps")
-}
-
 fn query(object: &ObjectRef) -> Query {
     Query::Object {
         resource: resource(&object.type_name),
         namespace: object.namespace.clone(),
         name: object.name.clone(),
-    }
-}
-
-fn namespace(query: &Query) -> Option<String> {
-    match query {
-        Query::Object { namespace, .. } => namespace.clone(),
-        _ => None,
     }
 }
 
@@ -250,37 +219,6 @@ fn what(object: &ObjectRef) -> What {
         },
         None => What::Type { name, read: 0 },
     }
-}
-
-/// A list answers the questions after each of its objects, and after those that are not in it any more.
-fn spread(list: &Query, targets: &[Target], facts: &mut Facts) {
-    let Query::List { resource, namespace } = list else {
-        return;
-    };
-    let Some(answer) = facts.answers.get(list) else {
-        return;
-    };
-    let mut single = BTreeMap::new();
-    for target in targets {
-        let object = &target.reference;
-        let inside = namespace.is_none() || *namespace == object.namespace;
-        if object.type_name == resource.name() && inside {
-            let answer = match answer {
-                Ok(_) => Ok(Answer::Object(None)),
-                Err(why) => Err(why.clone()),
-            };
-            single.insert(query(object), answer);
-        }
-    }
-    if let Ok(Answer::List(objects)) = answer {
-        for object in objects {
-            if let Some(answer) = single.get_mut(&query(&object.reference())) {
-                *answer = Ok(Answer::Object(Some(Box::new(object.clone()))));
-            }
-        }
-    }
-    // It may be forbidden to list what may be read one by one, but not worth as many requests to find out.
-    facts.answers.extend(single);
 }
 
 /// What a complete scan has seen of a namespace.

@@ -57,8 +57,8 @@ fn remains(seen: &Seen) -> Remains {
     };
     let volume = json!({
         "metadata": {"name": "pv-1", "managedFields": [
-            {"manager": "hunter2", "subresource": "status", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:x": "hunter2"}},
-            {"manager": "hunter2", "time": "2026-01-02T00:00:00Z"}]},
+            {"manager": "csi", "subresource": "status", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:hunter2": "hunter2"}},
+            {"manager": "csi", "time": "2026-01-02T00:00:00Z", "operation": "hunter2"}]},
         "status": {"phase": "Released"},
     });
     let attachment = || {
@@ -129,7 +129,9 @@ pub(super) fn example() -> Saved {
                 "secrets",
                 "Secret",
                 json!({
-                    "metadata": {"name": "token", "namespace": "db", "managedFields": [{"manager": "hunter2"}],
+                    "metadata": {"name": "token", "namespace": "db", "managedFields": [{"manager": "kubectl", "apiVersion": "hunter2", "fieldsType": "hunter2",
+                        "fieldsV1": {"f:data": {"f:hunter2": {}}, "f:metadata": {"f:labels": {"f:hunter2": {}}}, "f:status": {"f:hunter2": {}}}},
+                        "hunter2"],
                         "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"data\":\"hunter2\"}"}},
                     "data": {"password": "hunter2"}, "stringData": {"password": "hunter2"},
                 }),

@@ -7,6 +7,7 @@ use std::{
 
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{Counted, Remains, Saved, record::Record};
 use crate::snapshot::{
@@ -106,6 +107,36 @@ fn lighten(answer: &mut Answer) {
     }
 }
 
+/// Of who wrote what only what rules look at: finalizers, the status, replicas. The names of all other fields, which
+/// are most of an object and of a Secret the names of its data, stay behind.
+fn lighten_writer(entry: &mut Value) {
+    const LOOKED_AT: [&[&str]; 3] = [
+        &["f:metadata", "f:finalizers"],
+        &["f:status"],
+        &["f:spec", "f:replicas"],
+    ];
+    let Some(entry) = entry.as_object_mut() else {
+        return;
+    };
+    entry.retain(|key, _| matches!(&**key, "manager" | "subresource" | "time" | "fieldsV1"));
+    let Some(fields) = entry.get("fieldsV1") else {
+        return;
+    };
+    let mut kept = json!({});
+    for path in LOOKED_AT {
+        let Some(found) = path.iter().try_fold(fields, |fields, name| fields.get(name)) else {
+            continue;
+        };
+        let place = path.iter().fold(&mut kept, |place, name| &mut place[*name]);
+        *place = if path.ends_with(&["f:finalizers"]) {
+            found.clone()
+        } else {
+            json!({})
+        };
+    }
+    entry.insert("fieldsV1".to_owned(), kept);
+}
+
 fn lighten_remains(remains: &mut Remains) {
     for one in &mut remains.suspects.volumes.kept {
         lighten_object(&mut one.volume);
@@ -130,18 +161,9 @@ fn lighten_object(object: &mut Object) {
         whole.retain(|key, _| matches!(&**key, "apiVersion" | "kind" | "metadata"));
     }
     if let Some(metadata) = whole.get_mut("metadata").and_then(|m| m.as_object_mut()) {
-        // Who wrote which field is not needed; when a status was written is, of servers that say it nowhere else.
-        if let Some(fields) = metadata
-            .get_mut("managedFields")
-            .and_then(|fields| fields.as_array_mut())
-        {
-            fields.retain(|entry| entry.get("subresource").is_some_and(|name| name == "status"));
-            for entry in fields.iter_mut().filter_map(|entry| entry.as_object_mut()) {
-                entry.retain(|key, _| matches!(&**key, "subresource" | "time"));
-            }
-            if fields.is_empty() {
-                metadata.remove("managedFields");
-            }
+        if let Some(Value::Array(entries)) = metadata.get_mut("managedFields") {
+            entries.retain(Value::is_object);
+            entries.iter_mut().for_each(lighten_writer);
         }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(|a| a.as_object_mut()) {
             annotations.remove(LAST_APPLIED);

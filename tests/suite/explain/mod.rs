@@ -8,6 +8,7 @@ mod asked;
 mod changing;
 mod crds;
 mod dice;
+mod holder;
 mod malformed;
 mod namespaces;
 mod oracle;

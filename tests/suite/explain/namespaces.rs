@@ -218,7 +218,8 @@ fn both_of_its_lists_are_shown() {
         .says("which /finalize of spec.finalizers does not touch")
         .never_advises("finalize -f")
         .is_careful();
-    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+    // Some more look for Rancher.
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster) + 6);
     story.follow(cluster, "controller.cattle.io/namespace-auth\"");
     let left = cluster.get(["namespace", &name]).unwrap();
     assert_eq!(
@@ -362,7 +363,8 @@ fn an_object_whose_namespace_was_finalized_by_force() {
         .says("delete keys in etcd by hand")
         .never_advises("etcdctl")
         .is_careful();
-    withstands_less(cluster, &target, &name, 9);
+    // Six of them look for whoever removes what nobody has described.
+    withstands_less(cluster, &target, &name, 15);
 
     // Who may not see the namespace does not hear that it is gone.
     let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();

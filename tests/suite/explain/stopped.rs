@@ -48,7 +48,8 @@ fn a_dead_api_group_stops_every_namespace() {
     delete(cluster, "ns/both", "");
     condition(cluster, "both", "NamespaceFinalizersRemaining", "True");
     let story = told(cluster, "ns/both", "");
-    assert_eq!(story.verdict("controller.cattle.io/namespace-auth"), "unknown");
+    // Neither Rancher nor anybody with its rights is here.
+    assert_eq!(story.verdict("controller.cattle.io/namespace-auth"), "orphaned");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     for cause in ["APIService v1beta1.metrics.k8s.io: ", "ConfigMap c: "] {
         let named = story
