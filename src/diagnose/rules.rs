@@ -12,6 +12,7 @@ mod conversion;
 mod corrupt;
 mod crd;
 mod dead_api;
+mod dependents;
 mod detach;
 mod disk;
 mod holder;
@@ -23,6 +24,7 @@ mod namespace_conditions;
 mod namespace_content;
 mod namespace_lists;
 mod node;
+mod orphaning;
 mod owners;
 mod pod;
 mod pod_collector;
@@ -112,6 +114,11 @@ fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     // Two lists, and any name in either of them.
     if object.is("", "namespaces") {
         return namespace_lists::look(object, finalizer, view);
+    }
+    match finalizer.name.as_str() {
+        "foregroundDeletion" => return dependents::foreground(object, finalizer, view),
+        "orphan" => return orphaning::look(object, finalizer, view),
+        _ => {}
     }
     let rule = RULES
         .iter()

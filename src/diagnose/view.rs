@@ -13,7 +13,7 @@ use crate::{
     object::{ObjectRef, ResourceType},
     snapshot::{
         Gap, What, Why,
-        facts::{Answer, By, Content, Facts, Object, Query, Resource},
+        facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
     },
 };
 
@@ -217,6 +217,24 @@ impl<'a> View<'a> {
         }
     }
 
+    /// What has owners in a namespace; of an owner that is in none, what it owns anywhere.
+    pub fn owned(&self, place: Where) -> Result<&'a Owned, Missing> {
+        static NOTHING: Owned = Owned {
+            objects: Vec::new(),
+            gaps: Vec::new(),
+        };
+        match self.ask(Query::Owned(place))? {
+            Answer::Owned(owned) => {
+                self.gaps.borrow_mut().extend(owned.gaps.iter().cloned());
+                if !owned.gaps.is_empty() {
+                    self.missed.update(|missed| missed + 1);
+                }
+                Ok(owned)
+            }
+            _ => Ok(&NOTHING),
+        }
+    }
+
     /// Gaps of discovery: groups whose types nobody can list now.
     pub fn silent_groups(&self) -> &'a [Gap] {
         &self.facts.gaps
@@ -294,7 +312,10 @@ fn what(query: &Query) -> What {
             namespace: namespace.clone().unwrap_or_else(|| "default".into()),
             read: 0,
         },
-        Query::Content { namespace } => What::Namespace(namespace.clone()),
+        Query::Content { namespace } | Query::Owned(Where::Namespace(namespace)) => {
+            What::Namespace(namespace.clone())
+        }
+        Query::Owned(Where::Owner(_)) => What::Discovery,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     report::causes::{Looked, Outcome},
     snapshot::{
         Gap, Seen, Snapshot, What,
-        facts::{Answer, Content, Facts, Object, Query, Resource},
+        facts::{Answer, Content, Facts, Object, Query, Resource, Where},
     },
 };
 
@@ -315,7 +315,14 @@ fn cost(query: &Query, facts: &Facts, counts: &BTreeMap<String, u64>) -> usize {
     match query {
         Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
         Query::List { resource, .. } => counts.get(&resource.name()).map_or(1, |count| pages(*count)),
-        Query::Content { .. } => facts.types.iter().filter(|ty| ty.namespaced).count(),
+        Query::Content { .. } | Query::Owned(Where::Namespace(_)) => {
+            facts.types.iter().filter(|ty| ty.namespaced).count()
+        }
+        Query::Owned(Where::Owner(_)) => facts
+            .types
+            .iter()
+            .map(|ty| counts.get(&ty.name()).map_or(1, |count| pages(*count)))
+            .sum(),
     }
 }
 
