@@ -315,7 +315,10 @@ fn what(query: &Query) -> What {
         Query::Content { namespace } | Query::Owned(Where::Namespace(namespace)) => {
             What::Namespace(namespace.clone())
         }
-        Query::Owned(Where::Owner(_)) => What::Discovery,
+        Query::Owned(Where::Owner(_)) => What::Type {
+            name: "all types".into(),
+            read: 0,
+        },
     }
 }
 

@@ -195,7 +195,7 @@ impl<'a> Dependents<'a> {
                 let late = found.objects.is_empty() && !super::is_recent(owner, view);
                 // A copy elsewhere that still names the uid counts too. That costs a look at everything, and is not
                 // needed where it is known who does not act.
-                if late && matches!(super::controller_manager::stale(view), Ok(None)) {
+                if late && !matches!(super::controller_manager::stale(view), Ok(Some(_))) {
                     Self::at(everywhere, owner, view, counts)?
                 } else {
                     found

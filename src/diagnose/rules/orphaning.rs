@@ -61,7 +61,9 @@ pub(super) fn look(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Fi
     if finding.wait.verdict == Verdict::Stalled {
         not_acting(&mut finding, &found, view);
         for dependent in found.objects.iter().take(NAMED) {
-            finding.steps.extend(by_hand(owner, dependent).into_iter().flatten());
+            finding
+                .steps
+                .extend(by_hand(owner, dependent).into_iter().flatten());
         }
     }
     finding.wait.on.extend(blockers);

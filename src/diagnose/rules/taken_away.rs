@@ -45,7 +45,7 @@ pub(super) fn withstands_less(
             | Query::Search { resource, .. } => resource.name(),
             Query::Events { .. } => "events".into(),
             Query::Content { namespace } | Query::Owned(Where::Namespace(namespace)) => namespace.clone(),
-            Query::Owned(Where::Owner(_)) => String::new(),
+            Query::Owned(Where::Owner(_)) => "all types".into(),
         };
         for why in [
             Why::Forbidden("no".into()),

@@ -12,6 +12,7 @@ mod malformed;
 mod namespaces;
 mod oracle;
 mod output;
+mod owned;
 mod patience;
 mod pods;
 pub mod reads;
