@@ -253,7 +253,9 @@ async fn each(
             Some(Value::Null) => Vec::new(),
             _ => return Err(Why::Undecodable("the answer is not a list".into())),
         };
-        items.into_iter().for_each(|value| take(made(ty, value)));
+        for value in items {
+            take(made(ty, value));
+        }
         match page
             .pointer("/metadata/continue")
             .and_then(Value::as_str)
@@ -358,7 +360,7 @@ async fn owned(server: &Server, place: &Where, facts: &Facts) -> Owned {
         .buffer_unordered(PARALLEL)
         .collect()
         .await;
-    let mut owned = Owned::default();
+    let mut all = Owned::default();
     for (ty, objects, fault) in listed {
         if let Some(why) = fault {
             let (name, read) = (ty.name(), objects.len() as u64);
@@ -370,16 +372,14 @@ async fn owned(server: &Server, place: &Where, facts: &Facts) -> Owned {
                 },
                 None => What::Type { name, read },
             };
-            owned.gaps.push(Gap { what, why });
+            all.gaps.push(Gap { what, why });
         }
-        owned.objects.extend(objects);
+        all.objects.extend(objects);
     }
     // Lists end in any order, and what two groups share is listed twice.
-    owned.objects.sort_by_cached_key(Object::reference);
+    all.objects.sort_by_cached_key(Object::reference);
     let mut known = std::collections::BTreeSet::new();
-    owned
-        .objects
-        .retain(|object| known.insert(object.uid().to_owned()));
-    owned.gaps.sort();
-    owned
+    all.objects.retain(|object| known.insert(object.uid().to_owned()));
+    all.gaps.sort();
+    all
 }

@@ -324,6 +324,7 @@ impl Object {
     }
 
     /// The same without what is not needed to know whose it is and what holds it.
+    #[must_use]
     pub fn as_owned(&self) -> Object {
         const FIELDS: [&str; 7] = [
             "name",

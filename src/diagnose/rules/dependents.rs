@@ -215,8 +215,8 @@ impl<'a> Dependents<'a> {
         view: &View<'a>,
         counts: fn(&Value) -> bool,
     ) -> Result<Self, Missing> {
-        let owned = view.owned(place)?;
-        let mut objects: Vec<_> = owned
+        let listed = view.owned(place)?;
+        let mut objects: Vec<_> = listed
             .objects
             .iter()
             .filter(|object| object.owned_by(owner.uid()).any(counts))
@@ -224,7 +224,7 @@ impl<'a> Dependents<'a> {
         objects.sort_by_key(|object| object.deletion().is_none());
         Ok(Dependents {
             objects,
-            gaps: owned.gaps.iter().collect(),
+            gaps: listed.gaps.iter().collect(),
         })
     }
 
@@ -334,11 +334,11 @@ mod tests {
         object("x.test", "things", "Thing", json!({ "metadata": metadata }))
     }
 
-    fn world(all: &[Object], gaps: Vec<Gap>) -> World {
+    fn world(all: &[Object], gaps: &[Gap]) -> World {
         let found = |objects: &[Object]| {
             Ok(Answer::Owned(Owned {
                 objects: objects.iter().map(Object::as_owned).collect(),
-                gaps: gaps.clone(),
+                gaps: gaps.to_vec(),
             }))
         };
         let mut world = World::new()
@@ -358,7 +358,7 @@ mod tests {
         world
     }
 
-    fn told_of(all: &[Object], gaps: Vec<Gap>) -> Diagnosis {
+    fn told_of(all: &[Object], gaps: &[Gap]) -> Diagnosis {
         world(all, gaps).explain(&owner("2026-01-01T11:00:00Z"))
     }
 
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn exactly_those_that_block_are_named() {
-        let told = told_of(&[owned("a", true, true), owned("b", false, true)], Vec::new());
+        let told = told_of(&[owned("a", true, true), owned("b", false, true)], &[]);
         assert_eq!(verdict(&told, NAME), Some(Verdict::Waiting));
         let names: Vec<_> = told.waits[0].on.iter().flat_map(|on| &on.object).collect();
         assert_eq!(names.len(), 1, "{names:?}");
@@ -387,17 +387,17 @@ mod tests {
 
     #[test]
     fn none_left_is_late_and_a_second_deletion_finishes_it() {
-        let told = told_of(&[owned("b", false, true)], Vec::new());
+        let told = told_of(&[owned("b", false, true)], &[]);
         assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
         assert!(commands(&told).contains("delete configmaps/owner --cascade=background"));
-        let soon = world(&[], Vec::new()).explain(&owner("2026-01-01T11:59:50Z"));
+        let soon = world(&[], &[]).explain(&owner("2026-01-01T11:59:50Z"));
         assert_eq!(verdict(&soon, NAME), Some(Verdict::Waiting));
         assert!(!commands(&soon).contains("--cascade"));
     }
 
     #[test]
     fn that_none_was_seen_is_no_proof_where_not_all_was() {
-        let told = told_of(&[], vec![hidden(Why::Forbidden("no".into()))]);
+        let told = told_of(&[], &[hidden(Why::Forbidden("no".into()))]);
         assert_eq!(verdict(&told, NAME), Some(Verdict::Unknown));
         assert!(said(&told).contains("which are left is not known"));
         assert!(!commands(&told).contains("--cascade"));
@@ -406,20 +406,17 @@ mod tests {
     #[test]
     fn what_nobody_can_convert_is_what_it_waits_for() {
         let words = "conversion webhook for x.test/v1, Kind=Other failed: no";
-        let told = told_of(&[], vec![hidden(Why::ServerError(words.into()))]);
+        let told = told_of(&[], &[hidden(Why::ServerError(words.into()))]);
         assert_eq!(verdict(&told, NAME), Some(Verdict::Failing));
     }
 
     #[test]
     fn dependants_that_nobody_has_asked_to_go() {
-        let told = told_of(&[owned("a", true, false)], Vec::new());
+        let told = told_of(&[owned("a", true, false)], &[]);
         assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
         assert!(said(&told).contains("it has asked none of them to go"));
         assert!(!commands(&told).contains("--cascade"));
-        let partly = told_of(
-            &[owned("a", true, false)],
-            vec![hidden(Why::Forbidden("no".into()))],
-        );
+        let partly = told_of(&[owned("a", true, false)], &[hidden(Why::Forbidden("no".into()))]);
         assert_eq!(verdict(&partly, NAME), Some(Verdict::Unknown));
     }
 }

@@ -80,10 +80,10 @@ fn by_hand(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
     let index = references
         .iter()
         .position(|reference| reference.get("uid").and_then(Value::as_str) == Some(owner.uid()))?;
-    let path = format!("/metadata/ownerReferences/{index}");
+    let place = format!("/metadata/ownerReferences/{index}");
     let operations = json!([
-        {"op": "test", "path": format!("{path}/uid"), "value": owner.uid()},
-        {"op": "remove", "path": path},
+        {"op": "test", "path": format!("{place}/uid"), "value": owner.uid()},
+        {"op": "remove", "path": place},
     ]);
     let patch = format!(
         "kubectl{} patch {}/{} --type=json -p {}",
