@@ -25,10 +25,13 @@ mod namespace_content;
 mod namespace_lists;
 mod node;
 mod orphaning;
+mod outside;
+mod own_words;
 mod owners;
 mod pod;
 mod pod_collector;
 mod reclaim;
+mod references;
 mod refused;
 mod release;
 mod released;
@@ -97,8 +100,33 @@ fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
         let blind = view.missed() > missed;
         refused::look(object, &mut findings, blind, view);
         leftbehind::look(object, &mut findings, view);
+        let certain = view.missed() == missed;
+        without_a_rule(object, &mut findings, certain, view);
     }
+    outside::look(object, &mut findings);
     findings
+}
+
+/// What the object itself adds where no rule knows its finalizers. Where there are several of them, nobody knows which
+/// one a complaint is about, and it is only quoted with the first.
+fn without_a_rule(object: &Object, findings: &mut [Finding], certain: bool, view: &View<'_>) {
+    let mut open: Vec<_> = findings
+        .iter_mut()
+        .filter(|finding| {
+            finding
+                .wait
+                .finalizer
+                .as_ref()
+                .is_some_and(|name| !has_rule(object, name))
+        })
+        .collect();
+    let alone = open.len() == 1;
+    let Some(first) = open.first_mut() else {
+        return;
+    };
+    let words = own_words::of(object, view);
+    own_words::quote(object, first, &words, certain && alone, view);
+    references::look(object, first, &words, certain && alone, view);
 }
 
 /// Whether a rule reads more of objects of this type (`plural.group`) than their metadata.
@@ -108,6 +136,18 @@ pub(super) fn look_into(type_name: &str) -> bool {
         || RULES
             .iter()
             .any(|rule| join_group(rule.plural, rule.group) == type_name)
+}
+
+fn has_rule(object: &Object, finalizer: &Finalizer) -> bool {
+    object.is("", "namespaces")
+        || ["foregroundDeletion", "orphan"].contains(&finalizer.name.as_str())
+        || rule(object, finalizer).is_some()
+}
+
+fn rule(object: &Object, finalizer: &Finalizer) -> Option<&'static Rule> {
+    RULES
+        .iter()
+        .find(|rule| object.is(rule.group, rule.plural) && matches(rule.finalizer, &finalizer.name))
 }
 
 fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
@@ -120,10 +160,7 @@ fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         "orphan" => return orphaning::look(object, finalizer, view),
         _ => {}
     }
-    let rule = RULES
-        .iter()
-        .find(|rule| object.is(rule.group, rule.plural) && matches(rule.finalizer, &finalizer.name));
-    match rule {
+    match rule(object, finalizer) {
         Some(rule) => (rule.look)(object, finalizer, view),
         None => catalogued::look(object, finalizer, view),
     }

@@ -6,6 +6,7 @@ mod admission;
 mod admission_oracle;
 mod asked;
 mod changing;
+mod complaints;
 mod crds;
 mod dice;
 mod malformed;

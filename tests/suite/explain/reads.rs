@@ -47,6 +47,12 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ),
     ("customresourcedefinitions.apiextensions.k8s.io", "its conditions"),
     ("services", "whether a webhook can be called"),
+    ("secrets", "whether credentials are still there; metadata only"),
+    (
+        "configmaps",
+        "whether a configuration is still there; metadata only",
+    ),
+    ("serviceaccounts", "whether an operator can still act as it"),
     (
         "validatingwebhookconfigurations.admissionregistration.k8s.io",
         "whose webhook refuses",
