@@ -61,8 +61,14 @@ pub(super) fn of(object: &Object, view: &View<'_>) -> Vec<Words> {
             });
         }
     }
-    // That there is no event says nothing.
-    for event in view.events(object).unwrap_or_default() {
+    // That there is no event says nothing. Of types that have rules there are many objects in a scan, and those rules ask
+    // for the events that they need.
+    let events = if super::look_into(&object.resource.name()) {
+        &[]
+    } else {
+        view.events(object).unwrap_or_default()
+    };
+    for event in events {
         let about = event.text("/involvedObject/uid");
         let same = about.is_empty() || about == object.uid();
         let said = said(event.text("/reason"), event.text("/message"));
