@@ -67,7 +67,7 @@ spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef:
         .says("Synced is False: ReconcileError: cannot delete external resource")
         .says("because it is being terminated")
         .says("LEAKED INFRASTRUCTURE")
-        .never_advises("/finalize")
+        .never_advises("--raw")
         .is_careful();
     replayed(cluster, &invoices, ns.name());
     withstands_less(cluster, &invoices, ns.name(), 20);
