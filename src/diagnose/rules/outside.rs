@@ -4,7 +4,8 @@
 //! deletes a bucket's object may lose the bucket, or pay for it for ever. Sources:
 //! `crossplane/crossplane-runtime:pkg/reconciler/managed/policies.go` (`deletionPolicy`, `managementPolicies`),
 //! `aws-controllers-k8s/runtime:apis/core/v1alpha1/annotations.go`, the reference of Config Connector
-//! (`cnrm.cloud.google.com/deletion-policy`), `Azure/azure-service-operator:v2/pkg/common/annotations`. **Wants** nothing.
+//! (`cnrm.cloud.google.com/deletion-policy`), `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a
+//! load balancer: `kubernetes/cloud-provider:controllers/service/controller.go`. **Wants** nothing.
 //! **Concludes** nothing about the finalizers. **Advises** nothing; it says what happens when the object goes.
 
 use serde_json::Value;
@@ -40,8 +41,25 @@ const ANNOTATIONS: &[Keeps] = &[
     },
 ];
 
+/// More addresses than this tell nothing more.
+const NAMED: usize = 3;
+
 pub(super) fn look(object: &Object, findings: &mut [Finding]) {
-    let (Some(first), Some((kept, because))) = (findings.first_mut(), fate(object)) else {
+    let Some(first) = findings.first_mut() else {
+        return;
+    };
+    let addresses = addresses(object);
+    if !addresses.is_empty() && first.wait.finalizer.is_some() {
+        first.outlook.push(Outlook {
+            when: "if the finalizer is cut".into(),
+            then: format!(
+                "the load balancer at {} stays at the provider with all that belongs to it, and is paid for; this address \
+                 is how to find it there",
+                addresses.join(", ")
+            ),
+        });
+    }
+    let Some((kept, because)) = fate(object) else {
         return;
     };
     let name = match object.annotation("crossplane.io/external-name") {
@@ -57,6 +75,24 @@ pub(super) fn look(object: &Object, findings: &mut [Finding]) {
         when: "when it goes".into(),
         then: format!("what it stands for outside the cluster{name} {becomes}: {because}"),
     });
+}
+
+/// Where the load balancer of a Service, an Ingress or a Gateway is reached.
+fn addresses(object: &Object) -> Vec<&str> {
+    let of_load_balancer = object.list("/status/loadBalancer/ingress").iter();
+    let of_gateway = match object.resource.group.as_str() {
+        "gateway.networking.k8s.io" => object.list("/status/addresses").iter(),
+        _ => [].iter(),
+    };
+    of_load_balancer
+        .chain(of_gateway)
+        .filter_map(|place| {
+            ["hostname", "ip", "value"]
+                .iter()
+                .find_map(|field| place.get(*field).and_then(Value::as_str))
+        })
+        .take(NAMED)
+        .collect()
 }
 
 /// Whether it is kept, and what says so.
@@ -111,6 +147,26 @@ mod tests {
 
     fn kept(group: &str, value: Value) -> Option<bool> {
         fate(&object(group, "things", "Thing", value)).map(|(kept, _)| kept)
+    }
+
+    #[test]
+    fn a_load_balancer_is_found_by_its_address() {
+        let service = |status: Value| {
+            object(
+                "",
+                "services",
+                "Service",
+                json!({"metadata": {}, "status": status}),
+            )
+        };
+        let status = json!({"loadBalancer": {"ingress": [{"ip": "203.0.113.7", "hostname": "lb.test"}, {"ip": "203.0.113.8"}, {}]}});
+        assert_eq!(addresses(&service(status)), ["lb.test", "203.0.113.8"]);
+        assert!(
+            addresses(&service(
+                json!({"loadBalancer": {}, "addresses": [{"value": "10.0.0.1"}]})
+            ))
+            .is_empty()
+        );
     }
 
     #[test]
