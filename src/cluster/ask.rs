@@ -17,7 +17,7 @@ use crate::{
     object::ResourceType,
     snapshot::{
         Filter, Gap, Keep, What, Why,
-        facts::{Answer, By, Content, Facts, Object, Query, Resource},
+        facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
     },
 };
 
@@ -141,6 +141,7 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
         Query::Content { namespace } => {
             Ok(Answer::Content(Box::new(content(server, namespace, facts).await)))
         }
+        Query::Owned(place) => Ok(Answer::Owned(owned(server, place, facts).await)),
     }
 }
 
@@ -221,6 +222,19 @@ async fn list(
     accept: &'static str,
 ) -> Result<Vec<Object>, Why> {
     let mut objects = Vec::new();
+    each(server, ty, namespace, more, accept, |object| objects.push(object)).await?;
+    Ok(objects)
+}
+
+/// Lists page by page and hands over each object.
+async fn each(
+    server: &Server,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+    more: &str,
+    accept: &'static str,
+    mut take: impl FnMut(Object),
+) -> Result<(), Why> {
     let mut next = String::new();
     loop {
         let path = format!(
@@ -239,7 +253,9 @@ async fn list(
             Some(Value::Null) => Vec::new(),
             _ => return Err(Why::Undecodable("the answer is not a list".into())),
         };
-        objects.extend(items.into_iter().map(|value| made(ty, value)));
+        for value in items {
+            take(made(ty, value));
+        }
         match page
             .pointer("/metadata/continue")
             .and_then(Value::as_str)
@@ -255,7 +271,7 @@ async fn list(
                 }
                 next = then;
             }
-            None => return Ok(objects),
+            None => return Ok(()),
         }
     }
 }
@@ -315,4 +331,56 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
         .kept
         .sort_by_cached_key(|seen| (seen.object.type_name.clone(), seen.object.name.clone()));
     content
+}
+
+/// Metadata of what has owners. Each page is dropped but for these, so that memory does not grow with the cluster.
+async fn owned(server: &Server, place: &Where, facts: &Facts) -> Owned {
+    let (namespace, owner) = match place {
+        Where::Namespace(namespace) => (Some(namespace.as_str()), None),
+        Where::Owner(uid) => (None, Some(uid.as_str())),
+    };
+    let types = facts
+        .types
+        .iter()
+        .filter(|ty| (ty.namespaced || namespace.is_none()) && Object::may_be_owned(ty));
+    let listed: Vec<_> = stream::iter(types)
+        .map(|ty| async move {
+            let mut objects = Vec::new();
+            let keep = |object: Object| {
+                let is_one = match owner {
+                    Some(uid) => object.owned_by(uid).next().is_some(),
+                    None => !object.list("/metadata/ownerReferences").is_empty(),
+                };
+                if is_one {
+                    objects.push(object.as_owned());
+                }
+            };
+            let fault = each(server, ty, namespace, "", METADATA_LIST, keep).await.err();
+            (ty, objects, fault)
+        })
+        .buffer_unordered(PARALLEL)
+        .collect()
+        .await;
+    let mut all = Owned::default();
+    for (ty, objects, fault) in listed {
+        if let Some(why) = fault {
+            let (name, read) = (ty.name(), objects.len() as u64);
+            let what = match namespace {
+                Some(namespace) => What::TypeIn {
+                    name,
+                    namespace: namespace.to_owned(),
+                    read,
+                },
+                None => What::Type { name, read },
+            };
+            all.gaps.push(Gap { what, why });
+        }
+        all.objects.extend(objects);
+    }
+    // Lists end in any order, and what two groups share is listed twice.
+    all.objects.sort_by_cached_key(Object::reference);
+    let mut known = std::collections::BTreeSet::new();
+    all.objects.retain(|object| known.insert(object.uid().to_owned()));
+    all.gaps.sort();
+    all
 }

@@ -12,6 +12,7 @@ mod conversion;
 mod corrupt;
 mod crd;
 mod dead_api;
+mod dependents;
 mod detach;
 mod disk;
 mod held;
@@ -25,10 +26,13 @@ mod namespace_conditions;
 mod namespace_content;
 mod namespace_lists;
 mod node;
+mod orphaning;
+mod outside;
 mod owners;
 mod pod;
 mod pod_collector;
 mod reclaim;
+mod references;
 mod refused;
 mod release;
 mod released;
@@ -52,6 +56,7 @@ mod weaker;
 mod zombie;
 
 use super::{
+    complaint::complaints,
     model::{Blocker, Finding, Safety, Step, Verdict},
     view::{Unfollowed, View},
 };
@@ -99,8 +104,32 @@ fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
         let blind = view.missed() > missed;
         refused::look(object, &mut findings, blind, view);
         leftbehind::look(object, &mut findings, view);
+        let certain = view.missed() == missed;
+        without_a_rule(object, &mut findings, certain, view);
     }
+    outside::look(object, &mut findings);
     findings
+}
+
+/// What the object itself adds where no rule knows its finalizers. Where there are several of them, nobody knows which
+/// one a complaint is about, and nothing is concluded from it.
+fn without_a_rule(object: &Object, findings: &mut [Finding], certain: bool, view: &View<'_>) {
+    let mut open: Vec<_> = findings
+        .iter_mut()
+        .filter(|finding| {
+            finding
+                .wait
+                .finalizer
+                .as_ref()
+                .is_some_and(|name| !has_rule(object, name))
+        })
+        .collect();
+    let alone = open.len() == 1;
+    let Some(first) = open.first_mut() else {
+        return;
+    };
+    let said = complaints(object, view);
+    references::look(object, first, &said, certain && alone, view);
 }
 
 /// Whether a rule reads more of objects of this type (`plural.group`) than their metadata.
@@ -112,10 +141,24 @@ pub(super) fn look_into(type_name: &str) -> bool {
             .any(|rule| join_group(rule.plural, rule.group) == type_name)
 }
 
+/// The garbage collector's own, on objects of any type.
+const OF_OWNERS: [&str; 2] = ["foregroundDeletion", "orphan"];
+
+fn has_rule(object: &Object, finalizer: &Finalizer) -> bool {
+    object.is("", "namespaces")
+        || OF_OWNERS.contains(&finalizer.name.as_str())
+        || rule(object, finalizer).is_some()
+}
+
 fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     // Two lists, and any name in either of them.
     if object.is("", "namespaces") {
         return namespace_lists::look(object, finalizer, view);
+    }
+    match finalizer.name.as_str() {
+        "foregroundDeletion" => return dependents::foreground(object, finalizer, view),
+        "orphan" => return orphaning::look(object, finalizer, view),
+        _ => {}
     }
     match rule(object, finalizer) {
         Some(rule) => (rule.look)(object, finalizer, view),
@@ -131,11 +174,11 @@ fn rule(object: &Object, finalizer: &Finalizer) -> Option<&'static Rule> {
 
 /// Whether a finding is about a holder that no rule knows by name, and not about what that waits for.
 fn is_held(object: &Object, finding: &Finding) -> bool {
-    finding
-        .wait
-        .finalizer
-        .as_ref()
-        .is_some_and(|finalizer| finalizer.list == List::Metadata && rule(object, finalizer).is_none())
+    finding.wait.finalizer.as_ref().is_some_and(|finalizer| {
+        finalizer.list == List::Metadata
+            && rule(object, finalizer).is_none()
+            && !OF_OWNERS.contains(&finalizer.name.as_str())
+    })
 }
 
 /// One that ends in `/` stands for all that begin so.

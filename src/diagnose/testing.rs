@@ -77,7 +77,7 @@ impl Cluster {
                 resource, namespace, ..
             } => (resource.clone(), namespace.clone()),
             Query::Events { namespace, .. } => (Resource::new("", "events"), namespace.clone()),
-            Query::Content { .. } => return Err(Why::Interrupted),
+            Query::Content { .. } | Query::Owned(_) => return Err(Why::Interrupted),
         };
         if self.blind || self.hidden.contains(&resource.plural.as_str()) {
             return Err(Why::Forbidden(format!("you may not list {}", resource.plural)));
@@ -123,7 +123,7 @@ impl Cluster {
                 });
             }
             Query::Events { name, .. } => found.retain(|event| event.text("/involvedObject/name") == name),
-            Query::List { .. } | Query::Content { .. } => {}
+            Query::List { .. } | Query::Content { .. } | Query::Owned(_) => {}
         }
         Ok(Answer::List(found))
     }

@@ -15,7 +15,7 @@ use crate::{
     object::{ObjectRef, ResourceType},
     snapshot::{
         Gap, What, Why,
-        facts::{Answer, By, Content, Facts, Object, Query, Resource},
+        facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
     },
 };
 
@@ -241,6 +241,24 @@ impl<'a> View<'a> {
         }
     }
 
+    /// What has owners in a namespace; of an owner that is in none, what it owns anywhere.
+    pub fn owned(&self, place: Where) -> Result<&'a Owned, Missing> {
+        static NOTHING: Owned = Owned {
+            objects: Vec::new(),
+            gaps: Vec::new(),
+        };
+        match self.ask(Query::Owned(place))? {
+            Answer::Owned(owned) => {
+                self.gaps.borrow_mut().extend(owned.gaps.iter().cloned());
+                if !owned.gaps.is_empty() {
+                    self.missed.update(|missed| missed + 1);
+                }
+                Ok(owned)
+            }
+            _ => Ok(&NOTHING),
+        }
+    }
+
     /// Gaps of discovery: groups whose types nobody can list now.
     pub fn silent_groups(&self) -> &'a [Gap] {
         &self.facts.gaps
@@ -318,7 +336,13 @@ fn what(query: &Query) -> What {
             namespace: namespace.clone().unwrap_or_else(|| "default".into()),
             read: 0,
         },
-        Query::Content { namespace } => What::Namespace(namespace.clone()),
+        Query::Content { namespace } | Query::Owned(Where::Namespace(namespace)) => {
+            What::Namespace(namespace.clone())
+        }
+        Query::Owned(Where::Owner(_)) => What::Type {
+            name: "all types".into(),
+            read: 0,
+        },
     }
 }
 

@@ -84,6 +84,18 @@ pub enum Query {
         /// The namespace.
         namespace: String,
     },
+    /// The objects that have owners: metadata of those, of every type but events.
+    Owned(Where),
+}
+
+/// Where dependants are looked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Where {
+    /// All of a namespace: one look serves every owner in it.
+    Namespace(String),
+    /// Everywhere, only of the owner with this uid: there is no end of what others own.
+    Owner(String),
 }
 
 /// Which objects of a type are looked for, in a form that every API server can select by.
@@ -106,6 +118,18 @@ pub enum Answer {
     List(Vec<Object>),
     /// What is in a namespace.
     Content(Box<Content>),
+    /// What has owners.
+    Owned(Owned),
+}
+
+/// Objects that have owners, as far as they could be listed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Owned {
+    /// The objects: of their metadata what tells them apart, what holds them, and who owns them.
+    pub objects: Vec<Object>,
+    /// What could not be listed.
+    pub gaps: Vec<super::Gap>,
 }
 
 /// What is in a namespace, as far as it could be listed.
@@ -307,6 +331,46 @@ impl Object {
             .find(|o| o.get("controller") == Some(&Value::Bool(true)))?;
         let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
         Some((field("kind"), field("name")))
+    }
+
+    /// The same without what is not needed to know whose it is and what holds it.
+    #[must_use]
+    pub fn as_owned(&self) -> Object {
+        const FIELDS: [&str; 7] = [
+            "name",
+            "namespace",
+            "uid",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "finalizers",
+            "ownerReferences",
+        ];
+        let metadata: serde_json::Map<_, _> = FIELDS
+            .iter()
+            .filter_map(|field| {
+                let value = self.value.pointer("/metadata")?.get(*field)?;
+                Some(((*field).to_owned(), value.clone()))
+            })
+            .collect();
+        Object {
+            resource: self.resource.clone(),
+            kind: self.kind.clone(),
+            api_version: self.api_version.clone(),
+            value: serde_json::json!({ "metadata": metadata }),
+        }
+    }
+
+    /// Whether dependants are looked for among objects of this type: the garbage collector ignores events
+    /// (`kubernetes/kubernetes:pkg/controller/garbagecollector/graph_builder.go`).
+    pub fn may_be_owned(ty: &ResourceType) -> bool {
+        !(ty.plural == "events" && matches!(&*ty.group, "" | "events.k8s.io"))
+    }
+
+    /// The references to the owner with this uid.
+    pub fn owned_by<'a>(&'a self, uid: &'a str) -> impl Iterator<Item = &'a Value> {
+        self.list("/metadata/ownerReferences")
+            .iter()
+            .filter(move |owner| owner.get("uid").and_then(Value::as_str) == Some(uid))
     }
 
     /// Its name in full.

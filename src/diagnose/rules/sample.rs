@@ -58,6 +58,19 @@ impl World {
         self
     }
 
+    /// The server has this type of objects in namespaces.
+    pub(super) fn with_namespaced_type(mut self, group: &str, plural: &str, kind: &str) -> Self {
+        self.0.types.push(ResourceType {
+            group: group.into(),
+            version: "v1".into(),
+            plural: plural.into(),
+            kind: kind.into(),
+            namespaced: true,
+            ..ResourceType::default()
+        });
+        self
+    }
+
     /// Looking for this object finds that.
     pub(super) fn object(
         self,

@@ -157,7 +157,7 @@ impl World {
                 events.retain(|event| event.text("/involvedObject/name") == name);
                 Ok(Answer::List(events))
             }
-            Query::Content { .. } | Query::Search { .. } => Err(Why::Interrupted),
+            Query::Content { .. } | Query::Search { .. } | Query::Owned(_) => Err(Why::Interrupted),
         }
     }
 

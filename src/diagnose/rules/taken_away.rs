@@ -12,7 +12,7 @@ use crate::{
     knowledge::Knowledge,
     snapshot::{
         Gap, What, Why,
-        facts::{Answer, Facts, Object, Query},
+        facts::{Answer, Facts, Object, Query, Where},
     },
 };
 
@@ -44,7 +44,8 @@ pub(in crate::diagnose) fn withstands_less(
             | Query::List { resource, .. }
             | Query::Search { resource, .. } => resource.name(),
             Query::Events { .. } => "events".into(),
-            Query::Content { namespace } => namespace.clone(),
+            Query::Content { namespace } | Query::Owned(Where::Namespace(namespace)) => namespace.clone(),
+            Query::Owned(Where::Owner(_)) => "all types".into(),
         };
         for why in [
             Why::Forbidden("no".into()),

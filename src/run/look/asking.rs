@@ -15,7 +15,7 @@ use crate::{
     run::witness::Witness,
     snapshot::{
         Snapshot, What, Why,
-        facts::{Facts, Object, Query},
+        facts::{Facts, Object, Query, Where},
         suspects::{Suspects, Unread},
     },
 };
@@ -212,7 +212,13 @@ impl Asking {
         match query {
             Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
             Query::List { resource, .. } => pages(&resource.name(), &self.counts),
-            Query::Content { .. } => self
+            Query::Owned(Where::Owner(_)) => self
+                .facts
+                .iter()
+                .flat_map(|facts| &facts.types)
+                .map(|ty| pages(&ty.name(), &self.counts))
+                .sum(),
+            Query::Content { .. } | Query::Owned(Where::Namespace(_)) => self
                 .facts
                 .iter()
                 .flat_map(|facts| &facts.types)

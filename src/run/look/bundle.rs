@@ -103,7 +103,7 @@ fn part_of(query: &Query) -> Option<(Resource, Option<String>)> {
             let namespace = namespace.clone().unwrap_or_else(|| "default".to_owned());
             Some((Resource::new("", "events"), Some(namespace)))
         }
-        Query::List { .. } | Query::Search { .. } | Query::Content { .. } => None,
+        Query::List { .. } | Query::Search { .. } | Query::Content { .. } | Query::Owned(_) => None,
     }
 }
 
@@ -137,7 +137,7 @@ fn within(query: &Query, all: &[Object]) -> Answer {
             };
             Answer::List(all.iter().filter(is_inside).cloned().collect())
         }
-        Query::Content { .. } => Answer::List(Vec::new()),
+        Query::Content { .. } | Query::Owned(_) => Answer::List(Vec::new()),
     }
 }
 

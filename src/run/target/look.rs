@@ -13,7 +13,7 @@ use crate::{
     run::witness::Witness,
     snapshot::{
         Why,
-        facts::{Answer, Facts, Object, Query},
+        facts::{Answer, Facts, Object, Query, Where},
         load::Dump,
     },
 };
@@ -187,5 +187,7 @@ fn subject(query: &Query) -> String {
         } => within(resource.name(), namespace.as_ref()),
         Query::Events { name, .. } => format!("events about {name}"),
         Query::Content { namespace } => format!("all that is in {namespace}"),
+        Query::Owned(Where::Namespace(namespace)) => format!("who owns what in {namespace}"),
+        Query::Owned(Where::Owner(_)) => "what it owns, in all namespaces".to_owned(),
     }
 }

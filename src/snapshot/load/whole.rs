@@ -25,7 +25,7 @@ use crate::{
     object::{Finalizer, List, ObjectRef, ResourceType},
     snapshot::{
         Gap, Seen, What, Why,
-        facts::{Answer, By, Content, Facts, Object, Query, Resource},
+        facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
         selector::Selector,
     },
 };
@@ -244,6 +244,7 @@ impl Dump {
                 })
             }
             Query::Content { namespace } => Ok(Answer::Content(Box::new(self.content(namespace)))),
+            Query::Owned(place) => Ok(Answer::Owned(self.owned(place))),
         }
     }
 
@@ -291,6 +292,27 @@ impl Dump {
             (Some(Within::Everywhere), _) => true,
             (Some(Within::Namespaces(names)), Some(namespace)) => names.contains(namespace),
             _ => false,
+        }
+    }
+
+    /// What the dump holds of objects that have owners, which need not be all either.
+    fn owned(&self, place: &Where) -> Owned {
+        let is_one = |object: &&Object| match place {
+            Where::Namespace(namespace) => {
+                object.namespace() == namespace && !object.list("/metadata/ownerReferences").is_empty()
+            }
+            Where::Owner(uid) => object.owned_by(uid).next().is_some(),
+        };
+        let all = self.objects.values().flatten();
+        Owned {
+            objects: all.filter(is_one).map(Object::as_owned).collect(),
+            gaps: vec![Gap {
+                what: match place {
+                    Where::Namespace(namespace) => What::Namespace(namespace.clone()),
+                    Where::Owner(_) => What::Discovery,
+                },
+                why: Why::NotInDump,
+            }],
         }
     }
 

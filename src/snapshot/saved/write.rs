@@ -103,7 +103,8 @@ fn lighten(answer: &mut Answer) {
     match answer {
         Answer::Object(object) => object.iter_mut().for_each(|object| lighten_object(object)),
         Answer::List(objects) => objects.iter_mut().for_each(lighten_object),
-        Answer::Content(_) => {}
+        // Whose objects and what holds them is all that these hold.
+        Answer::Content(_) | Answer::Owned(_) => {}
     }
 }
 

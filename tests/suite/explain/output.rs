@@ -11,7 +11,7 @@ use kubectl_finalizers::{
     report::ExplainReport,
     snapshot::{
         Seen, Why,
-        facts::{Answer, By, Content, Facts, Object, Query, Resource},
+        facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource},
     },
 };
 use serde_json::{Value, json};
@@ -173,6 +173,8 @@ fn answer(query: &Query, forbidden: &[&str]) -> Result<Answer, Why> {
             }
             Answer::Content(Box::new(content))
         }
+        // Nor owners.
+        Query::Owned(_) => Answer::Owned(Owned::default()),
     })
 }
 

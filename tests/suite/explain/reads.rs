@@ -52,7 +52,10 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ("services", "whether a webhook can be called"),
     ("deployments.apps", "whether a holder runs"),
     ("daemonsets.apps", "whether a holder runs"),
-    ("serviceaccounts", "whether the account of a holder is there"),
+    (
+        "serviceaccounts",
+        "whether the account of a holder is there, and what an operator acts as",
+    ),
     (
         "clusterroles.rbac.authorization.k8s.io",
         "who may remove a finalizer",
@@ -91,12 +94,19 @@ const LOOKED_AT: &[(&str, &str)] = &[
 /// Whoever holds these shows them to nobody.
 const CONFIDENTIAL: &[&str] = &["secrets", "configmaps"];
 
+/// What an owner waits for may be of any type.
+const OWNERS: [&str; 2] = ["foregroundDeletion", "orphan"];
+
 /// Fails unless each request of an explanation only reads, and reads what it may. Of a namespace and of a
-/// definition the content is looked into, whatever its type.
+/// definition the content is looked into, and what an owner owns, whatever its type.
 #[track_caller]
-pub fn only_what_it_may(asked: &[Asked], target: &Value) {
+pub fn only_what_it_may(asked: &[Asked], explanation: &Value) {
+    let target = &explanation["target"]["resource"];
     let has_content = ["namespaces", "customresourcedefinitions.apiextensions.k8s.io"];
-    let any = has_content.iter().any(|type_name| target == type_name);
+    let waits = explanation["waitsFor"].as_array().into_iter().flatten();
+    let mut finalizers = waits.map(|wait| &wait["finalizer"]["name"]);
+    let any = has_content.iter().any(|type_name| target == type_name)
+        || finalizers.any(|name| OWNERS.iter().any(|owner| name == owner));
     for one in asked {
         reads(one);
         // Of what is confidential only metadata is sent: whether an owner is there, or what a spec names.

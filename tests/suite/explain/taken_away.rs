@@ -55,7 +55,7 @@ fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, e
             .map(|asked| &asked.event["requestURI"])
             .collect::<Vec<_>>()
     );
-    reads::only_what_it_may(&asked, &before["target"]["resource"]);
+    reads::only_what_it_may(&asked, &before);
 
     let used: BTreeSet<Right> = asked
         .into_iter()

@@ -98,7 +98,7 @@ fn the_data_of_a_secret_is_not_asked_for_to_explain_it_or_its_namespace() {
             .run()
             .success();
         let asked = ours(cluster, &format!("\"username\":\"{name}\""));
-        only_what_it_may(&asked, &resource.into());
+        only_what_it_may(&asked, &serde_json::json!({"target": {"resource": resource}}));
         let single = |kind: &str| {
             asked
                 .iter()

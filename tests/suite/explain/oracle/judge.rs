@@ -68,6 +68,14 @@ impl Said {
     }
 }
 
+/// A finalizer of the garbage collector of which it was said that nothing is known: here all can be seen.
+pub(super) fn undecided(report: &Value) -> Option<&str> {
+    elements(&report["waitsFor"]).iter().find_map(|wait| {
+        let name = wait["finalizer"]["name"].as_str()?;
+        (["foregroundDeletion", "orphan"].contains(&name) && wait["verdict"] == "unknown").then_some(name)
+    })
+}
+
 /// Whether nobody removes it here by himself: made by hand, a pod's own end without a kubelet, or said to be so.
 fn by_hand(finalizer: Option<&str>, verdict: &str) -> bool {
     finalizer.is_none_or(|name| [HOLD, NOBODY].contains(&name))

@@ -11,7 +11,7 @@ use super::super::dice::Dice;
 use super::{
     api::{Api, until},
     canary::Canary,
-    judge::Said,
+    judge::{Said, undecided},
     key::{Key, Kind},
     state::{State, Thing, state},
     world::{DRIVER, Fate, HOLD, NOBODY, World},
@@ -227,6 +227,16 @@ impl<'a> Run<'a> {
                 (key.clone(), Target { uid, said, report })
             })
             .collect();
+        for (key, target) in &targets {
+            if let Some(finalizer) = undecided(&target.report) {
+                self.differs(
+                    key,
+                    &format!("is held by {finalizer}, and nobody says by whom"),
+                    target,
+                    &now,
+                );
+            }
+        }
         self.outcome.targets += targets.len();
         self.outcome.open += targets.values().filter(|target| target.said.open).count();
         targets

@@ -1,0 +1,209 @@
+//! What becomes of the thing outside the cluster that an object stands for.
+//!
+//! **Recognises** the fields and annotations with which operators are told to delete it or to leave it. **Why:** whoever
+//! deletes a bucket's object may lose the bucket, or pay for it for ever. Sources:
+//! `crossplane/crossplane-runtime:pkg/reconciler/managed/policies.go` (`deletionPolicy`, `managementPolicies`),
+//! `aws-controllers-k8s/runtime:apis/core/v1alpha1/annotations.go`, the reference of Config Connector
+//! (`cnrm.cloud.google.com/deletion-policy`), `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a
+//! load balancer: `kubernetes/cloud-provider:controllers/service/controller.go`. **Wants** nothing.
+//! **Concludes** nothing about the finalizers. **Advises** nothing; it says what happens when the object goes.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::model::{Finding, Outlook},
+    snapshot::facts::Object,
+};
+
+/// An annotation that says to keep it.
+struct Keeps {
+    /// Of groups that are this or end so.
+    group: &'static str,
+    annotation: &'static str,
+    values: &'static [&'static str],
+}
+
+const ANNOTATIONS: &[Keeps] = &[
+    Keeps {
+        group: "services.k8s.aws",
+        annotation: "services.k8s.aws/deletion-policy",
+        values: &["retain"],
+    },
+    Keeps {
+        group: "cnrm.cloud.google.com",
+        annotation: "cnrm.cloud.google.com/deletion-policy",
+        values: &["abandon"],
+    },
+    Keeps {
+        group: "azure.com",
+        annotation: "serviceoperator.azure.com/reconcile-policy",
+        values: &["detach-on-delete", "skip"],
+    },
+];
+
+/// More addresses than this tell nothing more.
+const NAMED: usize = 3;
+
+pub(super) fn look(object: &Object, findings: &mut [Finding]) {
+    let Some(first) = findings.first_mut() else {
+        return;
+    };
+    let addresses = addresses(object);
+    if !addresses.is_empty() && first.wait.finalizer.is_some() {
+        first.outlook.push(Outlook {
+            when: "if the finalizer is cut".into(),
+            then: format!(
+                "the load balancer at {} stays at the provider with all that belongs to it, and is paid for; this address \
+                 is how to find it there",
+                addresses.join(", ")
+            ),
+        });
+    }
+    let Some((kept, because)) = fate(object) else {
+        return;
+    };
+    let name = match object.annotation("crossplane.io/external-name") {
+        "" => String::new(),
+        name => format!(" ({name})"),
+    };
+    let becomes = if kept {
+        "stays as it is, and is nobody's any more"
+    } else {
+        "IS DELETED with it"
+    };
+    first.outlook.push(Outlook {
+        when: "when it goes".into(),
+        then: format!("what it stands for outside the cluster{name} {becomes}: {because}"),
+    });
+}
+
+/// Where the load balancer of a Service, an Ingress or a Gateway is reached.
+fn addresses(object: &Object) -> Vec<&str> {
+    let of_load_balancer = object.list("/status/loadBalancer/ingress").iter();
+    let of_gateway = match object.resource.group.as_str() {
+        "gateway.networking.k8s.io" => object.list("/status/addresses").iter(),
+        _ => [].iter(),
+    };
+    of_load_balancer
+        .chain(of_gateway)
+        .filter_map(|place| {
+            ["hostname", "ip", "value"]
+                .iter()
+                .find_map(|field| place.get(*field).and_then(Value::as_str))
+        })
+        .take(NAMED)
+        .collect()
+}
+
+/// Whether it is kept, and what says so.
+fn fate(object: &Object) -> Option<(bool, String)> {
+    let group = object.resource.group.as_str();
+    let rule = ANNOTATIONS
+        .iter()
+        .find(|rule| group == rule.group || group.ends_with(&format!(".{}", rule.group)));
+    if let Some(rule) = rule {
+        return match object.annotation(rule.annotation) {
+            // Its controller has a default of its own.
+            "" => None,
+            value => Some((
+                rule.values.contains(&value),
+                format!("{} is {value}", rule.annotation),
+            )),
+        };
+    }
+    // Only a managed resource of Crossplane has both.
+    object.value.pointer("/spec/forProvider")?;
+    let policies: Vec<_> = object
+        .list("/spec/managementPolicies")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    // Delete by name overrules the older deletionPolicy, all (`*`) does not.
+    if policies.contains(&"Delete") {
+        return Some((false, "spec.managementPolicies has Delete".into()));
+    }
+    if !policies.is_empty() && !policies.contains(&"*") {
+        return Some((
+            true,
+            format!(
+                "spec.managementPolicies has no Delete, only {}",
+                policies.join(", ")
+            ),
+        ));
+    }
+    match object.text("/spec/deletionPolicy") {
+        "Orphan" => Some((true, "spec.deletionPolicy is Orphan".into())),
+        "Delete" => Some((false, "spec.deletionPolicy is Delete".into())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::sample::object;
+    use super::*;
+
+    fn kept(group: &str, value: Value) -> Option<bool> {
+        fate(&object(group, "things", "Thing", value)).map(|(kept, _)| kept)
+    }
+
+    #[test]
+    fn a_load_balancer_is_found_by_its_address() {
+        let service = |status: Value| {
+            object(
+                "",
+                "services",
+                "Service",
+                json!({"metadata": {}, "status": status}),
+            )
+        };
+        let status = json!({"loadBalancer": {"ingress": [{"ip": "203.0.113.7", "hostname": "lb.test"}, {"ip": "203.0.113.8"}, {}]}});
+        assert_eq!(addresses(&service(status)), ["lb.test", "203.0.113.8"]);
+        assert!(
+            addresses(&service(
+                json!({"loadBalancer": {}, "addresses": [{"value": "10.0.0.1"}]})
+            ))
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn orphaned_or_deleted_outside() {
+        let managed = |mut spec: Value| {
+            spec["forProvider"] = json!({});
+            kept("s3.aws.upbound.io", json!({"metadata": {}, "spec": spec}))
+        };
+        assert_eq!(managed(json!({"deletionPolicy": "Orphan"})), Some(true));
+        assert_eq!(
+            managed(json!({"deletionPolicy": "Delete", "managementPolicies": ["*"]})),
+            Some(false)
+        );
+        assert_eq!(
+            managed(json!({"deletionPolicy": "Delete", "managementPolicies": ["Observe"]})),
+            Some(true)
+        );
+        assert_eq!(
+            managed(json!({"deletionPolicy": "Orphan", "managementPolicies": ["Observe", "Delete"]})),
+            Some(false)
+        );
+        assert_eq!(managed(json!({})), None);
+        let annotated = |group: &str, name: &str, value: &str| {
+            kept(group, json!({"metadata": {"annotations": {name: value}}}))
+        };
+        let ack = "services.k8s.aws/deletion-policy";
+        assert_eq!(annotated("s3.services.k8s.aws", ack, "retain"), Some(true));
+        assert_eq!(annotated("s3.services.k8s.aws", ack, "delete"), Some(false));
+        assert_eq!(annotated("s3.services.k8s.aws", "other", "retain"), None);
+        assert_eq!(annotated("example.test", ack, "retain"), None);
+        assert_eq!(
+            annotated(
+                "sql.cnrm.cloud.google.com",
+                "cnrm.cloud.google.com/deletion-policy",
+                "abandon"
+            ),
+            Some(true)
+        );
+    }
+}

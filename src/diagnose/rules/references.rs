@@ -1,0 +1,319 @@
+//! A custom resource whose credentials, ServiceAccount or configuration went first.
+//!
+//! **Recognises** names in the object's `spec` that lead nowhere (`*SecretRef`, `secretName`, `configMapRef`,
+//! `serviceAccountName`, `providerConfigRef` and other `*Ref` with a kind). **Why:** a namespace is deleted in no order,
+//! and an operator without its credentials cannot clean up outside
+//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`; Azure/azure-service-operator
+//! #4679, crossplane/crossplane#7801). **Wants** the named objects; of Secrets and `ConfigMaps` no more than metadata is
+//! ever sent. **Concludes** `failing`, with the missing object as root cause, only where the object's own words name it
+//! too: a reference alone proves nothing and is only mentioned. **Advises** to bring it back; in a namespace that is being
+//! deleted that cannot be, and then to clean up outside first.
+
+use serde_json::Value;
+
+use super::{place_of, storage::let_go};
+use crate::{
+    diagnose::{
+        complaint::Complaint,
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::{ObjectRef, ResourceType},
+    snapshot::facts::Object,
+};
+
+/// References that are followed.
+const FOLLOWED: usize = 6;
+/// Deeper than any reference in a real type.
+const DEEPEST: usize = 8;
+/// What is written to, or is somebody else's reference.
+const NOT_NEEDED: [&str; 5] = [
+    "writeConnectionSecretToRef",
+    "claimRef",
+    "template",
+    "podTemplate",
+    "jobTemplate",
+];
+
+struct Reference<'a> {
+    field: String,
+    ty: &'a ResourceType,
+    namespace: &'a str,
+    name: &'a str,
+}
+
+pub(super) fn look(
+    object: &Object,
+    finding: &mut Finding,
+    said: &[Complaint],
+    certain: bool,
+    view: &View<'_>,
+) {
+    let mut references = Vec::new();
+    if let Some(spec) = object.value.pointer("/spec") {
+        walk(spec, "spec", object, view, &mut references);
+    }
+    for reference in references {
+        let Reference {
+            field,
+            ty,
+            namespace,
+            name,
+        } = &reference;
+        if !matches!(view.object(&ty.group, &ty.plural, namespace, name), Ok(None)) {
+            continue;
+        }
+        finding.evidence.push(Evidence {
+            source: format!("{} {} {field}", object.kind, object.name()),
+            value: format!("names {} {name}, which does not exist", ty.kind),
+            strength: Strength::Moderate,
+        });
+        if said.iter().any(|said| complains_of(&said.text, name)) {
+            blame(object, finding, &reference, certain, view);
+        } else {
+            finding.say(format!(
+                "; its {field} names {} {name}, which does not exist",
+                ty.kind
+            ));
+        }
+    }
+}
+
+/// `secrets "aws" not found` and the like.
+fn complains_of(text: &str, name: &str) -> bool {
+    let lower = text.to_lowercase();
+    text.contains(name)
+        && ["not found", "notfound", "not exist", "no such"]
+            .iter()
+            .any(|sign| lower.contains(sign))
+}
+
+fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, certain: bool, view: &View<'_>) {
+    let Reference {
+        field,
+        ty,
+        namespace,
+        name,
+    } = reference;
+    if certain && finding.wait.verdict == Verdict::Unknown {
+        finding.wait.verdict = Verdict::Failing;
+    }
+    finding.wait.on.push(Blocker::new(
+        Some(ObjectRef {
+            type_name: ty.name(),
+            kind: ty.kind.clone(),
+            api_version: ty.api_version(),
+            namespace: Some((*namespace).to_owned()).filter(|namespace| !namespace.is_empty()),
+            name: (*name).to_owned(),
+            uid: String::new(),
+        }),
+        format!("does not exist; {field} names it, and its controller complains of that"),
+    ));
+    let place = view.object("", "namespaces", "", namespace);
+    let closed = matches!(place, Ok(Some(place)) if place.deletion().is_some());
+    let text = if closed {
+        format!(
+            "the namespace is being deleted, so {} {name} cannot be made again in it (unable to create new content in \
+             namespace {namespace} because it is being terminated). If its controller can take its credentials from \
+             elsewhere, give them there: it then cleans up and finishes by itself",
+            ty.kind
+        )
+    } else {
+        format!(
+            "bring {} {name} back, with what it held: its controller then cleans up and finishes by itself",
+            ty.kind
+        )
+    };
+    finding.steps.insert(
+        0,
+        Step {
+            when: "what to do",
+            text,
+            command: Some(format!(
+                "kubectl{} get {}/{} -o jsonpath='{{.{field}}}'",
+                place_of(object),
+                object.resource.name(),
+                object.name()
+            )),
+            safety: Safety::Safe,
+        },
+    );
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: format!(
+            "its controller tries again and again, and fails for want of {} {name}",
+            ty.kind
+        ),
+    });
+    if let Some(finalizer) = finding.wait.finalizer.clone() {
+        finding.steps.push(let_go(
+            object,
+            &finalizer,
+            "it cannot come back?",
+            &format!(
+                "LEAKED INFRASTRUCTURE: what {} {} stands for outside the cluster stays, and is paid for, unless you \
+                 delete it there first; then take off this one finalizer",
+                object.kind,
+                object.name()
+            ),
+        ));
+    }
+}
+
+fn walk<'a>(
+    value: &'a Value,
+    path: &str,
+    object: &'a Object,
+    view: &View<'a>,
+    found: &mut Vec<Reference<'a>>,
+) {
+    if found.len() >= FOLLOWED || path.split('.').count() > DEEPEST {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields
+                .iter()
+                .filter(|(key, _)| !NOT_NEEDED.contains(&key.as_str()))
+            {
+                let path = format!("{path}.{key}");
+                match reference(key, value, object, view) {
+                    Some((ty, namespace, name)) if found.len() < FOLLOWED => found.push(Reference {
+                        field: path,
+                        ty,
+                        namespace,
+                        name,
+                    }),
+                    _ => walk(value, &path, object, view, found),
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate().take(FOLLOWED) {
+                walk(item, &format!("{path}[{index}]"), object, view, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Type, namespace and name that a field names, if it is a reference that can be followed.
+fn reference<'a>(
+    key: &str,
+    value: &'a Value,
+    object: &'a Object,
+    view: &View<'a>,
+) -> Option<(&'a ResourceType, &'a str, &'a str)> {
+    let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    if value.get("optional") == Some(&Value::Bool(true)) {
+        return None;
+    }
+    let key = key.to_lowercase();
+    let (name, bare) = match value.as_str() {
+        Some(name) => (name, key.strip_suffix("name")?),
+        None => (
+            field("name"),
+            key.strip_suffix("keyref").or(key.strip_suffix("ref"))?,
+        ),
+    };
+    let plain = |plural: &str| view.resource_type("", plural);
+    let ty = if bare.ends_with("secret") {
+        plain("secrets")
+    } else if bare.ends_with("configmap") {
+        plain("configmaps")
+    } else if bare.ends_with("serviceaccount") {
+        plain("serviceaccounts")
+    } else if value.is_string() {
+        None
+    } else {
+        by_kind(bare, &field, object, view)
+    }?;
+    let namespace = match field("namespace") {
+        _ if !ty.namespaced => "",
+        "" => object.namespace(),
+        other => other,
+    };
+    (!name.is_empty() && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
+}
+
+/// Its kind is written there, or is that of Crossplane's references to what holds the credentials.
+fn by_kind<'a>(
+    bare: &str,
+    field: &impl Fn(&str) -> &'a str,
+    object: &Object,
+    view: &View<'a>,
+) -> Option<&'a ResourceType> {
+    let own = object.resource.group.as_str();
+    let kind = match field("kind") {
+        "" if bare == "providerconfig" => "ProviderConfig",
+        kind => kind,
+    };
+    let named = [field("apiVersion"), field("apiGroup"), field("group")]
+        .into_iter()
+        .find(|text| !text.is_empty())
+        .map(|text| text.split_once('/').map_or(text, |(group, _)| group));
+    // A provider's types are in groups below its own: s3.aws.upbound.io and aws.upbound.io.
+    let fits = |ty: &&ResourceType| match named {
+        Some(group) => ty.group == group,
+        None => ty.group == own || !ty.group.is_empty() && own.ends_with(&format!(".{}", ty.group)),
+    };
+    view.types().iter().filter(|ty| ty.kind == kind).find(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::sample::{World, commands, object, said};
+    use super::*;
+    use crate::diagnose::Diagnosis;
+
+    fn told(spec: &Value, message: &str) -> Diagnosis {
+        let bucket = object(
+            "s3.aws.test",
+            "buckets",
+            "Bucket",
+            json!({"metadata": {"name": "b", "namespace": "ns", "uid": "u", "finalizers": ["x.test/clean"],
+                "deletionTimestamp": "2026-01-01T11:00:00Z"}, "spec": spec, "status": {"conditions": [
+                    {"type": "Synced", "status": "False", "reason": "ReconcileError", "message": message,
+                     "lastTransitionTime": "2026-01-01T11:00:05Z"}]}}),
+        );
+        World::new()
+            .with_namespaced_type("", "secrets", "Secret")
+            .object("", "secrets", "ns", "aws", None)
+            .object("", "namespaces", "", "ns", None)
+            .explain(&bucket)
+    }
+
+    #[test]
+    fn a_missing_name_that_is_complained_of_is_the_cause() {
+        let spec = json!({"auth": [{"credentialsSecretRef": {"name": "aws", "key": "k"}}]});
+        let told = told(&spec, "cannot connect: secrets \"aws\" not found");
+        assert!(
+            said(&told).contains("spec.auth[0].credentialsSecretRef names it"),
+            "{}",
+            said(&told)
+        );
+        assert!(commands(&told).contains("jsonpath='{.spec.auth[0].credentialsSecretRef}'"));
+    }
+
+    #[test]
+    fn a_reference_alone_is_only_mentioned() {
+        let told = told(&json!({"secretName": "aws"}), "throttled, failed to delete");
+        assert!(said(&told).contains("its spec.secretName names Secret aws, which does not exist"));
+        assert!(
+            told.waits[0]
+                .on
+                .iter()
+                .all(|on| on.object.as_ref().is_none_or(|object| object.kind != "Secret"))
+        );
+        assert!(!commands(&told).contains("patch"));
+    }
+
+    #[test]
+    fn what_is_written_to_or_optional_is_not_missed() {
+        let spec = json!({"writeConnectionSecretToRef": {"name": "aws"}, "secretRef": {"name": "aws", "optional": true}});
+        let told = told(&spec, "secrets \"aws\" not found");
+        assert!(!said(&told).contains("which does not exist") && !said(&told).contains("names it"));
+    }
+}
