@@ -73,6 +73,87 @@ pub enum Verb {
     /// The file holds what was read of every object that is being deleted, the metadata of those that have finalizers,
     /// what could not be read, and the time. It never holds data of a Secret or ConfigMap.
     Snapshot(SnapshotArgs),
+    /// Take one finalizer out of objects that are being deleted, after a plan that somebody confirms
+    ///
+    /// Refuses where the finalizer protects something that is in use, where its holder is at work, and where not enough
+    /// could be read to know. What it costs must be accepted by its name. The objects are saved to files first.
+    Remove(RemoveArgs),
+    /// Take `kubernetes` out of a Namespace's spec.finalizers, once nothing is left in it
+    ///
+    /// Refuses while anything is left in the namespace or any type cannot be listed there.
+    Finalize(FinalizeArgs),
+    /// Touch objects that are being deleted, so that their controllers look again, and watch what happens
+    Nudge(NudgeArgs),
+}
+
+/// Words of `remove`.
+#[derive(Debug, Args)]
+pub struct RemoveArgs {
+    /// Objects, written as for explain
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    /// The one finalizer that is taken out, as it stands in metadata.finalizers
+    #[arg(long, value_name = "NAME")]
+    pub finalizer: String,
+    /// Accept what the plan costs, by its name: orphaned-objects, leaked-infrastructure, data-loss
+    #[arg(long, value_name = "CONSEQUENCE")]
+    pub accept: Vec<String>,
+    /// How it is guarded.
+    #[command(flatten)]
+    pub guard: GuardArgs,
+}
+
+/// Words of `finalize`.
+#[derive(Debug, Args)]
+pub struct FinalizeArgs {
+    /// The namespace
+    #[arg(value_name = "NAMESPACE")]
+    pub name: String,
+    /// How it is guarded.
+    #[command(flatten)]
+    pub guard: GuardArgs,
+}
+
+/// Words of `nudge`.
+#[derive(Debug, Args)]
+pub struct NudgeArgs {
+    /// Objects, written as for explain
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    /// How it is guarded.
+    #[command(flatten)]
+    pub guard: GuardArgs,
+}
+
+/// What all verbs share that change something.
+#[derive(Debug, Args)]
+pub struct GuardArgs {
+    /// Show the plan and its digest, and send nothing
+    #[arg(long, conflicts_with = "confirm")]
+    pub plan: bool,
+    /// Confirm the plan with this digest, where there is no terminal to type at
+    #[arg(long, value_name = "DIGEST")]
+    pub confirm: Option<String>,
+    /// Where objects are saved before they are changed
+    #[arg(long, value_name = "DIR")]
+    pub backup_dir: Option<PathBuf>,
+    /// The file to which receipts are added
+    #[arg(long, value_name = "FILE")]
+    pub audit_file: Option<PathBuf>,
+    /// Form of the output
+    #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+    pub output: PlanFormat,
+}
+
+/// Forms of a plan and its outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// For people
+    Table,
+    /// Everything, in a versioned schema
+    Json,
+    /// The same as YAML
+    Yaml,
 }
 
 /// Words of `snapshot`.

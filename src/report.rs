@@ -6,6 +6,8 @@ pub mod causes;
 pub mod explain;
 pub mod finalizer;
 pub mod gaps;
+pub mod outcome;
+pub mod plan;
 mod reason;
 pub mod scan;
 
@@ -16,7 +18,7 @@ use serde::Serialize;
 
 pub use self::{
     catalog::CatalogReport, explain::ExplainReport, finalizer::FinalizersReport, gaps::GapReport,
-    scan::ScanReport,
+    outcome::OutcomeReport, plan::PlanReport, scan::ScanReport,
 };
 use crate::{
     diagnose::Verdict,

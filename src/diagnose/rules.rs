@@ -47,6 +47,8 @@ mod volume;
 mod weaker;
 mod zombie;
 
+pub use catalogued::filled;
+
 use super::{
     model::{Blocker, Finding, Safety, Step, Verdict},
     view::{Unfollowed, View},

@@ -32,6 +32,11 @@ impl Line {
         })
     }
 
+    /// Whether it stands on the terminal.
+    pub(super) fn is_shown(&self) -> bool {
+        self.shown
+    }
+
     /// Draws how far a scan has come.
     pub(super) fn draw(&mut self, progress: &Progress) {
         let waiting = match progress.waiting_for.as_slice() {

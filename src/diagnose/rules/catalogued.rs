@@ -10,7 +10,7 @@ use crate::{
         model::{Finding, Outlook, Safety, Step, Verdict},
         view::View,
     },
-    knowledge::{Consequence, schema::fill},
+    knowledge::{Consequence, Entry, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -40,11 +40,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     } else {
         format!(", {}", life.in_words())
     };
-    let filled = |text: &str| {
-        fill(text, |word| {
-            value(word, object, finalizer, entry.matched(&finalizer.name))
-        })
-    };
+    let filled = |text: &str| filled(text, object, finalizer, &entry);
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Unknown,
@@ -78,6 +74,13 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
         });
     }
     finding
+}
+
+/// A text of an entry, with the names of this object in it.
+pub fn filled(text: &str, object: &Object, finalizer: &Finalizer, entry: &Entry) -> String {
+    fill(text, |word| {
+        value(word, object, finalizer, entry.matched(&finalizer.name))
+    })
 }
 
 fn value(word: &str, object: &Object, finalizer: &Finalizer, matched: Option<&str>) -> Option<String> {
