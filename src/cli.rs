@@ -73,16 +73,18 @@ pub enum Verb {
     /// The file holds what was read of every object that is being deleted, the metadata of those that have finalizers,
     /// what could not be read, and the time. It never holds data of a Secret or ConfigMap.
     Snapshot(SnapshotArgs),
-    /// Take one finalizer out of objects that are being deleted, after a plan that somebody confirms
+    /// Take one finalizer out of an object that is being deleted, once confirmed
     ///
-    /// Refuses where the finalizer protects something that is in use, where its holder is at work, and where not enough
+    /// Shows a plan first, and refuses where the finalizer protects something that is in use, where its holder is at work, and where not enough
     /// could be read to know. What it costs must be accepted by its name. The objects are saved to files first.
     Remove(RemoveArgs),
-    /// Take `kubernetes` out of a Namespace's spec.finalizers, once nothing is left in it
+    /// Take `kubernetes` out of the spec.finalizers of an empty Namespace
     ///
     /// Refuses while anything is left in the namespace or any type cannot be listed there.
     Finalize(FinalizeArgs),
-    /// Touch objects that are being deleted, so that their controllers look again, and watch what happens
+    /// Touch an object that is being deleted, so that its controllers look again
+    ///
+    /// Sets an annotation that nobody reads, and watches for half a minute whether somebody acts.
     Nudge(NudgeArgs),
 }
 

@@ -37,19 +37,19 @@ pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf,
 fn file_name(plan: &Plan) -> String {
     let target = &plan.target;
     let place = target.namespace.as_deref().unwrap_or("-");
-    let plain = |text: &str| -> String {
+    let safe = |text: &str| -> String {
         let keep = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         text.chars().map(|c| if keep(c) { c } else { '_' }).collect()
     };
     // A file name has 255 bytes; a name and a namespace alone may have more.
-    let short = |text: &str| plain(text).chars().take(60).collect::<String>();
+    let short = |text: &str| safe(text).chars().take(60).collect::<String>();
     format!(
         "{}_{}_{}_{}_{}.yaml",
         short(&target.type_name),
         short(place),
         short(&target.name),
-        plain(&target.uid),
-        plain(&plan.resource_version)
+        safe(&target.uid),
+        safe(&plan.resource_version)
     )
 }
 

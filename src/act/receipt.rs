@@ -27,7 +27,8 @@ pub struct Receipts {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt<'a> {
-    /// `sending`, `done`, `refused`, `failed`, `not-confirmed`, `unknown`.
+    /// `sending`; and how it ended: `done`, `done-answer-lost`, `done-by-others`, `refused`, `not-confirmed`, `failed`,
+    /// `unknown`.
     pub what: &'static str,
     /// The verb.
     pub verb: &'static str,

@@ -92,6 +92,7 @@ fn refused<W: Write>(refusal: &RefusalReport, sheet: &mut Sheet<'_, W>) -> io::R
 /// Writes what came of it.
 pub fn write_outcome(report: &OutcomeReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let mut sheet = Sheet::new(style, out);
+    sheet.gap()?;
     for outcome in &report.outcomes {
         came(outcome, &mut sheet)?;
         sheet.gap()?;
@@ -109,12 +110,10 @@ fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()>
     if let Some(backup) = &outcome.backup {
         sheet.fact("copy", backup)?;
         if matches!(outcome.result, outcome::Result::Gone | outcome::Result::ReCreated) {
-            sheet.steps(
+            sheet.command(
                 "undo",
-                [(
-                    "what is gone does not come back as it was, but its copy can be applied:".to_owned(),
-                    Some(format!("kubectl apply --server-side -f {backup}").as_str()),
-                )],
+                "what is gone does not come back as it was, but its copy can be applied:",
+                &format!("kubectl apply --server-side -f {backup}"),
             )?;
         }
     }

@@ -90,7 +90,7 @@ pub fn unaccepted(plans: &[Plan], accepted: &[Consequence]) -> Vec<Refusal> {
         .iter()
         .filter(|plan| plan.cost.must_be_accepted() && !accepted.contains(&plan.cost.consequence))
         .map(|plan| Refusal {
-            target: plan.target.clone(),
+            target: plan.target.clone().into(),
             why: format!("it costs {}: {}", plan.cost.consequence, plan.cost.text),
             needs: format!(
                 "whoever may decide that accepts it by its name: --accept {}",
@@ -103,7 +103,7 @@ pub fn unaccepted(plans: &[Plan], accepted: &[Consequence]) -> Vec<Refusal> {
             .iter()
             .all(|plan| plan.cost.consequence != *word)
             .then(|| Refusal {
-                target: plan.target.clone(),
+                target: plan.target.clone().into(),
                 why: format!("--accept {} accepts what nothing here costs", word.typed()),
                 needs: format!(
                     "only the consequence of this very plan is accepted: {}",

@@ -57,7 +57,7 @@ impl Seen<'_> {
     /// A refusal to do anything to it.
     pub(super) fn refuse(&self, why: impl Into<String>, needs: impl Into<String>) -> Refusal {
         Refusal {
-            target: self.object.reference(),
+            target: self.object.reference().into(),
             why: why.into(),
             needs: needs.into(),
         }
@@ -132,7 +132,7 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The object.
-    pub target: ObjectRef,
+    pub target: Box<ObjectRef>,
     /// The reason.
     pub why: String,
     /// What would have to be true.

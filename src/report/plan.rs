@@ -159,7 +159,7 @@ impl From<&Cost> for CostReport {
 impl From<&Refusal> for RefusalReport {
     fn from(refusal: &Refusal) -> Self {
         RefusalReport {
-            target: (&refusal.target).into(),
+            target: refusal.target.as_ref().into(),
             why: refusal.why.clone(),
             needs: refusal.needs.clone(),
         }

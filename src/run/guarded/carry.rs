@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     prepare::{Item, Prepared, Preparing},
-    settle::{self, Settled},
+    settle::{self, By, Settled},
 };
 use crate::{
     act::{After, Look, Receipt, Receipts, backup, send},
@@ -176,7 +176,7 @@ fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
         result: settled.end,
         says: settled.says.clone(),
         held_by: settled.held_by.clone(),
-        outside: if lost && settled.ours {
+        outside: if lost && settled.by != By::Others {
             cost.outside
         } else {
             Vec::new()

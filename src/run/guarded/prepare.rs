@@ -95,7 +95,9 @@ impl Preparing<'_> {
                 return Ok(None);
             }
         }
-        notes.iter().for_each(|note| warn(note));
+        for note in &notes {
+            warn(note);
+        }
         Ok(Some(prepared))
     }
 
@@ -116,7 +118,7 @@ impl Preparing<'_> {
                 Some(now) if now.uid() == object.uid() => object = now,
                 _ => {
                     return prepared.refused.push(Refusal {
-                        target: reference,
+                        target: reference.into(),
                         why: "it is gone: it went while it was being looked at".into(),
                         needs: "it is still there".into(),
                     });
@@ -124,7 +126,7 @@ impl Preparing<'_> {
             }
         }
         prepared.refused.push(Refusal {
-            target: reference,
+            target: reference.into(),
             why: "it changes while it is looked at, each time before the server has answered".into(),
             needs: "whoever changes it all the time has stopped".into(),
         });
@@ -161,7 +163,7 @@ impl Preparing<'_> {
         };
         let target = &plan.target;
         let refuse = |why: String, needs: String| Refusal {
-            target: target.clone(),
+            target: target.clone().into(),
             why,
             needs,
         };
@@ -227,5 +229,9 @@ fn rejected(target: ObjectRef, trial: &Trial) -> Refusal {
         ),
         Trial::Fine | Trial::Changed(_) => (String::new(), String::new()),
     };
-    Refusal { target, why, needs }
+    Refusal {
+        target: target.into(),
+        why,
+        needs,
+    }
 }

@@ -37,8 +37,19 @@ pub(super) struct Settled {
     pub(super) says: String,
     pub(super) held_by: Vec<Finalizer>,
     pub(super) exit: Exit,
-    /// Whether it was this request that did it.
-    pub(super) ours: bool,
+    /// Who did it, where something was done.
+    pub(super) by: By,
+}
+
+/// Who did what was found done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// This request: the server said so.
+    Us,
+    /// Somebody else: the server refused this request.
+    Others,
+    /// This request or somebody else: its answer was lost.
+    Perhaps,
 }
 
 impl Settled {
@@ -48,7 +59,7 @@ impl Settled {
             says: says.into(),
             held_by: Vec::new(),
             exit,
-            ours: false,
+            by: By::Others,
         }
     }
 
@@ -94,8 +105,11 @@ impl Settled {
             End::NotDone if self.exit == Exit::Refused => "refused",
             End::NotDone | End::CameBack => "failed",
             End::Unknown => "unknown",
-            _ if self.ours => "done",
-            _ => "done-by-others",
+            _ => match self.by {
+                By::Us => "done",
+                By::Others => "done-by-others",
+                By::Perhaps => "done-answer-lost",
+            },
         }
     }
 }
@@ -107,7 +121,7 @@ pub(super) async fn settle(
     lost: Option<&str>,
     watch: &mut Watch,
 ) -> Settled {
-    let mut last = None;
+    let mut newest = None;
     let doing = || format!("{}: looking what became of it", plan.target.name);
     let waiting = async {
         let began = Instant::now();
@@ -121,7 +135,7 @@ pub(super) async fn settle(
             };
             let still = since.map_or(Duration::ZERO, |since| since.elapsed());
             let enough = is_enough(&after, plan, lost.is_some(), still, began.elapsed());
-            last = Some(after);
+            newest = Some(after);
             if enough {
                 break;
             }
@@ -129,7 +143,7 @@ pub(super) async fn settle(
         }
     };
     watch.over(doing, waiting).await;
-    let mut settled = match last {
+    let mut settled = match newest {
         Some(after) => told(&after, plan, lost.is_some()),
         None => not_known("nobody looked", lost.is_some()),
     };
@@ -225,8 +239,7 @@ fn told(after: &After, plan: &Plan, lost: bool) -> Settled {
     if let After::Out(object) | After::StillOn(object) = after {
         settled.held_by = object.finalizers();
     }
-    // Without an answer it may as well have been somebody else.
-    settled.ours = !lost;
+    settled.by = if lost { By::Perhaps } else { By::Us };
     settled
 }
 

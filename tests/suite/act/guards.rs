@@ -8,11 +8,7 @@ use crate::harness::{Cluster, Output, Plugin};
 pub fn refused(case: &Case<'_>, plugin: Plugin, why: &str) -> Output {
     let out = plugin.run();
     assert_eq!(out.code, 3, "{out}");
-    let all = format!("{}{}", out.stdout, out.stderr)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    assert!(all.contains(why), "{why:?} is not said: {out}");
+    super::says(&out, why);
     assert!(case.writes().is_empty(), "{:#?}", case.writes());
     out
 }
@@ -168,7 +164,7 @@ fn the_right_to_patch_is_asked_for_before() {
         .as_user(&reader)
         .run();
     assert_eq!(out.code, 3, "{out}");
-    assert!(out.stdout.contains("you may not patch configmaps held"), "{out}");
+    super::says(&out, "you may not patch configmaps held");
     assert!(super::writes(cluster, reader.name()).is_empty());
 }
 
@@ -186,4 +182,45 @@ fn all_namespaces_and_patterns_are_no_targets() {
         .plugin(["remove", "configmap/held", "-A", "--finalizer", HOLD])
         .run();
     assert_eq!(out.code, 2, "{out}");
+}
+
+#[test]
+fn what_may_not_be_seen_is_not_removed() {
+    let cluster = Cluster::shared();
+    let mut case = Case::empty(cluster, "unseen");
+    crate::stuck::custom_type(cluster, "acme.cert-manager.io", "challenges", "Challenge");
+    let name = "finalizer.acme.cert-manager.io";
+    case.ns.apply(
+        &serde_json::json!({"apiVersion": "acme.cert-manager.io/v1", "kind": "Challenge",
+            "metadata": {"name": "c", "finalizers": [name]}})
+        .to_string(),
+    );
+    crate::explain::told::delete(cluster, "challenge/c", case.ns.name());
+    // May change it, and may not see whether its controller is alive.
+    let user = cluster
+        .user("blind")
+        .may("get,list,patch", "challenges.acme.cert-manager.io")
+        .create();
+    user.name().clone_into(&mut case.user);
+    case.is_master = false;
+    let words = [
+        "remove",
+        "challenge/c",
+        "--finalizer",
+        name,
+        "--accept=leaked-infrastructure",
+    ];
+    refused(
+        &case,
+        case.run(&words),
+        "Not everything could be read: leases.coordination.k8s.io",
+    );
+    // Who sees all may.
+    case.is_master = true;
+    let plan = case
+        .run(&[&words[..], &["--plan", "-o=json"]].concat())
+        .run()
+        .success();
+    super::digest(&plan);
+    crate::explain::told::release(cluster, "challenge/c", case.ns.name());
 }

@@ -1,11 +1,18 @@
 //! `remove`, `finalize`, `nudge` on a real control plane: at most the one confirmed string goes, from the one confirmed
 //! object, and the receipt is true.
 
+mod disk;
+mod gate;
 mod guards;
+mod lost;
 mod once;
+mod others;
+mod races;
+mod random;
+mod rejected;
 mod terminal;
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::LazyLock};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -26,6 +33,8 @@ pub struct Case<'a> {
     pub place: TempDir,
     /// Whom the server sees, so that the requests of this case are told from others.
     pub user: String,
+    /// Whether that user may do everything.
+    pub is_master: bool,
 }
 
 impl<'a> Case<'a> {
@@ -42,6 +51,7 @@ impl<'a> Case<'a> {
             ns: cluster.namespace(name),
             place: TempDir::new().unwrap(),
             user: cluster.unique("actor"),
+            is_master: true,
         }
     }
 
@@ -95,7 +105,9 @@ impl<'a> Case<'a> {
         }
         all.push(format!("--namespace={}", self.ns.name()));
         all.push(format!("--as={}", self.user));
-        all.push("--as-group=system:masters".into());
+        if self.is_master {
+            all.push("--as-group=system:masters".into());
+        }
         self.cluster.plugin(all)
     }
 
@@ -157,13 +169,41 @@ pub fn writes(cluster: &Cluster, user: &str) -> Vec<Asked> {
     asked
 }
 
+/// That this is said, wherever the lines are broken.
+#[track_caller]
+pub fn says(out: &Output, text: &str) {
+    let all = format!("{} {}", out.stdout, out.stderr);
+    let all: Vec<_> = all.split_whitespace().collect();
+    assert!(all.join(" ").contains(text), "{text:?} is not said: {out}");
+}
+
 #[track_caller]
 pub fn digest(plan: &str) -> String {
-    let plan: Value = serde_json::from_str(plan).unwrap_or_else(|error| panic!("{error}: {plan}"));
+    let plan = document(plan);
     plan["digest"]
         .as_str()
         .unwrap_or_else(|| panic!("no digest: {plan:#}"))
         .to_owned()
+}
+
+/// A document of `-o json`, which must follow the schema.
+#[track_caller]
+fn document(text: &str) -> Value {
+    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let schema = serde_json::from_str(include_str!("../../../docs/plan.schema.json"));
+        jsonschema::draft202012::new(&schema.expect("the schema is JSON")).expect("the schema is a schema")
+    });
+    let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let faults: Vec<_> = SCHEMA
+        .iter_errors(&value)
+        .map(|fault| format!("{}: {fault}", fault.instance_path()))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "docs/plan.schema.json forbids:\n{}\n{text}",
+        faults.join("\n")
+    );
+    value
 }
 
 /// The documents of a run with `-o json`.
@@ -171,6 +211,12 @@ pub fn digest(plan: &str) -> String {
 pub fn documents(output: &Output) -> Vec<Value> {
     serde_json::Deserializer::from_str(&output.stdout)
         .into_iter::<Value>()
-        .map(|value| value.unwrap_or_else(|error| panic!("{error}: {output}")))
+        .map(|value| {
+            document(
+                &value
+                    .unwrap_or_else(|error| panic!("{error}: {output}"))
+                    .to_string(),
+            )
+        })
         .collect()
 }

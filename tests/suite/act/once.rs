@@ -10,7 +10,7 @@ fn the_one_string_goes_with_one_write_and_the_object_with_it() {
     let case = Case::held(Cluster::shared(), "once", &[HOLD]);
     let out = case.confirmed();
     assert_eq!(out.code, 0, "{out}");
-    assert!(out.stdout.contains("gone: it is gone"), "{out}");
+    super::says(&out, "gone: it is gone");
     assert_eq!(case.get(), None);
     let writes = case.writes();
     assert_eq!(writes.len(), 1, "{writes:#?}");

@@ -7,7 +7,7 @@ mod admission_oracle;
 mod asked;
 mod changing;
 mod crds;
-mod dice;
+pub mod dice;
 mod malformed;
 mod namespaces;
 mod oracle;
