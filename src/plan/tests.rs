@@ -256,6 +256,8 @@ fn a_disk_that_is_left_behind_is_named() {
 
 #[test]
 fn one_word_accepts_one_consequence() {
+    use Consequence::{DataLoss, LeakedInfrastructure, Metadata, None, OrphanedObjects};
+
     let costing = |consequence| {
         let object = widget(&["x.test/hold"]);
         let mut plan = World::saying(Verdict::Orphaned)
@@ -272,7 +274,6 @@ fn one_word_accepts_one_consequence() {
         let plans: Vec<_> = costs.iter().map(|cost| costing(*cost)).collect();
         unaccepted(&plans, accepted).len()
     };
-    use Consequence::{DataLoss, LeakedInfrastructure, Metadata, None, OrphanedObjects};
     assert_eq!(refused(&[None, Metadata], &[]), 0);
     for cost in [OrphanedObjects, LeakedInfrastructure, DataLoss] {
         assert_eq!(refused(&[cost], &[]), 1, "{cost}");
