@@ -166,6 +166,9 @@ pub struct SnapshotArgs {
     /// Objects to look at besides those that are being deleted, as for explain
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
+    /// Hide the names of objects, namespaces and hosts, each the same in the whole file
+    #[arg(long)]
+    pub redact: bool,
 }
 
 /// Words of `explain`.
@@ -238,7 +241,8 @@ pub struct ScanArgs {
     /// Tables without headings and without the closing lines
     #[arg(long)]
     pub no_headers: bool,
-    /// Exit 4 if something is stuck, 5 if nothing is but not everything could be read
+    /// Exit 4 if something is stuck, 5 if nothing is but not everything could be read. What was left behind does not
+    /// count
     #[arg(long)]
     pub exit_code: bool,
     /// Form of the output

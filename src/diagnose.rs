@@ -5,10 +5,14 @@
 //! test of a rule is some facts and an answer.
 
 mod admission;
+pub mod complaint;
 pub mod graph;
 pub mod holder;
+pub mod left;
 pub mod model;
 mod rules;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod view;
 
 use std::collections::BTreeSet;
@@ -36,9 +40,14 @@ pub struct Progress {
 
 /// Explains why `target` does not go, or what would hold it if it were deleted now.
 pub fn diagnose(target: &Object, facts: &Facts, knowledge: &Knowledge) -> Progress {
-    let view = View::new(facts, knowledge);
-    let findings = rules::findings(target, &view);
-    let diagnosis = assemble(target, findings, &view);
+    diagnose_with(target, &View::new(facts, knowledge))
+}
+
+/// The same, for one after the other of many objects: what was worked out for one is there for the next.
+pub fn diagnose_with(target: &Object, view: &View<'_>) -> Progress {
+    view.begin();
+    let findings = rules::findings(target, view);
+    let diagnosis = assemble(target, findings, view);
     Progress {
         diagnosis,
         wanted: view.wanted(),

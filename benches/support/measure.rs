@@ -85,9 +85,16 @@ pub fn summary(runs: &[Measured]) -> String {
     )
 }
 
-/// How many times longer one took than the other, by their medians.
+/// How many times longer one took than the other that was measured next to it: the median of the pairs, so that a
+/// machine that gets busy in between costs both the same.
 pub fn ratio(one: &[Measured], other: &[Measured]) -> f64 {
-    median(one) / median(other)
+    let mut ratios: Vec<f64> = one
+        .iter()
+        .zip(other)
+        .map(|(one, other)| one.took.as_secs_f64() / other.took.as_secs_f64())
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios[ratios.len() / 2]
 }
 
 fn median(runs: &[Measured]) -> f64 {

@@ -260,7 +260,7 @@ async fn list(
     }
 }
 
-fn made(ty: &ResourceType, value: Value) -> Object {
+pub(super) fn made(ty: &ResourceType, value: Value) -> Object {
     Object {
         resource: Resource::new(&ty.group, &ty.plural),
         kind: ty.kind.clone(),
@@ -275,6 +275,7 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
         filter: Filter::default(),
         now: facts.now,
         leaving: Some([namespace.to_owned()].into()),
+        existing: None,
     };
     let namespaced = facts.types.iter().filter(|ty| ty.namespaced);
     let keep = &keep;

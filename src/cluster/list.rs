@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     object::ResourceType,
-    snapshot::{Item, Keep, Tally, Why},
+    snapshot::{Item, Keep, Storage, Tally, Why},
 };
 
 /// Objects a page, as kubectl asks for them.
@@ -136,7 +136,8 @@ impl Listing<'_> {
             version: version.to_owned(),
             ..self.ty.clone()
         };
-        let mut accept = if self.is_namespaces() { WHOLE } else { METADATA };
+        let whole = self.is_namespaces() || Storage::looks_into(self.ty);
+        let mut accept = if whole { WHOLE } else { METADATA };
         let mut next: Option<String> = None;
         // Tokens that were used, by hash: a list of a million objects has two thousand of them.
         let mut used = HashSet::new();
@@ -233,10 +234,17 @@ impl Listing<'_> {
                 // Without a uid it is computed, not stored (metrics, component statuses): it cannot be deleted.
                 if !item.uid.is_empty() && family.is_new(&item.uid) {
                     (self.observe)(&item);
+                    if ty.is("", "nodes") {
+                        page.tally.storage.get_or_insert_default().note_node(&item.name);
+                    }
                     page.tally.note(ty, item, self.keep);
                 }
             },
         );
+        if Storage::looks_into(ty) {
+            let storage = page.tally.storage.get_or_insert_default();
+            storage.note_page(ty, &answer.body);
+        }
         page.end = decoded.map(|page| page.next);
         page
     }
@@ -261,7 +269,7 @@ impl Listing<'_> {
         path
     }
 
-    /// Namespaces alone are asked for whole: what holds one may stand in its spec, and why in its status.
+    /// Namespaces are asked for whole: what holds one may stand in its spec, and why in its status.
     fn is_namespaces(&self) -> bool {
         self.ty.is("", "namespaces")
     }

@@ -5,6 +5,7 @@ mod ask;
 pub mod connect;
 pub mod decode;
 mod discovery;
+mod each;
 mod list;
 mod request;
 mod rights;
@@ -13,6 +14,7 @@ mod write;
 
 pub use self::{
     ask::{answer, answer_and_tell, first_look, names},
+    each::each,
     request::Server,
     rights::{may, myself},
     scan::{Progress, Reading, scan},

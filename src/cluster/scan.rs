@@ -1,6 +1,10 @@
 //! Reading a whole cluster: every type once, side by side, each failing alone.
 
-use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeSet, HashSet},
+    rc::Rc,
+};
 
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
@@ -18,8 +22,9 @@ use crate::{
     object::ResourceType,
     settings::{self, Scope},
     snapshot::{
-        Filter, Gap, Item, Keep, Snapshot, Tally, TypeRead, What, Why, json,
+        Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why, json,
         select::{Choice, mentions},
+        stray::missing_namespace,
     },
 };
 
@@ -35,6 +40,8 @@ struct State {
     tally: Tally,
     gaps: Vec<Gap>,
     notes: Vec<String>,
+    namespaces: Namespaces,
+    only_within: Vec<String>,
     /// Types that were asked for and have not been answered for.
     open: BTreeSet<String>,
     /// Those of them that are being read now, with what has been read of them.
@@ -114,6 +121,8 @@ impl Reading {
             source: source.to_owned(),
             types,
             tally: state.tally,
+            namespaces: state.namespaces,
+            only_within: state.only_within,
             gaps,
             notes: state.notes,
             interrupted,
@@ -219,11 +228,20 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
             filter: wanted.filter.clone(),
             now,
             leaving: (!wanted.every_namespace).then(BTreeSet::new),
+            existing: None,
         },
         missing: None,
     };
     if let Some(ty) = namespaces.first() {
-        scan.namespaces(ty).await;
+        // Chosen by labels, they are not all there are.
+        let all = scan.keep.filter.selector.is_none();
+        if all {
+            reading.0.borrow_mut().namespaces = Namespaces::Unknown(Why::Interrupted);
+        }
+        let names = scan.namespaces(ty).await;
+        if all {
+            scan.know(names);
+        }
     }
     let forbidden = RefCell::new(Vec::new());
     stream::iter(families(types))
@@ -338,53 +356,74 @@ impl Scanner<'_> {
         }
     }
 
-    /// The namespaces themselves, or the one that was asked for. Remembers which of them are going.
-    async fn namespaces(&mut self, ty: &ResourceType) {
+    /// The namespaces themselves, or the one that was asked for: the names of those that exist. Remembers which of
+    /// them are going.
+    async fn namespaces(&mut self, ty: &ResourceType) -> Result<HashSet<Box<str>>, Why> {
         if let Scope::Namespace(name) = self.scope {
             return self.namespace(ty, name).await;
         }
         let leaving = RefCell::new(BTreeSet::new());
+        let names = RefCell::new(HashSet::new());
         let (listed, tally) = self
             .list(ty, None, &mut Family::of(1), &|item| {
+                names.borrow_mut().insert(item.name.as_ref().into());
                 if item.deletion.is_some() {
                     leaving.borrow_mut().insert(item.name.to_string());
                 }
             })
             .await;
         let read = self.reading.add(ty, &listed, tally);
-        if let Some(why) = listed.fault {
-            self.reading.gap(What::Namespaces, why);
+        if let Some(why) = &listed.fault {
+            self.reading.gap(What::Namespaces, why.clone());
         }
         self.reading.answered(ty, read);
         if self.keep.leaving.is_some() {
             self.keep.leaving = Some(leaving.into_inner());
         }
+        listed.fault.map_or(Ok(names.into_inner()), Err)
     }
 
     /// The Namespace that was asked for. Namespaced roles often grant `get` on it; if not, that is a gap.
-    async fn namespace(&mut self, ty: &ResourceType, name: &str) {
+    async fn namespace(&mut self, ty: &ResourceType, name: &str) -> Result<HashSet<Box<str>>, Why> {
         let path = object_path(ty, None, name);
         let mut tally = Tally::default();
-        match self.server.get(&path, WHOLE).await {
+        let found = match self.server.get(&path, WHOLE).await {
             Ok(answer) => match self.selected(&answer.body) {
-                Ok(None) => {}
-                Ok(Some(item)) => {
-                    if item.deletion.is_some() && self.keep.leaving.is_some() {
-                        self.keep.leaving = Some(BTreeSet::from([name.to_owned()]));
+                Ok(item) => {
+                    if let Some(item) = item {
+                        if item.deletion.is_some() && self.keep.leaving.is_some() {
+                            self.keep.leaving = Some(BTreeSet::from([name.to_owned()]));
+                        }
+                        tally.note(ty, item, &self.keep);
                     }
-                    tally.note(ty, item, &self.keep);
+                    Ok(HashSet::from([name.into()]))
                 }
-                Err(message) => self
-                    .reading
-                    .gap(What::Namespace(name.to_owned()), Why::Undecodable(message)),
+                Err(message) => Err(Why::Undecodable(message)),
             },
             Err(failure) if failure.is_not_found() => {
                 self.missing = Some(name.to_owned());
+                Ok(HashSet::new())
             }
-            Err(failure) => self.reading.gap(What::Namespace(name.to_owned()), failure.why()),
+            Err(failure) => Err(failure.why()),
+        };
+        if let Err(why) = &found {
+            self.reading.gap(What::Namespace(name.to_owned()), why.clone());
         }
         let read = self.reading.add(ty, &Listed::default(), tally);
         self.reading.answered(ty, read);
+        found
+    }
+
+    /// From here on, objects in other namespaces than these are counted as left behind.
+    fn know(&mut self, names: Result<HashSet<Box<str>>, Why>) {
+        let known = match names {
+            Ok(names) => {
+                self.keep.existing = Some(names);
+                Namespaces::Known
+            }
+            Err(why) => Namespaces::Unknown(why),
+        };
+        self.reading.0.borrow_mut().namespaces = known;
     }
 
     /// The object, unless its labels are not those that were asked for: a server selects only from lists.
@@ -403,11 +442,7 @@ impl Scanner<'_> {
             return;
         };
         let state = &mut *self.reading.0.borrow_mut();
-        state.notes.push(if state.tally.objects == 0 {
-            format!("there is no namespace {name}, and nothing was found in it; is the name right?")
-        } else {
-            format!("namespace {name} does not exist; the objects found in it were left behind when it went")
-        });
+        state.notes.push(missing_namespace(name, state.tally.objects));
     }
 
     /// One family of types, one after the other. Namespaced types that are forbidden everywhere go to
@@ -420,6 +455,7 @@ impl Scanner<'_> {
                 && ty.namespaced
                 && *self.scope == Scope::All
             {
+                self.reading.0.borrow_mut().only_within.push(ty.name());
                 // Pages from before the refusal would come by again.
                 forbidden.borrow_mut().push((ty, why.clone()));
                 continue;

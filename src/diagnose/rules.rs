@@ -14,10 +14,12 @@ mod crd;
 mod dead_api;
 mod detach;
 mod disk;
+mod held;
 mod holder;
 mod job_tracking;
 mod kubelet;
-mod leftbehind;
+pub(super) mod leftbehind;
+pub(super) mod lost_attachment;
 mod namespace;
 mod namespace_conditions;
 mod namespace_content;
@@ -39,7 +41,9 @@ mod storage;
 #[cfg(test)]
 mod storage_tests;
 #[cfg(test)]
-mod taken_away;
+pub(super) mod taken_away;
+mod uncatalogued;
+pub(super) mod unreclaimed;
 mod vac;
 mod volume;
 #[cfg(test)]
@@ -54,7 +58,7 @@ use super::{
     view::{Unfollowed, View},
 };
 use crate::{
-    object::{Age, Finalizer, join_group},
+    object::{Age, Finalizer, List, join_group},
     snapshot::facts::Object,
 };
 
@@ -115,13 +119,25 @@ fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     if object.is("", "namespaces") {
         return namespace_lists::look(object, finalizer, view);
     }
-    let rule = RULES
-        .iter()
-        .find(|rule| object.is(rule.group, rule.plural) && matches(rule.finalizer, &finalizer.name));
-    match rule {
+    match rule(object, finalizer) {
         Some(rule) => (rule.look)(object, finalizer, view),
         None => catalogued::look(object, finalizer, view),
     }
+}
+
+fn rule(object: &Object, finalizer: &Finalizer) -> Option<&'static Rule> {
+    RULES
+        .iter()
+        .find(|rule| object.is(rule.group, rule.plural) && matches(rule.finalizer, &finalizer.name))
+}
+
+/// Whether a finding is about a holder that no rule knows by name, and not about what that waits for.
+fn is_held(object: &Object, finding: &Finding) -> bool {
+    finding
+        .wait
+        .finalizer
+        .as_ref()
+        .is_some_and(|finalizer| finalizer.list == List::Metadata && rule(object, finalizer).is_none())
 }
 
 /// One that ends in `/` stands for all that begin so.

@@ -2,8 +2,10 @@
 //! be read is a gap, and the rule that looked must say so instead of taking it for nothing.
 
 use std::{
+    any::Any,
     cell::{Cell, RefCell},
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
 };
 
 use jiff::Timestamp;
@@ -52,6 +54,8 @@ pub struct View<'a> {
     missed: Cell<usize>,
     /// The objects whose waits are being followed, from the target on.
     followed: RefCell<Vec<ObjectRef>>,
+    /// What was worked out of the facts, which stay the same as long as this lives.
+    worked_out: RefCell<BTreeMap<String, Rc<dyn Any>>>,
 }
 
 /// Waits of waits beyond this are nobody's explanation any more, and the stack is not endless.
@@ -76,7 +80,27 @@ impl<'a> View<'a> {
             gaps: RefCell::default(),
             missed: Cell::default(),
             followed: RefCell::default(),
+            worked_out: RefCell::default(),
         }
+    }
+
+    /// Works something out of the facts, once for all objects that are looked at with them. `name` tells what.
+    pub fn once<T: 'static>(&self, name: &str, work: impl FnOnce() -> T) -> Rc<T> {
+        let known = self.worked_out.borrow().get(name).cloned();
+        if let Some(Ok(known)) = known.map(Rc::downcast) {
+            return known;
+        }
+        let found = Rc::new(work());
+        self.worked_out
+            .borrow_mut()
+            .insert(name.to_owned(), Rc::<T>::clone(&found));
+        found
+    }
+
+    /// Forgets what was asked for one object, before the next.
+    pub fn begin(&self) {
+        self.wanted.borrow_mut().clear();
+        self.gaps.borrow_mut().clear();
     }
 
     /// Follows the waits of an object, unless that leads in a circle or too far.

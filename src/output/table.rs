@@ -1,5 +1,5 @@
-//! Tables that fit: columns are hidden before anything is cut, the one long column is cut before any other, and
-//! no line ever wraps. comfy-table lays out what is left.
+//! Tables that fit: columns are hidden before anything is cut, the one long column is cut before any other, and goes
+//! below its row before it says nothing. comfy-table lays out what is left.
 
 use comfy_table::{ContentArrangement, Table, presets};
 use unicode_width::UnicodeWidthStr;
@@ -48,11 +48,16 @@ impl Column {
 
 /// Spaces between columns.
 const GAP: usize = 3;
-/// A cut column narrower than this says nothing.
+/// A column of names narrower than this says nothing.
 const NARROWEST: usize = 16;
+/// The cut column goes below its row before it becomes narrower than this.
+const SENTENCE: usize = 32;
+/// Lines that it may take there.
+const BELOW: usize = 3;
 
-/// The table as lines, without trailing spaces; the first is the heading if it has one. `indent` spaces stand
-/// before each line. Cells are made harmless here.
+/// The table as rows without trailing spaces; the first is the heading if it has one. `indent` spaces stand before
+/// each. Where the cut column has no room it stands below its row, indented, in lines of its own. Cells are made
+/// harmless here.
 pub fn lines(
     columns: &[Column],
     rows: &[Vec<String>],
@@ -82,17 +87,24 @@ pub fn lines(
         .width
         .map(|width| width.saturating_sub(indent).max(NARROWEST));
     let mut widths = widths;
+    let mut below = None;
     if let Some(room) = room {
+        let all = shown.clone();
         hide(columns, &widths, &mut shown, room);
+        let sentence = shown.iter().copied().find(|&at| columns[at].cut);
+        if let Some(at) = sentence
+            && shown.len() > 1
+            && taken(columns, &widths, &shown) + widths[at].min(SENTENCE) > room
+        {
+            // With the sentence out of the way, others that went for it may fit.
+            below = Some(at);
+            shown = all.into_iter().filter(|&other| other != at).collect();
+            hide(columns, &widths, &mut shown, room);
+        }
         shrink(columns, &mut widths, &mut shown, room);
     }
     let rest = room.map(|room| {
-        let others: usize = shown
-            .iter()
-            .filter(|&&at| !columns[at].cut)
-            .map(|&at| widths[at])
-            .sum();
-        room.saturating_sub(others + GAP * shown.len().saturating_sub(1))
+        room.saturating_sub(taken(columns, &widths, &shown))
             .max(NARROWEST)
     });
 
@@ -117,10 +129,43 @@ pub fn lines(
         column.set_padding((0, u16::try_from(GAP).unwrap_or(1)));
     }
     let margin = " ".repeat(indent);
-    table
+    let mut lines: Vec<_> = table
         .lines()
         .map(|line| format!("{margin}{}", line.trim_end()))
-        .collect()
+        .collect();
+    if let (Some(at), Some(room)) = (below, room) {
+        let first = usize::from(headings);
+        for (line, row) in lines.iter_mut().skip(first).zip(&rows) {
+            put_below(line, &row[at], indent + 3, room + indent, style);
+        }
+    }
+    lines
+}
+
+/// Columns that all but the cut one take, with their gaps.
+fn taken(columns: &[Column], widths: &[usize], shown: &[usize]) -> usize {
+    let others = shown.iter().filter(|&&at| !columns[at].cut);
+    others.map(|&at| widths[at]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
+}
+
+fn put_below(line: &mut String, text: &str, indent: usize, width: usize, style: &Style) {
+    if text.is_empty() {
+        return;
+    }
+    let room = width.saturating_sub(indent).max(NARROWEST);
+    let wrapped = wrap(text, Some(room), 0);
+    let parts: Vec<&str> = wrapped.split('\n').collect();
+    let margin = " ".repeat(indent);
+    for (at, part) in parts.iter().take(BELOW).enumerate() {
+        line.push('\n');
+        line.push_str(&margin);
+        if at + 1 == BELOW && parts.len() > BELOW {
+            // What follows is cut together with it.
+            line.push_str(&cut(&parts[at..].join(" "), room, style));
+        } else {
+            line.push_str(&cut(part, room, style));
+        }
+    }
 }
 
 /// Takes columns away until the rest fits, with a useful width for the one that may be cut.
@@ -130,7 +175,7 @@ fn hide(columns: &[Column], widths: &[usize], shown: &mut Vec<usize>, room: usiz
             .iter()
             .map(|&at| {
                 if columns[at].cut {
-                    widths[at].min(2 * NARROWEST)
+                    widths[at].min(SENTENCE)
                 } else {
                     widths[at]
                 }
@@ -274,20 +319,33 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_loses_columns_before_words_and_never_wraps() {
+    fn a_narrow_terminal_loses_columns_before_words() {
         assert_eq!(
-            at(Some(40)),
+            at(Some(47)),
             [
                 " object       reason",
-                " pvc/data-0   a pod that is running use…",
+                " pvc/data-0   a pod that is running uses the c…",
                 " pv/x         short"
             ]
         );
-        assert!(
-            at(Some(10))
-                .iter()
-                .all(|line| line.width() <= 1 + 10 + GAP + NARROWEST)
+    }
+
+    #[test]
+    fn on_a_narrower_one_the_sentence_stands_below_its_row() {
+        assert_eq!(
+            at(Some(40)),
+            [
+                " object       age",
+                " pvc/data-0   2h\n    a pod that is running uses the claim",
+                " pv/x\n    short"
+            ]
         );
+        assert_eq!(
+            at(Some(24))[1],
+            " pvc/data-0   2h\n    a pod that is\n    running uses the\n    claim"
+        );
+        let lines = at(Some(10)).join("\n");
+        assert!(lines.lines().all(|line| line.width() <= 4 + NARROWEST), "{lines}");
     }
 
     #[test]

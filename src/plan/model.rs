@@ -158,7 +158,7 @@ pub(super) fn named(blockers: &[Blocker]) -> String {
 }
 
 /// `PersistentVolumeClaim db/data-0`.
-pub(super) fn full_name(object: &ObjectRef) -> String {
+fn full_name(object: &ObjectRef) -> String {
     match &object.namespace {
         Some(namespace) => format!("{} {namespace}/{}", object.kind, object.name),
         None => format!("{} {}", object.kind, object.name),

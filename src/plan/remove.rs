@@ -6,15 +6,10 @@
 
 use super::{
     Action, Cost, Plan, Refusal, Request, Seen,
-    model::{full_name, in_metadata, named, others},
+    model::{in_metadata, named, others},
 };
 use crate::{
-    diagnose::{
-        Safety, Verdict, Wait,
-        holder::{self, Life},
-        in_words,
-        view::View,
-    },
+    diagnose::{Safety, Step, Verdict, Wait, in_words},
     object::{Finalizer, List},
     snapshot::{Gap, What},
 };
@@ -34,7 +29,7 @@ pub fn remove(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
     let (Some(index), Some(wait)) = (index, seen.wait(&finalizer)) else {
         return Err(not_on_it(seen, &finalizer));
     };
-    may_be_removed(seen, &finalizer, wait)?;
+    may_be_removed(seen, wait)?;
     Ok(Plan {
         action: Action::Remove,
         target: object.reference(),
@@ -51,7 +46,7 @@ pub fn remove(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
 }
 
 /// The steps of the diagnosis that destroy nothing.
-pub(super) fn safer(seen: &Seen<'_>) -> Vec<crate::diagnose::Step> {
+pub(super) fn safer(seen: &Seen<'_>) -> Vec<Step> {
     let steps = seen.diagnosis.steps.iter();
     steps
         .filter(|step| step.safety != Safety::Destructive)
@@ -83,7 +78,7 @@ fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
     )
 }
 
-fn may_be_removed(seen: &Seen<'_>, finalizer: &Finalizer, wait: &Wait) -> Result<(), Refusal> {
+fn may_be_removed(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let why = |verdict: &str| {
         let on = match named(&wait.on).as_str() {
             "" => String::new(),
@@ -104,7 +99,7 @@ fn may_be_removed(seen: &Seen<'_>, finalizer: &Finalizer, wait: &Wait) -> Result
             why("rejected, and so would this be"),
             "what refuses it is repaired; then its own holder can take it out, too",
         )),
-        Verdict::Unknown => unknown(seen, finalizer, wait),
+        Verdict::Unknown => unknown(seen, wait),
         Verdict::Failing | Verdict::Stalled | Verdict::Orphaned => Ok(()),
     }
 }
@@ -119,9 +114,8 @@ fn is_told_by_the_dry_run(gap: &Gap) -> bool {
     }
 }
 
-/// Without enough evidence for a verdict it counts who could be at work: a gap may hide that, and a Lease that is renewed
-/// shows it.
-fn unknown(seen: &Seen<'_>, finalizer: &Finalizer, wait: &Wait) -> Result<(), Refusal> {
+/// Without enough evidence for a verdict it counts whether all of it was seen: a gap may hide whoever is at work.
+fn unknown(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let gaps = seen
         .diagnosis
         .gaps
@@ -136,25 +130,6 @@ fn unknown(seen: &Seen<'_>, finalizer: &Finalizer, wait: &Wait) -> Result<(), Re
                 texts.join("; ")
             ),
             "what the verdict depends on can be read",
-        ));
-    }
-    let entry = seen.knowledge.lookup(
-        &finalizer.name,
-        finalizer.list,
-        Some((&seen.object.reference()).into()),
-    );
-    let view = View::new(seen.facts, seen.knowledge);
-    let life = entry.map(|entry| holder::life(&entry, None, &view));
-    if let Some(Life::Renewing { lease, ago }) = life {
-        return Err(seen.refuse(
-            format!(
-                "its holder is alive: Lease {lease} was renewed {ago} ago. {}",
-                wait.says
-            ),
-            format!(
-                "the holder is proved gone or says that it fails; see why it does not let {} go",
-                full_name(&seen.object.reference())
-            ),
         ));
     }
     Ok(())

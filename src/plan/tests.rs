@@ -151,31 +151,6 @@ fn what_is_unknown_for_a_gap_is_refused_but_not_for_what_the_dry_run_tells() {
 }
 
 #[test]
-fn a_holder_that_renews_its_lease_is_alive() {
-    let name = "finalizer.acme.cert-manager.io";
-    let value = json!({"metadata": {"name": "c", "namespace": "a", "finalizers": [name]}});
-    let challenge = object("acme.cert-manager.io", "challenges", "Challenge", value);
-    let renewed = |time: &str| {
-        let mut world = World::saying(Verdict::Unknown);
-        let lease = object(
-            "coordination.k8s.io",
-            "leases",
-            "Lease",
-            json!({"metadata": {"name": "cert-manager-controller", "namespace": "kube-system"},
-                "spec": {"renewTime": time, "leaseDurationSeconds": 60}}),
-        );
-        let resource = lease.resource.clone();
-        let namespace = None;
-        let query = Query::List { resource, namespace };
-        world.facts.answers.insert(query, Ok(Answer::List(vec![lease])));
-        world.remove(&challenge, name)
-    };
-    let refusal = renewed("2026-01-01T11:59:50Z").expect_err("a refusal");
-    assert!(refusal.why.contains("its holder is alive"), "{refusal:?}");
-    assert!(renewed("2026-01-01T09:00:00Z").is_ok());
-}
-
-#[test]
 fn the_request_tests_what_was_seen_and_removes_one_entry() {
     let object = widget(&["x.test/other", "x.test/hold"]);
     let plan = World::saying(Verdict::Orphaned)

@@ -111,9 +111,16 @@ impl ScanReport {
             .count();
         if missed > 0 {
             self.not_looked_at = missed;
+            let why = if self.interrupted {
+                "because this was stopped"
+            } else if self.not_read.iter().any(|gap| gap.reason == "Connection") {
+                "because the server stopped answering"
+            } else {
+                "to spare the server"
+            };
             self.notes.push(format!(
-                "{missed} of {} objects were not looked at one by one, to spare the server; kubectl finalizers explain \
-                 TYPE/NAME looks at one",
+                "{missed} of {} objects were not looked at one by one, {why}; kubectl finalizers explain TYPE/NAME looks \
+                 at one",
                 self.terminating.len()
             ));
         }

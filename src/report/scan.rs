@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
     causes::{Grouping, RootCauseReport},
+    left::LeftBehindReport,
     reason::{self, Content, Coverage},
 };
 use crate::{
@@ -75,6 +76,8 @@ pub struct ScanReport {
     pub not_looked_at: usize,
     /// What could not be seen of what they wait for; reasons and verdicts are weaker for it.
     pub weaker_for: Vec<GapReport>,
+    /// What was left behind though nobody is deleting it; none if that was not asked for.
+    pub left_behind: Option<LeftBehindReport>,
     /// How the table groups them.
     #[serde(skip)]
     pub grouping: Grouping,
@@ -105,6 +108,8 @@ pub struct Totals {
     pub objects: u64,
     /// Objects being deleted whose grace period is over.
     pub stuck: usize,
+    /// Objects left behind.
+    pub left_behind: u64,
 }
 
 /// How one finalizer is used.
@@ -183,11 +188,13 @@ impl ScanReport {
                 types: snapshot.types.len(),
                 objects: snapshot.tally.objects,
                 stuck,
+                left_behind: 0,
             },
             terminating,
             root_causes: Vec::new(),
             not_looked_at: 0,
             weaker_for: Vec::new(),
+            left_behind: None,
             grouping: Grouping::default(),
             objects: view
                 .all

@@ -2,10 +2,10 @@
 //! written to.
 
 mod catalog;
-mod causes;
 mod explain;
 mod guarded;
 mod knowledge;
+mod look;
 mod progress;
 mod scan;
 mod snapshot;

@@ -37,28 +37,10 @@ impl Line {
         self.shown
     }
 
-    /// Draws how far a scan has come.
-    pub(super) fn draw(&mut self, progress: &Progress) {
-        let waiting = match progress.waiting_for.as_slice() {
-            [] => String::new(),
-            [one] => format!(", waiting for {one}"),
-            [first, rest @ ..] => format!(", waiting for {first} and {} more", rest.len()),
-        };
-        let text = if progress.total == 0 {
-            "asking the server for its types".to_owned()
-        } else {
-            format!(
-                "{}/{} types, {} objects{waiting}",
-                progress.done, progress.total, progress.objects
-            )
-        };
-        self.say(&text);
-    }
-
-    /// Draws this, unless it is still too early for a line.
+    /// Draws it anew, unless it is still too early for a line.
     pub(super) fn say(&mut self, text: &str) {
         self.ticks += 1;
-        if self.ticks < QUIET {
+        if self.ticks < QUIET || text.is_empty() {
             return;
         }
         let text: String = harmless(text)
@@ -79,4 +61,20 @@ impl Drop for Line {
             drop(stderr().flush());
         }
     }
+}
+
+/// How far the reading of a cluster has come.
+pub(super) fn reading(progress: &Progress) -> String {
+    if progress.total == 0 {
+        return "asking the server for its types".to_owned();
+    }
+    let waiting = match progress.waiting_for.as_slice() {
+        [] => String::new(),
+        [one] => format!(", waiting for {one}"),
+        [first, rest @ ..] => format!(", waiting for {first} and {} more", rest.len()),
+    };
+    format!(
+        "{}/{} types, {} objects{waiting}",
+        progress.done, progress.total, progress.objects
+    )
 }

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 
 use super::{
     block_on,
-    causes::Look,
-    progress::{EVERY, Line},
+    look::{Limits, Look},
+    progress::{self, EVERY, Line},
     terminal,
     witness::Witness,
 };
@@ -21,7 +21,7 @@ use crate::{
     exit::Exit,
     knowledge::Knowledge,
     output,
-    report::ScanReport,
+    report::{ScanReport, left::LeftBehind},
     settings::{Connection, Scan, Scope, Source},
     snapshot::{
         Snapshot, Why,
@@ -39,20 +39,17 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
         }
         Source::Files(paths) => {
             let mut stdin = stdin().lock();
-            match load::saved(paths, &mut stdin)? {
-                Some(saved) => {
-                    let mut scan = scan.clone();
-                    if let (Scope::All, Some(namespace)) = (&scan.scope, &saved.head.namespace) {
-                        scan.scope = Scope::Namespace(namespace.clone());
-                        scan.view.namespace = Some(namespace.clone());
-                    }
-                    let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
-                    told(&scan, knowledge, found, None)
+            if let Some(saved) = load::saved(paths, &mut stdin)? {
+                let mut scan = scan.clone();
+                if let (Scope::All, Some(namespace)) = (&scan.scope, &saved.head.namespace) {
+                    scan.scope = Scope::Namespace(namespace.clone());
+                    scan.view.namespace = Some(namespace.clone());
                 }
-                None => {
-                    let snapshot = load::load(paths, &mut stdin, &wanted(scan))?;
-                    told(scan, knowledge, (snapshot, None), None)
-                }
+                let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
+                told(&scan, knowledge, found, None)
+            } else {
+                let snapshot = load::load(paths, &mut stdin, &wanted(scan))?;
+                told(scan, knowledge, (snapshot, None), None)
             }
         }
     }
@@ -77,8 +74,8 @@ pub(super) async fn replay(
     knowledge: &Knowledge,
 ) -> Result<(Snapshot, Option<Look>), Error> {
     let mut snapshot = saved.snapshot(&wanted(scan))?;
-    let look = why(witness, &mut snapshot, scan, knowledge).await;
-    Ok((snapshot, look))
+    let look = look(witness, &mut snapshot, scan, knowledge).await;
+    Ok((snapshot, Some(look)))
 }
 
 fn told(
@@ -88,8 +85,14 @@ fn told(
     took: Option<Duration>,
 ) -> Result<Exit, Error> {
     let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
-    if let Some(look) = look {
-        report.add_causes(&look.finish(&snapshot, knowledge));
+    match look {
+        Some(look) => {
+            let found = look.finish(&snapshot, knowledge, snapshot.interrupted);
+            report.add_causes(&found.looked);
+            report.add_left(found.left);
+        }
+        None if scan.view.terminating => {}
+        None => report.add_left(LeftBehind::of_files(&snapshot)),
     }
     show(&report, scan, took)?;
     Ok(exit(&report, scan))
@@ -106,64 +109,58 @@ async fn read(
     };
     let (mut snapshot, cut_off) = see(&server, scan).await?;
     let look = if cut_off {
-        None
+        Look::new(&snapshot, scan, Limits::default())
     } else {
-        why(Witness::Server(&server), &mut snapshot, scan, knowledge).await
+        look(Witness::Server(&server), &mut snapshot, scan, knowledge).await
     };
-    Ok((snapshot, look))
+    Ok((snapshot, Some(look)))
 }
 
 /// What there is, and whether the server stopped answering.
 pub(super) async fn see(server: &Server, scan: &Scan) -> Result<(Snapshot, bool), Error> {
     let reading = Reading::default();
-    let mut line = Line::on_terminal();
-    let mut ticks = tokio::time::interval(EVERY);
-    {
-        let mut work = std::pin::pin!(cluster::scan(server, scan, &reading));
-        let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
-        loop {
-            tokio::select! {
-                done = &mut work => {
-                    done?;
-                    break;
-                }
-                _ = &mut stop => break,
-                _ = ticks.tick() => {
-                    if let Some(line) = &mut line {
-                        line.draw(&reading.progress());
-                    }
-                }
-            }
-        }
-    }
-    drop(line);
+    let so_far = || progress::reading(&reading.progress());
+    watched(cluster::scan(server, scan, &reading), so_far)
+        .await
+        .transpose()?;
     let cut_off = reading.is_cut_off();
     Ok((reading.finish(&server.connected.server), cut_off))
 }
 
-/// Looks at what is being deleted, if anything is, until it is understood or the user has had enough.
-async fn why(
-    witness: Witness<'_>,
-    snapshot: &mut Snapshot,
-    scan: &Scan,
-    knowledge: &Knowledge,
-) -> Option<Look> {
-    let all_types = scan.types.is_empty() && scan.exclude.is_empty() && scan.scope == Scope::All;
-    let mut look = Look::new(snapshot, scan.is_narrowed(), all_types)?;
+/// Looks at what the scan has found until it is understood or the user has had enough.
+async fn look(witness: Witness<'_>, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Look {
+    let mut look = Look::new(snapshot, scan, Limits::default());
     // A server that went away while it was read will not say more now.
     let gone = snapshot
         .gaps
         .iter()
         .any(|gap| matches!(gap.why, Why::Connection(_)));
-    if snapshot.interrupted || gone {
-        return Some(look);
+    if !(gone || snapshot.interrupted) {
+        let doing = look.doing();
+        let so_far = || doing.borrow().clone();
+        let done = watched(look.run(&witness, knowledge), so_far).await;
+        snapshot.interrupted = done.is_none();
     }
-    let stopped = tokio::select! {
-        () = look.run(witness, knowledge) => false,
-        _ = tokio::signal::ctrl_c() => true,
-    };
-    snapshot.interrupted |= stopped;
-    Some(look)
+    look
+}
+
+/// Does the work, and says on a terminal what it is doing. None if the user had enough before it was done.
+async fn watched<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) -> Option<T> {
+    let mut line = Line::on_terminal();
+    let mut ticks = tokio::time::interval(EVERY);
+    let mut work = std::pin::pin!(work);
+    let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
+    loop {
+        tokio::select! {
+            done = &mut work => return Some(done),
+            _ = &mut stop => return None,
+            _ = ticks.tick() => {
+                if let Some(line) = &mut line {
+                    line.say(&so_far());
+                }
+            }
+        }
+    }
 }
 
 fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), Error> {
@@ -206,6 +203,7 @@ fn warn(report: &ScanReport, scan: &Scan) {
         // With stderr gone there is nobody left to tell.
         drop(output::scan::write_not_read(
             report,
+            scan.show.format != Format::Name,
             &terminal::plain(),
             &mut stderr().lock(),
         ));

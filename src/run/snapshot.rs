@@ -10,7 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{block_on, scan, target::find, witness::Witness};
+use super::{
+    block_on,
+    look::{Limits, Look},
+    scan,
+    target::find,
+    witness::Witness,
+};
 use crate::{
     cluster::{self, Server, connect::connect},
     diagnose::diagnose,
@@ -22,7 +28,8 @@ use crate::{
     snapshot::{
         Snapshot, Why,
         facts::{Answer, Facts, Query, Resource},
-        saved::{Counted, FORMAT, Head, Saved, VERSION},
+        saved::{Counted, FORMAT, Head, Remains, Saved, VERSION},
+        suspects::Suspects,
     },
 };
 
@@ -42,12 +49,35 @@ pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Resul
         super::warn("stopped; nothing was saved");
         return Ok(Exit::Interrupted);
     };
+    let summary = summary(&saved);
+    let saved = if settings.redact {
+        saved
+            .redacted(&words_of(knowledge))
+            .map_err(|cause| Error::Write {
+                path: settings.file.clone(),
+                cause: cause.into(),
+            })?
+    } else {
+        saved
+    };
     let size = file::write(&saved, &settings.file)?;
-    super::inform(&summary(&saved, size));
+    super::inform(&format!("{summary}: {} KB", size.div_ceil(1024)));
     Ok(Exit::Done)
 }
 
-fn summary(saved: &Saved, size: u64) -> String {
+/// Names that the catalogue has for whoever holds a finalizer. They tell which product somebody uses, and a diagnosis
+/// goes by them.
+fn words_of(knowledge: &Knowledge) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for entry in knowledge.all() {
+        let holder = serde_json::to_string(&entry.holder).unwrap_or_default();
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+        words.extend(holder.split(|c| !is_of_name(c)).map(str::to_owned));
+    }
+    words
+}
+
+fn summary(saved: &Saved) -> String {
     let objects: u64 = saved.counts.iter().map(|counted| counted.objects).sum();
     let going = saved.kept.iter().filter(|seen| seen.deletion.is_some()).count();
     let gaps = match saved.gaps.len() {
@@ -56,10 +86,9 @@ fn summary(saved: &Saved, size: u64) -> String {
         more => format!(", {more} things that could not be read"),
     };
     format!(
-        "saved {} types, {objects} objects, {going} of them being deleted, {} answers{gaps}: {} KB",
+        "saved {} types, {objects} objects, {going} of them being deleted, {} answers{gaps}",
         saved.counts.len(),
-        saved.answers.len(),
-        size.div_ceil(1024)
+        saved.answers.len()
     )
 }
 
@@ -73,7 +102,10 @@ async fn take(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Op
         return Ok(None);
     }
     let facts = cluster::first_look(&server).await?;
-    let mut saved = saved(snapshot, facts, &server, settings);
+    let Some(suspects) = suspects(&server, &snapshot, &settings.scan).await else {
+        return Ok(None);
+    };
+    let mut saved = saved(snapshot, facts, suspects, &server, settings);
     let named = named(&saved, settings)?;
     tokio::select! {
         result = ask(&server, &mut saved, settings, &named, knowledge) => result.map(|()| Some(saved)),
@@ -81,7 +113,25 @@ async fn take(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Op
     }
 }
 
-fn saved(snapshot: Snapshot, facts: Facts, server: &Server, settings: &settings::Snapshot) -> Saved {
+/// What looks left behind, of which a file holds no more than a scan would look at. None if the user stopped it.
+async fn suspects(server: &Server, snapshot: &Snapshot, scan: &settings::Scan) -> Option<Suspects> {
+    let mut look = Look::new(snapshot, scan, Limits::default());
+    let witness = Witness::Server(server);
+    tokio::select! {
+        suspects = look.go_through(&witness) => {
+            Some(suspects.unwrap_or_else(|| Suspects::unread(&Why::Interrupted)))
+        }
+        _ = tokio::signal::ctrl_c() => None,
+    }
+}
+
+fn saved(
+    snapshot: Snapshot,
+    facts: Facts,
+    suspects: Suspects,
+    server: &Server,
+    settings: &settings::Snapshot,
+) -> Saved {
     let mut in_namespaces: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for (namespace, types) in snapshot.tally.left {
         for (name, objects) in types {
@@ -123,6 +173,12 @@ fn saved(snapshot: Snapshot, facts: Facts, server: &Server, settings: &settings:
         gaps: snapshot.gaps,
         notes: snapshot.notes,
         kept,
+        remains: Some(Remains {
+            namespaces: snapshot.namespaces,
+            only_within: snapshot.only_within,
+            strays: snapshot.tally.strays,
+            suspects,
+        }),
         answers: BTreeMap::new(),
     }
 }
@@ -139,7 +195,9 @@ fn named(saved: &Saved, settings: &settings::Snapshot) -> Result<Vec<Query>, Err
             Ok(find::question(&ty, Some(&saved.head.default_namespace), name))
         })
         .collect();
-    notes.iter().for_each(|note| super::warn(note));
+    for note in &notes {
+        super::warn(note);
+    }
     named
 }
 

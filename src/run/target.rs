@@ -62,13 +62,12 @@ pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledg
         })?
     } else {
         let mut stdin = stdin().lock();
-        match load::saved(&explain.from, &mut stdin)? {
-            Some(saved) => block_on(tell(Witness::Saved(&saved), targets, explain, knowledge))?,
-            None => {
-                let dump = load::dump(&explain.from, &mut stdin, Timestamp::now())?;
-                introduce(&dump);
-                block_on(tell(Witness::Dump(&dump, false), targets, explain, knowledge))?
-            }
+        if let Some(saved) = load::saved(&explain.from, &mut stdin)? {
+            block_on(tell(Witness::Saved(&saved), targets, explain, knowledge))?
+        } else {
+            let dump = load::dump(&explain.from, &mut stdin, Timestamp::now())?;
+            introduce(&dump);
+            block_on(tell(Witness::Dump(&dump, false), targets, explain, knowledge))?
         }
     };
     told.notes.iter().for_each(|note| super::warn(note));

@@ -96,12 +96,11 @@ impl Witness<'_> {
             Witness::Unfinished(saved, missing) => {
                 let mut all = true;
                 for query in queries {
-                    match saved.answer(&query) {
-                        Some(answer) => drop(facts.answers.insert(query, answer.clone())),
-                        None => {
-                            all = false;
-                            missing.borrow_mut().insert(query);
-                        }
+                    if let Some(answer) = saved.answer(&query) {
+                        facts.answers.insert(query, answer.clone());
+                    } else {
+                        all = false;
+                        missing.borrow_mut().insert(query);
                     }
                 }
                 all

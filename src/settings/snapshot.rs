@@ -18,6 +18,8 @@ pub struct Snapshot {
     pub file: PathBuf,
     /// Objects to look at besides those that are being deleted: type and name, as given.
     pub targets: Vec<(String, String)>,
+    /// Whether names are hidden.
+    pub redact: bool,
     /// `-n`.
     pub namespace: Option<String>,
     /// The cluster.
@@ -52,6 +54,7 @@ impl Snapshot {
         Ok(Snapshot {
             file: words.file,
             targets,
+            redact: words.redact,
             scan: Scan {
                 source: Source::Server(connection.clone()),
                 scope: namespace.clone().map_or(Scope::All, Scope::Namespace),

@@ -213,6 +213,16 @@ impl Object {
             .map_or(&[], Vec::as_slice)
     }
 
+    /// Its labels.
+    pub fn labels(&self) -> BTreeMap<String, String> {
+        let labels = self.value.pointer("/metadata/labels").and_then(Value::as_object);
+        labels
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+            .collect()
+    }
+
     /// An annotation, empty if it is not there.
     pub fn annotation(&self, name: &str) -> &str {
         let annotations = self.value.pointer("/metadata/annotations");

@@ -13,6 +13,9 @@ pub mod load;
 pub mod saved;
 pub mod select;
 pub mod selector;
+pub mod storage;
+pub mod stray;
+pub mod suspects;
 pub mod tally;
 
 use std::collections::BTreeMap;
@@ -23,6 +26,8 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
+    storage::Storage,
+    stray::{Namespaces, Stray, Strays},
     tally::{Keep, OnType, Tally, Usage},
 };
 use crate::object::{Deletion, Finalizer, List, ObjectRef, ResourceType};
@@ -38,6 +43,11 @@ pub struct Snapshot {
     pub types: Vec<TypeRead>,
     /// Everything noted on the way.
     pub tally: Tally,
+    /// Whether it is known which namespaces exist, without which no object is known to be left behind in one that
+    /// does not.
+    pub namespaces: Namespaces,
+    /// Types that may be listed only namespace by namespace, and so were not looked for outside of those that exist.
+    pub only_within: Vec<String>,
     /// What could not be read.
     pub gaps: Vec<Gap>,
     /// What is worth knowing about how it was read, though nothing is missing for it.

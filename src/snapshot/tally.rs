@@ -1,12 +1,13 @@
 //! Counting objects as they go by, and keeping the few that will be printed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
 use super::{
-    Left, Seen,
+    Left, Seen, Storage, Strays,
     filter::{Filter, Item},
+    stray::expires,
 };
 use crate::object::{Deletion, Finalizer, ObjectRef, ResourceType};
 
@@ -21,6 +22,16 @@ pub struct Keep {
     pub now: Timestamp,
     /// Namespaces whose content is counted; none for every namespace.
     pub leaving: Option<BTreeSet<String>>,
+    /// The namespaces that exist; none if that is not known.
+    pub existing: Option<HashSet<Box<str>>>,
+}
+
+impl Keep {
+    /// Whether an object is in a namespace that does not exist.
+    fn is_stray(&self, ty: &ResourceType, item: &Item<'_>) -> bool {
+        let missing = |names: &HashSet<Box<str>>| !names.contains(&*item.namespace);
+        !item.namespace.is_empty() && self.existing.as_ref().is_some_and(missing) && !expires(ty)
+    }
 }
 
 /// How one finalizer is used.
@@ -56,6 +67,10 @@ pub struct Tally {
     pub usage: BTreeMap<Finalizer, Usage>,
     /// What is left in the namespaces that are being deleted.
     pub left: Left,
+    /// What is in namespaces that do not exist.
+    pub strays: Strays,
+    /// Nodes, volumes and attachments; none where only metadata went by.
+    pub storage: Option<Storage>,
 }
 
 impl Tally {
@@ -70,12 +85,16 @@ impl Tally {
         {
             self.count_left(&item.namespace, &ty.name());
         }
-        if item.is_bare() {
+        let stray = keep.is_stray(ty, &item);
+        if item.is_bare() && !stray {
             return;
         }
         let seen = seen(ty, item);
         if !keep.filter.seen(&seen, keep.now) {
             return;
+        }
+        if stray && let Some(namespace) = &seen.object.namespace {
+            self.strays.count(namespace, &seen);
         }
         let terminating = seen.deletion.is_some();
         for finalizer in &seen.finalizers {
@@ -103,6 +122,10 @@ impl Tally {
             for (name, count) in types {
                 *left.entry(name).or_default() += count;
             }
+        }
+        self.strays.absorb(other.strays);
+        if let Some(more) = other.storage {
+            self.storage.get_or_insert_default().absorb(more);
         }
     }
 
@@ -173,6 +196,7 @@ mod tests {
             filter: Filter::default(),
             now: Timestamp::UNIX_EPOCH,
             leaving: Some(BTreeSet::new()),
+            existing: None,
         }
     }
 
@@ -217,6 +241,41 @@ mod tests {
             name: "a/b".into(),
         }];
         assert_eq!((usage.objects, usage.terminating), (2, 1));
+    }
+
+    #[test]
+    fn what_is_in_a_namespace_that_does_not_exist_is_counted_and_the_first_are_named() {
+        let keep = Keep {
+            existing: Some(HashSet::from(["here".into()])),
+            ..keep()
+        };
+        let item = |namespace: &'static str, name: String| Item {
+            namespace: namespace.into(),
+            name: name.into(),
+            ..Item::default()
+        };
+        let events = ResourceType {
+            plural: "events".into(),
+            ..pods()
+        };
+        let (mut one, mut other) = (Tally::default(), Tally::default());
+        for at in 0..5 {
+            one.note(&pods(), item("gone", format!("p{at}")), &keep);
+            other.note(&pods(), item("here", format!("p{at}")), &keep);
+            other.note(&pods(), item("", format!("p{at}")), &keep);
+            other.note(&events, item("gone", format!("e{at}")), &keep);
+        }
+        let last = Item {
+            deletion: Some(Timestamp::UNIX_EPOCH),
+            ..item("gone", "q".into())
+        };
+        other.note(&pods(), last, &keep);
+        one.absorb(other);
+        assert_eq!(one.strays.0.len(), 1);
+        let stray = &one.strays.0["gone"]["pods"];
+        assert_eq!((stray.objects, stray.terminating), (6, 1));
+        let first: Vec<_> = stray.first.iter().map(|object| object.name.as_str()).collect();
+        assert_eq!(first, ["p0", "p1", "p2"]);
     }
 
     #[test]

@@ -19,5 +19,6 @@ mod packaging;
 mod playground;
 mod scan;
 mod scan_causes;
+mod schema;
 mod snapshot;
 mod stuck;

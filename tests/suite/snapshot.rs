@@ -1,7 +1,15 @@
 //! `snapshot FILE`, and what is said from it.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    sync::LazyLock,
+    time::Duration,
+};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
@@ -9,19 +17,14 @@ use crate::{
         replayed::{assert_one_of, from, taken, timeless},
         told::condition,
     },
-    harness::{Cluster, Plugin, wait},
+    harness::{Cluster, Plugin},
     stuck,
 };
 
 /// The cluster of the examples, once its pod's grace period is over and the namespace controller has spoken: from
 /// then on it says the same for ever.
 static STUCK: LazyLock<Cluster> = LazyLock::new(|| {
-    let cluster = Cluster::start();
-    stuck::small_cluster(&cluster);
-    wait("the pod's grace period is over", Duration::from_secs(30), || {
-        let out = cluster.plugin(["scan", "pods", "-o", "json"]).run();
-        out.stdout.contains("\"stuck\": 1")
-    });
+    let cluster = stuck::settled();
     condition(&cluster, "pay", "NamespaceDeletionDiscoveryFailure", "True");
     cluster
 });
@@ -244,4 +247,103 @@ fn files_from_kubectl_explain_what_is_in_them_and_nothing_that_is_not() {
 
     let absent = explain("pvc/no-such", "nowhere", &claim);
     assert_eq!(absent.code, 1, "{absent}");
+}
+
+/// Walks two documents side by side: what differs are names, and each stands for one other everywhere.
+fn same_but_for_names(plain: &Value, hidden: &Value, names: &mut BTreeMap<String, String>) {
+    match (plain, hidden) {
+        (Value::Object(plain), Value::Object(hidden)) => {
+            assert!(plain.keys().eq(hidden.keys()), "{plain:#?}\n{hidden:#?}");
+            for (key, value) in plain {
+                same_but_for_names(value, &hidden[key], names);
+            }
+        }
+        (Value::Array(plain), Value::Array(hidden)) => {
+            assert_eq!(plain.len(), hidden.len(), "{plain:#?}\n{hidden:#?}");
+            for (plain, hidden) in plain.iter().zip(hidden) {
+                same_but_for_names(plain, hidden, names);
+            }
+        }
+        (Value::String(plain), Value::String(hidden)) => {
+            let words = |text: &str| -> Vec<String> {
+                let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+                text.split(|c| !is_of_name(c)).map(str::to_owned).collect()
+            };
+            let (plain_words, hidden_words) = (words(&timeless(plain)), words(&timeless(hidden)));
+            assert_eq!(plain_words.len(), hidden_words.len(), "{plain}\n{hidden}");
+            for (plain, hidden) in plain_words.into_iter().zip(hidden_words) {
+                let known = names.entry(plain.clone()).or_insert_with(|| hidden.clone());
+                assert_eq!(*known, hidden, "{plain} is hidden in two ways");
+            }
+        }
+        // They were taken one after the other.
+        (Value::Number(_), Value::Number(_)) => {}
+        _ => assert_eq!(plain, hidden),
+    }
+}
+
+#[test]
+fn a_redacted_snapshot_says_the_same_without_the_names() {
+    let folder = folder();
+    let plain = taken(&STUCK, &folder, "", "");
+    let redacted = folder.path().join("redacted");
+    let path = redacted.display().to_string();
+    STUCK.plugin(["snapshot", &path, "--redact"]).run().success();
+    let unpacked = std::process::Command::new("gunzip")
+        .arg("-c")
+        .arg(&path)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(unpacked.stdout).unwrap();
+    let words: BTreeSet<&str> = text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
+        .collect();
+    for name in [
+        "data-0",
+        "db-0",
+        "node-7",
+        "node-3",
+        "web-1",
+        "pvc-6791fdd4",
+        "api-cert",
+        "preview-42",
+    ] {
+        assert!(!words.contains(name), "{name} is in the file");
+    }
+    let at = |file: &Path, words: &str| -> Value {
+        serde_json::from_str(&from(file, self::words(words))).unwrap()
+    };
+    let sorted = |mut report: Value| -> Value {
+        // Other names come in another order.
+        for list in ["terminating", "rootCauses"] {
+            let rows = report[list].as_array_mut().unwrap();
+            rows.sort_by_key(|row| {
+                row["finalizers"].to_string() + &row["kind"].to_string() + &row["frees"].to_string()
+            });
+        }
+        report
+    };
+    assert!(!text.contains("127.0.0.1"));
+    let mut names = BTreeMap::new();
+    let (plain_scan, hidden_scan) = (at(&plain, "scan -o json"), at(&redacted, "scan -o json"));
+    assert_eq!(plain_scan["totals"], hidden_scan["totals"]);
+    same_but_for_names(
+        &sorted(plain_scan)["terminating"],
+        &sorted(hidden_scan)["terminating"],
+        &mut names,
+    );
+    for (target, namespace) in [
+        ("pvc/data-0", "db"),
+        ("pod/web-1", "web"),
+        ("challenge/api-cert", "pay"),
+    ] {
+        let (ty, name) = target.split_once('/').unwrap();
+        let plain = at(&plain, &format!("explain {target} -n {namespace} -o json"));
+        let hidden = at(
+            &redacted,
+            &format!("explain {ty}/{} -n {} -o json", names[name], names[namespace]),
+        );
+        assert_ne!(names[name], name);
+        same_but_for_names(&plain, &hidden, &mut names);
+    }
 }

@@ -16,6 +16,17 @@ pub fn small_cluster(cluster: &Cluster) {
     protected_but_not_deleted(cluster);
 }
 
+/// The small cluster alone, once its pod's grace period is over.
+pub fn settled() -> Cluster {
+    let cluster = Cluster::start();
+    small_cluster(&cluster);
+    wait("the pod's grace period is over", Duration::from_secs(30), || {
+        let out = cluster.plugin(["scan", "pods", "-o", "json"]).run();
+        out.stdout.contains("\"stuck\": 1")
+    });
+    cluster
+}
+
 /// What `examples/` shows: the small cluster and more. Apart from it, because it takes longer to arrange and tests
 /// count what is in the small one.
 pub fn example_cluster(cluster: &Cluster) {

@@ -27,6 +27,7 @@ use self::{
 use crate::{error::Error, settings::Connection};
 
 mod choose;
+mod client;
 mod credentials;
 pub mod fault;
 pub mod identity;
@@ -116,7 +117,7 @@ pub async fn connect_from(flags: &Connection, around: &Surroundings<'_>) -> Resu
     config.default_namespace.clone_from(&namespace);
 
     Ok(Connected {
-        client: Client::try_from(config).map_err(|error| not_built(&error))?,
+        client: client::client(config).map_err(|error| not_built(&error))?,
         server: server::shown(&server),
         proxy: proxy.map(|proxy| proxy.shown),
         namespace,

@@ -1,16 +1,19 @@
-//! Any other finalizer: what the catalogue knows of it, and whether its holder shows a sign of life.
+//! Any other finalizer: what the catalogue knows of it, and how it stands with whoever must remove it.
 //!
-//! **Recognises** what no other rule does. **Why:** the entry's own sources. **Wants** the holder's Leases, where
-//! the entry names any. **Concludes** `unknown`: that a holder is gone needs two independent pieces of evidence,
-//! and a Lease alone is one. **Advises** what the entry advises, filled in for this object.
+//! **Recognises** what no other rule does. **Why:** the entry's own sources. **Wants** what shows its holder: Lease,
+//! workload, account, webhooks, the definition of the type; then the rights on the object, and its events.
+//! **Concludes** `waiting` where the holder runs, or was switched off; `failing` where it cannot run, may not do its
+//! work, or complains; `orphaned` where two independent signs say that it is gone; otherwise `unknown`. **Advises**
+//! what brings the holder back, then what the entry advises, filled in for this object.
 
+use super::held;
 use crate::{
     diagnose::{
         holder,
-        model::{Finding, Outlook, Safety, Step, Verdict},
+        model::{Finding, Outlook, Safety, Step},
         view::View,
     },
-    knowledge::{Consequence, Entry, schema::fill},
+    knowledge::{Consequence, Entry, Runs, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -21,36 +24,16 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
         .knowledge
         .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
     else {
-        let mut finding = Finding::new(
-            Some(finalizer.clone()),
-            Verdict::Unknown,
-            "not in the catalogue: who removes it, and after what, is not known",
-        );
-        finding.steps.push(Step {
-            when: "what to do",
-            text: "see what its name tells, and where to look for its controller".into(),
-            command: Some(format!("kubectl finalizers explain {}", finalizer.name)),
-            safety: Safety::Safe,
-        });
-        return finding;
-    };
-    let life = holder::life(&entry, None, view);
-    let alive = if entry.holder.leases.is_empty() {
-        String::new()
-    } else {
-        format!(", {}", life.in_words())
+        return super::uncatalogued::look(object, finalizer, view);
     };
     let filled = |text: &str| filled(text, object, finalizer, &entry);
-    let mut finding = Finding::new(
-        Some(finalizer.clone()),
-        Verdict::Unknown,
-        format!(
-            "removed by {}{alive}. It waits for this: {}",
-            filled(&entry.removed_by),
-            filled(&entry.waits_for.text)
-        ),
-    );
-    finding.evidence.extend(life.evidence());
+    let found = holder::described(object, finalizer, &entry, view);
+    let mut finding = held::finding(object, finalizer, &filled(&entry.removed_by), &found, view);
+    if entry.holder.runs == Runs::Nobody {
+        finding.say(". No released program removes it any more");
+    }
+    let awaited = filled(&entry.waits_for.text);
+    finding.say(format!(". It waits for this: {}", awaited.trim_end_matches('.')));
     for step in &entry.fix {
         finding.steps.push(Step {
             when: "what to do",
@@ -59,6 +42,17 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
             safety: Safety::Reversible,
         });
     }
+    finding.steps.extend(held::last_line(
+        object,
+        finalizer,
+        &found,
+        (entry.if_removed.consequence, &filled(&entry.if_removed.text)),
+    ));
+    caution(&mut finding, finalizer, &entry, &filled);
+    finding
+}
+
+fn caution(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, filled: &impl Fn(&str) -> String) {
     if entry.if_removed.consequence != Consequence::None {
         finding.do_not.push(format!(
             "remove {} by hand before that ({}): {}",
@@ -73,7 +67,6 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
             then: filled(done),
         });
     }
-    finding
 }
 
 /// A text of an entry, with the names of this object in it.

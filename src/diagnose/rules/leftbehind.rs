@@ -8,14 +8,20 @@
 //! **Concludes** that the missing namespace is in the way, beside what each finalizer says. **Advises** to create it
 //! again, finish what is in it, and delete it in the normal way.
 
+use std::collections::BTreeMap;
+
 use crate::{
     diagnose::{
+        left::Left,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::ObjectRef,
-    snapshot::facts::Object,
+    snapshot::{Stray, facts::Object},
 };
+
+/// How it comes to that, and what it means.
+const HOW: &str = "does not exist: it was finalized by force, and";
 
 pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     let name = object.namespace();
@@ -38,8 +44,10 @@ pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
                 name: name.to_owned(),
                 ..ObjectRef::default()
             }),
-            "does not exist: it was finalized by force, and this object was left behind. Controllers cannot create \
-             anything in it, and updates may be refused with `namespaces not found`",
+            format!(
+                "{HOW} this object was left behind. Controllers cannot create anything in it, and updates may be refused \
+                 with `namespaces not found`"
+            ),
         ));
     }
     let Some(first) = findings.first_mut() else {
@@ -87,4 +95,34 @@ pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
          cluster never happens"
             .into(),
     );
+}
+
+/// Objects were seen in a namespace that was not. It may have been created since the namespaces were listed, or
+/// created and deleted: so it is looked at once more, and then one of the objects.
+pub(in crate::diagnose) fn without_namespace(
+    name: &str,
+    strays: &BTreeMap<String, Stray>,
+    view: &View<'_>,
+) -> Option<Left> {
+    let Ok(None) = view.object("", "namespaces", "", name) else {
+        return None;
+    };
+    let first = strays.values().find_map(|stray| stray.first.first());
+    if let Some(first) = first {
+        let (plural, group) = first.type_name.split_once('.').unwrap_or((&first.type_name, ""));
+        // It may be that it cannot be read alone: it was listed, and that is enough.
+        if let Ok(None) = view.object(group, plural, name, &first.name) {
+            return None;
+        }
+    }
+    Some(left(name))
+}
+
+/// What is said of them all.
+pub(in crate::diagnose) fn left(name: &str) -> Left {
+    Left {
+        verdict: Verdict::Stalled,
+        since: None,
+        says: format!("Namespace {name} {HOW} what was in it was left behind"),
+    }
 }

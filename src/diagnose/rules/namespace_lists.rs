@@ -115,10 +115,18 @@ fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
             strength: Strength::Proof,
         });
     }
-    if namespace.deletion().is_none()
-        || finding.wait.verdict == Verdict::InUse
-        || !may_go(namespace, &mut finding, view)
-    {
+    if namespace.deletion().is_none() || finding.wait.verdict == Verdict::InUse {
+        return finding;
+    }
+    let take_out = super::take_out(namespace, finalizer);
+    if !may_go(namespace, &mut finding, view) {
+        finding
+            .steps
+            .retain(|step| step.command.as_ref() != Some(&take_out));
+        return finding;
+    }
+    if finding.wait.verdict == Verdict::Orphaned {
+        // The step is there, with what it costs.
         return finding;
     }
     let entry = view.knowledge.lookup(
@@ -140,7 +148,7 @@ fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
             "{cost} Only if what handled it is really gone from this cluster for good, take out this one entry of this one \
              namespace"
         ),
-        command: Some(super::take_out(namespace, finalizer)),
+        command: Some(take_out),
         safety: Safety::Destructive,
     });
     finding

@@ -97,6 +97,11 @@ impl World {
         self
     }
 
+    /// All of it.
+    pub(super) fn facts(&self) -> &Facts {
+        &self.0
+    }
+
     /// What is said of `target`; whatever else is wanted is refused. With any less it must be weaker.
     #[track_caller]
     pub(super) fn explain(mut self, target: &Object) -> Diagnosis {

@@ -19,7 +19,7 @@ use crate::{
 /// Takes each answer away that `facts` hold, and each type out of what was listed in a namespace. Whatever else is
 /// wanted then, `answer` tells.
 #[track_caller]
-pub(super) fn withstands_less(
+pub(in crate::diagnose) fn withstands_less(
     target: &Object,
     facts: &Facts,
     knowledge: &Knowledge,

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::{
     knowledge::Knowledge,
-    object::{Deletion, Finalizer, ObjectRef, ResourceType},
+    object::{Deletion, Finalizer, List, ObjectRef, ResourceType},
     report::scan::View,
     snapshot::{Gap, Seen, Snapshot, Tally, TypeRead, What, Why},
 };
@@ -91,6 +91,8 @@ fn night() -> Snapshot {
             ],
             ..Tally::default()
         },
+        namespaces: crate::snapshot::Namespaces::NotAsked,
+        only_within: Vec::new(),
         gaps: vec![
             gap(
                 metrics,
@@ -167,13 +169,31 @@ NOT READ, and so not known to be free of what is asked about:
 
 #[test]
 fn on_a_narrow_terminal_columns_go_before_words() {
+    let text = at(Some(70));
+    let rows: Vec<_> = text.lines().skip(1).take(3).collect();
+    assert_eq!(
+        rows,
+        [
+            " object       namespace   for    why it is still there",
+            " pod/web-1    -n web      3d     no finalizer; the last step of its...",
+            " pvc/data-0   -n db       120m   waits until corp.example/a, corp.e...",
+        ]
+    );
+}
+
+#[test]
+fn on_a_narrower_one_the_reason_goes_below_its_row_and_is_whole() {
     assert_eq!(
         at(Some(56)),
         "\
 TERMINATING (2 objects)
- object       namespace   for    why it is still there
- pod/web-1    -n web      3d     no finalizer; the la...
- pvc/data-0   -n db       120m   waits until corp.exa...
+ object       namespace   for    finalizers
+ pod/web-1    -n web      3d     (none)
+    no finalizer; the last step of its deletion failed
+    once: deleting it again, or any update, finishes it
+ pvc/data-0   -n db       120m   corp.example/a +1
+    waits until corp.example/a, corp.example/b are
+    removed; not in the catalogue
 
 2 types, 12,345 objects, 3.1 s.
 NOT READ, and so not known to be free of what is asked

@@ -1,7 +1,7 @@
 //! From all that was met to the snapshot: types named, time settled, filters applied, and what is missing said.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     path::PathBuf,
 };
 
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     error::Error,
     object::ResourceType,
-    snapshot::{Gap, Item, Keep, Snapshot, Tally, TypeRead, What, Why, select::select},
+    snapshot::{Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why, select::select},
 };
 
 /// What the files are called together.
@@ -37,12 +37,21 @@ pub(super) fn snapshot(
     let groups = types_of_groups(&found);
     let present = merged(groups.iter().flatten());
     let (selected, notes) = selected(wanted, &present, &found)?;
+    let asked = wanted.namespace.is_none()
+        && wanted.filter.selector.is_none()
+        && selected.iter().any(|ty| ty.is("", "namespaces"));
+    let (namespaces, existing) = match existing(&found, &groups) {
+        _ if !asked => (Namespaces::NotAsked, None),
+        Some(names) => (Namespaces::Known, Some(names)),
+        None => (Namespaces::Unknown(Why::NotInDump), None),
+    };
     let (observed_at, when) = found.time.observed_at(wanted.now);
     let keep = Keep {
         all: wanted.all,
         filter: wanted.filter.clone(),
         now: observed_at,
         leaving: Some(leaving(&found, &groups)),
+        existing,
     };
 
     let names: BTreeSet<_> = selected.iter().map(ResourceType::name).collect();
@@ -98,6 +107,8 @@ pub(super) fn snapshot(
         source: source(paths),
         types,
         tally,
+        namespaces,
+        only_within: Vec::new(),
         gaps,
         notes,
         interrupted: false,
@@ -200,6 +211,20 @@ fn leaving(found: &Collector<'_>, groups: &[Option<ResourceType>]) -> BTreeSet<S
     namespaces
         .map(|stored| stored.item.name.clone().into_owned())
         .collect()
+}
+
+/// The namespaces that exist, if the dump holds all of them. It does not say so, but every cluster has these two.
+fn existing(found: &Collector<'_>, groups: &[Option<ResourceType>]) -> Option<HashSet<Box<str>>> {
+    let stored = found.stored.iter().filter(|stored| {
+        groups[stored.group]
+            .as_ref()
+            .is_some_and(|ty| ty.is("", "namespaces"))
+    });
+    let names: HashSet<Box<str>> = stored.map(|stored| stored.item.name.as_ref().into()).collect();
+    let is_full = ["default", "kube-system"]
+        .iter()
+        .all(|name| names.contains(*name));
+    is_full.then_some(names)
 }
 
 /// What the dump does not hold: of the types that were named all, otherwise those without which a diagnosis

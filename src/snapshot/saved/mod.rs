@@ -10,6 +10,7 @@
 
 mod read;
 mod record;
+mod redact;
 mod replay;
 mod write;
 
@@ -20,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{read::Fault, write::Writer};
 use super::{
-    Gap, Seen, Why,
+    Gap, Namespaces, Seen, Strays, Why,
     facts::{Answer, Facts, Query, Resource},
+    suspects::Suspects,
 };
 use crate::object::ResourceType;
 
@@ -74,8 +76,24 @@ pub struct Saved {
     pub notes: Vec<String>,
     /// Every object that is being deleted or has a finalizer.
     pub kept: Vec<Seen>,
+    /// What may have been left behind; none in files of a program that did not look for it.
+    pub remains: Option<Remains>,
     /// What the diagnoses asked for, and what came of it.
     pub answers: BTreeMap<Query, Result<Answer, Why>>,
+}
+
+/// What may have been left behind though nobody is deleting it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Remains {
+    /// Whether it was known which namespaces exist.
+    pub namespaces: Namespaces,
+    /// Types that could be listed only in namespaces that exist.
+    pub only_within: Vec<String>,
+    /// What is in namespaces that do not exist.
+    pub strays: Strays,
+    /// Volumes and attachments.
+    pub suspects: Suspects,
 }
 
 /// How many objects of a type there were.

@@ -79,6 +79,7 @@ fn lines(reader: &mut dyn BufRead) -> Result<Saved, Fault> {
         gaps: Vec::new(),
         notes: Vec::new(),
         kept: Vec::new(),
+        remains: None,
         answers: BTreeMap::new(),
     };
     while let Some(line) = lines.next()? {
@@ -133,6 +134,7 @@ impl Saved {
             Record::Gap(gap) => self.gaps.push(gap.into_owned()),
             Record::Note(note) => self.notes.push(note.into_owned()),
             Record::Kept(seen) => self.kept.push(seen.into_owned()),
+            Record::Remains(remains) => self.remains = Some(remains.into_owned()),
             Record::Answer { query, answer } => {
                 self.answers.insert(query.into_owned(), Ok(answer.into_owned()));
             }

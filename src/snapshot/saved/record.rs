@@ -4,6 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
+use super::Remains;
 use crate::{
     object::ResourceType,
     snapshot::{
@@ -36,6 +37,8 @@ pub(super) enum Record<'a> {
     Note(Cow<'a, str>),
     /// An object that is being deleted or has a finalizer.
     Kept(Cow<'a, Seen>),
+    /// What may have been left behind.
+    Remains(Cow<'a, Remains>),
     /// What a diagnosis asked for and got.
     Answer {
         query: Cow<'a, Query>,

@@ -1,15 +1,16 @@
 //! A scan of a snapshot: the same choice of types, namespace and objects as a scan of the cluster makes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{Counted, Saved};
 use crate::{
     error::Error,
     object::ResourceType,
     snapshot::{
-        Gap, Item, Keep, NamespaceOnly, Seen, Snapshot, Tally, TypeRead, What, Why,
+        Gap, Item, Keep, NamespaceOnly, Namespaces, Seen, Snapshot, Strays, Tally, TypeRead, What, Why,
         load::Wanted,
         select::{Choice, mentions},
+        stray::missing_namespace,
     },
 };
 
@@ -42,6 +43,7 @@ impl Saved {
             filter: wanted.filter.clone(),
             now: self.head.observed_at,
             leaving: Some(leaving.map(|seen| seen.object.name.clone()).collect()),
+            existing: self.existing(),
         };
         let mut kept: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
         for seen in &self.kept {
@@ -49,7 +51,8 @@ impl Saved {
         }
         let mut tally = Tally::default();
         let mut types = Vec::new();
-        for ty in chosen.types {
+        let chosen = chosen.types;
+        for ty in &chosen {
             let name = ty.name();
             let Some(counted) = self.counts.iter().find(|counted| counted.ty.name() == name) else {
                 let known = |gap: &Gap| matches!(&gap.what, What::Type { name: of, .. } if *of == name);
@@ -66,17 +69,27 @@ impl Saved {
             let before = tally.objects;
             note(counted, kept, namespace, &keep, &mut tally);
             types.push(TypeRead {
-                ty,
+                ty: ty.clone(),
                 objects: tally.objects - before,
             });
+        }
+        if wanted.filter.finalizers.is_empty() && wanted.filter.older_than.is_none() {
+            self.name_strays(&mut tally.strays);
         }
         gaps.sort();
         gaps.dedup();
         types.sort_by_key(|read| read.ty.name());
         notes.extend(self.notes.iter().cloned());
+        if let Some(name) = namespace
+            && self.is_missing(name)
+        {
+            notes.push(missing_namespace(name, tally.objects));
+        }
         Ok(Snapshot {
             observed_at: self.head.observed_at,
             source: self.head.source.clone(),
+            namespaces: self.namespaces(&chosen, namespace),
+            only_within: self.only_within(&chosen, namespace),
             types,
             tally,
             gaps,
@@ -85,15 +98,82 @@ impl Saved {
         })
     }
 
+    /// The namespaces that existed, among all those that objects were in.
+    fn existing(&self) -> Option<HashSet<Box<str>>> {
+        let remains = self.remains.as_ref()?;
+        let names = self
+            .counts
+            .iter()
+            .flat_map(|counted| counted.in_namespaces.keys());
+        (remains.namespaces == Namespaces::Known).then(|| {
+            names
+                .filter(|name| !remains.strays.0.contains_key(*name))
+                .map(|name| name.as_str().into())
+                .collect()
+        })
+    }
+
+    /// Whether it is known which namespaces exist, for a scan of these types.
+    fn namespaces(&self, chosen: &[ResourceType], namespace: Option<&str>) -> Namespaces {
+        if !chosen.iter().any(|ty| ty.is("", "namespaces")) {
+            return Namespaces::NotAsked;
+        }
+        let elsewhere = self.is_elsewhere(namespace);
+        match &self.remains {
+            Some(remains) if !elsewhere => remains.namespaces.clone(),
+            _ => Namespaces::Unknown(Why::NotInDump),
+        }
+    }
+
+    /// Whether there was no such namespace. Of one namespace alone, the file itself says so.
+    fn is_missing(&self, name: &str) -> bool {
+        let Some(remains) = &self.remains else {
+            return false;
+        };
+        let named = || {
+            let namespaces = self.kept.iter().map(|seen| &seen.object);
+            namespaces.filter(|object| object.type_name == "namespaces")
+        };
+        let read = self.counts.iter().find(|counted| counted.ty.is("", "namespaces"));
+        // One that nothing holds is not kept, and need not be the one that is asked for.
+        let all_named = read.is_some_and(|counted| counted.objects == named().count() as u64);
+        self.head.namespace.is_none()
+            && remains.namespaces == Namespaces::Known
+            && (remains.strays.0.contains_key(name)
+                || all_named && !named().any(|object| object.name == name))
+    }
+
+    /// Those of these types that were listed only in namespaces that exist: nobody looked outside of them.
+    fn only_within(&self, chosen: &[ResourceType], namespace: Option<&str>) -> Vec<String> {
+        let names: BTreeSet<_> = chosen.iter().map(ResourceType::name).collect();
+        let all = self.remains.iter().flat_map(|remains| &remains.only_within);
+        all.filter(|name| namespace.is_none() && names.contains(*name))
+            .cloned()
+            .collect()
+    }
+
+    /// What has nothing to say went by without its name, and the first names were saved.
+    fn name_strays(&self, strays: &mut Strays) {
+        let Some(remains) = &self.remains else { return };
+        for (namespace, types) in &mut strays.0 {
+            for (name, stray) in types {
+                if let Some(saved) = remains.strays.0.get(namespace).and_then(|types| types.get(name)) {
+                    stray.first.clone_from(&saved.first);
+                    stray.held.clone_from(&saved.held);
+                }
+            }
+        }
+    }
+
+    /// Whether it was taken of another namespace: nothing is known of this one.
+    fn is_elsewhere(&self, namespace: Option<&str>) -> bool {
+        matches!((&self.head.namespace, namespace), (Some(read), Some(wanted)) if read != wanted)
+    }
+
     /// What the scan could not read, as far as it is about what is asked for now.
     fn gaps_of(&self, wanted: &Wanted<'_>, chosen: &[ResourceType], namespace: Option<&str>) -> Vec<Gap> {
         let chosen: BTreeSet<_> = chosen.iter().map(ResourceType::name).collect();
-        // Somebody took it of another namespace: nothing is known of this one.
-        let elsewhere = match (&self.head.namespace, namespace) {
-            (Some(read), Some(wanted)) => read != wanted,
-            _ => false,
-        };
-        if elsewhere {
+        if self.is_elsewhere(namespace) {
             let types = chosen.into_iter().map(|name| What::TypeIn {
                 name,
                 namespace: namespace.unwrap_or_default().to_owned(),

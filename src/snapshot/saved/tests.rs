@@ -10,8 +10,9 @@ use super::*;
 use crate::{
     object::{Deletion, Finalizer, List, ObjectRef},
     snapshot::{
-        What,
+        Stray, What,
         facts::{Content, Object, Resource},
+        suspects::{Passed, Unread, Unreclaimed},
     },
 };
 
@@ -46,9 +47,52 @@ fn ty(plural: &str, kind: &str) -> ResourceType {
     }
 }
 
+/// Something in a namespace that does not exist, and a volume and an attachment that look left behind.
+fn remains(seen: &Seen) -> Remains {
+    let stray = Stray {
+        objects: 3,
+        terminating: 1,
+        first: vec![seen.object.clone()],
+        held: Some(seen.object.clone()),
+    };
+    let volume = json!({
+        "metadata": {"name": "pv-1", "managedFields": [
+            {"manager": "csi", "subresource": "status", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:hunter2": "hunter2"}},
+            {"manager": "csi", "time": "2026-01-02T00:00:00Z", "operation": "hunter2"}]},
+        "status": {"phase": "Released"},
+    });
+    let attachment = || {
+        object(
+            "volumeattachments",
+            "VolumeAttachment",
+            json!({"metadata": {"name": "csi-1"}}),
+        )
+    };
+    Remains {
+        namespaces: Namespaces::Known,
+        only_within: vec!["pods".into()],
+        strays: Strays([("lost".to_owned(), [("configmaps".to_owned(), stray)].into())].into()),
+        suspects: Suspects {
+            volumes: Passed {
+                unread: None,
+                kept: vec![Unreclaimed {
+                    volume: object("persistentvolumes", "PersistentVolume", volume),
+                    attached: Some(vec![attachment()]),
+                }],
+                more: 2,
+            },
+            attachments: Passed {
+                unread: Some(Unread::TooMany),
+                kept: vec![attachment()],
+                more: 0,
+            },
+        },
+    }
+}
+
 /// A claim that a pod uses.
-pub(super) fn example() -> Saved {
-    let seen = Seen {
+fn seen() -> Seen {
+    Seen {
         object: ObjectRef {
             type_name: "persistentvolumeclaims".into(),
             kind: "PersistentVolumeClaim".into(),
@@ -67,7 +111,10 @@ pub(super) fn example() -> Saved {
             name: "kubernetes.io/pvc-protection".into(),
         }],
         conditions: Vec::new(),
-    };
+    }
+}
+
+pub(super) fn example() -> Saved {
     let gap = Gap {
         what: What::Type {
             name: "leases.coordination.k8s.io".into(),
@@ -82,7 +129,9 @@ pub(super) fn example() -> Saved {
                 "secrets",
                 "Secret",
                 json!({
-                    "metadata": {"name": "token", "namespace": "db", "managedFields": [{"manager": "hunter2"}],
+                    "metadata": {"name": "token", "namespace": "db", "managedFields": [{"manager": "kubectl", "apiVersion": "hunter2", "fieldsType": "hunter2",
+                        "fieldsV1": {"f:data": {"f:hunter2": {}}, "f:metadata": {"f:labels": {"f:hunter2": {}}}, "f:status": {"f:hunter2": {}}}},
+                        "hunter2"],
                         "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{\"data\":\"hunter2\"}"}},
                     "data": {"password": "hunter2"}, "stringData": {"password": "hunter2"},
                 }),
@@ -116,7 +165,7 @@ pub(super) fn example() -> Saved {
             },
             Ok(Answer::Content(Box::new(Content {
                 counts: [("pods".to_owned(), 2)].into(),
-                kept: vec![seen.clone()],
+                kept: vec![seen()],
                 gaps: vec![gap.clone()],
             }))),
         ),
@@ -153,7 +202,8 @@ pub(super) fn example() -> Saved {
         ],
         gaps: vec![gap],
         notes: vec!["a note".into()],
-        kept: vec![seen],
+        remains: Some(remains(&seen())),
+        kept: vec![seen()],
         answers: answers.into(),
     }
 }

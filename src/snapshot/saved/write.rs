@@ -7,8 +7,9 @@ use std::{
 
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::{Counted, Saved, record::Record};
+use super::{Counted, Remains, Saved, record::Record};
 use crate::snapshot::{
     Why,
     facts::{Answer, Object, Query},
@@ -58,6 +59,11 @@ impl<W: Write> Writer<W> {
         for seen in &saved.kept {
             writer.line(&Record::Kept(Cow::Borrowed(seen)))?;
         }
+        if let Some(remains) = &saved.remains {
+            let mut remains = remains.clone();
+            lighten_remains(&mut remains);
+            writer.line(&Record::Remains(Cow::Owned(remains)))?;
+        }
         for (query, answer) in &saved.answers {
             writer.answer(query, answer)?;
         }
@@ -101,6 +107,49 @@ fn lighten(answer: &mut Answer) {
     }
 }
 
+/// Of who wrote what only what rules look at: finalizers, the status, replicas. The names of all other fields, which
+/// are most of an object and of a Secret the names of its data, stay behind.
+fn lighten_writer(entry: &mut Value) {
+    const LOOKED_AT: [&[&str]; 3] = [
+        &["f:metadata", "f:finalizers"],
+        &["f:status"],
+        &["f:spec", "f:replicas"],
+    ];
+    let Some(entry) = entry.as_object_mut() else {
+        return;
+    };
+    entry.retain(|key, _| matches!(&**key, "manager" | "subresource" | "time" | "fieldsV1"));
+    let Some(fields) = entry.get("fieldsV1") else {
+        return;
+    };
+    let mut kept = json!({});
+    for path in LOOKED_AT {
+        let Some(found) = path.iter().try_fold(fields, |fields, name| fields.get(name)) else {
+            continue;
+        };
+        let place = path.iter().fold(&mut kept, |place, name| &mut place[*name]);
+        *place = if path.ends_with(&["f:finalizers"]) {
+            found.clone()
+        } else {
+            json!({})
+        };
+    }
+    entry.insert("fieldsV1".to_owned(), kept);
+}
+
+fn lighten_remains(remains: &mut Remains) {
+    for one in &mut remains.suspects.volumes.kept {
+        lighten_object(&mut one.volume);
+        one.attached.iter_mut().flatten().for_each(lighten_object);
+    }
+    remains
+        .suspects
+        .attachments
+        .kept
+        .iter_mut()
+        .for_each(lighten_object);
+}
+
 fn lighten_object(object: &mut Object) {
     let Some(whole) = object.value.as_object_mut() else {
         return;
@@ -112,7 +161,10 @@ fn lighten_object(object: &mut Object) {
         whole.retain(|key, _| matches!(&**key, "apiVersion" | "kind" | "metadata"));
     }
     if let Some(metadata) = whole.get_mut("metadata").and_then(|m| m.as_object_mut()) {
-        metadata.remove("managedFields");
+        if let Some(Value::Array(entries)) = metadata.get_mut("managedFields") {
+            entries.retain(Value::is_object);
+            entries.iter_mut().for_each(lighten_writer);
+        }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(|a| a.as_object_mut()) {
             annotations.remove(LAST_APPLIED);
         }

@@ -3,7 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::told::{Told, delete, goes, release, shell, told};
+use super::{
+    taken_away::withstands_less,
+    told::{Told, delete, goes, release, shell, told},
+};
 use crate::harness::{Cluster, Namespace, wait};
 
 use super::told::SOON;
@@ -107,7 +110,7 @@ fn widget(cluster: &Cluster, ns: &Namespace) -> String {
 }
 
 /// The object's webhook with these fields, in this namespace only.
-fn fields(ns: &str, more: Value) -> Value {
+fn fields(ns: &str, more: &Value) -> Value {
     let mut fields = json!({
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": ns}},
         "rules": [{"apiGroups": [GROUP], "apiVersions": ["*"], "resources": ["widgets"], "operations": ["UPDATE"]}],
@@ -174,7 +177,7 @@ fn a_dead_webhook_is_blamed_if_and_only_if_the_server_asks_it() {
         let hook = cluster.unique("case");
         let kind = ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]
             [usize::from(case.len() % 2 == 0)];
-        webhook(cluster, ns.name(), kind, &hook, &fields(ns.name(), more));
+        webhook(cluster, ns.name(), kind, &hook, &fields(ns.name(), &more));
         let said = refusal(cluster, &target, ns.name());
         assert_eq!(said.is_some(), refused, "{case}: {said:?}");
         let story = told(cluster, &target, ns.name());
@@ -204,9 +207,10 @@ fn what_is_advised_against_a_dead_webhook_works() {
         ns.name(),
         "ValidatingWebhookConfiguration",
         &hook,
-        &fields(ns.name(), json!({})),
+        &fields(ns.name(), &json!({})),
     );
     let story = told(cluster, &target, ns.name());
+    withstands_less(cluster, &target, ns.name(), 20);
     story
         .says("failed calling webhook \"case.example.test\": failed to call webhook")
         .says("delete all webhook configurations")
@@ -242,7 +246,7 @@ fn a_webhook_that_calls_another_service_stays() {
         ns.name(),
         "ValidatingWebhookConfiguration",
         &hook,
-        &fields(ns.name(), elsewhere),
+        &fields(ns.name(), &elsewhere),
     );
     let story = told(cluster, &target, ns.name());
     story.never_advises("kubectl delete").is_careful();
@@ -272,7 +276,7 @@ fn a_service_without_anybody_behind_it_is_as_dead_as_none() {
     let at = |config: Value| {
         let kind = "ValidatingWebhookConfiguration";
         let hook = cluster.unique("backend");
-        let fields = fields(ns.name(), json!({"clientConfig": config}));
+        let fields = fields(ns.name(), &json!({"clientConfig": config}));
         webhook(cluster, ns.name(), kind, &hook, &fields);
         let found = (
             told(cluster, &target, ns.name()),
@@ -351,6 +355,7 @@ fn a_policy_that_refuses_is_named_and_not_called_dead() {
     );
     wait("the policy is in force", SOON, || refused().is_some());
     let story = told(cluster, &target, ns.name());
+    withstands_less(cluster, &target, ns.name(), 20);
     assert_eq!(story.verdict(HOLD), "rejected", "{story}");
     let words = format!("ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request");
     assert!(refused().unwrap().contains(&words));
@@ -427,6 +432,7 @@ fn an_object_that_no_longer_passes_its_own_schema() {
     let refused = || refusal(cluster, &target, ns.name());
     wait("the schema is in force", SOON, || refused().is_some());
     let story = told(cluster, &target, ns.name());
+    withstands_less(cluster, &target, ns.name(), 20);
     assert_eq!(story.verdict(HOLD), "rejected", "{story}");
     let said = refused().unwrap();
     assert!(said.contains("spec: Required value"), "{said}");
@@ -481,6 +487,7 @@ fn an_object_whose_namespace_is_gone_takes_no_update() {
         refusal(cluster, &target, &name).is_some_and(|said| said.contains(&words))
     });
     let story: Told = told(cluster, &target, &name);
+    withstands_less(cluster, &target, &name, 20);
     assert_eq!(story.verdict(HOLD), "rejected", "{story}");
     story
         .says(&words)

@@ -8,6 +8,7 @@ mod asked;
 mod changing;
 mod crds;
 pub mod dice;
+mod holder;
 mod malformed;
 mod namespaces;
 mod oracle;
@@ -28,27 +29,17 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::harness::{Output, Plugin};
+use crate::{
+    harness::{Output, Plugin},
+    schema,
+};
 
 /// A JSON document of `explain TARGET`, which must follow the schema.
 #[track_caller]
 pub fn document(text: &str) -> Value {
-    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
-        let schema = include_str!("../../../docs/explain.schema.json");
-        let schema = serde_json::from_str(schema).expect("the schema is JSON");
-        jsonschema::draft202012::new(&schema).expect("the schema is a schema")
-    });
-    let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
-    let faults: Vec<_> = SCHEMA
-        .iter_errors(&value)
-        .map(|fault| format!("{}: {fault}", fault.instance_path()))
-        .collect();
-    assert!(
-        faults.is_empty(),
-        "docs/explain.schema.json forbids:\n{}\n{text}",
-        faults.join("\n")
-    );
-    value
+    static SCHEMA: LazyLock<jsonschema::Validator> =
+        LazyLock::new(|| schema::of(include_str!("../../../docs/explain.schema.json")));
+    schema::checked(&SCHEMA, text)
 }
 
 /// All documents of one run; they follow each other.

@@ -34,7 +34,6 @@ fn it_waits_for_what_is_left_and_says_which() {
     condition(cluster, name, "NamespaceFinalizersRemaining", "True");
 
     let story = told(cluster, &format!("ns/{name}"), "");
-    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     story
         .has_root("Widget w: being deleted, held by widgets.example.test/clean")
@@ -109,7 +108,6 @@ fn its_conditions_say_all_is_gone_while_a_pod_is_stuck() {
     condition(cluster, name, "NamespaceContentRemaining", "False");
 
     let story = told(cluster, &format!("ns/{name}"), "");
-    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     story
         .has_root("Pod p: being deleted, held by example.test/keep")
@@ -156,7 +154,6 @@ fn an_entry_of_spec_finalizers_that_nobody_removes() {
             cluster.get(["namespace", &name]).unwrap()["spec"]["finalizers"] == serde_json::json!([entry])
         });
         let story = told(cluster, &format!("ns/{name}"), "");
-        replayed(cluster, &format!("ns/{name}"), "");
         assert_eq!(story.verdict(entry), verdict);
         story
             .says("spec.finalizers")
@@ -190,7 +187,6 @@ fn the_entry_is_not_taken_out_while_something_would_stay_behind() {
     };
     finalize("\"example.test/a\"");
     let story = told(cluster, &format!("ns/{name}"), "");
-    replayed(cluster, &format!("ns/{name}"), "");
     story
         .says("would be left behind: ")
         .says("ORPHANED OBJECTS")
@@ -216,14 +212,14 @@ fn both_of_its_lists_are_shown() {
             .is_none()
     });
     let story = told(cluster, &format!("ns/{name}"), "");
-    replayed(cluster, &format!("ns/{name}"), "");
     story
         .says("metadata.finalizers")
         .says("controller.cattle.io/namespace-auth, example.test/other")
         .says("which /finalize of spec.finalizers does not touch")
         .never_advises("finalize -f")
         .is_careful();
-    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+    // Some more look for Rancher.
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster) + 6);
     story.follow(cluster, "controller.cattle.io/namespace-auth\"");
     let left = cluster.get(["namespace", &name]).unwrap();
     assert_eq!(
@@ -262,7 +258,6 @@ webhooks:
     condition(cluster, name, "NamespaceDeletionContentFailure", "True");
 
     let story = told(cluster, &format!("ns/{name}"), "");
-    replayed(cluster, &format!("ns/{name}"), "");
     assert_eq!(story.verdict("kubernetes"), "failing");
     story
         .has_root(&format!(
@@ -363,13 +358,13 @@ fn an_object_whose_namespace_was_finalized_by_force() {
 
     let target = format!("{widgets}/w");
     let story = told(cluster, &target, &name);
-    replayed(cluster, &target, &name);
     story
         .has_root(&format!("Namespace {name}: does not exist"))
         .says("delete keys in etcd by hand")
         .never_advises("etcdctl")
         .is_careful();
-    withstands_less(cluster, &target, &name, 9);
+    // Six of them look for whoever removes what nobody has described.
+    withstands_less(cluster, &target, &name, 15);
 
     // Who may not see the namespace does not hear that it is gone.
     let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();

@@ -62,7 +62,6 @@ fn its_node_is_dead() {
     );
 
     let story = told(cluster, "pod/p", ns.name());
-    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story
         .has_root(&format!("Node {node}: not ready"))
@@ -157,7 +156,6 @@ fn its_node_is_ready() {
 {{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {{name: {node}, namespace: kube-node-lease}}, spec: {{holderIdentity: {node}, leaseDurationSeconds: 40, renewTime: \"{renewed:.6}\"}}}}"
     ));
     let story = told(cluster, "pod/p", ns.name());
-    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story.has_root(&format!(
         "Node {node}: Ready by its status, but its kubelet has not renewed its Lease"
@@ -180,7 +178,6 @@ fn it_mirrors_a_static_pod() {
     ns.kubectl(["delete", "pod", "p", "--wait=false"]).success();
     std::thread::sleep(std::time::Duration::from_secs(3));
     let story = told(cluster, "pod/p", ns.name());
-    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "in-use");
     story.says("/etc/kubernetes/manifests").never_advises("--force");
     withstands_less(cluster, "pod/p", ns.name(), 8);
@@ -203,7 +200,6 @@ fn a_pod_of_something_that_is_no_job_of_kubernetes() {
     ));
     delete(cluster, "pod/p", ns.name());
     let story = told(cluster, "pod/p", ns.name());
-    replayed(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(TRACKING), "orphaned");
     story
         .has_root("ConfigMap owner: controls the pod and is no batch/v1 Job")
@@ -230,7 +226,6 @@ fn a_pod_that_its_job_still_counts() {
     let target = format!("pod/{pod}");
     delete(cluster, &target, ns.name());
     let story = told(cluster, &target, ns.name());
-    replayed(cluster, &target, ns.name());
     assert_eq!(story.verdict(TRACKING), "waiting");
     story
         .says("counts a pod only when it has ended")

@@ -45,8 +45,27 @@ const LOOKED_AT: &[(&str, &str)] = &[
         "volumegroupsnapshots.groupsnapshot.storage.k8s.io",
         "what holds a snapshot of a group",
     ),
-    ("customresourcedefinitions.apiextensions.k8s.io", "its conditions"),
+    (
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "its conditions; who installed the type of an object",
+    ),
     ("services", "whether a webhook can be called"),
+    ("deployments.apps", "whether a holder runs"),
+    ("daemonsets.apps", "whether a holder runs"),
+    ("serviceaccounts", "whether the account of a holder is there"),
+    (
+        "clusterroles.rbac.authorization.k8s.io",
+        "who may remove a finalizer",
+    ),
+    (
+        "clusterrolebindings.rbac.authorization.k8s.io",
+        "who may remove a finalizer",
+    ),
+    ("roles.rbac.authorization.k8s.io", "who may remove a finalizer"),
+    (
+        "rolebindings.rbac.authorization.k8s.io",
+        "who may remove a finalizer",
+    ),
     (
         "validatingwebhookconfigurations.admissionregistration.k8s.io",
         "whose webhook refuses",
@@ -107,7 +126,8 @@ pub fn reads(asked: &Asked) {
     let fine = match verb.as_str() {
         "get" if type_name.is_empty() => is_discovery(event["requestURI"].as_str().unwrap_or_default()),
         "get" => what["name"].is_string(),
-        "list" => what["name"].is_null(),
+        // The server's record gives a list by name that name.
+        "list" => what["name"].is_null() || is_by_name(event["requestURI"].as_str().unwrap_or_default()),
         _ => false,
     };
     assert!(fine && what["subresource"].is_null(), "{event:#}");
@@ -120,6 +140,10 @@ pub fn reads(asked: &Asked) {
             "{event:#}"
         );
     }
+}
+
+fn is_by_name(uri: &str) -> bool {
+    uri.contains("fieldSelector=metadata.name%3D")
 }
 
 /// `/api`, `/apis` and the types of one group in one version.

@@ -12,11 +12,27 @@ mod volumes;
 
 use std::{process::Command, time::Duration};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::harness::{Cluster, Namespace, User, wait};
 
 const SOON: Duration = Duration::from_secs(60);
+
+/// The Lease as if its holder had renewed it last at this time.
+fn renewed(cluster: &Cluster, lease: &str, time: Timestamp) {
+    let patch = format!("{{\"spec\":{{\"renewTime\":\"{time:.6}\"}}}}");
+    let words = [
+        "patch",
+        "lease",
+        lease,
+        "--namespace=kube-system",
+        "--type=merge",
+        "-p",
+        &patch,
+    ];
+    cluster.kubectl(words).success();
+}
 
 /// The explanation as JSON.
 #[track_caller]

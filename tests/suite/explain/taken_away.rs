@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{reads, weaker};
+use super::{reads, replayed::replayed, weaker};
 use crate::harness::{Asked, Cluster, Plugin, RunningPlugin, wait};
 
 /// With more types than this those that are empty are alike.
@@ -24,7 +24,7 @@ type Right = (String, String);
 
 /// Explains the target with all rights, then without each right that this used, then without each type. Fails if
 /// what is said then is anything but weaker, if more than `budget` requests were sent, or if anything was sent that
-/// [`reads`] does not know.
+/// [`reads`] does not know. Before that it is explained from a snapshot, which must say the same.
 ///
 /// Of a look into a namespace only those rights are taken that may matter: for types of which something is said, for
 /// single objects, and for one of the others.
@@ -41,6 +41,7 @@ pub fn withstands_each(cluster: &Cluster, target: &str, namespace: &str, budget:
 
 #[track_caller]
 fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, each: bool) {
+    replayed(cluster, target, namespace);
     let all = ["system:masters".to_owned()];
     let name = cluster.unique("everything");
     let before = said(asking(cluster, &name, &all, target, namespace));

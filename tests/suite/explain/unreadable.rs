@@ -1,7 +1,10 @@
 //! Objects that the server itself cannot read, and what that stops. They spoil the deletion of every namespace, so each
 //! test has a cluster of its own.
 
-use super::told::{condition, delete, goes, told, told_to};
+use super::{
+    taken_away::{for_all_types, withstands_less},
+    told::{condition, delete, goes, told, told_to},
+};
 use crate::harness::{Cluster, Options, wait};
 
 const GROUP: &str = "conversion.example.test";
@@ -59,6 +62,7 @@ fn its_conversion_webhook_is_gone() {
     condition(cluster, "old", "NamespaceDeletionContentFailure", "True");
 
     let story = told(cluster, "ns/old", "");
+    withstands_less(cluster, "ns/old", "", for_all_types(cluster));
     assert_eq!(story.verdict("kubernetes"), "failing");
     story
         .has_root("Service converter: does not exist")
@@ -94,6 +98,7 @@ fn its_conversion_webhook_is_gone() {
         "{apiVersion: v1, kind: Service, metadata: {name: converter, namespace: default}, spec: {ports: [{port: 443}]}}",
     );
     let story = told(cluster, crd, "");
+    withstands_less(cluster, crd, "", 15);
     assert_eq!(story.verdict(KEY), "failing");
     story
         .has_root("Service converter: exists, and has no ready endpoint")
@@ -141,6 +146,7 @@ webhooks:
     delete(cluster, &format!("ns/{name}"), "");
     condition(cluster, name, "NamespaceDeletionContentFailure", "True");
     let story = told(cluster, &format!("ns/{name}"), "");
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     assert_eq!(story.verdict("kubernetes"), "failing");
     story
         .says("no endpoints available for service \"veto\"")
@@ -185,6 +191,7 @@ fn its_encryption_key_was_changed() {
     with_key(OTHER);
     delete(cluster, "ns/sealed", "");
     let story = told(cluster, "ns/sealed", "");
+    withstands_less(cluster, "ns/sealed", "", for_all_types(cluster));
     assert_eq!(story.verdict("kubernetes"), "failing");
     story
         .has_root("PodTemplate t: the API server cannot read it")
@@ -221,6 +228,7 @@ fn its_bytes_are_damaged_and_are_deleted_unread() {
         .success();
     delete(cluster, "ns/damaged", "");
     let story = told(cluster, "ns/damaged", "");
+    withstands_less(cluster, "ns/damaged", "", for_all_types(cluster));
     assert_eq!(story.verdict("kubernetes"), "failing");
     story
         .has_root("PodTemplate t: the API server cannot read it")

@@ -1,10 +1,12 @@
 //! What the server is asked for, and what not.
 
+use serde_json::json;
+
 use crate::harness::Plugin;
 
 use super::{
     PODS,
-    fake::{Fake, Kind, Recorded, cluster_object, object},
+    fake::{Fake, Kind, Object, Recorded, Running, cluster_object, object},
     healthy, report, scan,
 };
 
@@ -45,6 +47,38 @@ fn metadata_only_of_everything_but_namespaces_in_pages() {
             );
         }
     }
+}
+
+/// What a volume is for and whether it is over stands in its spec and status: it is asked for whole, and not twice.
+#[test]
+fn volumes_nodes_and_attachments_in_order_are_asked_for_once() {
+    let volume = |phase: &str| {
+        cluster_object("pv-1")
+            .spec(json!({"persistentVolumeReclaimPolicy": "Delete"}))
+            .status(json!({"phase": phase}))
+    };
+    let storage = |volume: Object| {
+        let attached = json!({"nodeName": "node-1", "source": {"persistentVolumeName": "pv-1"}});
+        healthy()
+            .with_type(Kind::new("", "v1", "nodes"))
+            .with_type(Kind::new("", "v1", "persistentvolumes"))
+            .with_type(Kind::new("storage.k8s.io", "v1", "volumeattachments"))
+            .object("nodes", cluster_object("node-1"))
+            .object("persistentvolumes", volume)
+            .object(
+                "volumeattachments.storage.k8s.io",
+                cluster_object("csi-1").spec(attached),
+            )
+            .start()
+    };
+    let asked = |server: &Running| {
+        report(server, &[]).complete();
+        server.requests().len()
+    };
+    let empty = asked(&healthy().start());
+    let server = storage(volume("Bound"));
+    assert_eq!(asked(&server), empty + 3, "{:#?}", server.requests());
+    assert!(asked(&storage(volume("Released"))) > empty + 3);
 }
 
 #[test]

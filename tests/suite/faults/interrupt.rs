@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::{
     PODS,
-    fake::{Fault, Running, object},
+    fake::{Fault, Kind, Running, cluster_object, object},
     healthy, plugin, timed,
 };
 use crate::harness::{Output, Plugin, Signal, wait};
@@ -82,4 +84,56 @@ fn nothing_is_said_to_be_gone_when_the_types_were_not_even_known() {
 fn a_scan_that_is_not_stopped_does_not_say_so() {
     let out = plugin(&healthy().start(), &[]).run().success();
     assert!(!out.contains("STOPPED"), "{out}");
+}
+
+/// Everything is listed, and the server falls silent when it is asked who uses one of two claims.
+#[test]
+fn stopped_while_it_looks_for_reasons_it_says_how_far_it_came() {
+    let claim = |namespace: &str| {
+        object(namespace, "data")
+            .finalizer("kubernetes.io/pvc-protection")
+            .deleting("2026-01-01T00:00:00Z")
+    };
+    let volumes = json!([{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]);
+    let pod = object("web", "uses-it")
+        .spec(json!({"nodeName": "n", "containers": [], "volumes": volumes}))
+        .status(json!({"phase": "Running"}));
+    let over = cluster_object("pv-1")
+        .spec(json!({"persistentVolumeReclaimPolicy": "Delete"}))
+        .status(json!({"phase": "Released"}));
+    let silent = "/api/v1/namespaces/db/pods";
+    let server = healthy()
+        .with_type(
+            Kind::new("", "v1", "persistentvolumeclaims")
+                .kind("PersistentVolumeClaim")
+                .namespaced(),
+        )
+        .with_type(Kind::new("", "v1", "persistentvolumes").kind("PersistentVolume"))
+        .object("persistentvolumeclaims", claim("db"))
+        .object("persistentvolumeclaims", claim("web"))
+        .object("pods", pod)
+        .object("persistentvolumes", over)
+        .on(silent, Fault::HangBeforeHeaders)
+        .start();
+    let out = interrupted(&server, &[], silent, 1);
+    assert_eq!(out.code, 130, "{out}");
+    for said in [
+        "used by Pod web/uses-it: Running on n",
+        "1 of 2 objects were not looked at one by one, because this was stopped",
+        "Not known whether there are volumes whose disks nobody deletes: stopped before it looked at 1 volume",
+        "STOPPED before the end: everything was listed, but not everything was looked at, and reasons may be missing.",
+    ] {
+        assert!(out.stdout.contains(said), "{said}\n{out}");
+    }
+    let out = interrupted(&server, &["-o", "json"], silent, 2);
+    let report: serde_json::Value = serde_json::from_str(&out.stdout).unwrap();
+    assert_eq!(
+        (&report["interrupted"], &report["notLookedAt"]),
+        (&json!(true), &json!(1)),
+        "{out}"
+    );
+    assert_eq!(
+        report["leftBehind"]["notKnown"][0]["reason"], "Interrupted",
+        "{out}"
+    );
 }

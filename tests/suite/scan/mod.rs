@@ -8,6 +8,7 @@ mod dead_backends;
 mod deleting;
 mod interrupted;
 mod json;
+mod left;
 mod read_only;
 mod rights;
 mod terminal;
@@ -18,7 +19,10 @@ use std::{sync::LazyLock, time::Duration};
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, Namespace, Output, Plugin, wait};
+use crate::{
+    harness::{Cluster, Namespace, Output, Plugin, wait},
+    schema,
+};
 
 /// What the plugin prints with `-o json`; it must succeed.
 #[track_caller]
@@ -29,22 +33,9 @@ fn json(plugin: Plugin) -> Value {
 /// A JSON document of `scan`, which must follow the schema.
 #[track_caller]
 pub fn document(text: &str) -> Value {
-    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
-        let schema = include_str!("../../../docs/scan.schema.json");
-        let schema = serde_json::from_str(schema).expect("the schema is JSON");
-        jsonschema::draft202012::new(&schema).expect("the schema is a schema")
-    });
-    let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
-    let faults: Vec<_> = SCHEMA
-        .iter_errors(&value)
-        .map(|fault| format!("{}: {fault}", fault.instance_path()))
-        .collect();
-    assert!(
-        faults.is_empty(),
-        "docs/scan.schema.json forbids:\n{}\n{text}",
-        faults.join("\n")
-    );
-    value
+    static SCHEMA: LazyLock<jsonschema::Validator> =
+        LazyLock::new(|| schema::of(include_str!("../../../docs/scan.schema.json")));
+    schema::checked(&SCHEMA, text)
 }
 
 /// The objects in one of a report's lists, as `resource/name`.

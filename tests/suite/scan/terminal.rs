@@ -126,7 +126,7 @@ fn a_locale_without_utf8_gets_ascii() {
         cluster
             .plugin(["scan", "-n", "db"])
             .env("LC_ALL", locale)
-            .stdout_to(End::Terminal(60))
+            .stdout_to(End::Terminal(66))
             .run()
             .success()
     };

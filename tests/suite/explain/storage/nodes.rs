@@ -4,7 +4,10 @@ use serde_json::json;
 
 use super::{SOON, bound_claim};
 use crate::{
-    explain::told::{delete, goes, told, told_to},
+    explain::{
+        taken_away::withstands_less,
+        told::{delete, goes, told, told_to},
+    },
     harness::{Cluster, wait},
 };
 
@@ -28,7 +31,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
           volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}",
     );
     let attachment = || {
-        let all = cluster.get(["volumeattachments"]).unwrap();
+        let all = cluster.get(["volumeattachments"])?;
         let mut all = all["items"].as_array().unwrap().iter();
         all.find(|one| one["spec"]["source"]["persistentVolumeName"] == volume.as_str())
             .cloned()
@@ -45,6 +48,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
 
     // A pod uses it there: nothing is wrong.
     let story = told(cluster, &target, "");
+    withstands_less(cluster, &target, "", 15);
     assert_eq!(story.verdict(finalizer), "in-use");
     story
         .has_root("Pod user")
@@ -59,6 +63,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
     goes(cluster, "pvc/data", ns.name());
     delete(cluster, &format!("pv/{volume}"), "");
     let story = told(cluster, &target, "");
+    withstands_less(cluster, &target, "", 15);
     assert_eq!(story.verdict(finalizer), "waiting");
     story
         .has_root("Node silent-node: is not Ready")
@@ -67,6 +72,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
         .never_advises("\"remove\"")
         .is_careful();
     let story = told(cluster, &format!("pv/{volume}"), "");
+    withstands_less(cluster, &format!("pv/{volume}"), "", 15);
     assert_eq!(story.verdict(finalizer), "waiting");
     assert_eq!(
         story.verdict("external-provisioner.volume.kubernetes.io/finalizer"),
@@ -127,6 +133,7 @@ fn a_node_that_was_removed_and_a_disk_that_was_never_attached() {
         status("removed-one")["detachError"]["message"].is_string()
     });
     let story = told(cluster, "volumeattachment/removed-one", "");
+    withstands_less(cluster, "volumeattachment/removed-one", "", 15);
     assert_eq!(story.verdict(finalizer), "failing");
     story
         .says("instance i-12 not found")
@@ -144,6 +151,7 @@ fn a_node_that_was_removed_and_a_disk_that_was_never_attached() {
     let late = cluster.get(["volumeattachment", "removed-two"]).unwrap();
     if late["metadata"]["finalizers"].is_array() {
         let story = told(cluster, "volumeattachment/removed-two", "");
+        withstands_less(cluster, "volumeattachment/removed-two", "", 15);
         assert_eq!(story.verdict(finalizer), "failing");
         story.says("attaching fails").says("is marked for deletion");
     }

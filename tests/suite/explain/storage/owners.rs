@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use super::SOON;
 use crate::{
-    explain::told::{delete, goes, release, told, told_to},
+    explain::{
+        taken_away::withstands_less,
+        told::{delete, goes, release, told, told_to},
+    },
     harness::{Cluster, Namespace, wait},
 };
 
@@ -35,6 +38,7 @@ fn owners_elsewhere_gone_and_of_no_kind() {
         is_deleted(&ns, "copied")
     });
     let story = told(cluster, "pvc/copied", ns.name());
+    withstands_less(cluster, "pvc/copied", ns.name(), 15);
     story
         .says("owner ConfigMap owner does not exist in this namespace")
         .says("the garbage collector, unless a person did")

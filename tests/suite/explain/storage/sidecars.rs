@@ -4,7 +4,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{SOON, bound_claim};
 use crate::{
-    explain::told::{delete, goes, told},
+    explain::{
+        taken_away::withstands_less,
+        told::{delete, goes, told},
+    },
     harness::{Cluster, User, wait},
 };
 
@@ -12,19 +15,7 @@ const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
 
 /// The Lease as it is some minutes after its holder has stopped.
 fn some_minutes_later(cluster: &Cluster, lease: &str) {
-    let renewed = Timestamp::now() - SignedDuration::from_secs(690);
-    let patch = format!("{{\"spec\":{{\"renewTime\":\"{renewed:.6}\"}}}}");
-    let words = [
-        "patch",
-        "lease",
-        lease,
-        "-n",
-        "kube-system",
-        "--type=merge",
-        "-p",
-        &patch,
-    ];
-    cluster.kubectl(words).success();
+    super::renewed(cluster, lease, Timestamp::now() - SignedDuration::from_secs(690));
 }
 
 /// A sidecar's user without rights in the cluster but those named.
@@ -73,6 +64,7 @@ fn a_driver_that_hangs_and_a_provisioner_that_is_stopped() {
 
     // Not yet an error, and not a fault either.
     let story = told(cluster, &pv, "");
+    withstands_less(cluster, &pv, "", 15);
     assert_ne!(story.verdict(PROVISIONER), "orphaned");
     story.never_says("LEAKED INFRASTRUCTURE: take").is_careful();
 
@@ -101,6 +93,7 @@ fn a_driver_that_hangs_and_a_provisioner_that_is_stopped() {
         ])
         .success();
     let story = told(cluster, &pv, "");
+    withstands_less(cluster, &pv, "", 15);
     assert!(
         ["waiting", "stalled"].contains(&story.verdict(PROVISIONER)),
         "{story}"
@@ -152,6 +145,7 @@ fn a_provisioner_that_may_not_patch_volumes() {
         told(cluster, &pv, "").verdict(PROVISIONER) == "stalled"
     });
     let story = told(cluster, &pv, "");
+    withstands_less(cluster, &pv, "", 15);
     story
         .says("no event of the last hour says that it fails")
         .says("the right to patch persistentvolumes")
@@ -191,6 +185,7 @@ fn an_attacher_that_may_not_patch_attachments_and_one_that_is_stopped() {
             .is_string()
     });
     let story = told(cluster, target, "");
+    withstands_less(cluster, target, "", 15);
     assert_eq!(story.verdict(finalizer), "failing");
     story
         .says("is forbidden: User")

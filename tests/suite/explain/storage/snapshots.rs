@@ -38,6 +38,7 @@ fn snapshots_that_do_not_go() {
             .contains("repair what the driver complains of")
     });
     let said = explain(cluster, &target, None);
+    withstands_less(cluster, "volumesnapshot/one", ns.name(), 15);
     let held = wait_for(&said, "volumesnapshot-bound-protection");
     assert_eq!(held["verdict"], "waiting", "{said:#}");
     assert_eq!(held["blockers"][0]["object"]["name"], one);
@@ -47,7 +48,6 @@ fn snapshots_that_do_not_go() {
     );
     says(&said, "IS DESTROYED (deletionPolicy Delete)");
     never_says(&said, "LEAKED INFRASTRUCTURE");
-    withstands_less(cluster, "volumesnapshot/one", ns.name(), 15);
     run(cluster, &command(&said, "repair what the driver complains of"));
     driver.heals("DeleteSnapshot");
     wait("both go", SOON, || {

@@ -2,7 +2,10 @@
 
 use super::{SOON, bound_claim};
 use crate::{
-    explain::told::{self, delete, goes, told},
+    explain::{
+        taken_away::withstands_less,
+        told::{self, delete, goes, told},
+    },
     harness::{Cluster, Namespace, wait},
 };
 
@@ -54,6 +57,7 @@ fn a_restore_that_was_interrupted() {
 
     // It goes on: protection, and nothing to take off.
     let story = told(cluster, "volumesnapshot/one", ns.name());
+    withstands_less(cluster, "volumesnapshot/one", ns.name(), 15);
     assert_eq!(story.verdict(HELD), "waiting");
     story
         .has_root("PersistentVolumeClaim copy")
@@ -70,6 +74,7 @@ fn a_restore_that_was_interrupted() {
         told(cluster, "volumesnapshot/one", ns.name()).verdict(HELD) == "stalled"
     });
     let story = told(cluster, "volumesnapshot/one", ns.name());
+    withstands_less(cluster, "volumesnapshot/one", ns.name(), 15);
     story
         .says("removed by the csi-provisioner of restore.example.test")
         .says("which an interrupted restore left behind; it guards nothing any more")
@@ -98,6 +103,7 @@ fn a_claim_that_is_cloned() {
     wait("the clone has begun", SOON, || has(&ns, ["pvc", "data"], HELD));
     delete(cluster, "pvc/data", ns.name());
     let story = told(cluster, "pvc/data", ns.name());
+    withstands_less(cluster, "pvc/data", ns.name(), 15);
     assert_eq!(story.verdict(HELD), "waiting");
     story
         .has_root("PersistentVolumeClaim copy")
@@ -129,6 +135,7 @@ fn a_claim_of_which_a_snapshot_is_taken() {
     });
     delete(cluster, "pvc/data", ns.name());
     let story = told(cluster, "pvc/data", ns.name());
+    withstands_less(cluster, "pvc/data", ns.name(), 15);
     assert_eq!(story.verdict(HELD), "waiting");
     story
         .has_root("VolumeSnapshot one")

@@ -2,7 +2,10 @@
 
 use super::{SOON, delete as delete_all};
 use crate::{
-    explain::told::{delete, goes, told, told_to},
+    explain::{
+        taken_away::withstands_less,
+        told::{delete, goes, told, told_to},
+    },
     harness::{Cluster, wait},
 };
 
@@ -48,6 +51,7 @@ fn a_class_that_a_claim_still_names() {
 
     delete(cluster, &target, "");
     let story = told(cluster, &target, "");
+    withstands_less(cluster, &target, "", 15);
     assert_eq!(story.verdict(HELD), "in-use");
     story
         .says("This is protection at work, not a fault.")

@@ -1,26 +1,16 @@
 //! Volumes whose disk nobody deletes.
 
+use jiff::Timestamp;
+
 use super::super::taken_away::withstands_less;
 use super::{SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for};
 use crate::harness::{Cluster, CsiDriver, wait};
 
-/// A driver that is stopped, and its Lease as it is an hour later.
+/// A driver that is stopped, and its Leases as they are long after.
 fn an_hour_later(cluster: &Cluster, driver: CsiDriver<'_>, leases: &[&str]) {
     drop(driver);
     for lease in leases {
-        let patch = r#"{"spec":{"renewTime":"2020-01-01T00:00:00.000000Z"}}"#;
-        cluster
-            .kubectl([
-                "patch",
-                "lease",
-                lease,
-                "-n",
-                "kube-system",
-                "--type=merge",
-                "-p",
-                patch,
-            ])
-            .success();
+        super::renewed(cluster, lease, Timestamp::UNIX_EPOCH);
     }
 }
 

@@ -1,0 +1,186 @@
+//! What an object and its events say is wrong, literally: people search for these words.
+//!
+//! Events expire after an hour or so: one that is there counts, none says nothing. Only what was said after the
+//! deletion is about it, and conditions that speak of it. Conditions of Kubernetes' own types are about what its own
+//! controllers do with them, and not about anybody's finalizer; neither is what a kubelet or a scheduler reports.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{
+    model::{Evidence, Strength},
+    view::View,
+};
+use crate::{object::Age, snapshot::facts::Object};
+
+/// Longer texts are cut: some controllers put whole stack traces into a condition.
+const LONGEST: usize = 600;
+
+/// Something that is said to be wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// Where it is said.
+    pub source: String,
+    /// What.
+    pub text: String,
+    /// When.
+    pub time: Option<Timestamp>,
+    /// Whether it says that something went wrong, and not only that it is not done yet.
+    pub is_failure: bool,
+}
+
+/// Words of those who fail; `kubernetes/apimachinery:pkg/api/errors/errors.go` has most of them.
+const OF_FAILURE: [&str; 14] = [
+    "error",
+    "fail",
+    "denied",
+    "forbidden",
+    "unauthorized",
+    "cannot",
+    "unable",
+    "not found",
+    "invalid",
+    "timed out",
+    "timeout",
+    "refused",
+    "exceeded",
+    "conflict",
+];
+
+/// Who reports on the running of Pods.
+const OF_PODS: [&str; 2] = ["kubelet", "default-scheduler"];
+
+impl Complaint {
+    /// As part of the evidence.
+    pub fn evidence(&self, now: Timestamp) -> Evidence {
+        let ago = self
+            .time
+            .map_or_else(String::new, |time| format!(", {} ago", Age::between(time, now)));
+        Evidence {
+            source: self.source.clone(),
+            value: format!("{}{ago}", self.text),
+            strength: Strength::Strong,
+        }
+    }
+}
+
+/// What is said of this object since it is being deleted: the newest condition and the newest event. Asks for events
+/// only where the object itself was read: of one that a scan has merely listed nothing more is asked.
+pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
+    let Some(deletion) = object.deletion() else {
+        return Vec::new();
+    };
+    let since = deletion.requested_at();
+    let was_read = object
+        .value
+        .as_object()
+        .is_some_and(|fields| fields.keys().any(|key| key != "metadata"));
+    let events = if was_read {
+        view.events(object).unwrap_or_default()
+    } else {
+        &[]
+    };
+    let warnings = events.iter().filter_map(|event| warning(event, object, since));
+    let of_object = conditions(object, since).filter(|_| is_custom(object));
+    let newest = |all: &mut dyn Iterator<Item = Complaint>| all.max_by_key(|complaint| complaint.time);
+    [newest(&mut { of_object }), newest(&mut { warnings })]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn is_custom(object: &Object) -> bool {
+    let group = object.resource.group.as_str();
+    group.contains('.') && !group.ends_with(".k8s.io")
+}
+
+fn speaks_of_failure(text: &str) -> bool {
+    let text = text.to_lowercase();
+    OF_FAILURE.iter().any(|word| text.contains(word))
+}
+
+fn conditions(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
+    let (kind, name) = (&object.kind, object.name());
+    object
+        .list("/status/conditions")
+        .iter()
+        .filter_map(move |condition| {
+            let field = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
+            let (type_name, status, message) = (field("type"), field("status"), field("message"));
+            let time: Option<Timestamp> = field("lastTransitionTime").parse().ok();
+            let of_deletion = ["Delet", "Terminat", "Finaliz", "Destroy"]
+                .iter()
+                .any(|word| type_name.contains(word) || field("reason").contains(word));
+            let of_error =
+                type_name.contains("Error") || type_name.contains("Fail") || type_name.contains("Stalled");
+            let bad = if of_error {
+                status == "True"
+            } else {
+                status == "False"
+            };
+            let fresh = time.is_some_and(|time| time >= since);
+            (bad && !message.is_empty() && (fresh || of_deletion || of_error)).then(|| {
+                let text = shortened(&join(field("reason"), message));
+                Complaint {
+                    source: format!("{kind} {name} condition {type_name}"),
+                    is_failure: of_error || speaks_of_failure(&text),
+                    text,
+                    time,
+                }
+            })
+        })
+}
+
+fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complaint> {
+    let about = event.text("/involvedObject/uid");
+    let of_another = !about.is_empty() && about != object.uid();
+    if event.text("/type") != "Warning" || of_another {
+        return None;
+    }
+    let time = [
+        "/series/lastObservedTime",
+        "/lastTimestamp",
+        "/eventTime",
+        "/metadata/creationTimestamp",
+    ]
+    .iter()
+    .find_map(|pointer| event.time(pointer));
+    let count = event
+        .number("/series/count")
+        .or_else(|| event.number("/count"))
+        .filter(|count| *count > 1)
+        .map_or_else(String::new, |count| format!(" ({count} times)"));
+    let by =
+        |name: &&str| [event.text("/source/component"), event.text("/reportingComponent")].contains(name);
+    if time.is_none_or(|time| time < since) || OF_PODS.iter().any(by) {
+        return None;
+    }
+    let from = match (event.text("/source/component"), event.text("/reportingComponent")) {
+        ("", "") => String::new(),
+        ("", from) | (from, _) => format!(" from {from}"),
+    };
+    Some(Complaint {
+        source: format!("Event of {} {}{from}", object.kind, object.name()),
+        text: format!(
+            "{}{count}",
+            shortened(&join(event.text("/reason"), event.text("/message")))
+        ),
+        time,
+        is_failure: true,
+    })
+}
+
+fn join(reason: &str, message: &str) -> String {
+    match (reason, message) {
+        ("", message) => message.to_owned(),
+        (reason, "") => reason.to_owned(),
+        (reason, message) => format!("{reason}: {message}"),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,22 @@
+//! Finalizer → who must remove it → whether that somebody is alive, with what shows it.
+//!
+//! [`life`] asks the Lease alone, for the rules that know their controller by name. [`described`] and [`undescribed`]
+//! look for whoever it is, by everything that it leaves in a cluster.
+
+mod account;
+mod lease;
+pub mod paused;
+mod product;
+pub mod rbac;
+mod search;
+#[cfg(test)]
+mod tests;
+pub mod trace;
+mod workload;
+mod writer;
+
+pub(super) use lease::of;
+pub use lease::{Life, life};
+pub use product::installer;
+pub use search::{described, undescribed};
+pub use trace::{Holder, Sign, State, Tells, Trace};

@@ -1,0 +1,222 @@
+//! Which `ServiceAccounts` may change objects of a type, by the cluster's RBAC objects.
+//!
+//! Whoever removes a finalizer must be allowed to `update` or `patch` the object. That makes RBAC the one trace that
+//! every controller leaves, whatever it is called. It is no proof of who acts: a backup tool may change everything.
+//! And RBAC may not be the only authorizer, so what it does not grant is strong evidence and not proof. Rules:
+//! `kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`, `pkg/apis/rbac/v1/evaluation_helpers.go`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::view::{Missing, View},
+    object::join_group,
+    snapshot::facts::Object,
+};
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// Namespace and name of a `ServiceAccount`.
+pub type Account = (String, String);
+
+/// Who may change the objects of a type in one namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changers {
+    /// Those who are granted just this type.
+    named: BTreeMap<Account, Grant>,
+    /// Those who may change objects of every type.
+    pub all: BTreeSet<Account>,
+    /// Kubernetes' own controllers, and whoever borrows their roles. They are holders of other finalizers than these.
+    system: BTreeSet<Account>,
+    /// Groups of `ServiceAccounts` that may: `system:serviceaccounts` or `system:serviceaccounts:NAMESPACE`.
+    pub groups: BTreeSet<String>,
+    /// Who is no `ServiceAccount` and may do what controllers do with this type: perhaps one outside the cluster.
+    pub outside: BTreeSet<String>,
+}
+
+/// What a role grants on a type, or several roles together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Grant {
+    /// The role that grants it, or the last of them.
+    role: String,
+    /// Every type.
+    everything: bool,
+    /// Not only the objects, but also their status or `finalizers`: what controllers may, and people mostly not.
+    works: bool,
+    /// Only objects of these names; empty for all.
+    only: BTreeSet<String>,
+}
+
+impl Changers {
+    /// Reads them for objects like this one. Four lists, which any number of questions share.
+    pub fn of(object: &Object, view: &View<'_>) -> Result<Rc<Self>, Missing> {
+        let namespace = object.namespace();
+        // Asked together, so that they are read together.
+        let cluster = (
+            view.list(GROUP, "clusterroles", ""),
+            view.list(GROUP, "clusterrolebindings", ""),
+        );
+        let local = if namespace.is_empty() {
+            (Ok(&[][..]), Ok(&[][..]))
+        } else {
+            (
+                view.list(GROUP, "roles", namespace),
+                view.list(GROUP, "rolebindings", namespace),
+            )
+        };
+        let (cluster_roles, cluster_bindings, roles, bindings) = (cluster.0?, cluster.1?, local.0?, local.1?);
+        // Thousands of bindings, and hundreds of objects of the same type.
+        Ok(view.once(
+            &format!("changers of {} in {namespace}", object.resource.name()),
+            || {
+                let (of_cluster, of_namespace) = (grants(cluster_roles, object), grants(roles, object));
+                let mut changers = Changers::default();
+                for binding in cluster_bindings.iter().chain(bindings) {
+                    let name = binding.text("/roleRef/name");
+                    let granted = match binding.text("/roleRef/kind") {
+                        "ClusterRole" => of_cluster.get(name),
+                        _ => of_namespace.get(name),
+                    };
+                    if let Some(granted) = granted {
+                        changers.add(binding, granted);
+                    }
+                }
+                changers
+            },
+        ))
+    }
+
+    fn add(&mut self, binding: &Object, grant: &Grant) {
+        for subject in binding.list("/subjects") {
+            let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
+            let account = match (field("kind"), field("name")) {
+                ("ServiceAccount", name) => {
+                    let namespace = match field("namespace") {
+                        "" => binding.namespace(),
+                        namespace => namespace,
+                    };
+                    Some((namespace.to_owned(), name.to_owned()))
+                }
+                ("User", name) => name
+                    .strip_prefix("system:serviceaccount:")
+                    .and_then(|rest| rest.split_once(':'))
+                    .map(|(namespace, name)| (namespace.to_owned(), name.to_owned())),
+                _ => None,
+            };
+            match account {
+                Some(account) if grant.role.starts_with("system:") => {
+                    self.system.insert(account);
+                }
+                Some(account) if grant.everything => {
+                    self.all.insert(account);
+                }
+                Some(account) => self.named.entry(account).or_default().extend(grant),
+                None => self.other(field("kind"), field("name"), grant),
+            }
+        }
+    }
+
+    fn other(&mut self, kind: &str, name: &str, grant: &Grant) {
+        if name.starts_with("system:serviceaccounts") || name == "system:authenticated" {
+            self.groups.insert(name.to_owned());
+        } else if grant.works && !grant.everything && !name.starts_with("system:") {
+            self.outside.insert(format!("{kind} {name}"));
+        }
+    }
+
+    /// Whether this account may change the object, by any of the ways.
+    pub fn may(&self, namespace: &str, name: &str, object: &Object) -> bool {
+        let account = (namespace.to_owned(), name.to_owned());
+        self.named.get(&account).is_some_and(|grant| grant.covers(object))
+            || self.all.contains(&account)
+            || self.system.contains(&account)
+            || self.groups.iter().any(|group| {
+                group == "system:serviceaccounts"
+                    || group == "system:authenticated"
+                    || group.strip_prefix("system:serviceaccounts:") == Some(namespace)
+            })
+    }
+
+    /// Those who are granted just this type, with the role that does. If any of them may also do what controllers do,
+    /// only those: a pipeline that applies such objects is not their controller.
+    pub fn candidates(&self, object: &Object) -> BTreeMap<&Account, &str> {
+        let covering = || self.named.iter().filter(|(_, grant)| grant.covers(object));
+        let works = covering().any(|(_, grant)| grant.works);
+        covering()
+            .filter(|(_, grant)| grant.works == works)
+            .map(|(account, grant)| (account, &*grant.role))
+            .collect()
+    }
+
+    /// Whether nobody is granted it but Kubernetes' own controllers.
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty() && self.all.is_empty() && self.groups.is_empty() && self.outside.is_empty()
+    }
+}
+
+impl Grant {
+    fn extend(&mut self, more: &Grant) {
+        let all = !self.role.is_empty() && self.only.is_empty() || more.only.is_empty();
+        self.only.extend(more.only.iter().cloned());
+        if all {
+            self.only.clear();
+        }
+        self.works |= more.works;
+        self.role.clone_from(&more.role);
+    }
+
+    fn covers(&self, object: &Object) -> bool {
+        self.only.is_empty() || self.only.contains(object.name())
+    }
+}
+
+/// The roles that grant anything on objects like this one.
+fn grants(roles: &[Object], object: &Object) -> BTreeMap<String, Grant> {
+    roles
+        .iter()
+        .filter_map(|role| Some((role.name().to_owned(), grant(role, object)?)))
+        .collect()
+}
+
+/// What a role grants: to `update` or `patch` objects of this type.
+fn grant(role: &Object, object: &Object) -> Option<Grant> {
+    let (group, plural) = (&*object.resource.group, &*object.resource.plural);
+    let [status, finalizers] = ["status", "finalizers"].map(|sub| format!("{plural}/{sub}"));
+    // Of built-in types some can be changed through their status as well; of custom ones only the status changes there.
+    let through_status = join_group(plural, group).find('.').is_none() || group.ends_with("k8s.io");
+    let (mut granted, mut works, mut everything) = (None::<Grant>, false, false);
+    for rule in role.list("/rules") {
+        let holds = |field: &str, wanted: &[&str]| {
+            let values = rule.get(field).and_then(Value::as_array);
+            values
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .any(|value| wanted.contains(&value))
+        };
+        if !holds("verbs", &["update", "patch", "*"]) || !holds("apiGroups", &[group, "*"]) {
+            continue;
+        }
+        let all = holds("resources", &["*"]);
+        everything |= all && holds("apiGroups", &["*"]);
+        works |= all || holds("resources", &[&status, &finalizers, "*/status", "*/finalizers"]);
+        if all || holds("resources", &[plural]) || through_status && holds("resources", &[&status]) {
+            let names = rule.get("resourceNames").and_then(Value::as_array);
+            let only = names.into_iter().flatten().filter_map(Value::as_str);
+            let this = Grant {
+                role: role.name().to_owned(),
+                only: only.map(str::to_owned).collect(),
+                ..Grant::default()
+            };
+            granted.get_or_insert_with(|| this.clone()).extend(&this);
+        }
+    }
+    let mut granted = granted?;
+    granted.works = works;
+    granted.everything = everything && granted.only.is_empty();
+    Some(granted)
+}

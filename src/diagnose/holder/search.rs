@@ -1,0 +1,99 @@
+//! Looking for whoever must remove a finalizer: first by the names that the catalogue gives, then by what the
+//! cluster itself tells, and only as far as is needed for an answer.
+
+use jiff::SignedDuration;
+
+use super::{
+    account, lease, product,
+    trace::{Holder, State, Tells, Trace},
+    workload, writer,
+};
+use crate::{
+    diagnose::view::View,
+    knowledge::{Entry, Runs},
+    object::{Age, Finalizer},
+    snapshot::facts::Object,
+};
+
+/// A holder that runs and has not done its work for so long is asked whether it may.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(3);
+
+/// The holder of a finalizer that the catalogue describes.
+pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &View<'_>) -> Holder {
+    let mut holder = Holder {
+        elsewhere: elsewhere(entry.holder.runs),
+        ..Holder::default()
+    };
+    workload::look(entry, &mut holder, view);
+    lease::named(entry, &mut holder, view);
+    account::named(entry, &mut holder, view);
+    if entry.holder.runs == Runs::ControlPlane {
+        // Many platforms hide theirs: what is not seen of it says nothing, only a Lease that it left does.
+        holder
+            .signs
+            .retain(|sign| sign.tells != Tells::Gone || sign.trace == Trace::Lease);
+    }
+    product::look(entry, &mut holder, view);
+    product::definition(object, &mut holder, view);
+    writer::look(object, finalizer, &mut holder, view);
+    if holder.pending {
+        return holder;
+    }
+    match holder.state() {
+        // It runs and does nothing: may it do what it must?
+        State::Running if is_late(object, view) => rights(object, &mut holder, view),
+        // The names did not find it, nor prove it gone: whoever may change the object is a candidate.
+        State::Unknown if entry.holder.runs == Runs::InCluster && holder.unseen.is_empty() => {
+            account::by_rights(object, &mut holder, view);
+            if entry.holder.leases.is_empty() {
+                lease::by_domain(object, finalizer, &mut holder, view);
+            }
+        }
+        _ => {}
+    }
+    holder
+}
+
+/// The holder of a finalizer that nobody has described: by the rights on the object, its definition, its writers.
+pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Holder {
+    let mut holder = Holder::default();
+    account::by_rights(object, &mut holder, view);
+    product::definition(object, &mut holder, view);
+    lease::by_domain(object, finalizer, &mut holder, view);
+    writer::look(object, finalizer, &mut holder, view);
+    holder
+}
+
+fn is_late(object: &Object, view: &View<'_>) -> bool {
+    object
+        .deletion()
+        .is_some_and(|deletion| Age::between(deletion.requested_at(), view.now()).0 > PATIENCE)
+}
+
+fn elsewhere(runs: Runs) -> Option<&'static str> {
+    match runs {
+        Runs::InCluster | Runs::ControlPlane | Runs::Nobody => None,
+        Runs::HiddenControlPlane => Some("in a control plane that nobody here can see"),
+        Runs::OtherCluster => Some("in another cluster"),
+        Runs::Outside => Some("outside any cluster"),
+    }
+}
+
+/// What runs as a workload of this cluster acts as its account, whose rights can be computed.
+fn rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
+    let running: Vec<_> = holder
+        .with(Tells::Alive)
+        .filter(|sign| sign.trace == Trace::Workload)
+        .filter_map(|sign| sign.object.clone())
+        .collect();
+    let [only] = running.as_slice() else {
+        return;
+    };
+    let (plural, group) = only.type_name.split_once('.').unwrap_or((&only.type_name, ""));
+    let namespace = only.namespace.as_deref().unwrap_or_default();
+    match view.object(group, plural, namespace, &only.name) {
+        Ok(Some(workload)) => account::lacks_rights(workload, object, holder, view),
+        Ok(None) => {}
+        Err(missing) => holder.wait_for(&missing),
+    }
+}

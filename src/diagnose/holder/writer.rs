@@ -1,0 +1,160 @@
+//! Who wrote what to an object, from `metadata.managedFields`.
+//!
+//! A manager is the name of a program, not of a workload, and its time is that of its last change to anything, so
+//! an upper bound. Finalizers that admission or the server itself adds have no writer at all, which is as it should
+//! be. Source: `kubernetes/apimachinery:pkg/util/managedfields/internal/`.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::trace::{Holder, Sign, Tells, Trace};
+use crate::{
+    diagnose::{model::Strength, view::View},
+    object::{Age, Finalizer},
+    snapshot::facts::Object,
+};
+
+/// A status that was written this recently, and after the deletion, was written by somebody who runs.
+const RECENT: SignedDuration = SignedDuration::from_mins(10);
+
+/// Programs that people and pipelines write with: what they wrote was in a manifest, and they never clean up.
+const HANDS: [&str; 9] = [
+    "kubectl",
+    "helm",
+    "argocd",
+    "kustomize",
+    "terraform",
+    "pulumi",
+    "velero",
+    "before-first-apply",
+    "flux",
+];
+
+/// Somebody's last change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    /// The program, by its own name.
+    pub manager: String,
+    /// When it last changed anything through this entry.
+    pub time: Timestamp,
+}
+
+/// The newest change of whoever owns the field at this path of `fieldsV1`.
+pub(super) fn last_change(object: &Object, path: &[&str]) -> Option<Change> {
+    let owns = |entry: &&Value| {
+        path.iter()
+            .try_fold(*entry, |fields, name| fields.get(name))
+            .is_some()
+    };
+    object
+        .list("/metadata/managedFields")
+        .iter()
+        .filter(owns)
+        .filter_map(change)
+        .max_by_key(|change| change.time)
+}
+
+fn change(entry: &Value) -> Option<Change> {
+    Some(Change {
+        manager: entry.get("manager")?.as_str()?.to_owned(),
+        time: entry.get("time")?.as_str()?.parse().ok()?,
+    })
+}
+
+/// Whether a name is that of a tool that people use, and not of a controller.
+pub(super) fn is_by_hand(manager: &str) -> bool {
+    HANDS.iter().any(|hand| manager.starts_with(hand))
+}
+
+/// Who put the finalizer on, and whether somebody still writes the object's status.
+pub(super) fn look(object: &Object, finalizer: &Finalizer, holder: &mut Holder, view: &View<'_>) {
+    let reference = format!("{} {} metadata.managedFields", object.kind, object.name());
+    let mut add = |tells: Tells, change: &Change, value: String| {
+        let sign = Sign::new(Trace::Writer, tells, Strength::Moderate, &reference, value);
+        holder.add(sign.at(Some(change.time)));
+    };
+    let ago = |change: &Change| Age::between(change.time, view.now());
+    let item = format!("v:\"{}\"", finalizer.name);
+    let author = last_change(object, &["fieldsV1", "f:metadata", "f:finalizers", &item]);
+    if let Some(author) = &author {
+        let what = if is_by_hand(&author.manager) {
+            "put the finalizer on, as part of a manifest: what removes it may never have run here. It did so"
+        } else {
+            "put the finalizer on; its last change was"
+        };
+        let value = format!("{} {what} {} ago", author.manager, ago(author));
+        add(Tells::Nothing, author, value);
+    }
+    let Some(change) = last_change(object, &["fieldsV1", "f:status"]) else {
+        return;
+    };
+    if is_by_hand(&change.manager) {
+        return;
+    }
+    let since = object
+        .deletion()
+        .is_some_and(|deletion| change.time > deletion.requested_at());
+    let is_holder = match &author {
+        Some(author) if !is_by_hand(&author.manager) => author.manager == change.manager,
+        _ => is_of_the_group(object, finalizer),
+    };
+    let tells = if since && is_holder && ago(&change).0 < RECENT {
+        Tells::Alive
+    } else {
+        Tells::Nothing
+    };
+    let value = format!("{} wrote the status {} ago", change.manager, ago(&change));
+    add(tells, &change, value);
+}
+
+/// Whether a custom type and a finalizer are of one product, so that who writes the status is likely who removes it.
+/// The status of built-in types is written by Kubernetes itself.
+fn is_of_the_group(object: &Object, finalizer: &Finalizer) -> bool {
+    let group = object.resource.group.as_str();
+    let domain = finalizer.name.split('/').next().unwrap_or_default();
+    let last_two = |name: &str| {
+        let mut parts: Vec<_> = name.rsplit('.').take(2).map(str::to_owned).collect();
+        parts.reverse();
+        parts.join(".")
+    };
+    group.contains('.') && !group.ends_with(".k8s.io") && last_two(group) == last_two(domain)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::snapshot::facts::Resource;
+
+    fn object(fields: &Value) -> Object {
+        Object {
+            resource: Resource::new("x.test", "as"),
+            kind: "A".into(),
+            api_version: "x.test/v1".into(),
+            value: json!({"metadata": {"name": "a", "managedFields": fields}}),
+        }
+    }
+
+    #[test]
+    fn the_newest_owner_of_a_field() {
+        let object = object(&json!([
+            {"manager": "old", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:status": {}}},
+            {"manager": "new", "time": "2026-01-02T00:00:00Z", "fieldsV1": {"f:status": {"f:phase": {}}}},
+            {"manager": "other", "time": "2026-01-03T00:00:00Z", "fieldsV1": {"f:spec": {}}},
+        ]));
+        let change = last_change(&object, &["fieldsV1", "f:status"]).expect("somebody");
+        assert_eq!(change.manager, "new");
+    }
+
+    #[test]
+    fn nonsense_has_no_writer() {
+        for fields in [
+            json!(null),
+            json!("x"),
+            json!([7, {"manager": 1}, {"manager": "a", "time": "soon"}, {}]),
+        ] {
+            assert_eq!(last_change(&object(&fields), &["fieldsV1"]), None);
+        }
+    }
+}

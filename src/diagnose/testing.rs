@@ -1,0 +1,168 @@
+//! A cluster in memory for tests: some objects, and what nobody may read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::{Diagnosis, diagnose, rules::taken_away::withstands_less};
+use crate::{
+    knowledge::Knowledge,
+    snapshot::{
+        Why,
+        facts::{Answer, By, Facts, Object, Query, Resource},
+        selector::Selector,
+    },
+};
+
+/// The moment of all these tests.
+pub(crate) const NOW: &str = "2026-01-01T12:00:00Z";
+
+/// The objects of a cluster.
+#[derive(Default)]
+pub(crate) struct Cluster {
+    objects: Vec<Object>,
+    hidden: Vec<&'static str>,
+    blind: bool,
+}
+
+/// An object of `plural` in `group`.
+pub(crate) fn object(group: &str, plural: &str, kind: &str, mut value: Value) -> Object {
+    if value.pointer("/metadata/uid").is_none() {
+        let name = value
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        value["metadata"]["uid"] = format!("{plural}-{name}").into();
+    }
+    Object {
+        resource: Resource::new(group, plural),
+        kind: kind.into(),
+        api_version: if group.is_empty() {
+            "v1".into()
+        } else {
+            format!("{group}/v1")
+        },
+        value,
+    }
+}
+
+impl Cluster {
+    /// These objects and no others.
+    pub(crate) fn of(objects: impl IntoIterator<Item = Object>) -> Self {
+        Cluster {
+            objects: objects.into_iter().collect(),
+            ..Cluster::default()
+        }
+    }
+
+    /// And this one.
+    pub(crate) fn with(mut self, object: Object) -> Self {
+        self.objects.push(object);
+        self
+    }
+
+    /// Nobody may read objects of this type.
+    pub(crate) fn hiding(mut self, plural: &'static str) -> Self {
+        self.hidden.push(plural);
+        self
+    }
+
+    fn answer(&self, query: &Query) -> Result<Answer, Why> {
+        let (resource, namespace) = match query {
+            Query::Object {
+                resource, namespace, ..
+            }
+            | Query::List { resource, namespace }
+            | Query::Search {
+                resource, namespace, ..
+            } => (resource.clone(), namespace.clone()),
+            Query::Events { namespace, .. } => (Resource::new("", "events"), namespace.clone()),
+            Query::Content { .. } => return Err(Why::Interrupted),
+        };
+        if self.blind || self.hidden.contains(&resource.plural.as_str()) {
+            return Err(Why::Forbidden(format!("you may not list {}", resource.plural)));
+        }
+        let inside = |object: &&Object| {
+            object.resource == resource
+                && namespace
+                    .as_deref()
+                    .is_none_or(|namespace| object.namespace() == namespace)
+        };
+        let mut found: Vec<_> = self.objects.iter().filter(inside).cloned().collect();
+        match query {
+            Query::Object { name, .. } => {
+                let mut found = found.into_iter().find(|object| object.name() == name);
+                // Only a test of namespaces has to say which there are.
+                if resource == Resource::new("", "namespaces") {
+                    found = found.or_else(|| {
+                        Some(self::object(
+                            "",
+                            "namespaces",
+                            "Namespace",
+                            json!({"metadata": {"name": name}}),
+                        ))
+                    });
+                }
+                return Ok(Answer::Object(found.map(Box::new)));
+            }
+            Query::Search {
+                by: By::Name(name), ..
+            } => found.retain(|object| object.name() == name),
+            Query::Search {
+                by: By::Labels(selector),
+                ..
+            } => {
+                let selector = Selector::parse(selector).map_err(Why::Undecodable)?;
+                found.retain(|object| {
+                    let labels = object
+                        .value
+                        .pointer("/metadata/labels")
+                        .cloned()
+                        .unwrap_or_default();
+                    selector.matches(&serde_json::from_value(labels).unwrap_or_default())
+                });
+            }
+            Query::Events { name, .. } => found.retain(|event| event.text("/involvedObject/name") == name),
+            Query::List { .. } | Query::Content { .. } => {}
+        }
+        Ok(Answer::List(found))
+    }
+
+    /// Nobody may read anything.
+    pub(crate) fn hiding_everything(mut self) -> Self {
+        self.blind = true;
+        self
+    }
+
+    /// What is said of an object, which need not be one of the cluster's. With any less to see it must be weaker.
+    #[track_caller]
+    pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
+        let knowledge = Knowledge::builtin();
+        let (diagnosis, facts) = self.answered(|facts| {
+            let progress = diagnose(target, facts, &knowledge);
+            ((progress.diagnosis, facts.clone()), progress.wanted)
+        });
+        withstands_less(target, &facts, &knowledge, |query| self.answer(query));
+        diagnosis
+    }
+
+    /// What `look` sees in the end, when all that it wants to see has been answered.
+    pub(crate) fn answered<T>(&self, look: impl Fn(&Facts) -> (T, BTreeSet<Query>)) -> T {
+        let mut facts = Facts {
+            now: NOW.parse().expect("a time"),
+            types: Vec::new(),
+            gaps: Vec::new(),
+            answers: BTreeMap::new(),
+        };
+        loop {
+            let (seen, wanted) = look(&facts);
+            if wanted.is_empty() {
+                return seen;
+            }
+            for query in wanted {
+                let answer = self.answer(&query);
+                facts.answers.insert(query, answer);
+            }
+        }
+    }
+}

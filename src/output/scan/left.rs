@@ -1,0 +1,180 @@
+//! The part of a scan about what was left behind.
+
+use std::io::{self, Write};
+
+use jiff::SignedDuration;
+
+use super::{Scan, count, thousands};
+use crate::{
+    object::Age,
+    output::safe::harmless,
+    report::{
+        gaps,
+        left::{LeftBehindReport, LeftObjectsReport, MissingNamespaceReport, NotKnown},
+    },
+};
+
+/// Lines of each sort, unless all are asked for.
+const SHOWN: usize = 10;
+
+impl Scan<'_> {
+    pub(super) fn left_behind(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(left) = self.report.left_behind.as_ref().filter(|left| left.count() > 0) else {
+            return Ok(());
+        };
+        if !self.options.no_headers {
+            let are = if left.count() == 1 { "is" } else { "are" };
+            let heading = format!(
+                "LEFT BEHIND ({}): should be gone, and {are} not being deleted",
+                count(left.count(), "object")
+            );
+            writeln!(out, "\n{}", self.style.heading(&self.wrap(&heading, 1)))?;
+        }
+        let namespaces = left.namespaces.as_deref().unwrap_or_default();
+        for namespace in &namespaces[..self.shown(namespaces.len())] {
+            self.missing(namespace, out)?;
+        }
+        let hidden: u64 = namespaces[self.shown(namespaces.len())..]
+            .iter()
+            .map(|namespace| namespace.objects)
+            .sum();
+        self.more(hidden, "object", " in other namespaces that do not exist", out)?;
+        for objects in [&left.volumes, &left.attachments].into_iter().flatten() {
+            self.left_objects(objects, out)?;
+        }
+        Ok(())
+    }
+
+    fn shown(&self, all: usize) -> usize {
+        if self.options.wide { all } else { all.min(SHOWN) }
+    }
+
+    fn missing(&self, namespace: &MissingNamespaceReport, out: &mut impl Write) -> io::Result<()> {
+        let types: Vec<_> = namespace
+            .types
+            .iter()
+            .map(|ty| {
+                let names = if ty.first.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", some_of(&ty.first, ty.objects))
+                };
+                format!("{} {}{names}", thousands(ty.objects), ty.resource)
+            })
+            .collect();
+        let types = gaps::some(&types, if self.options.wide { usize::MAX } else { 4 });
+        let objects = count(namespace.objects, "object");
+        let name = format!("{objects} in namespace {}", namespace.name);
+        if self.options.no_headers {
+            return self.item(&name, None, &format!("{types}. {}", namespace.reason), out);
+        }
+        self.item(&name, None, &types, out)?;
+        self.below(&namespace.reason, 4, out)?;
+        for (at, step) in namespace.steps.iter().enumerate() {
+            self.below(&format!("{}. {step}", at + 1), 7, out)?;
+        }
+        self.below(&format!("look closer: {}", namespace.next), 8, out)
+    }
+
+    fn left_objects(&self, objects: &LeftObjectsReport, out: &mut impl Write) -> io::Result<()> {
+        let shown = self.shown(objects.first.len());
+        for one in &objects.first[..shown] {
+            let resource = &one.object.resource;
+            let name = format!(
+                "{}/{}",
+                self.report.short.get(resource).unwrap_or(resource),
+                one.object.name
+            );
+            let age = one
+                .for_seconds
+                .map(|seconds| Age(SignedDuration::from_secs(seconds)).to_string());
+            self.item(
+                &name,
+                age.as_deref(),
+                &format!("{}: {}", one.verdict.word(), one.reason),
+                out,
+            )?;
+            if !self.options.no_headers {
+                self.below(&format!("look closer: {}", one.next), 8, out)?;
+            }
+        }
+        let resource = objects.first.first().map(|one| one.object.resource.as_str());
+        let hidden = objects.count - shown as u64;
+        self.more(hidden, resource.unwrap_or("object"), "", out)
+    }
+
+    /// A line for each, of any length where nobody wraps it.
+    fn item(&self, name: &str, age: Option<&str>, why: &str, out: &mut impl Write) -> io::Result<()> {
+        let age = age.map(|age| format!("   {age}")).unwrap_or_default();
+        let line = format!(" {name}{age}   {why}");
+        let line = harmless(&line);
+        if self.options.no_headers {
+            writeln!(out, "{line}")
+        } else {
+            writeln!(out, "{}", self.wrap(&line, 4))
+        }
+    }
+
+    fn below(&self, text: &str, indent: usize, out: &mut impl Write) -> io::Result<()> {
+        let text = format!("    {}", harmless(text));
+        writeln!(out, "{}", self.style.faint(&self.wrap(&text, indent)))
+    }
+
+    fn more(&self, number: u64, what: &str, rest: &str, out: &mut impl Write) -> io::Result<()> {
+        if number == 0 || self.options.no_headers {
+            return Ok(());
+        }
+        let what = if what.ends_with('s') || what.contains('.') || number == 1 {
+            format!("{} more {what}", thousands(number))
+        } else {
+            format!("{} more {what}s", thousands(number))
+        };
+        let text = format!(" {what}{rest}; -o json has them");
+        writeln!(out, "{}", self.wrap(&text, 4))
+    }
+
+    /// What is not known is not nothing.
+    pub(super) fn left_not_known(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(left) = &self.report.left_behind else {
+            return Ok(());
+        };
+        for line in not_known(left) {
+            let line = self.wrap(&harmless(&line), 4);
+            writeln!(out, "{}", self.style.warning(&line))?;
+        }
+        Ok(())
+    }
+}
+
+/// A line for each reason: one missing right hides all parts in the same way.
+fn not_known(left: &LeftBehindReport) -> Vec<String> {
+    let mut rest: Vec<&NotKnown> = left.not_known.iter().collect();
+    let mut lines = Vec::new();
+    while let Some(first) = rest.first().copied() {
+        let alike = |one: &&NotKnown| {
+            one.reason == first.reason && (one.message == first.message || one.reason == "Forbidden")
+        };
+        let mut parts: Vec<&str> = rest
+            .iter()
+            .filter(|one| alike(one))
+            .map(|one| one.part.words())
+            .collect();
+        parts.dedup();
+        rest.retain(|one| !alike(one));
+        lines.push(format!(
+            "Not known whether there are {}: {}",
+            parts.join(", or "),
+            first.message
+        ));
+    }
+    lines
+}
+
+/// The first names, and how many there are besides.
+fn some_of(names: &[String], all: u64) -> String {
+    let listed = names.join(", ");
+    match all.saturating_sub(names.len() as u64) {
+        0 => listed,
+        rest => format!("{listed} and {} more", thousands(rest)),
+    }
+}

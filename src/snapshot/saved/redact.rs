@@ -1,0 +1,341 @@
+//! Hiding names: each the same in the whole file, so that what belongs together still does.
+//!
+//! Hidden are the names of objects and namespaces, uids, handles and hosts, wherever they stand, in messages too. A name
+//! is hidden piece by piece, at its hyphens and dots, because names are made of names: the claim `data-web-0` of the pod
+//! `web-0` stays recognisable as such. Numbers of up to five digits stay. Names that say nothing about a cluster but are what
+//! a diagnosis goes by stay too: types, classes, drivers, finalizers, and those that every cluster or the catalogue has.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::Ipv4Addr,
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{Counted, Saved};
+use crate::snapshot::facts::{Answer, Query};
+
+/// Every cluster has these.
+const COMMON: &[&str] = &[
+    "default",
+    "interrupted",
+    "kube-controller-manager",
+    "kube-node-lease",
+    "kube-public",
+    "kube-scheduler",
+    "kube-system",
+    "kubernetes",
+];
+/// Types whose objects are definitions: their names are those of products, types and drivers.
+const DEFINITIONS: &[&str] = &[
+    "apiservices.apiregistration.k8s.io",
+    "clusterroles.rbac.authorization.k8s.io",
+    "csidrivers.storage.k8s.io",
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "ingressclasses.networking.k8s.io",
+    "storageclasses.storage.k8s.io",
+    "volumesnapshotclasses.snapshot.storage.k8s.io",
+];
+/// Fields that hold a name of none of our own.
+const KEPT: &[&str] = &[
+    "apiVersion",
+    "apiVersions",
+    "attacher",
+    "controllerName",
+    "driver",
+    "drivers",
+    "finalizers",
+    "fields",
+    "group",
+    "ingressClassName",
+    "kind",
+    "loadBalancerClass",
+    "operations",
+    "plural",
+    "provisioner",
+    "reason",
+    "resource",
+    "snapshotClassName",
+    "storageClassName",
+    "typeName",
+    "type",
+    "volumeSnapshotClassName",
+];
+/// Fields that hold names, besides those that are called after one.
+const NAMING: &[&str] = &[
+    "holderIdentity",
+    "host",
+    "hostIP",
+    "hostname",
+    "kubernetes.io/hostname",
+    "namespace",
+    "nodeID",
+    "podIP",
+    "uid",
+    "volumeHandle",
+];
+
+impl Saved {
+    /// The same without names. `public` are words of the catalogue, which are not hidden. Fails only if a record does not
+    /// survive being written and read.
+    pub fn redacted(self, public: &BTreeSet<String>) -> serde_json::Result<Saved> {
+        let mask = self.mask(public)?;
+        let mut head = mask.applied(self.head)?;
+        head.redacted = true;
+        head.source = "a server whose address is hidden".into();
+        let mut answers = BTreeMap::new();
+        for (query, answer) in self.answers {
+            answers.insert(mask.applied(query)?, mask.applied(answer)?);
+        }
+        let mut remains = mask.applied(self.remains)?;
+        if let Some(remains) = &mut remains {
+            let strays = std::mem::take(&mut remains.strays.0).into_iter();
+            remains.strays.0 = strays.map(|(name, types)| (mask.text(&name), types)).collect();
+        }
+        let hide_namespaces = |counted: Counted| Counted {
+            in_namespaces: counted
+                .in_namespaces
+                .into_iter()
+                .map(|(name, count)| (mask.text(&name), count))
+                .collect(),
+            ..counted
+        };
+        Ok(Saved {
+            head,
+            types: self.types,
+            type_gaps: mask.applied(self.type_gaps)?,
+            counts: self.counts.into_iter().map(hide_namespaces).collect(),
+            gaps: mask.applied(self.gaps)?,
+            notes: mask.applied(self.notes)?,
+            kept: mask.applied(self.kept)?,
+            remains,
+            answers,
+        })
+    }
+
+    /// What is to be hidden of it.
+    fn mask(&self, public: &BTreeSet<String>) -> serde_json::Result<Mask> {
+        let mut mask = Mask::default();
+        mask.public.extend(public.iter().cloned());
+        mask.public.extend(COMMON.iter().map(|name| (*name).to_owned()));
+        for ty in &self.types {
+            mask.public
+                .extend([ty.name(), ty.group.clone(), ty.plural.clone()]);
+        }
+        let is_definition = |type_name: &str| DEFINITIONS.contains(&type_name);
+        let kept = self.kept.iter().map(|seen| &seen.object);
+        let kept = kept.filter(|object| is_definition(&object.type_name));
+        mask.public.extend(kept.map(|object| object.name.clone()));
+        for (query, answer) in &self.answers {
+            match (query, answer) {
+                (Query::Object { resource, name, .. }, _) if is_definition(&resource.name()) => {
+                    mask.public.insert(name.clone());
+                }
+                (Query::List { resource, .. }, Ok(Answer::List(objects)))
+                    if is_definition(&resource.name()) =>
+                {
+                    mask.public
+                        .extend(objects.iter().map(|object| object.name().to_owned()));
+                }
+                _ => {}
+            }
+        }
+        mask.learn(&self.head)?;
+        mask.learn(&self.kept)?;
+        mask.learn(&self.gaps)?;
+        mask.learn(&self.remains)?;
+        let strays = self.remains.iter().flat_map(|remains| remains.strays.0.keys());
+        strays.for_each(|namespace| mask.hide(namespace));
+        for namespace in self
+            .counts
+            .iter()
+            .flat_map(|counted| counted.in_namespaces.keys())
+        {
+            mask.hide(namespace);
+        }
+        for (query, answer) in &self.answers {
+            mask.learn(query)?;
+            mask.learn(answer)?;
+        }
+        mask.name_pieces();
+        Ok(mask)
+    }
+}
+
+#[derive(Default)]
+struct Mask {
+    public: BTreeSet<String>,
+    hidden: BTreeSet<String>,
+    /// What stands for a piece of a name.
+    pieces: BTreeMap<String, String>,
+}
+
+impl Mask {
+    fn learn(&mut self, record: &impl Serialize) -> serde_json::Result<()> {
+        self.learn_from("", &serde_json::to_value(record)?);
+        Ok(())
+    }
+
+    fn learn_from(&mut self, key: &str, value: &Value) {
+        match value {
+            Value::String(text) if is_naming(key) => self.hide(text),
+            Value::Array(values) => values.iter().for_each(|value| self.learn_from(key, value)),
+            Value::Object(fields) if !is_finalizer(value) => {
+                for (key, value) in fields.iter().filter(|(key, _)| !KEPT.contains(&key.as_str())) {
+                    self.learn_from(key, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn hide(&mut self, text: &str) {
+        for name in text.split(|c| !is_of_name(c)) {
+            let ordinal = name.len() <= 5 && name.chars().all(|c| c.is_ascii_digit());
+            if !name.is_empty() && !ordinal && !self.public.contains(name) {
+                self.hidden.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// In the order of the alphabet, so that the same names are hidden in the same way.
+    fn name_pieces(&mut self) {
+        for piece in self.hidden.iter().flat_map(|name| name.split(['-', '.'])) {
+            let next = format!("x{}", self.pieces.len() + 1);
+            self.pieces.entry(piece.to_owned()).or_insert(next);
+        }
+    }
+
+    fn applied<T: Serialize + DeserializeOwned>(&self, record: T) -> serde_json::Result<T> {
+        let mut value = serde_json::to_value(record)?;
+        self.apply(&mut value);
+        serde_json::from_value(value)
+    }
+
+    fn apply(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.apply(value)),
+            Value::Object(_) if is_finalizer(value) => {}
+            Value::Object(fields) => {
+                for (_, value) in fields.iter_mut().filter(|(key, _)| !KEPT.contains(&key.as_str())) {
+                    self.apply(value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A text with its names hidden.
+    fn text(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(is_of_name) {
+            let (between, from) = rest.split_at(start);
+            let end = from.find(|c| !is_of_name(c)).unwrap_or(from.len());
+            let (word, after) = from.split_at(end);
+            // A sentence may end with a name.
+            let name = word.trim_end_matches(['.', '-']);
+            out.push_str(between);
+            out.push_str(&self.name(name));
+            out.push_str(&word[name.len()..]);
+            rest = after;
+        }
+        out + rest
+    }
+
+    fn name(&self, name: &str) -> String {
+        if self.public.contains(name) {
+            return name.to_owned();
+        }
+        if name
+            .parse::<Ipv4Addr>()
+            .is_ok_and(|address| !address.is_loopback())
+        {
+            return "192.0.2.1".to_owned();
+        }
+        let ends = name.match_indices('-').map(|(end, _)| end).chain([name.len()]);
+        if ends.into_iter().any(|end| self.hidden.contains(&name[..end])) {
+            return self.in_pieces(name);
+        }
+        // `SERVICE.NAMESPACE.svc`.
+        let hosts = name.split('.').map(|part| {
+            if self.hidden.contains(part) {
+                self.in_pieces(part)
+            } else {
+                part.to_owned()
+            }
+        });
+        hosts.collect::<Vec<_>>().join(".")
+    }
+
+    /// Hyphens, dots and small numbers stay, and tell what belongs together.
+    fn in_pieces(&self, name: &str) -> String {
+        let mut out = String::new();
+        for piece in name.split_inclusive(['-', '.']) {
+            let bare = piece.trim_end_matches(['-', '.']);
+            let ordinal = bare.len() <= 5 && bare.chars().all(|c| c.is_ascii_digit());
+            match self.pieces.get(bare) {
+                _ if ordinal => out.push_str(bare),
+                Some(stands_for_it) => out.push_str(stands_for_it),
+                None => out.push('x'),
+            }
+            out.push_str(&piece[bare.len()..]);
+        }
+        out
+    }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_')
+}
+
+fn is_naming(key: &str) -> bool {
+    let ends = ["name", "Name", "Namespace", "Names"];
+    NAMING.contains(&key) || ends.iter().any(|end| key.ends_with(end))
+}
+
+/// `{list, name}`: its name is no object's.
+fn is_finalizer(value: &Value) -> bool {
+    value.get("list").is_some() && value.get("name").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::tests::example, *};
+
+    #[test]
+    fn names_are_hidden_everywhere_and_alike_and_what_is_no_name_stays() {
+        let public = BTreeSet::from(["cert-manager".to_owned()]);
+        let mut saved = example();
+        saved.notes = vec![
+            "pods \"db-0\" in db on node-7, at 10.1.2.3 and token.db.svc:443; cert-manager and data stay."
+                .to_owned(),
+        ];
+        let redacted = saved.clone().redacted(&public).expect("records are JSON");
+        assert!(redacted.head.redacted);
+        let note = &redacted.notes[0];
+        let piece = |text: &str| note.matches(text).count();
+        assert!(note.contains("cert-manager and data stay."), "{note}");
+        for name in ["db", "node", "token", "10.1"] {
+            assert_eq!(piece(name), 0, "{name} in {note}");
+        }
+        let namespace = redacted.kept[0].object.namespace.clone().expect("a namespace");
+        assert!(
+            note.contains(&format!("\"{namespace}-0\" in {namespace} on")),
+            "{note}"
+        );
+        assert_eq!(redacted.kept[0].finalizers, saved.kept[0].finalizers);
+        assert_eq!(redacted.kept[0].object.type_name, saved.kept[0].object.type_name);
+        let counts: u64 = redacted
+            .counts
+            .iter()
+            .flat_map(|counted| counted.in_namespaces.values())
+            .sum();
+        assert_eq!(counts, 5);
+        assert_eq!(redacted.answers.len(), saved.answers.len());
+        let again = saved.redacted(&public).expect("records are JSON");
+        assert_eq!(again.notes, redacted.notes);
+    }
+}

@@ -1,0 +1,61 @@
+//! KEDA: the operator crashes again and again.
+
+use serde_json::json;
+
+use super::{Operator, WORLD, going};
+use crate::{
+    explain::{
+        taken_away::withstands_less,
+        told::{goes, release, told},
+    },
+    stuck::custom_type,
+};
+
+const FINALIZER: &str = "finalizer.keda.sh";
+
+#[test]
+fn an_operator_that_crashes_fails_with_the_words_of_its_kubelet() {
+    let cluster = &*WORLD;
+    custom_type(cluster, "keda.sh", "scaledobjects", "ScaledObject");
+    let operator = Operator {
+        namespace: "keda",
+        name: "keda-operator",
+        labels: json!({"app": "keda-operator"}),
+        group: "keda.sh",
+        resources: json!(["*"]),
+        verbs: json!(["*"]),
+    };
+    operator.install();
+    operator.pod_is(
+        &json!({"phase": "Running", "containerStatuses": [{"name": "manager", "image": "i", "imageID": "",
+        "ready": false, "restartCount": 12, "state": {"waiting": {"reason": "CrashLoopBackOff",
+            "message": "back-off 5m0s restarting failed container=manager"}}}]}),
+    );
+    let ns = cluster.namespace("queue");
+    going(
+        "scaledobjects",
+        "keda.sh",
+        &json!({"apiVersion": "keda.sh/v1", "kind": "ScaledObject",
+            "metadata": {"name": "worker", "namespace": ns.name(), "finalizers": [FINALIZER]}}),
+        10,
+    );
+
+    let target = "scaledobjects.keda.sh/worker";
+    let story = told(cluster, target, ns.name());
+    assert_eq!(story.verdict(FINALIZER), "failing", "{story}");
+    story
+        .has_root("Deployment keda-operator: 0 of 1 ready: CrashLoopBackOff: back-off 5m0s")
+        .says("It cannot run")
+        .never_says("It is gone")
+        .never_advises("\"op\":\"remove\"")
+        .never_advises("--replicas")
+        .is_careful();
+    withstands_less(cluster, target, ns.name(), 24);
+    let described = story.follow(cluster, "describe deployments.apps keda-operator");
+    assert!(described.contains("1 desired"), "{described}");
+
+    operator.runs();
+    assert_eq!(told(cluster, target, ns.name()).verdict(FINALIZER), "waiting");
+    release(cluster, target, ns.name());
+    goes(cluster, target, ns.name());
+}

@@ -1,0 +1,136 @@
+//! Who must remove a finalizer, and whether that somebody is alive: vendors' objects by hand in their true shape, with
+//! the real controllers of Deployments around them. Each scenario is of another vendor, so that they share a cluster.
+
+mod crashing;
+mod off;
+mod paused;
+mod rights;
+mod uncatalogued;
+mod uninstalled;
+mod with_its_namespace;
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use super::told::SOON;
+use crate::harness::{Cluster, wait};
+
+/// Their ClusterRoles and Deployments are for themselves.
+static WORLD: LazyLock<Cluster> = LazyLock::new(Cluster::start);
+
+/// A vendor's controller as its chart installs it.
+struct Operator<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    /// Of its Deployment and Pods.
+    labels: Value,
+    /// What it may do with which types of which group.
+    group: &'a str,
+    resources: Value,
+    verbs: Value,
+}
+
+impl Operator<'_> {
+    /// Applies all of it. Pods are made by the real controllers; nobody runs them.
+    fn install(&self) {
+        let (name, namespace, labels) = (self.name, self.namespace, &self.labels);
+        let metadata = json!({"name": name, "namespace": namespace, "labels": labels});
+        let rbac = "rbac.authorization.k8s.io";
+        let items = json!([
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
+            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata},
+            self.role(&self.verbs),
+            {"apiVersion": format!("{rbac}/v1"), "kind": "ClusterRoleBinding", "metadata": {"name": name},
+                "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": name},
+                "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}]},
+            {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata,
+                "spec": {"replicas": 1, "selector": {"matchLabels": labels},
+                    "template": {"metadata": {"labels": labels}, "spec": {"serviceAccountName": name,
+                        "containers": [{"name": "manager", "image": "registry.example/operator:1"}]}}}},
+        ]);
+        WORLD.apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string());
+    }
+
+    fn role(&self, verbs: &Value) -> Value {
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": self.name},
+            "rules": [{"apiGroups": [self.group], "resources": self.resources, "verbs": verbs}]})
+    }
+
+    /// What a kubelet reports of its one Pod.
+    fn pod_is(&self, status: &Value) {
+        let labels: Vec<_> = self
+            .labels
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+            .collect();
+        let place = format!("--namespace={}", self.namespace);
+        let selector = format!("--selector={}", labels.join(","));
+        let mut pod = String::new();
+        wait("the Deployment has its Pod", SOON, || {
+            pod = WORLD
+                .kubectl([
+                    "get",
+                    "pods",
+                    &place,
+                    &selector,
+                    "--output=jsonpath={.items[0].metadata.name}",
+                ])
+                .stdout;
+            !pod.is_empty()
+        });
+        WORLD.patch_status(["pod", &pod, &place], status);
+    }
+
+    /// Its Pod is ready, and the Deployment knows.
+    fn runs(&self) {
+        self.pod_is(&json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}));
+        self.has_ready(1);
+    }
+
+    fn has_ready(&self, ready: u64) {
+        wait("the Deployment counts its Pods", SOON, || {
+            let deployment = self.deployment();
+            deployment
+                .is_some_and(|found| found["status"]["readyReplicas"].as_u64().unwrap_or_default() == ready)
+        });
+    }
+
+    fn deployment(&self) -> Option<Value> {
+        WORLD.get([
+            "deployment",
+            self.name,
+            &format!("--namespace={}", self.namespace),
+        ])
+    }
+}
+
+/// A Lease as leader election writes it, renewed so many seconds ago.
+fn lease(namespace: &str, name: &str, leader: &str, ago: i64) {
+    let now = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(ago);
+    WORLD.apply(
+        &json!({
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"holderIdentity": format!("{leader}-6d4cf56db6-x7k2p_5f1a"), "leaseDurationSeconds": 15,
+                "renewTime": now.strftime("%Y-%m-%dT%H:%M:%S.000000Z").to_string()},
+        })
+        .to_string(),
+    );
+}
+
+/// An object of a custom type, already asked to go, `minutes` ago by the server's storage.
+fn going(plural: &str, group: &str, manifest: &Value, minutes: i64) {
+    let metadata = &manifest["metadata"];
+    let text = |field: &str| metadata[field].as_str().expect("it has a name and a namespace");
+    let (name, namespace) = (text("name"), text("namespace"));
+    WORLD.apply(&manifest.to_string());
+    super::told::delete(&WORLD, &format!("{plural}.{group}/{name}"), namespace);
+    let key = format!("/registry/{group}/{plural}/{namespace}/{name}");
+    let stored = WORLD.etcdctl(["get", "--print-value-only", &key]).success();
+    let mut stored: Value = serde_json::from_str(&stored).expect("custom objects are stored as JSON");
+    let then = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes);
+    stored["metadata"]["deletionTimestamp"] = then.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
+    WORLD.etcdctl(["put", &key, &stored.to_string()]).success();
+}

@@ -1,0 +1,127 @@
+//! A company's own operator, which no catalogue knows: found by its rights, its Lease and what it wrote.
+
+use serde_json::json;
+
+use super::{Operator, WORLD, going, lease};
+use crate::{
+    explain::{
+        taken_away::withstands_less,
+        told::{Told, goes, release, told},
+    },
+    harness::Namespace,
+    stuck::custom_type,
+};
+
+const GROUP: &str = "apps.acme-corp.example";
+
+/// A type, its operator with the usual rights, and an object that is going.
+fn world<'a>(namespace: &'a str, plural: &'a str, kind: &str, ns: &Namespace<'_>) -> (Operator<'a>, String) {
+    custom_type(&WORLD, GROUP, plural, kind);
+    let resources = json!([plural, format!("{plural}/status"), format!("{plural}/finalizers")]);
+    let operator = Operator {
+        namespace,
+        name: namespace,
+        labels: json!({"control-plane": namespace}),
+        group: GROUP,
+        resources,
+        verbs: json!(["get", "list", "watch", "update", "patch"]),
+    };
+    let finalizer = format!("{plural}.{GROUP}/finalizer");
+    going(
+        plural,
+        GROUP,
+        &json!({"apiVersion": format!("{GROUP}/v1"), "kind": kind,
+            "metadata": {"name": "one", "namespace": ns.name(), "finalizers": [finalizer]}}),
+        10,
+    );
+    (operator, finalizer)
+}
+
+#[test]
+fn its_operator_is_found_by_its_rights_and_let_run_again() {
+    let ns = WORLD.namespace("own");
+    let (operator, finalizer) = world("gizmo-operator", "gizmos", "Gizmo", &ns);
+    let target = format!("gizmos.{GROUP}/one");
+    let look = || -> Told { told(&WORLD, &target, ns.name()) };
+    operator.install();
+    operator.runs();
+    // Whoever deploys such objects may change them too, and runs: it is not their controller.
+    Operator {
+        namespace: "pipeline",
+        name: "pipeline",
+        labels: json!({"app": "pipeline"}),
+        resources: json!(["gizmos"]),
+        verbs: json!(["create", "patch"]),
+        ..operator
+    }
+    .install();
+    let story = look();
+    assert_eq!(story.verdict(&finalizer), "waiting", "{story}");
+    story
+        .says("It likely runs. Deployment gizmo-operator/gizmo-operator: 1 of 1 ready")
+        .never_says("pipeline")
+        .never_says("It is gone")
+        .never_advises("\"op\":\"remove\"");
+
+    let place = "--namespace=gizmo-operator";
+    WORLD
+        .kubectl(["scale", "deployment", "gizmo-operator", "--replicas=0", place])
+        .success();
+    operator.has_ready(0);
+    let story = look();
+    assert_eq!(story.verdict(&finalizer), "waiting", "{story}");
+    story
+        .has_root("Deployment gizmo-operator: is scaled to 0 replicas")
+        .says("Scaled down replica set")
+        .says("It was likely switched off")
+        .never_says("runs. ")
+        .is_careful();
+    withstands_less(&WORLD, &target, ns.name(), 24);
+    story.follow(&WORLD, "--replicas=1");
+    operator.runs();
+    look().says("It likely runs");
+    release(&WORLD, &target, ns.name());
+    goes(&WORLD, &target, ns.name());
+}
+
+#[test]
+fn a_lease_that_nobody_renews_and_rights_that_nobody_has_are_two_signs() {
+    let ns = WORLD.namespace("left");
+    let (_, finalizer) = world("gadget-operator", "gadgets", "Gadget", &ns);
+    let target = format!("gadgets.{GROUP}/one");
+    let story = told(&WORLD, &target, ns.name());
+    assert_eq!(story.verdict(&finalizer), "unknown", "{story}");
+    story
+        .says("no ServiceAccount may change")
+        .says("one sign and no proof")
+        .never_advises("\"op\":\"remove\"");
+
+    lease(
+        ns.name(),
+        &format!("8f2a3c.gadgets.{GROUP}"),
+        "gadget-operator",
+        3600,
+    );
+    let story = told(&WORLD, &target, ns.name());
+    assert_eq!(story.verdict(&finalizer), "orphaned", "{story}");
+    story.says("It is gone").says("ORPHANED OBJECTS").is_careful();
+    withstands_less(&WORLD, &target, ns.name(), 24);
+
+    // Renewed again, it is one of somebody who lives.
+    lease(
+        ns.name(),
+        &format!("8f2a3c.gadgets.{GROUP}"),
+        "gadget-operator",
+        1,
+    );
+    let story = told(&WORLD, &target, ns.name());
+    assert_eq!(story.verdict(&finalizer), "waiting", "{story}");
+    lease(
+        ns.name(),
+        &format!("8f2a3c.gadgets.{GROUP}"),
+        "gadget-operator",
+        3600,
+    );
+    told(&WORLD, &target, ns.name()).follow(&WORLD, "\"op\":\"remove\"");
+    goes(&WORLD, &target, ns.name());
+}

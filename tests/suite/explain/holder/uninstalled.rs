@@ -1,0 +1,79 @@
+//! Strimzi: uninstalled with its topics and their type left behind.
+
+use serde_json::json;
+
+use super::{WORLD, going, lease};
+use crate::{
+    explain::{
+        replayed::replayed,
+        taken_away::withstands_less,
+        told::{goes, told},
+    },
+    stuck::custom_type,
+};
+
+const FINALIZER: &str = "strimzi.io/topic-operator";
+const GROUP: &str = "kafka.strimzi.io";
+
+#[test]
+fn an_operator_is_gone_by_two_signs_and_not_by_one() {
+    let cluster = &*WORLD;
+    custom_type(cluster, GROUP, "kafkatopics", "KafkaTopic");
+    let crd = "crd/kafkatopics.kafka.strimzi.io";
+    let helm = [
+        "meta.helm.sh/release-name=kafka-operator",
+        "meta.helm.sh/release-namespace=kafka",
+    ];
+    cluster.kubectl(["annotate", crd, helm[0], helm[1]]).success();
+    let ns = cluster.namespace("kafka");
+    let (target, place) = ("kafkatopics.kafka.strimzi.io/payments", ns.name());
+    going(
+        "kafkatopics",
+        GROUP,
+        &json!({"apiVersion": "kafka.strimzi.io/v1", "kind": "KafkaTopic", "metadata": {"name": "payments",
+            "namespace": place, "labels": {"strimzi.io/cluster": "prod"}, "finalizers": [FINALIZER]}}),
+        30,
+    );
+
+    // Its account is still there: somebody may only have taken the Deployment away, to make it again.
+    ns.apply(
+        "
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: prod-entity-operator}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: prod-entity-operator}
+rules: [{apiGroups: [kafka.strimzi.io], resources: [kafkatopics, kafkatopics/status], verbs: [get, list, patch, update]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: prod-entity-operator}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: prod-entity-operator}
+subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
+",
+    );
+    let story = told(cluster, target, place);
+    assert_eq!(story.verdict(FINALIZER), "unknown", "{story}");
+    story
+        .says("which is one sign and no proof")
+        .never_says("It is gone")
+        .never_advises("\"op\":\"remove\"");
+
+    // Without it there are two signs.
+    let all = "serviceaccount,role,rolebinding";
+    ns.kubectl(["delete", all, "prod-entity-operator"]).success();
+    // What another program renews is no sign of life of this one.
+    lease(place, "somebody-else", "other", 1);
+    let story = told(cluster, target, place);
+    assert_eq!(story.verdict(FINALIZER), "orphaned", "{story}");
+    story
+        .says("It is gone")
+        .says("Helm release kafka-operator in namespace kafka")
+        .says("ORPHANED OBJECTS")
+        .never_says("It runs")
+        .is_careful();
+    replayed(cluster, target, place);
+    withstands_less(cluster, target, place, 24);
+    story.follow(cluster, "\"op\":\"remove\"");
+    goes(cluster, target, place);
+}

@@ -1,0 +1,335 @@
+//! What was left behind, though nobody is deleting it.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use super::json as report_of;
+use crate::{
+    explain::replayed::{assert_one_of, from, taken, timeless},
+    harness::{Cluster, End, Options},
+};
+
+/// Without a controller manager, so that things stay as the tests make them. Its part is played here by writing
+/// status, and by the bytes in etcd where the API server lets nobody choose a time.
+static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
+    let cluster = Cluster::with(&Options {
+        controller_manager: false,
+        ..Options::default()
+    });
+    let healthy = cluster.plugin(["scan"]).run().success();
+    assert!(
+        !healthy.contains("LEFT BEHIND") && !healthy.contains("Not known"),
+        "{healthy}"
+    );
+    forced_namespace(&cluster);
+    volumes(&cluster);
+    attachments(&cluster);
+    cluster
+});
+
+/// Scenario: somebody empties `spec.finalizers` while there are objects.
+fn forced_namespace(cluster: &Cluster) {
+    let objects: Vec<_> = (0..5)
+        .map(|at| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{at}, namespace: lost}}}}"))
+        .collect();
+    cluster.apply(&format!(
+        "{{apiVersion: v1, kind: Namespace, metadata: {{name: lost}}}}\n---\n{}",
+        objects.join("\n---\n")
+    ));
+    cluster.apply(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: held, namespace: lost, finalizers: [example.com/hold]}}",
+    );
+    cluster
+        .kubectl(["delete", "configmap", "held", "--namespace=lost", "--wait=false"])
+        .success();
+    cluster
+        .kubectl(["delete", "namespace", "lost", "--wait=false"])
+        .success();
+    let file = cluster.directory().join("finalize.json");
+    let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lost"}, "spec": {"finalizers": []}});
+    std::fs::write(&file, body.to_string()).expect("written");
+    cluster
+        .kubectl([
+            "replace",
+            "--raw=/api/v1/namespaces/lost/finalize",
+            &format!("--filename={}", file.display()),
+        ])
+        .success();
+    assert!(cluster.get(["namespace", "lost"]).is_none());
+}
+
+/// Volumes whose disks should be gone: of a driver that is gone, Failed, and still attached. Beside them one that was
+/// released just now, one that is in use, one that is to be kept, and one that is being deleted already.
+fn volumes(cluster: &Cluster) {
+    for (name, driver) in [
+        ("pv-gone", "gone.example.com"),
+        ("pv-fresh", "gone.example.com"),
+        ("pv-bound", "csi.example.com"),
+        ("pv-kept", "gone.example.com"),
+        ("pv-failed", "csi.example.com"),
+        ("pv-attached", "csi.example.com"),
+        ("pv-going", "gone.example.com"),
+    ] {
+        let policy = if name == "pv-kept" { "Retain" } else { "Delete" };
+        cluster.apply(&format!(
+            "
+apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: {name}, annotations: {{pv.kubernetes.io/provisioned-by: {driver}}}}}
+spec:
+  capacity: {{storage: 1Gi}}
+  accessModes: [ReadWriteOnce]
+  persistentVolumeReclaimPolicy: {policy}
+  csi: {{driver: {driver}, volumeHandle: disk-of-{name}}}
+  claimRef: {{apiVersion: v1, kind: PersistentVolumeClaim, namespace: default, name: {name}}}
+"
+        ));
+    }
+    for (name, phase) in [
+        ("pv-gone", "Released"),
+        ("pv-kept", "Released"),
+        ("pv-failed", "Failed"),
+        ("pv-attached", "Released"),
+        ("pv-going", "Released"),
+    ] {
+        let status = json!({"phase": phase, "lastPhaseTransitionTime": "2025-11-01T00:00:00Z"});
+        cluster.patch_status(["pv", name], &status);
+    }
+    // Being deleted, it is among the Terminating: said once is enough.
+    let held = r#"--patch={"metadata": {"finalizers": ["example.com/hold"]}}"#;
+    cluster
+        .kubectl(["patch", "pv", "pv-going", "--type=merge", held])
+        .success();
+    cluster
+        .kubectl(["delete", "pv", "pv-going", "--wait=false"])
+        .success();
+    cluster.patch_status(["pv", "pv-fresh"], &json!({"phase": "Released"}));
+    cluster.patch_status(["pv", "pv-bound"], &json!({"phase": "Bound"}));
+    cluster.apply("{apiVersion: v1, kind: Node, metadata: {name: node-1}}");
+    cluster.apply(
+        "{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: node-1}, \
+         spec: {drivers: [{name: csi.example.com, nodeID: node-1}]}}",
+    );
+}
+
+fn attachments(cluster: &Cluster) {
+    for (name, node, volume, created) in [
+        ("to-a-gone-node", "node-9", "pv-bound", "2025-11-01T00:00:00Z"),
+        (
+            "of-a-gone-volume",
+            "node-1",
+            "pv-of-yesterday",
+            "2025-11-01T00:00:00Z",
+        ),
+        ("in-order", "node-1", "pv-bound", "2025-11-01T00:00:00Z"),
+        ("holds", "node-1", "pv-attached", "2025-11-01T00:00:00Z"),
+        ("going", "node-9", "pv-bound", "2025-11-01T00:00:00Z"),
+    ] {
+        let finalizers = if name == "going" {
+            json!(["example.com/hold"])
+        } else {
+            json!([])
+        };
+        let object = json!({
+            "apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment",
+            "metadata": {"name": name, "uid": format!("uid-{name}"), "creationTimestamp": created, "finalizers": finalizers},
+            "spec": {"attacher": "csi.example.com", "nodeName": node, "source": {"persistentVolumeName": volume}},
+            "status": {"attached": true},
+        });
+        let key = format!("/registry/volumeattachments/{name}");
+        cluster
+            .etcdctl(["put", key.as_str(), object.to_string().as_str()])
+            .success();
+    }
+    cluster
+        .kubectl(["delete", "volumeattachment", "going", "--wait=false"])
+        .success();
+    // Of a node that is not there either, but made just now.
+    cluster.apply(
+        "{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: fresh}, \
+         spec: {attacher: csi.example.com, nodeName: node-8, source: {persistentVolumeName: pv-bound}}}",
+    );
+}
+
+fn first<'a>(left: &'a Value, part: &str) -> Vec<&'a str> {
+    let first = left[part]["first"].as_array().expect(part);
+    first
+        .iter()
+        .map(|one| one["name"].as_str().expect("a name"))
+        .collect()
+}
+
+#[test]
+fn everything_that_was_left_behind_is_named_with_its_reason_and_nothing_else_is() {
+    let report = report_of(CLUSTER.plugin(["scan", "-o", "json"]));
+    let left = &report["leftBehind"];
+    let namespaces = left["namespaces"].as_array().expect("known");
+    assert_eq!(namespaces.len(), 1, "{left:#}");
+    let lost = &namespaces[0];
+    assert_eq!((&lost["name"], &lost["objects"]), (&json!("lost"), &json!(6)));
+    assert_eq!(
+        lost["types"],
+        json!([{"resource": "configmaps", "objects": 6, "terminating": 1, "first": ["c0", "c1", "c2"]}])
+    );
+    assert_eq!(lost["next"], "kubectl finalizers explain configmaps held -n lost");
+    assert_eq!(first(left, "volumes"), ["pv-attached", "pv-failed", "pv-gone"]);
+    for (at, verdict, reason) in [
+        (
+            0,
+            "waiting",
+            "Released, and its disk disk-of-pv-attached is not deleted though its policy is Delete: VolumeAttachment holds \
+             says that it is still attached to node node-1",
+        ),
+        (
+            1,
+            "stalled",
+            "Failed, and its disk disk-of-pv-failed is not deleted though its policy is Delete: the provisioner of \
+             csi.example.com never tries again what is Failed",
+        ),
+        (
+            2,
+            "orphaned",
+            "Released, and its disk disk-of-pv-gone is not deleted though its policy is Delete: driver gone.example.com \
+             is not installed any more",
+        ),
+    ] {
+        let volume = &left["volumes"]["first"][at];
+        assert_eq!(
+            (&volume["verdict"], &volume["reason"]),
+            (&json!(verdict), &json!(reason))
+        );
+    }
+    assert_eq!(first(left, "attachments"), ["of-a-gone-volume", "to-a-gone-node"]);
+    assert_eq!(left["notKnown"], json!([]));
+    assert_eq!(report["totals"]["leftBehind"], 11);
+}
+
+#[test]
+fn the_table_says_what_to_do_at_every_width() {
+    for columns in [None, Some(40), Some(80), Some(200)] {
+        let mut plugin = CLUSTER.plugin(["scan"]).env("NO_COLOR", "1");
+        if let Some(columns) = columns {
+            plugin = plugin.stdout_to(End::Terminal(columns));
+        }
+        let out = plugin.run().success().replace('\r', "");
+        let words: Vec<_> = out.split_whitespace().collect();
+        let flat = words.join(" ");
+        for said in [
+            "LEFT BEHIND (11 objects): should be gone, and are not being deleted",
+            "6 objects in namespace lost 6 configmaps (c0, c1, c2 and 3 more) Namespace lost does not exist: it was finalized \
+             by force",
+            "kubectl create namespace lost",
+            "DATA LOSS if anything in it is still needed",
+            "look closer: kubectl finalizers explain pv/pv-gone",
+            "volume pv-of-yesterday does not exist any more",
+            "node node-9 does not exist any more",
+        ] {
+            assert!(flat.contains(said), "{columns:?}: {said}\n{out}");
+        }
+        for unsaid in ["pv-fresh", "pv-kept", "pv-going", "in-order", "fresh", "going"] {
+            let named = |word: &&str| word.ends_with(&format!("/{unsaid}"));
+            let left = flat.split("LEFT BEHIND").nth(1).unwrap();
+            assert!(!left.split(' ').any(|word| named(&word)), "{unsaid}: {out}");
+        }
+    }
+}
+
+#[test]
+fn it_does_not_count_as_stuck_and_filters_apply() {
+    let scan = |words: &[&str]| {
+        let words = ["scan"].iter().chain(words).copied();
+        CLUSTER.plugin(words).run()
+    };
+    // Nobody asked for its deletion, so a pipeline that waits for deletions does not wait for it.
+    let out = scan(&["pv", "--finalizer", "kubernetes.io/pv-protection", "--exit-code"]);
+    assert!(
+        out.code == 0 && out.stdout.contains("LEFT BEHIND (3 objects)"),
+        "{out}"
+    );
+    let left = |words: &[&str]| {
+        let words = ["scan", "-o", "json"].iter().chain(words).copied();
+        report_of(CLUSTER.plugin(words))["leftBehind"].clone()
+    };
+    assert_eq!(left(&["--terminating"]), Value::Null);
+    assert_eq!(left(&["nodes"]), Value::Null);
+    // Whether a namespace exists is known only if namespaces are read, all of them.
+    assert_eq!(left(&["pv"])["namespaces"], Value::Null);
+    assert_eq!(left(&["-l", "a=b"])["namespaces"], Value::Null);
+    assert_eq!(left(&["-l", "a=b"])["volumes"]["count"], 0);
+    let held = left(&["ns,cm", "--finalizer", "example.com/*"]);
+    assert_eq!(held["namespaces"][0]["objects"], 1, "{held:#}");
+    assert_eq!(left(&["pv", "--older-than", "1h"])["volumes"]["count"], 3);
+    assert_eq!(left(&["pv", "--older-than", "100000d"])["volumes"]["count"], 0);
+    // Named, the namespace is not needed.
+    assert_eq!(left(&["-n", "lost"])["namespaces"][0]["objects"], 6);
+    assert_eq!(left(&["-n", "default"])["namespaces"], json!([]));
+}
+
+#[test]
+fn what_may_not_be_read_is_not_called_empty() {
+    let user = CLUSTER
+        .user("sees-no-nodes-and-namespaces")
+        .may(
+            "get,list",
+            "configmaps,persistentvolumes,volumeattachments.storage.k8s.io",
+        )
+        .create();
+    let scan = |words: &[&str]| {
+        let words = ["scan"].iter().chain(words).copied();
+        CLUSTER.plugin(words).as_user(&user)
+    };
+    let report = report_of(scan(&["-o", "json"]));
+    let left = &report["leftBehind"];
+    assert_eq!(left["namespaces"], Value::Null);
+    let parts: Vec<_> = left["notKnown"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| (one["part"].as_str().unwrap(), one["reason"].as_str().unwrap()))
+        .collect();
+    assert_eq!(parts, [("namespaces", "Forbidden"), ("attachments", "Forbidden")]);
+    // Why a volume is left is weaker without the events; that it is left is seen.
+    assert_eq!(first(left, "volumes"), ["pv-attached", "pv-failed", "pv-gone"]);
+    assert_eq!(left["volumes"]["first"][2]["verdict"], "unknown");
+    let out = scan(&[]).run().success();
+    assert!(
+        out.contains(
+            "Not known whether there are objects in namespaces that do not exist, or attachments to nodes"
+        ),
+        "{out}"
+    );
+    // All that was asked for was listed, and yet it is not known that all is well.
+    let out = scan(&["volumeattachments"]).run().success();
+    assert!(
+        out.contains("Not known whether there are attachments to nodes"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_snapshot_says_the_same() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = taken(&CLUSTER, &folder, "", "");
+    for line in [
+        "scan -o json",
+        "scan -n lost -o json",
+        "scan -n default -o json",
+        "scan -n no-such -o json",
+        "scan pv -o json",
+        "scan ns,cm --finalizer example.com/* -o json",
+        "scan pv --older-than 1h -o json",
+        "scan --terminating -o json",
+        "scan",
+    ] {
+        let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+        let live = CLUSTER.plugin(words.clone()).run().success();
+        let saved = from(&file, words);
+        // The table says how long the reading took, and a file was not read for any time.
+        let took = |text: &str| {
+            let lines = text.lines().filter(|line| !line.contains(" types, "));
+            timeless(&lines.collect::<Vec<_>>().join("\n"))
+        };
+        assert_one_of(&took(&saved), &took(&live), &took(&live));
+    }
+}
