@@ -4,6 +4,8 @@
 //! deleted, only where the diagnosis says that nobody will keep it, and only at a cost that was accepted by its name.
 //! What the diagnosis does not know counts against removing, never for it.
 
+use std::collections::BTreeSet;
+
 use super::{
     Action, Cost, Plan, Refusal, Request, Seen,
     model::{in_metadata, named, others},
@@ -13,9 +15,6 @@ use crate::{
     object::{Finalizer, List},
     snapshot::{Gap, What},
 };
-
-/// Gaps are named up to so many.
-const NAMED: usize = 3;
 
 /// The plan to take `name` out of the object, or why not.
 pub fn remove(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
@@ -116,21 +115,29 @@ fn is_told_by_the_dry_run(gap: &Gap) -> bool {
 
 /// Without enough evidence for a verdict it counts whether all of it was seen: a gap may hide whoever is at work.
 fn unknown(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
-    let gaps = seen
-        .diagnosis
-        .gaps
-        .iter()
-        .filter(|gap| !is_told_by_the_dry_run(gap));
-    let texts: Vec<_> = gaps.take(NAMED).map(in_words).collect();
-    if !texts.is_empty() {
-        return Err(seen.refuse(
-            format!(
-                "unknown: {}. Not everything could be read: {}",
-                wait.says,
-                texts.join("; ")
-            ),
-            "what the verdict depends on can be read",
-        ));
+    let gaps = seen.diagnosis.gaps.iter();
+    let unread: BTreeSet<_> = gaps
+        .filter(|gap| !is_told_by_the_dry_run(gap))
+        .map(name)
+        .collect();
+    if unread.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let unread: Vec<_> = unread.into_iter().collect();
+    Err(seen.refuse(
+        format!(
+            "unknown: {}. Not read, or not in full: {}",
+            wait.says,
+            unread.join(", ")
+        ),
+        "what the verdict depends on can be read; kubectl finalizers explain says why it was not",
+    ))
+}
+
+/// What was not read, without why.
+fn name(gap: &Gap) -> String {
+    match &gap.what {
+        What::Type { name, .. } | What::TypeIn { name, .. } => name.clone(),
+        _ => in_words(gap),
+    }
 }

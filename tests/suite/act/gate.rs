@@ -118,7 +118,7 @@ fn pass(
         }
         let _ = to_client.shutdown(Shutdown::Both);
     });
-    let mut bytes = [0; 65536];
+    let mut bytes = vec![0; 65536];
     while let Ok(read @ 1..) = client.read(&mut bytes) {
         let text = String::from_utf8_lossy(&bytes[..read]);
         let line = text.lines().next().unwrap_or_default();
