@@ -96,3 +96,33 @@ pub fn added_by<'a>(object: &'a Object, finalizer: &str) -> Option<(&'a str, &'a
         Some((field("manager")?, field("time").unwrap_or_default()))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::added_by;
+    use crate::snapshot::facts::{Object, Resource};
+
+    #[test]
+    fn who_added_a_finalizer_stands_in_managed_fields() {
+        let owns = |manager: &str, name: &str| {
+            json!({"manager": manager, "time": "2026-01-01T00:00:00Z",
+                "fieldsV1": {"f:metadata": {"f:finalizers": {format!("v:\"{name}\""): {}}}}})
+        };
+        let object = Object {
+            resource: Resource::new("", "configmaps"),
+            kind: "ConfigMap".into(),
+            api_version: "v1".into(),
+            value: json!({"metadata": {"managedFields": [
+                {"manager": "kubectl", "fieldsV1": {"f:data": {}}},
+                owns("operator", "x.test/hold"),
+            ]}}),
+        };
+        assert_eq!(
+            added_by(&object, "x.test/hold"),
+            Some(("operator", "2026-01-01T00:00:00Z"))
+        );
+        assert_eq!(added_by(&object, "x.test/else"), None);
+    }
+}

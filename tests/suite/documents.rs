@@ -129,6 +129,7 @@ fn each_promise_of_safety_names_tests_that_exist() {
         "tests/suite",
         "tests/suite/act",
         "tests/suite/scan",
+        "src/act",
         "src/plan",
         "src/run/guarded",
     ] {

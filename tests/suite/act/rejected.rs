@@ -2,7 +2,11 @@
 
 use serde_json::json;
 
-use super::{Case, HOLD, guards::refused};
+use super::{
+    Case, HOLD,
+    gate::{Fate, Gate},
+    guards::refused,
+};
 use crate::{
     explain::told::{SOON, delete},
     harness::{Cluster, wait},
@@ -132,4 +136,70 @@ fn a_schema_that_the_object_no_longer_meets_is_named() {
     ];
     let out = refused(&case, case.run(&words), "the object is valid again");
     super::says(&out, "names begin with x");
+}
+
+/// A policy that puts the finalizer back into every update of the objects in this namespace.
+fn puts_back(case: &Case<'_>) -> String {
+    let name = case.cluster.unique("puts-back");
+    let api = "admissionregistration.k8s.io/v1";
+    let matching = json!({
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": case.ns.name()}},
+        "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["UPDATE"]}],
+    });
+    let patch = format!("[JSONPatch{{op: 'add', path: '/metadata/finalizers', value: ['{HOLD}']}}]");
+    let policy = json!({"apiVersion": api, "kind": "MutatingAdmissionPolicy", "metadata": {"name": name},
+        "spec": {"failurePolicy": "Fail", "reinvocationPolicy": "Never", "matchConstraints": matching,
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}]}});
+    let binding = json!({"apiVersion": api, "kind": "MutatingAdmissionPolicyBinding", "metadata": {"name": name},
+        "spec": {"policyName": name}});
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [policy, binding]});
+    case.cluster.apply(&list.to_string());
+    wait("the policy is in force", SOON, || {
+        let patch = r#"{"metadata":{"finalizers":null}}"#;
+        let words = [
+            "patch",
+            "configmap",
+            "held",
+            "--type=merge",
+            "--dry-run=server",
+            "-o=json",
+            "-p",
+            patch,
+        ];
+        case.ns.kubectl(words).success().contains(HOLD)
+    });
+    name
+}
+
+fn away(cluster: &Cluster, policy: &str) {
+    for kind in ["mutatingadmissionpolicybinding", "mutatingadmissionpolicy"] {
+        cluster.kubectl(["delete", kind, policy]).success();
+    }
+}
+
+#[test]
+fn somebody_who_puts_it_back_is_noticed_before() {
+    let case = Case::held(Cluster::shared(), "put-back", &[HOLD]);
+    let policy = puts_back(&case);
+    refused(&case, case.remove(&["--plan"]), "puts the finalizer back");
+    away(case.cluster, &policy);
+}
+
+#[test]
+fn somebody_who_puts_it_back_is_noticed_afterwards() {
+    let case = Case::held(Cluster::shared(), "came-back", &[HOLD]);
+    let gate = Gate::before(case.cluster, Fate::Held);
+    let digest = case.digest();
+    let run = case.remove(&["--confirm", &digest, gate.flag()]).spawn();
+    gate.arrived(1);
+    let policy = puts_back(&case);
+    gate.open();
+    let out = run.finish();
+    assert_eq!(out.code, 1, "{out}");
+    super::says(
+        &out,
+        "example.com/hold is on it again: nobody is on record for it",
+    );
+    assert_eq!(case.noted(), ["sending", "failed"]);
+    away(case.cluster, &policy);
 }
