@@ -55,13 +55,7 @@ fn one<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> 
         "safer",
         safer.map(|step| (step.text.clone(), step.command.as_deref())),
     )?;
-    sheet.steps(
-        "request",
-        [(
-            "as kubectl would send it:".to_owned(),
-            Some(line.command.as_str()),
-        )],
-    )
+    sheet.command("request", "as kubectl would send it:", &line.command)
 }
 
 fn cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {

@@ -97,8 +97,10 @@ fn nothing_left(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Resul
                 "these API groups do not answer, so what is left of their types is not known: {}",
                 silent.join(", ")
             ),
-            "they answer again, or their APIService is deleted because its product is gone; the namespace then most \
-             often goes by itself",
+            format!(
+                "they answer again, or their APIService is deleted because its product is gone; then the namespace most \
+                 often goes by itself. How: kubectl finalizers explain ns/{name}"
+            ),
         ));
     }
     let query = Query::Content {

@@ -61,7 +61,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     let address = server.connected.server.clone();
     let receipts = Receipts::new(place.receipts, user, address, Timestamp::now());
     if !prepared.refused.is_empty() || prepared.failed {
-        note_refusals(asked, &prepared, &digest, &receipts);
+        note_refusals(asked, &prepared, &receipts);
         return Ok(ended(&prepared));
     }
     let mut carrier = Carrier {
@@ -118,14 +118,15 @@ fn ended(prepared: &Prepared) -> Exit {
 }
 
 /// A receipt of what was refused. It is no reason for anything else, so its own failure is only said.
-fn note_refusals(asked: &Guarded, prepared: &Prepared, digest: &str, receipts: &Receipts) {
+fn note_refusals(asked: &Guarded, prepared: &Prepared, receipts: &Receipts) {
+    let finalizer = asked.wanted.finalizer();
     for refusal in &prepared.refused {
         let receipt = Receipt {
             what: "refused",
             verb: asked.wanted.action().word(),
             target: &refusal.target,
-            finalizer: None,
-            digest: Some(digest),
+            finalizer: finalizer.as_ref(),
+            digest: None,
             request: None,
             consequence: None,
             backup: None,

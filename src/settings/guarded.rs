@@ -7,6 +7,7 @@ use crate::{
     cli::{ConnectionArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs},
     error::Error,
     knowledge::{Consequence, Knowledge},
+    object::{Finalizer, List},
     plan::Action,
 };
 
@@ -54,6 +55,21 @@ impl Wanted {
             Wanted::Finalize => Action::Finalize,
             Wanted::Nudge => Action::Nudge,
         }
+    }
+}
+
+impl Wanted {
+    /// What is to be taken out.
+    pub fn finalizer(&self) -> Option<Finalizer> {
+        let (list, name) = match self {
+            Wanted::Remove(name) => (List::Metadata, name.as_str()),
+            Wanted::Finalize => (List::Spec, "kubernetes"),
+            Wanted::Nudge => return None,
+        };
+        Some(Finalizer {
+            list,
+            name: name.to_owned(),
+        })
     }
 }
 

@@ -21,6 +21,10 @@ pub(super) fn plan(asked: &Guarded, server: &str, digest: &str, prepared: &Prepa
         .iter()
         .map(|item| (item.plan.clone(), item.plan.request.as_kubectl(&item.object)))
         .collect();
+    if lines.is_empty() && prepared.refused.is_empty() && asked.format == PlanFormat::Table {
+        // That nothing was found is said already.
+        return Ok(());
+    }
     let fine = prepared.refused.is_empty() && !prepared.failed && !lines.is_empty();
     let report = PlanReport::new(
         asked.wanted.action(),

@@ -56,11 +56,9 @@ spec:
     for accept in [&[][..], &["--accept=data-loss"]] {
         refused(&case, case.run(&[&words[..], accept].concat()), "in-use");
     }
-    assert!(
-        case.noted().iter().all(|what| what == "refused"),
-        "{:?}",
-        case.noted()
-    );
+    let receipts = case.receipts();
+    assert_eq!(case.noted(), ["refused", "refused"]);
+    assert_eq!(receipts[0]["finalizer"]["name"], "kubernetes.io/pvc-protection");
 }
 
 #[test]
@@ -220,4 +218,13 @@ fn what_may_not_be_seen_is_not_removed() {
         .success();
     super::digest(&plan);
     crate::explain::told::release(cluster, "challenge/c", case.ns.name());
+}
+
+#[test]
+fn what_does_not_exist_is_an_error_and_no_refusal() {
+    let case = Case::empty(Cluster::shared(), "nothing");
+    let out = case.remove(&["--plan"]).run();
+    assert_eq!(out.code, 1, "{out}");
+    assert!(out.stdout.is_empty(), "{out}");
+    super::says(&out, "does not exist");
 }
