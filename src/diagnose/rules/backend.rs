@@ -61,7 +61,10 @@ fn behind(service: &Object, port: i64, view: &View<'_>) -> (String, bool) {
     match view.list("discovery.k8s.io", "endpointslices", service.namespace()) {
         Err(missing) => {
             let why = missing.in_words();
-            (format!("exists; whether it has ready endpoints is not known: {why}"), false)
+            (
+                format!("exists, and whether it has ready endpoints is not known: {why}"),
+                false,
+            )
         }
         Ok(slices) if slices.iter().any(|slice| serves(slice, service.name())) => (
             "exists and has ready endpoints, so see its certificate (caBundle), and whether the API server reaches it"

@@ -117,8 +117,18 @@ pub(super) fn of_clone(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -
 /// A snapshot that a claim is being restored from.
 pub(super) fn of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let (holder, whose) = match driver_of(snapshot, view) {
-        Some(driver) => (Holder::sidecar(snapshot, finalizer, driver, view), driver),
-        None => (Holder::of(snapshot, finalizer, None, view), "its driver"),
+        Ok(Some(driver)) => (
+            Holder::sidecar(snapshot, finalizer, driver, view),
+            driver.to_owned(),
+        ),
+        Ok(None) => (
+            Holder::of(snapshot, finalizer, None, view),
+            "its driver".to_owned(),
+        ),
+        Err(missing) => (
+            Holder::of(snapshot, finalizer, None, view),
+            format!("its driver (which one is not known: {})", missing.in_words()),
+        ),
     };
     let says = format!(
         "removed by the csi-provisioner of {whose}{}, once no claim that is restored from this snapshot is Pending",
@@ -146,22 +156,17 @@ pub(super) fn of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'
 }
 
 /// The driver that took the snapshot, which its content names, or its class where the content is gone already.
-fn driver_of<'a>(snapshot: &Object, view: &View<'a>) -> Option<&'a str> {
-    let look = |plural: &str, field: &str| {
-        let name = snapshot.text(field);
-        (!name.is_empty())
-            .then(|| view.object(SNAPSHOTS, plural, "", name))
-            .transpose()
+fn driver_of<'a>(snapshot: &Object, view: &View<'a>) -> Result<Option<&'a str>, Missing> {
+    let look = |plural: &str, field: &str| match snapshot.text(field) {
+        "" => Ok(None),
+        name => view.object(SNAPSHOTS, plural, "", name),
     };
-    let content = look("volumesnapshotcontents", "/status/boundVolumeSnapshotContentName").ok()?;
-    let driver = match content.flatten() {
+    let driver = match look("volumesnapshotcontents", "/status/boundVolumeSnapshotContentName")? {
         Some(content) => content.text("/spec/driver"),
-        None => look("volumesnapshotclasses", "/spec/volumeSnapshotClassName")
-            .ok()?
-            .flatten()?
-            .text("/driver"),
+        None => look("volumesnapshotclasses", "/spec/volumeSnapshotClassName")?
+            .map_or("", |class| class.text("/driver")),
     };
-    Some(driver).filter(|driver| !driver.is_empty())
+    Ok(Some(driver).filter(|driver| !driver.is_empty()))
 }
 
 fn made_from(

@@ -227,6 +227,7 @@ fn its_bytes_are_damaged_and_are_deleted_unread() {
         .etcdctl(["put", "/registry/podtemplates/damaged/t", "rubbish"])
         .success();
     delete(cluster, "ns/damaged", "");
+    condition(cluster, "damaged", "NamespaceDeletionContentFailure", "True");
     let story = told(cluster, "ns/damaged", "");
     withstands_less(cluster, "ns/damaged", "", for_all_types(cluster));
     assert_eq!(story.verdict("kubernetes"), "failing");
