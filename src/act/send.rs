@@ -51,7 +51,7 @@ pub async fn send(server: &Server, plan: &Plan) -> Written {
 
 /// Whether the object still has what was to be taken out, by the server's answer: a mutating webhook may have put it
 /// back, and such a request succeeds.
-pub(super) fn is_still_on(metadata: &serde_json::Value, plan: &Plan) -> bool {
+fn is_still_on(metadata: &serde_json::Value, plan: &Plan) -> bool {
     let (Action::Remove, Some(finalizer)) = (plan.action, &plan.finalizer) else {
         return false;
     };

@@ -56,9 +56,7 @@ impl Wanted {
             Wanted::Nudge => Action::Nudge,
         }
     }
-}
 
-impl Wanted {
     /// What is to be taken out.
     pub fn finalizer(&self) -> Option<Finalizer> {
         let (list, name) = match self {

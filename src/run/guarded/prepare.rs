@@ -8,7 +8,6 @@ use crate::{
     diagnose::Diagnosis,
     error::Error,
     knowledge::Knowledge,
-    object::ObjectRef,
     plan::{self, Action, Plan, Refusal, Seen, veto},
     run::{
         complain, explain,
@@ -109,9 +108,8 @@ impl Preparing<'_> {
                 Err(refusal) => return prepared.refused.push(refusal),
             };
             match self.accepts(&plan).await {
-                Ok(Trial::Fine) => return prepared.items.push(Item { object, plan }),
-                Ok(Trial::Changed(_)) => {}
-                Ok(trial) => return prepared.refused.push(rejected(reference, &trial)),
+                Ok(true) => return prepared.items.push(Item { object, plan }),
+                Ok(false) => {}
                 Err(refusal) => return prepared.refused.push(refusal),
             }
             match self.again(&object, &mut prepared.facts).await {
@@ -155,8 +153,9 @@ impl Preparing<'_> {
         }
     }
 
-    /// What the server says: whether the user may, and a dry run of the very request.
-    async fn accepts(&mut self, plan: &Plan) -> Result<Trial, Refusal> {
+    /// What the server says: whether the user may, and a dry run of the very request. False if the object is no longer
+    /// the one that the plan is for.
+    async fn accepts(&mut self, plan: &Plan) -> Result<bool, Refusal> {
         let (verb, subresource) = match plan.action {
             Action::Remove | Action::Nudge => ("patch", ""),
             Action::Finalize => ("update", "finalize"),
@@ -178,15 +177,32 @@ impl Preparing<'_> {
             (may, try_out(server, plan).await)
         };
         let Some((may, trial)) = self.watch.over(doing, asking).await else {
-            return Ok(Trial::Unanswered("stopped".into()));
+            return Err(refuse("stopped".into(), "it is not stopped".into()));
         };
-        match may {
-            Ok(Err(reason)) => Err(refuse(
+        // Who answers neither question answers no request either; the trial says more.
+        if let Ok(Err(reason)) = may {
+            return Err(refuse(
                 format!("you may not {verb} {what} {}{}", target.name, because(&reason)),
                 format!("somebody grants you {verb} on {what}, or does it"),
+            ));
+        }
+        match trial {
+            Trial::Fine => Ok(true),
+            Trial::Changed(_) => Ok(false),
+            Trial::Refused(message) => Err(refuse(
+                format!("the server would refuse it: {message}"),
+                veto(&message),
             )),
-            // Who answers neither question answers no request either; the trial says more.
-            Ok(Ok(())) | Err(_) => Ok(trial),
+            Trial::PutBack => Err(refuse(
+                "a mutating webhook or policy puts the finalizer back while it is taken out".into(),
+                "whoever runs it agrees; kubectl get mutatingwebhookconfigurations,mutatingadmissionpolicies shows which \
+                 there are"
+                    .into(),
+            )),
+            Trial::Unanswered(why) => Err(refuse(
+                format!("the server did not answer a dry run of it: {why}"),
+                "it answers; a request that cannot be tried out is not sent".into(),
+            )),
         }
     }
 
@@ -212,26 +228,5 @@ fn because(reason: &str) -> String {
         String::new()
     } else {
         format!(" ({reason})")
-    }
-}
-
-/// What the dry run came to, as a refusal.
-fn rejected(target: ObjectRef, trial: &Trial) -> Refusal {
-    let (why, needs) = match trial {
-        Trial::Refused(message) => (format!("the server would refuse it: {message}"), veto(message)),
-        Trial::PutBack => (
-            "a mutating webhook puts the finalizer back while it is taken out".into(),
-            "that webhook agrees; kubectl get mutatingwebhookconfigurations shows which there are".into(),
-        ),
-        Trial::Unanswered(why) => (
-            format!("the server did not answer a dry run of it: {why}"),
-            "it answers; a request that cannot be tried out is not sent".into(),
-        ),
-        Trial::Fine | Trial::Changed(_) => (String::new(), String::new()),
-    };
-    Refusal {
-        target: target.into(),
-        why,
-        needs,
     }
 }

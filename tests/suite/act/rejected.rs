@@ -181,7 +181,7 @@ fn away(cluster: &Cluster, policy: &str) {
 fn somebody_who_puts_it_back_is_noticed_before() {
     let case = Case::held(Cluster::shared(), "put-back", &[HOLD]);
     let policy = puts_back(&case);
-    refused(&case, case.remove(&["--plan"]), "puts the finalizer back");
+    refused(&case, case.remove(&["--plan"]), "policy puts the finalizer back");
     away(case.cluster, &policy);
 }
 
