@@ -1,8 +1,12 @@
 //! What can be typed: words and their help, nothing else. What the words mean is in [`crate::settings`].
 
+mod guarded;
+
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+pub use self::guarded::{FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs};
 
 /// Tells why Kubernetes objects will not go away, what they really wait for, and what forcing them would cost.
 #[derive(Debug, Parser)]
@@ -73,6 +77,19 @@ pub enum Verb {
     /// The file holds what was read of every object that is being deleted, the metadata of those that have finalizers,
     /// what could not be read, and the time. It never holds data of a Secret or ConfigMap.
     Snapshot(SnapshotArgs),
+    /// Take one finalizer out of an object that is being deleted, once confirmed
+    ///
+    /// Shows a plan first, and refuses where the finalizer protects something that is in use, where its holder is at work, and where not enough
+    /// could be read to know. What it costs must be accepted by its name. The objects are saved to files first.
+    Remove(RemoveArgs),
+    /// Take `kubernetes` out of the spec.finalizers of an empty Namespace
+    ///
+    /// Refuses while anything is left in the namespace or any type cannot be listed there.
+    Finalize(FinalizeArgs),
+    /// Touch an object that is being deleted, so that its controllers look again
+    ///
+    /// Sets an annotation that nobody reads, and watches for half a minute whether somebody acts.
+    Nudge(NudgeArgs),
 }
 
 /// Words of `snapshot`.

@@ -59,6 +59,14 @@ pub enum Error {
         /// Every mistake of every file.
         mistakes: Vec<Mistake>,
     },
+    /// A guard refused to act.
+    #[error("{message}")]
+    Refused {
+        /// What was refused, and why.
+        message: String,
+        /// What would have to be true.
+        hint: Option<String>,
+    },
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
@@ -90,9 +98,10 @@ impl Error {
     /// The line that says what to try, if there is one.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Error::Usage { hint, .. } | Error::Config { hint, .. } | Error::Server { hint, .. } => {
-                hint.as_deref()
-            }
+            Error::Usage { hint, .. }
+            | Error::Config { hint, .. }
+            | Error::Server { hint, .. }
+            | Error::Refused { hint, .. } => hint.as_deref(),
             Error::Knowledge { .. } => Some("every key and word: knowledge/README.md"),
             Error::Read { .. } | Error::Write { .. } | Error::Output(_) => None,
         }

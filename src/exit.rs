@@ -48,6 +48,7 @@ impl From<&Error> for Exit {
     fn from(error: &Error) -> Self {
         match error {
             Error::Usage { .. } => Exit::Usage,
+            Error::Refused { .. } => Exit::Refused,
             Error::Output(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
             _ => Exit::Failed,
         }

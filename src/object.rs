@@ -1,6 +1,6 @@
 //! Names of things: types, objects, and the moments that matter to them. No behaviour beyond naming.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,18 @@ impl ResourceType {
     /// Whether this is `plural` in `group`.
     pub fn is(&self, group: &str, plural: &str) -> bool {
         self.group == group && self.plural == plural
+    }
+}
+
+/// Percent-encodes all but the unreserved characters of RFC 3986.
+pub fn escape(text: &str, into: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            into.push(byte.into());
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(into, "%{byte:02X}");
+        }
     }
 }
 

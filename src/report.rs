@@ -7,6 +7,8 @@ pub mod explain;
 pub mod finalizer;
 pub mod gaps;
 pub mod left;
+pub mod outcome;
+pub mod plan;
 mod reason;
 pub mod scan;
 
@@ -17,7 +19,7 @@ use serde::Serialize;
 
 pub use self::{
     catalog::CatalogReport, explain::ExplainReport, finalizer::FinalizersReport, gaps::GapReport,
-    scan::ScanReport,
+    outcome::OutcomeReport, plan::PlanReport, scan::ScanReport,
 };
 use crate::{
     diagnose::Verdict,

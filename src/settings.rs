@@ -3,6 +3,7 @@
 
 mod catalog;
 mod explain;
+mod guarded;
 mod snapshot;
 
 use std::{path::PathBuf, time::Duration};
@@ -19,6 +20,7 @@ use crate::{
 pub use self::{
     catalog::Catalog,
     explain::{Asked, Explain, Place, Target},
+    guarded::{Guarded, Wanted},
     snapshot::Snapshot,
 };
 

@@ -3,13 +3,14 @@
 use std::{
     cell::RefCell,
     collections::HashSet,
-    fmt::Write as _,
     hash::{BuildHasher as _, RandomState},
     time::Duration,
 };
 
 use http::StatusCode;
 use tokio::time::Instant;
+
+pub(super) use crate::object::escape;
 
 use super::{
     decode,
@@ -297,16 +298,4 @@ pub(super) fn collection_path(ty: &ResourceType, version: &str, namespace: Optio
         escaped
     });
     ty.path(version, namespace.as_deref())
-}
-
-/// Percent-encodes all but the unreserved characters of RFC 3986.
-pub(super) fn escape(text: &str, into: &mut String) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            into.push(byte.into());
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(into, "%{byte:02X}");
-        }
-    }
 }

@@ -1,4 +1,5 @@
-//! The only place that talks to an API server: connect, discover, list, decode.
+//! The only place that talks to an API server: connect, discover, list, decode. What is to be written is handed to it
+//! by [`crate::act`], and by nobody else.
 
 mod ask;
 pub mod connect;
@@ -9,12 +10,15 @@ mod list;
 mod request;
 mod rights;
 mod scan;
+mod write;
 
 pub use self::{
     ask::{answer, answer_and_tell, first_look, names},
     each::each,
     request::Server,
+    rights::{may, myself},
     scan::{Progress, Reading, scan},
+    write::Written,
 };
 
 /// Requests under way at once. kube speaks HTTP/1.1, so each is a connection with a TLS handshake of its own;

@@ -1,4 +1,4 @@
-//! One GET: its time limit, its few retries, and what a failure means.
+//! One request: its time limit, its few retries, and what a failure means.
 //!
 //! kube retries 503 for minutes by default, for every verb. A dead aggregated API answers 503, and is the
 //! classic reason why a namespace hangs, so that is switched off and this is what happens instead.
@@ -142,13 +142,13 @@ struct StatusCause {
 impl Server {
     /// GETs `path`, trying again where that is polite and useful.
     pub(super) async fn get(&self, path: &str, accept: &'static str) -> Result<Answer, Failure> {
-        self.retrying(|| self.once(http::Method::GET, path, accept, Vec::new()))
+        self.retrying(|| self.once(http::Method::GET, path, accept, WHOLE, Vec::new()))
             .await
     }
 
     /// POSTs a review: a question that the server answers and does not store.
     pub(super) async fn review(&self, path: &str, body: Vec<u8>) -> Result<Answer, Failure> {
-        self.retrying(|| self.once(http::Method::POST, path, WHOLE, body.clone()))
+        self.retrying(|| self.once(http::Method::POST, path, WHOLE, WHOLE, body.clone()))
             .await
     }
 
@@ -184,14 +184,16 @@ impl Server {
         }
     }
 
-    async fn once(
+    /// Sends once, whatever comes of it.
+    pub(super) async fn once(
         &self,
         method: http::Method,
         path: &str,
         accept: &'static str,
+        content_type: &'static str,
         body: Vec<u8>,
     ) -> Result<Answer, Failure> {
-        let whole = self.send(method, path, accept, body);
+        let whole = self.send(method, path, accept, content_type, body);
         match self.connected.request_timeout {
             None => whole.await,
             Some(limit) => timeout(limit, whole)
@@ -205,13 +207,14 @@ impl Server {
         method: http::Method,
         path: &str,
         accept: &'static str,
+        content_type: &'static str,
         body: Vec<u8>,
     ) -> Result<Answer, Failure> {
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header(header::ACCEPT, accept)
-            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::CONTENT_TYPE, content_type)
             .body(Body::from(body))
             .map_err(|error| Failure::Body(format!("{path} is not a path: {error}")))?;
         let response = self

@@ -4,10 +4,13 @@
 use std::cell::Cell;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::request::{Failure, Server, or_default};
-use crate::object::ResourceType;
+use crate::{
+    object::{ObjectRef, ResourceType},
+    snapshot::Why,
+};
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
@@ -104,4 +107,49 @@ impl Rights {
                 && rule.resource_names.is_empty()
         })
     }
+}
+
+const ACCESS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const MYSELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+
+/// Whether the user, or whom the user acts as, may do `verb` to this object; an authorizer's reason if not. Where the
+/// question itself gets no answer, that is the failure.
+pub async fn may(
+    server: &Server,
+    verb: &str,
+    object: &ObjectRef,
+    subresource: &str,
+) -> Result<Result<(), String>, Why> {
+    let plural = object.type_name.split('.').next().unwrap_or_default();
+    let question = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {
+            "verb": verb, "group": object.group(), "resource": plural, "subresource": subresource,
+            "namespace": object.namespace, "name": object.name,
+        }},
+    });
+    let answer = server
+        .review(ACCESS, question.to_string().into_bytes())
+        .await
+        .map_err(|failure| failure.why())?;
+    let answer: Value =
+        serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
+    let status = &answer["status"];
+    Ok(match status["allowed"].as_bool() {
+        Some(true) => Ok(()),
+        _ => Err(status["reason"].as_str().unwrap_or_default().to_owned()),
+    })
+}
+
+/// Who the server takes us for; none where it does not say, as before Kubernetes 1.28.
+pub async fn myself(server: &Server) -> Option<String> {
+    let question = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+    let answer = server
+        .review(MYSELF, question.to_string().into_bytes())
+        .await
+        .ok()?;
+    let answer: Value = serde_json::from_slice(&answer.body).ok()?;
+    let name = answer.pointer("/status/userInfo/username")?.as_str()?;
+    Some(name.to_owned())
 }

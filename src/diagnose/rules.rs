@@ -55,6 +55,8 @@ mod volume;
 mod weaker;
 mod zombie;
 
+pub use catalogued::filled;
+
 use super::{
     complaint::complaints,
     model::{Blocker, Finding, Safety, Step, Verdict},

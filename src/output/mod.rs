@@ -5,6 +5,7 @@ pub mod explain;
 pub mod finalizer;
 pub mod json;
 pub mod name;
+pub mod plan;
 pub mod safe;
 pub mod scan;
 pub mod sheet;

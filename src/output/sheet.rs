@@ -132,6 +132,13 @@ impl<'a, W: Write> Sheet<'a, W> {
         Ok(())
     }
 
+    /// A label, a text, and below it a command.
+    pub fn command(&mut self, label: &str, text: &str, command: &str) -> io::Result<()> {
+        self.fact(label, text)?;
+        let indent = " ".repeat(self.margin);
+        writeln!(self.out, "{indent}{}", harmless(command))
+    }
+
     fn set(&mut self, label: &str, text: &str, hanging: usize) -> io::Result<()> {
         let lines: Vec<_> = self.lines(text, hanging).collect();
         self.write(label, lines, hanging)

@@ -91,7 +91,7 @@ fn only_a_type(resource: &str) -> Error {
 
 /// What the API server takes for no name of an object, whatever its type; what is left is the type's own affair
 /// (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). Such a name would lead to another path.
-fn no_name(name: &str) -> Option<&'static str> {
+pub(super) fn no_name(name: &str) -> Option<&'static str> {
     match name {
         "" => Some("there is no name behind the slash"),
         "." | ".." => Some("no object is called that"),
@@ -101,7 +101,7 @@ fn no_name(name: &str) -> Option<&'static str> {
     }
 }
 
-fn not_a_name(resource: &str, name: &str, why: &str) -> Error {
+pub(super) fn not_a_name(resource: &str, name: &str, why: &str) -> Error {
     let kind = word(resource, "TYPE");
     Error::Usage {
         message: format!("{resource}/{name}: {why}"),

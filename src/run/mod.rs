@@ -3,6 +3,7 @@
 
 mod catalog;
 mod explain;
+mod guarded;
 mod knowledge;
 mod look;
 mod progress;
@@ -41,6 +42,20 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
             let knowledge = knowledge::load(&cli.knowledge)?;
             let snapshot = settings::Snapshot::new(words, cli.connection, &knowledge)?;
             snapshot::run(&snapshot, &knowledge)
+        }
+        Verb::Remove(words) => {
+            let knowledge = knowledge::load(&cli.knowledge)?;
+            let remove = settings::Guarded::remove(words, cli.connection, &knowledge)?;
+            guarded::run(&remove, &knowledge)
+        }
+        Verb::Finalize(words) => {
+            let finalize = settings::Guarded::finalize(words, cli.connection)?;
+            guarded::run(&finalize, &knowledge::load(&cli.knowledge)?)
+        }
+        Verb::Nudge(words) => {
+            let knowledge = knowledge::load(&cli.knowledge)?;
+            let nudge = settings::Guarded::nudge(words, cli.connection, &knowledge)?;
+            guarded::run(&nudge, &knowledge)
         }
     }
 }

@@ -32,6 +32,11 @@ impl Line {
         })
     }
 
+    /// Whether it stands on the terminal.
+    pub(super) fn is_shown(&self) -> bool {
+        self.shown
+    }
+
     /// Draws it anew, unless it is still too early for a line.
     pub(super) fn say(&mut self, text: &str) {
         self.ticks += 1;

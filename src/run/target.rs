@@ -2,9 +2,9 @@
 //! not keep the others from it.
 
 pub(super) mod find;
-mod look;
+pub(super) mod look;
 mod near;
-mod watch;
+pub(super) mod watch;
 
 use std::{
     collections::BTreeSet,

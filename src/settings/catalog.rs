@@ -36,18 +36,11 @@ impl Catalog {
 
 /// The words have spaces where they are printed; a shell likes hyphens better.
 fn consequence(text: &str) -> Result<Consequence, Error> {
-    let wanted = text.trim().to_lowercase().replace(['-', '_'], " ");
-    Consequence::ALL
-        .into_iter()
-        .find(|known| known.word() == wanted)
-        .ok_or_else(|| {
-            let words: Vec<_> = Consequence::ALL
-                .iter()
-                .map(|known| known.word().replace(' ', "-"))
-                .collect();
-            usage(
-                format!("--consequence: {text:?} is not one"),
-                Some(&format!("one of {}", words.join(", "))),
-            )
-        })
+    Consequence::of_typed(text).ok_or_else(|| {
+        let words: Vec<_> = Consequence::ALL.into_iter().map(Consequence::typed).collect();
+        usage(
+            format!("--consequence: {text:?} is not one"),
+            Some(&format!("one of {}", words.join(", "))),
+        )
+    })
 }

@@ -40,6 +40,17 @@ pub enum Place {
     Anywhere,
 }
 
+impl Place {
+    /// What `-n` and `-A` say; to kubectl too, an empty name is none.
+    pub(super) fn of(connection: &ConnectionArgs) -> Self {
+        match connection.namespace.clone().filter(|name| !name.is_empty()) {
+            Some(namespace) => Place::In(namespace),
+            None if connection.all_namespaces => Place::Anywhere,
+            None => Place::OfContext,
+        }
+    }
+}
+
 /// Where the names are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
@@ -71,11 +82,7 @@ impl Explain {
         } else {
             Asked::Words(words.words)
         };
-        let place = match connection.namespace.clone().filter(|name| !name.is_empty()) {
-            Some(namespace) => Place::In(namespace),
-            None if connection.all_namespaces => Place::Anywhere,
-            None => Place::OfContext,
-        };
+        let place = Place::of(&connection);
         Ok(Explain {
             asked,
             from: words.from,

@@ -256,19 +256,24 @@ impl Cluster {
 
     /// etcdctl against this cluster's etcd.
     pub fn etcdctl<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Output {
-        let file = |name: &str| self.authority.file(name).display().to_string();
-        let mut all = vec![
-            format!("--endpoints={}", self.etcd_url),
-            format!("--cacert={}", file("ca.crt")),
-            format!("--cert={}", file("server.crt")),
-            format!("--key={}", file("server.key")),
-        ];
+        let mut all = self.etcdctl_flags();
         all.extend(arguments.into_iter().map(Into::into));
         let etcdctl = Kubectl {
             program: binaries::program("etcdctl"),
             ..self.kubectl.clone()
         };
         etcdctl.run(all, None)
+    }
+
+    /// Where etcd is, and how to be let in.
+    pub(super) fn etcdctl_flags(&self) -> Vec<String> {
+        let file = |name: &str| self.authority.file(name).display().to_string();
+        vec![
+            format!("--endpoints={}", self.etcd_url),
+            format!("--cacert={}", file("ca.crt")),
+            format!("--cert={}", file("server.crt")),
+            format!("--key={}", file("server.key")),
+        ]
     }
 
     /// Describes a user with no rights, to be given some.

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Output, User, binaries, output::Running, terminal::End};
+use super::{Output, Session, User, binaries, output::Running, terminal::End};
 
 /// The program under test.
 const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
@@ -99,6 +99,13 @@ impl Plugin {
     /// Runs to the end.
     pub fn run(self) -> Output {
         self.spawn().finish()
+    }
+
+    /// Starts at a terminal of its own, with somebody at its keyboard.
+    pub fn at_terminal(self) -> Session {
+        let mut command = Command::new(BINARY);
+        command.args(&self.arguments).env_clear().envs(&self.environment);
+        Session::start(command, self.limit)
     }
 
     /// Starts, so that the test can interrupt.

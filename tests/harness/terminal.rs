@@ -40,25 +40,31 @@ impl End {
                 Ok((writer.into(), read(io::empty())))
             }
             End::Terminal(columns) => {
-                let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
-                grantpt(&ours)?;
-                unlockpt(&ours)?;
-                let path = ptsname(&ours, Vec::new())?;
-                let theirs = File::options()
-                    .read(true)
-                    .write(true)
-                    .open(OsStr::from_bytes(path.as_bytes()))?;
-                let size = Winsize {
-                    ws_row: 50,
-                    ws_col: columns,
-                    ws_xpixel: 0,
-                    ws_ypixel: 0,
-                };
-                tcsetwinsize(&theirs, size)?;
-                Ok((theirs.into(), read(File::from(ours))))
+                let (ours, theirs) = pair(columns)?;
+                Ok((theirs.into(), read(ours)))
             }
         }
     }
+}
+
+/// Both sides of a terminal with so many columns, ours first.
+pub(super) fn pair(columns: u16) -> io::Result<(File, File)> {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    grantpt(&ours)?;
+    unlockpt(&ours)?;
+    let path = ptsname(&ours, Vec::new())?;
+    let theirs = File::options()
+        .read(true)
+        .write(true)
+        .open(OsStr::from_bytes(path.as_bytes()))?;
+    let size = Winsize {
+        ws_row: 50,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&theirs, size)?;
+    Ok((File::from(ours), theirs))
 }
 
 fn read(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {

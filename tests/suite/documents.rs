@@ -120,17 +120,56 @@ fn every_flag_is_in_the_documents() {
     }
 }
 
+/// A promise without a test is a wish.
+#[test]
+fn each_promise_of_safety_names_tests_that_exist() {
+    let text = fs::read_to_string(root().join("docs/safety.md")).unwrap();
+    let mut code = String::new();
+    for folder in [
+        "tests/suite",
+        "tests/suite/act",
+        "tests/suite/scan",
+        "src/act",
+        "src/plan",
+        "src/run/guarded",
+    ] {
+        for entry in fs::read_dir(root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                code.push_str(&fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let rows: Vec<_> = text
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| promise"))
+        .collect();
+    assert!(rows.len() > 15, "only {} promises were found", rows.len());
+    for row in rows {
+        let kept = row.trim_end_matches('|').rsplit('|').next().unwrap();
+        let tests: Vec<_> = kept.split('`').skip(1).step_by(2).collect();
+        assert!(!tests.is_empty(), "no test keeps this: {row}");
+        for test in tests {
+            let name = test.rsplit("::").next().unwrap();
+            assert!(
+                code.contains(&format!("fn {name}(")),
+                "there is no test {test}: {row}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_exit_codes_are_in_the_readme() {
     let rows: BTreeSet<u8> = readme()
         .lines()
         .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())
         .collect();
-    // No verb that exists refuses anything yet.
     let codes = [
         Exit::Done,
         Exit::Failed,
         Exit::Usage,
+        Exit::Refused,
         Exit::Stuck,
         Exit::Incomplete,
         Exit::Interrupted,

@@ -164,3 +164,34 @@ fn a_layer_that_reaches_out_or_up_is_caught() {
     assert!(caught("use std::fs;"));
     assert!(!caught("use crate::{object::Age, error::Error};"));
 }
+
+/// Every request that could store something goes through one function, and only `src/act` calls it.
+#[test]
+fn only_one_place_writes_to_the_server() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let (mut callers, mut methods) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let code = code(&path);
+            let shown = path.strip_prefix(&root).unwrap().display().to_string();
+            let joined: String = code.split_whitespace().collect();
+            if joined.contains("server.write(") {
+                callers.insert(shown.clone());
+            }
+            if ["Method::PATCH", "Method::PUT", "Method::DELETE"]
+                .iter()
+                .any(|method| code.contains(method))
+            {
+                methods.insert(shown);
+            }
+        }
+    }
+    assert_eq!(callers, BTreeSet::from(["act/send.rs".to_owned()]));
+    assert_eq!(methods, BTreeSet::from(["cluster/write.rs".to_owned()]));
+}

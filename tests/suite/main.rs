@@ -6,6 +6,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod act;
 mod connect;
 mod controlplane;
 mod documents;

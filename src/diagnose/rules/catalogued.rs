@@ -26,11 +26,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     else {
         return super::uncatalogued::look(object, finalizer, view);
     };
-    let filled = |text: &str| {
-        fill(text, |word| {
-            value(word, object, finalizer, entry.matched(&finalizer.name))
-        })
-    };
+    let filled = |text: &str| filled(text, object, finalizer, &entry);
     let found = holder::described(object, finalizer, &entry, view);
     let mut finding = held::finding(object, finalizer, &filled(&entry.removed_by), &found, view);
     if entry.holder.runs == Runs::Nobody {
@@ -71,6 +67,13 @@ fn caution(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, filled: 
             then: filled(done),
         });
     }
+}
+
+/// A text of an entry, with the names of this object in it.
+pub fn filled(text: &str, object: &Object, finalizer: &Finalizer, entry: &Entry) -> String {
+    fill(text, |word| {
+        value(word, object, finalizer, entry.matched(&finalizer.name))
+    })
 }
 
 fn value(word: &str, object: &Object, finalizer: &Finalizer, matched: Option<&str>) -> Option<String> {

@@ -73,6 +73,17 @@ impl Consequence {
             Self::DataLoss => "data loss",
         }
     }
+
+    /// The word as it is typed: with hyphens, so that a shell takes it for one.
+    pub fn typed(self) -> String {
+        self.word().replace(' ', "-")
+    }
+
+    /// What somebody typed, if it is one of the words.
+    pub fn of_typed(text: &str) -> Option<Self> {
+        let wanted = text.trim().to_lowercase().replace(['-', '_'], " ");
+        Self::ALL.into_iter().find(|known| known.word() == wanted)
+    }
 }
 
 impl std::fmt::Display for Consequence {

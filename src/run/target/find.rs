@@ -19,7 +19,7 @@ use crate::{
 const MOST: usize = 20;
 
 /// The object, or with `-A` all of that name; never none. What else could have been meant is said in `notes`.
-pub(super) async fn find(
+pub(in crate::run) async fn find(
     witness: Witness<'_>,
     target: Named<'_>,
     place: &Place,

@@ -26,10 +26,10 @@ const LONGEST: Duration = Duration::from_secs(60);
 const TRIES: usize = 3;
 
 /// Who is asked, and with what one looks.
-pub(super) struct Looking<'a> {
-    pub(super) witness: Witness<'a>,
-    pub(super) knowledge: &'a Knowledge,
-    pub(super) watch: &'a mut Watch,
+pub(in crate::run) struct Looking<'a> {
+    pub(in crate::run) witness: Witness<'a>,
+    pub(in crate::run) knowledge: &'a Knowledge,
+    pub(in crate::run) watch: &'a mut Watch,
 }
 
 impl Looking<'_> {
@@ -69,7 +69,12 @@ impl Looking<'_> {
     }
 
     /// Reads until nothing more is wanted. Whether it came so far.
-    async fn rounds(&mut self, name: &str, object: &Object, facts: &mut Facts) -> (Diagnosis, bool) {
+    pub(in crate::run) async fn rounds(
+        &mut self,
+        name: &str,
+        object: &Object,
+        facts: &mut Facts,
+    ) -> (Diagnosis, bool) {
         let until = Instant::now() + LONGEST;
         for _ in 0..ROUNDS {
             let progress = diagnose(object, facts, self.knowledge);

@@ -7,7 +7,7 @@ use tokio::time::Interval;
 use crate::run::progress::{EVERY, Line};
 
 /// From the first piece of work to the last. Ctrl-C, once pressed, ends all that is still to come.
-pub(super) struct Watch {
+pub(in crate::run) struct Watch {
     line: Option<Line>,
     ticks: Interval,
     stop: Pin<Box<dyn Future<Output = ()>>>,
@@ -15,7 +15,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new() -> Self {
+    pub(in crate::run) fn new() -> Self {
         let stop = async {
             // Where the signal cannot be listened for, it ends the process as it always did.
             if tokio::signal::ctrl_c().await.is_err() {
@@ -31,12 +31,12 @@ impl Watch {
     }
 
     /// Whether the user has had enough.
-    pub(super) fn stopped(&self) -> bool {
+    pub(in crate::run) fn stopped(&self) -> bool {
         self.stopped
     }
 
     /// Does the work and says meanwhile what it is doing; none if it was stopped before its end.
-    pub(super) async fn over<T>(
+    pub(in crate::run) async fn over<T>(
         &mut self,
         doing: impl Fn() -> String,
         work: impl Future<Output = T>,
@@ -57,6 +57,21 @@ impl Watch {
                         line.say(&doing());
                     }
                 }
+            }
+        }
+    }
+
+    /// Waits for a person, without a word; none if that person had enough.
+    pub(in crate::run) async fn quietly<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        if self.stopped {
+            return None;
+        }
+        self.line.take_if(|line| line.is_shown());
+        tokio::select! {
+            done = work => Some(done),
+            () = &mut self.stop => {
+                self.stopped = true;
+                None
             }
         }
     }

@@ -8,7 +8,7 @@ mod asked;
 mod changing;
 mod complaints;
 mod crds;
-mod dice;
+pub mod dice;
 mod holder;
 mod malformed;
 mod namespaces;

@@ -1,0 +1,81 @@
+//! A copy of the object from before the write, as YAML that `kubectl apply` takes once the object is gone.
+//!
+//! What a server fills in by itself is left out of it, because no server takes it back, and named in its head. Of a
+//! Secret or ConfigMap only the metadata was ever read, so no more can be kept.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::{error::Error, plan::Plan, snapshot::facts::Object};
+
+/// What a server does not take back.
+const FILLED_IN: &[&str] = &[
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Writes the copy; where it is.
+pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf, Error> {
+    let path = directory.join(file_name(plan));
+    let failed = |cause| Error::Write {
+        path: path.clone(),
+        cause,
+    };
+    let text = text(object).map_err(|error| failed(std::io::Error::other(error)))?;
+    super::files::whole(&path, &text).map_err(failed)?;
+    Ok(path)
+}
+
+/// One for each version of each object: the same run again writes the same bytes.
+fn file_name(plan: &Plan) -> String {
+    let target = &plan.target;
+    let place = target.namespace.as_deref().unwrap_or("-");
+    let safe = |text: &str| -> String {
+        let keep = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        text.chars().map(|c| if keep(c) { c } else { '_' }).collect()
+    };
+    // A file name has 255 bytes; a name and a namespace alone may have more.
+    let short = |text: &str| safe(text).chars().take(60).collect::<String>();
+    format!(
+        "{}_{}_{}_{}_{}.yaml",
+        short(&target.type_name),
+        short(place),
+        short(&target.name),
+        safe(&target.uid),
+        safe(&plan.resource_version)
+    )
+}
+
+fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
+    let mut copy = object.value.clone();
+    copy["apiVersion"] = object.api_version.clone().into();
+    copy["kind"] = object.kind.clone().into();
+    let mut filled_in = serde_json::Map::new();
+    if let Some(metadata) = copy.get_mut("metadata").and_then(Value::as_object_mut) {
+        for field in FILLED_IN {
+            if let Some(value) = metadata.remove(*field)
+                && *field != "managedFields"
+            {
+                filled_in.insert((*field).to_owned(), value);
+            }
+        }
+    }
+    let partly = if object.text("/kind") == "PartialObjectMetadata" {
+        "# Metadata only: the data of such an object is never read.\n"
+    } else {
+        ""
+    };
+    Ok(format!(
+        "# Saved by kubectl finalizers before it was changed. Apply it again: kubectl apply --server-side -f FILE\n\
+         # Left out, because the server fills it in: {}\n{partly}{}",
+        Value::Object(filled_in),
+        serde_saphyr::to_string(&copy)?
+    ))
+}

@@ -1,0 +1,130 @@
+//! A plan and its outcome for people: what goes, what stays, why, what it costs, what else could be done, and the very
+//! request. Whoever confirms has read this, so nothing of it is left out.
+
+use std::io::{self, Write};
+
+use super::{Style, sheet::Sheet};
+use crate::{
+    object::Finalizer,
+    report::{
+        ObjectName, OutcomeReport, PlanReport,
+        outcome::{self, Outcome},
+        plan::{CostReport, LineReport, OutsideReport, RefusalReport},
+    },
+};
+
+/// Writes what would be sent, or why nothing will be.
+pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
+    let mut sheet = Sheet::new(style, out);
+    for line in &report.plans {
+        one(line, &mut sheet)?;
+        sheet.gap()?;
+    }
+    for refusal in &report.refused {
+        refused(refusal, &mut sheet)?;
+        sheet.gap()?;
+    }
+    match &report.digest {
+        Some(digest) => {
+            sheet.fact("server", &report.server)?;
+            sheet.fact("digest", digest)
+        }
+        None => sheet.warning("REFUSED: nothing was sent."),
+    }
+}
+
+fn one<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.heading(&name(&line.target))?;
+    match &line.finalizer {
+        Some(finalizer) => {
+            sheet.fact("takes out", &finalizer.to_string())?;
+            sheet.fact("stays", &names(&line.stays, "no other: the object then goes"))?;
+        }
+        None => sheet.fact("touches", "an annotation; the finalizers stay as they are")?,
+    }
+    sheet.fact("verdict", &format!("{}: {}", line.verdict.word(), line.says))?;
+    sheet.bullets(
+        "evidence",
+        line.evidence
+            .iter()
+            .map(|one| format!("{}: {} ({})", one.source, one.value, one.strength.word())),
+    )?;
+    cost(&line.cost, sheet)?;
+    let safer = line.safer.iter();
+    sheet.steps(
+        "safer",
+        safer.map(|step| (step.text.clone(), step.command.as_deref())),
+    )?;
+    sheet.command("request", "as kubectl would send it:", &line.command)
+}
+
+fn cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    let word = cost.consequence.replace('-', " ");
+    if cost.consequence == "none" {
+        sheet.fact("costs", &format!("nothing: {}", cost.text))?;
+    } else {
+        sheet.grave("costs", &word.to_uppercase(), &cost.text)?;
+    }
+    left(&cost.outside, "left outside", sheet)
+}
+
+fn left<W: Write>(outside: &[OutsideReport], label: &str, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.bullets(
+        label,
+        outside
+            .iter()
+            .map(|one| format!("{}: {} ({})", one.what, one.id, one.field)),
+    )
+}
+
+fn refused<W: Write>(refusal: &RefusalReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.heading(&name(&refusal.target))?;
+    sheet.grave("refused", "REFUSED", &refusal.why)?;
+    sheet.fact("only if", &refusal.needs)
+}
+
+/// Writes what came of it.
+pub fn write_outcome(report: &OutcomeReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
+    let mut sheet = Sheet::new(style, out);
+    sheet.gap()?;
+    for outcome in &report.outcomes {
+        came(outcome, &mut sheet)?;
+        sheet.gap()?;
+    }
+    sheet.fact("receipt", &report.receipts)
+}
+
+fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.heading(&name(&outcome.target))?;
+    sheet.fact("outcome", &format!("{}: {}", outcome.result.word(), outcome.says))?;
+    if outcome.result == outcome::Result::Held {
+        sheet.fact("held by", &names(&outcome.held_by, "nothing"))?;
+    }
+    left(&outcome.outside, "clean up outside", sheet)?;
+    if let Some(backup) = &outcome.backup {
+        sheet.fact("copy", backup)?;
+        if matches!(outcome.result, outcome::Result::Gone | outcome::Result::ReCreated) {
+            sheet.command(
+                "undo",
+                "what is gone does not come back as it was, but its copy can be applied:",
+                &format!("kubectl apply --server-side -f {backup}"),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn name(object: &ObjectName) -> String {
+    match &object.namespace {
+        Some(namespace) => format!("{} {namespace}/{}", object.kind, object.name),
+        None => format!("{} {}", object.kind, object.name),
+    }
+}
+
+fn names(finalizers: &[Finalizer], none: &str) -> String {
+    if finalizers.is_empty() {
+        return none.to_owned();
+    }
+    let names: Vec<_> = finalizers.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}

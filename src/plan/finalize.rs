@@ -1,0 +1,148 @@
+//! `finalize`: one string out of a Namespace's `spec.finalizers`, once nothing is left in it.
+//!
+//! Whatever is in a namespace when its last entry goes stays in etcd, in a namespace that no longer exists. So every
+//! type must have been listed to its end, without a gap, and nothing may be left: only then there is nothing that the
+//! namespace controller would still have to do. While a namespace is Terminating nothing can be created in it
+//! (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`), so a list that was made since is the
+//! whole truth.
+
+use super::{
+    Action, Cost, Plan, Refusal, Request, Seen,
+    model::{named, others},
+    remove::safer,
+};
+use crate::{
+    diagnose::{Verdict, in_words},
+    object::{Finalizer, List},
+    snapshot::facts::{Answer, Query},
+};
+
+/// The entry that Kubernetes' own controller takes out.
+const KUBERNETES: &str = "kubernetes";
+/// Types that are left are named up to so many.
+const NAMED: usize = 8;
+
+/// The plan to take the entry out, or why not.
+pub fn finalize(seen: &Seen<'_>) -> Result<Plan, Refusal> {
+    let namespace = seen.object;
+    if !namespace.is("", "namespaces") {
+        return Err(seen.refuse(
+            "only a Namespace has spec.finalizers",
+            "it is a Namespace; for metadata.finalizers there is: kubectl finalizers remove",
+        ));
+    }
+    seen.in_deletion()?;
+    let finalizer = Finalizer {
+        list: List::Spec,
+        name: KUBERNETES.to_owned(),
+    };
+    let Some(wait) = seen.wait(&finalizer) else {
+        return Err(not_on_it(seen));
+    };
+    nothing_left(seen, &wait.on)?;
+    if wait.verdict == Verdict::Rejected {
+        return Err(seen.refuse(
+            format!("rejected, and so would this be: {}", named(&wait.on)),
+            "what refuses it is repaired",
+        ));
+    }
+    if wait.verdict == Verdict::Waiting {
+        return Err(seen.refuse(
+            format!("waiting: {}", wait.says),
+            "its controller had the time to do it, and has not",
+        ));
+    }
+    Ok(Plan {
+        action: Action::Finalize,
+        target: namespace.reference(),
+        resource_version: namespace.text("/metadata/resourceVersion").to_owned(),
+        stays: others(namespace, &finalizer),
+        verdict: wait.verdict,
+        says: wait.says.clone(),
+        evidence: seen.diagnosis.evidence.clone(),
+        cost: Cost::nothing(
+            "every type was listed to its end and nothing is left in it, so nothing stays behind",
+        ),
+        safer: safer(seen),
+        request: Request::finalize(namespace, &finalizer),
+        finalizer: Some(finalizer),
+    })
+}
+
+fn not_on_it(seen: &Seen<'_>) -> Refusal {
+    let has: Vec<_> = seen.object.finalizers().iter().map(ToString::to_string).collect();
+    let has = if has.is_empty() {
+        "it has no finalizers at all".to_owned()
+    } else {
+        format!("it has {}", has.join(", "))
+    };
+    seen.refuse(
+        format!("spec.finalizers has no entry {KUBERNETES}: {has}"),
+        "the entry is there; what stands in metadata.finalizers is for: kubectl finalizers remove",
+    )
+}
+
+/// The list of all that is in it has no gap and no object.
+fn nothing_left(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result<(), Refusal> {
+    let name = seen.object.name();
+    let silent: Vec<_> = seen
+        .facts
+        .gaps
+        .iter()
+        .map(|gap| gap.what.silent_group().unwrap_or_else(|| in_words(gap)))
+        .collect();
+    if !silent.is_empty() {
+        return Err(seen.refuse(
+            format!(
+                "these API groups do not answer, so what is left of their types is not known: {}",
+                silent.join(", ")
+            ),
+            format!(
+                "they answer again, or their APIService is deleted because its product is gone; then the namespace most \
+                 often goes by itself. How: kubectl finalizers explain ns/{name}"
+            ),
+        ));
+    }
+    let query = Query::Content {
+        namespace: name.to_owned(),
+    };
+    let content = match seen.facts.answers.get(&query) {
+        Some(Ok(Answer::Content(content))) => content,
+        Some(Err(why)) => {
+            return Err(seen.refuse(
+                format!("what is left in it could not be listed: {}", why.message()),
+                "every type can be listed in it",
+            ));
+        }
+        _ => {
+            return Err(seen.refuse(
+                "what is left in it was not listed",
+                "every type can be listed in it",
+            ));
+        }
+    };
+    if !content.gaps.is_empty() {
+        let texts: Vec<_> = content.gaps.iter().take(NAMED).map(in_words).collect();
+        return Err(seen.refuse(
+            format!("not every type could be listed in it: {}", texts.join("; ")),
+            "every type can be listed in it",
+        ));
+    }
+    let left: Vec<_> = content
+        .counts
+        .iter()
+        .take(NAMED)
+        .map(|(ty, count)| format!("{count} {ty}"))
+        .collect();
+    if !left.is_empty() {
+        let why = match named(blockers).as_str() {
+            "" => String::new(),
+            blockers => format!(" ({blockers})"),
+        };
+        return Err(seen.refuse(
+            format!("this is left in it: {}{why}", left.join(", ")),
+            format!("nothing is; why it is there tells: kubectl finalizers explain ns/{name}"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! `nudge`: a harmless annotation, so that a level-triggered controller looks again.
+//!
+//! The controllers that hold most finalizers look at an object whenever it changes, and miss a change once in a while
+//! (`kubernetes/kubernetes` issue 120041). Nothing reads the annotation; that it changes is all.
+
+use super::{Action, Cost, Plan, Refusal, Request, Seen, model::named};
+use crate::diagnose::Verdict;
+
+/// The annotation.
+pub const NUDGED: &str = "kubectl-finalizers/nudged";
+
+/// The plan to touch the object, or why that is of no use.
+pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
+    let object = seen.object;
+    seen.in_deletion()?;
+    let waits = &seen.diagnosis.waits;
+    if let Some(wait) = waits.iter().find(|wait| wait.verdict == Verdict::Rejected) {
+        return Err(seen.refuse(
+            format!("rejected: every update of it is refused ({})", named(&wait.on)),
+            "what refuses it is repaired",
+        ));
+    }
+    if !waits.is_empty() && waits.iter().all(|wait| wait.verdict == Verdict::InUse) {
+        return Err(seen.refuse(
+            "in-use: its holder has looked, and keeps it for a reason",
+            "nothing uses it any more",
+        ));
+    }
+    let worst = waits
+        .iter()
+        .find(|wait| wait.verdict == Verdict::Stalled)
+        .or_else(|| waits.first());
+    // Not the time: the request of one version is always the same, so that its digest can be confirmed.
+    let version = object.text("/metadata/resourceVersion").to_owned();
+    Ok(Plan {
+        action: Action::Nudge,
+        target: object.reference(),
+        request: Request::annotate(object, NUDGED, &version),
+        resource_version: version,
+        finalizer: None,
+        stays: object.finalizers(),
+        verdict: worst.map_or(Verdict::Unknown, |wait| wait.verdict),
+        says: worst.map(|wait| wait.says.clone()).unwrap_or_default(),
+        evidence: seen.diagnosis.evidence.clone(),
+        cost: Cost::nothing(
+            "nothing reads this annotation; that the object changes makes its controllers look again",
+        ),
+        safer: Vec::new(),
+    })
+}

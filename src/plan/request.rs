@@ -1,0 +1,153 @@
+//! The very request: what is dry-run, shown, confirmed and sent.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    object::{Finalizer, List, escape},
+    snapshot::facts::Object,
+};
+
+/// Who wrote, in `metadata.managedFields` and in the server's audit log.
+pub const FIELD_MANAGER: &str = "kubectl-finalizers";
+
+/// One write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    /// `PATCH` or `PUT`.
+    pub method: &'static str,
+    /// The path, without parameters.
+    pub path: String,
+    /// The media type of the body.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: Value,
+}
+
+impl Request {
+    /// Takes one entry out of `metadata.finalizers`, if it is still that object in that version and the entry still
+    /// stands in its place. The version alone would be enough for the server; the others are for whoever reads the
+    /// request, and for a server that loses the version on the way.
+    pub(super) fn without(object: &Object, index: usize, name: &str) -> Self {
+        let path = format!("/metadata/finalizers/{index}");
+        let mut operations = unchanged(object);
+        operations.push(json!({"op": "test", "path": path, "value": name}));
+        operations.push(json!({"op": "remove", "path": path}));
+        Request::patch(object, operations)
+    }
+
+    /// Sets an annotation, under the same guards.
+    pub(super) fn annotate(object: &Object, name: &str, value: &str) -> Self {
+        let mut operations = unchanged(object);
+        if object
+            .value
+            .pointer("/metadata/annotations")
+            .is_none_or(Value::is_null)
+        {
+            operations.push(json!({"op": "add", "path": "/metadata/annotations", "value": {}}));
+        }
+        // The two characters that mean something in a JSON pointer (RFC 6901).
+        let key = name.replace('~', "~0").replace('/', "~1");
+        operations.push(json!({"op": "add", "path": format!("/metadata/annotations/{key}"), "value": value}));
+        Request::patch(object, operations)
+    }
+
+    /// Takes one entry out of a Namespace's `spec.finalizers`. The server checks uid and version of what it is given
+    /// (`kubernetes/kubernetes:pkg/registry/core/namespace/storage/storage.go`).
+    pub(super) fn finalize(namespace: &Object, finalizer: &Finalizer) -> Self {
+        let mut body = namespace.value.clone();
+        let names = namespace.finalizers().into_iter().filter(|one| one != finalizer);
+        let names: Vec<_> = names
+            .filter(|one| one.list == List::Spec)
+            .map(|one| one.name)
+            .collect();
+        body["spec"]["finalizers"] = names.into();
+        Request {
+            method: "PUT",
+            path: format!("{}/finalize", path(namespace)),
+            content_type: "application/json",
+            body,
+        }
+    }
+
+    fn patch(object: &Object, operations: Vec<Value>) -> Self {
+        Request {
+            method: "PATCH",
+            path: path(object),
+            content_type: "application/json-patch+json",
+            body: operations.into(),
+        }
+    }
+
+    /// The path with its parameters.
+    pub fn uri(&self, dry_run: bool) -> String {
+        let dry_run = if dry_run { "&dryRun=All" } else { "" };
+        format!("{}?fieldManager={FIELD_MANAGER}{dry_run}", self.path)
+    }
+
+    /// The same as a command of kubectl, to be read and, if need be, run by hand.
+    pub fn as_kubectl(&self, object: &Object) -> String {
+        let body = quoted(&self.body.to_string());
+        if self.method == "PUT" {
+            return format!(
+                "printf %s {body} | kubectl replace --raw {} -f -",
+                quoted(&self.path)
+            );
+        }
+        let place = match object.namespace() {
+            "" => String::new(),
+            namespace => format!(" -n {namespace}"),
+        };
+        format!(
+            "kubectl{place} patch {} {} --field-manager={FIELD_MANAGER} --type=json -p {body}",
+            object.resource.name(),
+            quoted(object.name()),
+        )
+    }
+}
+
+/// That it is this object, in this version.
+fn unchanged(object: &Object) -> Vec<Value> {
+    let fields = [
+        ("/metadata/uid", object.uid()),
+        (
+            "/metadata/resourceVersion",
+            object.text("/metadata/resourceVersion"),
+        ),
+    ];
+    fields
+        .iter()
+        .map(|(path, value)| json!({"op": "test", "path": path, "value": value}))
+        .collect()
+}
+
+fn path(object: &Object) -> String {
+    let mut path = if object.resource.group.is_empty() {
+        "/api/".to_owned()
+    } else {
+        "/apis/".to_owned()
+    };
+    path.push_str(&object.api_version);
+    if !object.namespace().is_empty() {
+        path.push_str("/namespaces/");
+        escape(object.namespace(), &mut path);
+    }
+    path.extend(["/", &object.resource.plural, "/"]);
+    escape(object.name(), &mut path);
+    path
+}
+
+/// As one word of a shell; a word that is one already stays as it is.
+fn quoted(text: &str) -> String {
+    let plain = !text.is_empty()
+        && !text.starts_with('-')
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
+    if plain {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,335 @@
+//! Plans and refusals of diagnoses that are written by hand, so that each verdict is tried.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Cost, Plan, Refusal, Seen, digest, finalize, nudge, remove, unaccepted};
+use crate::{
+    diagnose::{Diagnosis, Verdict, Wait},
+    knowledge::{Consequence, Knowledge},
+    object::{Finalizer, List},
+    snapshot::{
+        Gap, What, Why,
+        facts::{Answer, Content, Facts, Object, Query, Resource},
+    },
+};
+
+const NOW: &str = "2026-01-01T12:00:00Z";
+const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
+
+fn object(group: &str, plural: &str, kind: &str, value: Value) -> Object {
+    let mut value = value;
+    let metadata = value["metadata"].as_object_mut().expect("metadata");
+    for (field, text) in [
+        ("uid", "u1"),
+        ("resourceVersion", "7"),
+        ("deletionTimestamp", "2026-01-01T11:00:00Z"),
+    ] {
+        metadata.entry(field).or_insert(text.into());
+    }
+    Object {
+        resource: Resource::new(group, plural),
+        kind: kind.into(),
+        api_version: if group.is_empty() {
+            "v1".into()
+        } else {
+            format!("{group}/v1")
+        },
+        value,
+    }
+}
+
+fn widget(finalizers: &[&str]) -> Object {
+    let value = json!({"metadata": {"name": "w", "namespace": "a", "finalizers": finalizers}});
+    object("x.test", "widgets", "Widget", value)
+}
+
+struct World {
+    verdict: Verdict,
+    complete: bool,
+    gaps: Vec<Gap>,
+    facts: Facts,
+}
+
+impl World {
+    fn saying(verdict: Verdict) -> Self {
+        World {
+            verdict,
+            complete: true,
+            gaps: Vec::new(),
+            facts: Facts {
+                now: NOW.parse().expect("a time"),
+                types: Vec::new(),
+                gaps: Vec::new(),
+                answers: BTreeMap::new(),
+            },
+        }
+    }
+
+    fn with_gap(mut self, name: &str) -> Self {
+        self.gaps.push(Gap {
+            what: What::Type {
+                name: name.into(),
+                read: 0,
+            },
+            why: Why::Forbidden("no".into()),
+        });
+        self
+    }
+
+    fn sees<T>(&self, object: &Object, plan: impl Fn(&Seen<'_>) -> T) -> T {
+        let wait = |finalizer: Finalizer| Wait {
+            finalizer: Some(finalizer),
+            verdict: self.verdict,
+            says: "removed by somebody".into(),
+            on: Vec::new(),
+        };
+        let diagnosis = Diagnosis {
+            target: object.reference(),
+            deletion: object.deletion(),
+            observed_at: self.facts.now,
+            headline: String::new(),
+            waits: object.finalizers().into_iter().map(wait).collect(),
+            outlook: Vec::new(),
+            steps: Vec::new(),
+            do_not: Vec::new(),
+            evidence: Vec::new(),
+            gaps: self.gaps.clone(),
+        };
+        let knowledge = Knowledge::builtin();
+        plan(&Seen {
+            object,
+            diagnosis: &diagnosis,
+            complete: self.complete,
+            facts: &self.facts,
+            knowledge: &knowledge,
+        })
+    }
+
+    fn remove(&self, object: &Object, name: &str) -> Result<Plan, Refusal> {
+        self.sees(object, |seen| remove(seen, name))
+    }
+}
+
+#[test]
+fn each_verdict_is_either_a_plan_or_a_refusal() {
+    let object = widget(&["x.test/hold"]);
+    for (verdict, may) in [
+        (Verdict::InUse, false),
+        (Verdict::Waiting, false),
+        (Verdict::Rejected, false),
+        (Verdict::Failing, true),
+        (Verdict::Stalled, true),
+        (Verdict::Orphaned, true),
+        (Verdict::Unknown, true),
+    ] {
+        let plan = World::saying(verdict).remove(&object, "x.test/hold");
+        assert_eq!(plan.is_ok(), may, "{verdict:?}: {plan:?}");
+        let mut stopped = World::saying(verdict);
+        stopped.complete = false;
+        assert!(stopped.remove(&object, "x.test/hold").is_err(), "{verdict:?}");
+    }
+}
+
+#[test]
+fn what_is_unknown_for_a_gap_is_refused_but_not_for_what_the_dry_run_tells() {
+    let object = widget(&["x.test/hold"]);
+    let unknown = || World::saying(Verdict::Unknown);
+    let refusal = unknown()
+        .with_gap("leases.coordination.k8s.io")
+        .remove(&object, "x.test/hold");
+    let refusal = refusal.expect_err("a refusal");
+    assert!(refusal.why.contains("leases.coordination.k8s.io"), "{refusal:?}");
+    let webhooks = "validatingwebhookconfigurations.admissionregistration.k8s.io";
+    assert!(
+        unknown()
+            .with_gap(webhooks)
+            .remove(&object, "x.test/hold")
+            .is_ok()
+    );
+}
+
+#[test]
+fn the_request_tests_what_was_seen_and_removes_one_entry() {
+    let object = widget(&["x.test/other", "x.test/hold"]);
+    let plan = World::saying(Verdict::Orphaned)
+        .remove(&object, "x.test/hold")
+        .expect("a plan");
+    assert_eq!(
+        plan.request.uri(true),
+        "/apis/x.test/v1/namespaces/a/widgets/w?fieldManager=kubectl-finalizers&dryRun=All"
+    );
+    assert_eq!(
+        plan.request.body,
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": "u1"},
+            {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+            {"op": "test", "path": "/metadata/finalizers/1", "value": "x.test/hold"},
+            {"op": "remove", "path": "/metadata/finalizers/1"},
+        ])
+    );
+    let stays: Vec<_> = plan.stays.iter().map(ToString::to_string).collect();
+    assert_eq!(stays, ["x.test/other"]);
+}
+
+#[test]
+fn a_name_that_means_something_to_a_shell_or_a_path_is_quoted() {
+    let value = json!({"metadata": {"name": "a b/%'", "finalizers": ["x.test/it's"]}});
+    let object = object("", "nodes", "Node", value);
+    let plan = World::saying(Verdict::Orphaned)
+        .remove(&object, "x.test/it's")
+        .expect("a plan");
+    assert_eq!(plan.request.path, "/api/v1/nodes/a%20b%2F%25%27");
+    let command = plan.request.as_kubectl(&object);
+    assert!(
+        command.contains(r"nodes 'a b/%'\''' --field-manager"),
+        "{command}"
+    );
+    assert!(command.contains(r"x.test/it'\''s"), "{command}");
+}
+
+#[test]
+fn the_digest_changes_with_the_object_its_version_and_what_goes() {
+    let world = World::saying(Verdict::Orphaned);
+    let of = |field: &str, value: &str, name: &str| {
+        let mut object = widget(&["x.test/hold", "x.test/other"]);
+        object.value["metadata"][field] = value.into();
+        digest(&[world.remove(&object, name).expect("a plan")])
+    };
+    let all = [
+        of("uid", "u1", "x.test/hold"),
+        of("uid", "u2", "x.test/hold"),
+        of("resourceVersion", "8", "x.test/hold"),
+        of("name", "v", "x.test/hold"),
+        of("uid", "u1", "x.test/other"),
+    ];
+    for (at, one) in all.iter().enumerate() {
+        assert_eq!(one.len(), 16);
+        assert!(!all[at + 1..].contains(one), "{all:?}");
+    }
+    assert_eq!(all[0], of("uid", "u1", "x.test/hold"));
+}
+
+#[test]
+fn a_disk_that_is_left_behind_is_named() {
+    let value = json!({"metadata": {"name": "pv", "finalizers": [PROVISIONER]},
+        "spec": {"csi": {"driver": "csi.example.com", "volumeHandle": "disk-2dacf297"}}});
+    let volume = object("", "persistentvolumes", "PersistentVolume", value);
+    let plan = World::saying(Verdict::Orphaned)
+        .remove(&volume, PROVISIONER)
+        .expect("a plan");
+    assert_eq!(plan.cost.consequence, Consequence::LeakedInfrastructure);
+    let ids: Vec<_> = plan
+        .cost
+        .outside
+        .iter()
+        .map(|outside| outside.id.as_str())
+        .collect();
+    assert!(ids.contains(&"disk-2dacf297"), "{:?}", plan.cost);
+}
+
+#[test]
+fn one_word_accepts_one_consequence() {
+    use Consequence::{DataLoss, LeakedInfrastructure, Metadata, None, OrphanedObjects};
+
+    let costing = |consequence| {
+        let object = widget(&["x.test/hold"]);
+        let mut plan = World::saying(Verdict::Orphaned)
+            .remove(&object, "x.test/hold")
+            .expect("a plan");
+        plan.cost = Cost {
+            consequence,
+            text: String::new(),
+            outside: Vec::new(),
+        };
+        plan
+    };
+    let refused = |costs: &[Consequence], accepted: &[Consequence]| {
+        let plans: Vec<_> = costs.iter().map(|cost| costing(*cost)).collect();
+        unaccepted(&plans, accepted).len()
+    };
+    assert_eq!(refused(&[None, Metadata], &[]), 0);
+    for cost in [OrphanedObjects, LeakedInfrastructure, DataLoss] {
+        assert_eq!(refused(&[cost], &[]), 1, "{cost}");
+        assert_eq!(refused(&[cost], &[cost]), 0, "{cost}");
+    }
+    assert_eq!(refused(&[DataLoss, OrphanedObjects], &[DataLoss]), 1);
+    assert_eq!(
+        refused(&[DataLoss, OrphanedObjects], &[DataLoss, OrphanedObjects]),
+        0
+    );
+    assert_eq!(refused(&[OrphanedObjects], &[OrphanedObjects, DataLoss]), 1);
+}
+
+#[test]
+fn a_namespace_is_finalized_only_if_all_was_listed_and_nothing_is_left() {
+    let value = json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes", "x.test/other"]}});
+    let namespace = object("", "namespaces", "Namespace", value);
+    let with = |content: Option<Content>, gaps: Vec<Gap>, verdict: Verdict| {
+        let mut world = World::saying(verdict);
+        world.facts.gaps = gaps;
+        if let Some(content) = content {
+            let query = Query::Content {
+                namespace: "n".into(),
+            };
+            world
+                .facts
+                .answers
+                .insert(query, Ok(Answer::Content(Box::new(content))));
+        }
+        world.sees(&namespace, finalize)
+    };
+    let empty = || Some(Content::default());
+    let plan = with(empty(), Vec::new(), Verdict::Stalled).expect("a plan");
+    assert_eq!(plan.request.body["spec"]["finalizers"], json!(["x.test/other"]));
+    assert_eq!(plan.request.body["metadata"]["resourceVersion"], "7");
+    assert_eq!(plan.request.path, "/api/v1/namespaces/n/finalize");
+
+    assert!(with(None, Vec::new(), Verdict::Stalled).is_err());
+    assert!(with(empty(), Vec::new(), Verdict::Waiting).is_err());
+    let gap = |what| Gap {
+        what,
+        why: Why::Unavailable("no".into()),
+    };
+    assert!(with(empty(), vec![gap(What::Groups)], Verdict::Stalled).is_err());
+    let unread = Content {
+        gaps: vec![gap(What::Type {
+            name: "pods".into(),
+            read: 0,
+        })],
+        ..Content::default()
+    };
+    assert!(with(Some(unread), Vec::new(), Verdict::Stalled).is_err());
+    let left = Content {
+        counts: [("pods".to_owned(), 1)].into(),
+        ..Content::default()
+    };
+    assert!(with(Some(left), Vec::new(), Verdict::Stalled).is_err());
+    let other = Finalizer {
+        list: List::Spec,
+        name: "x.test/other".into(),
+    };
+    assert_eq!(plan.stays, [other]);
+}
+
+#[test]
+fn a_nudge_needs_no_annotations_before_and_is_the_same_for_the_same_version() {
+    let object = widget(&["x.test/hold"]);
+    let world = World::saying(Verdict::Stalled);
+    let plan = world.sees(&object, nudge).expect("a plan");
+    let body = plan.request.body.as_array().expect("operations");
+    assert_eq!(
+        body[2],
+        json!({"op": "add", "path": "/metadata/annotations", "value": {}})
+    );
+    assert_eq!(
+        body[3]["path"],
+        "/metadata/annotations/kubectl-finalizers~1nudged"
+    );
+    assert_eq!(
+        digest(&[plan]),
+        digest(&[world.sees(&object, nudge).expect("a plan")])
+    );
+    assert!(World::saying(Verdict::InUse).sees(&object, nudge).is_err());
+}

@@ -1,0 +1,47 @@
+//! Who would refuse the request, by the words of the server's dry run, and what to do about it.
+//!
+//! The words are Kubernetes' own: `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go`,
+//! `pkg/admission/plugin/policy/validating/dispatcher.go`, `plugin/resourcequota/controller.go`.
+
+/// What would have to be true for the server to accept what it refused with these words.
+pub fn veto(message: &str) -> String {
+    let after = |start: &str, end: char| {
+        let (_, rest) = message.split_once(start)?;
+        rest.split_once(end).map(|(name, _)| name)
+    };
+    if let Some(name) = after("failed calling webhook \"", '"') {
+        return format!(
+            "webhook {name} can be called again, or its configuration is deleted because its product is gone; \
+             kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations shows whose it is"
+        );
+    }
+    if let Some(name) = after("admission webhook \"", '"') {
+        return if message.contains("does not support dry run") {
+            format!(
+                "webhook {name} supports dry runs (sideEffects None or NoneOnDryRun), so that its answer can be known"
+            )
+        } else {
+            format!("webhook {name} agrees: whoever runs it excepts this object, or does what it asks for")
+        };
+    }
+    if let Some(name) = after("ValidatingAdmissionPolicy '", '\'') {
+        return format!(
+            "policy {name} is met, or its owner excepts this object or its namespace in the binding"
+        );
+    }
+    if message.contains("conversion webhook for ") {
+        return "the conversion webhook of its type can be called again".into();
+    }
+    if message.contains("exceeded quota") {
+        return "the quota that it names has room".into();
+    }
+    if message.contains("is forbidden: ") {
+        return "whoever may do it does, or the rule that forbids it is changed".into();
+    }
+    if message.contains("is invalid") {
+        return "the object is valid again: the fields that the server names can be edited, also while it is being \
+                deleted"
+            .into();
+    }
+    "the server accepts the request".into()
+}

@@ -1,0 +1,60 @@
+//! Shows the plan and what came of it.
+
+use std::io::{BufWriter, Write, stdout};
+
+use serde::Serialize;
+
+use super::prepare::Prepared;
+use crate::{
+    cli::PlanFormat,
+    error::Error,
+    output::{self, Style},
+    report::{OutcomeReport, PlanReport},
+    run::terminal,
+    settings::Guarded,
+};
+
+/// Shows what would be sent.
+pub(super) fn plan(asked: &Guarded, server: &str, digest: &str, prepared: &Prepared) -> Result<(), Error> {
+    let lines: Vec<_> = prepared
+        .items
+        .iter()
+        .map(|item| (item.plan.clone(), item.plan.request.as_kubectl(&item.object)))
+        .collect();
+    if lines.is_empty() && prepared.refused.is_empty() && asked.format == PlanFormat::Table {
+        // That nothing was found is said already.
+        return Ok(());
+    }
+    let fine = prepared.refused.is_empty() && !prepared.failed && !lines.is_empty();
+    let report = PlanReport::new(
+        asked.wanted.action(),
+        server,
+        fine.then(|| digest.to_owned()),
+        &lines,
+        &prepared.refused,
+    );
+    show(asked, &report, output::plan::write)
+}
+
+/// Shows what came of it.
+pub(super) fn outcome(asked: &Guarded, report: &OutcomeReport) -> Result<(), Error> {
+    if asked.format == PlanFormat::Yaml {
+        writeln!(stdout(), "---")?;
+    }
+    show(asked, report, output::plan::write_outcome)
+}
+
+fn show<T: Serialize>(
+    asked: &Guarded,
+    report: &T,
+    table: impl Fn(&T, &Style, &mut BufWriter<std::io::StdoutLock<'static>>) -> std::io::Result<()>,
+) -> Result<(), Error> {
+    let mut out = BufWriter::new(stdout().lock());
+    match asked.format {
+        PlanFormat::Json => output::json::write(report, &mut out)?,
+        PlanFormat::Yaml => output::yaml::write(report, &mut out)?,
+        PlanFormat::Table => table(report, &terminal::style(), &mut out)?,
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! What the words of the verbs mean that change something.
+
+use std::path::PathBuf;
+
+use super::{Connection, Place, Target, usage};
+use crate::{
+    cli::{ConnectionArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs},
+    error::Error,
+    knowledge::{Consequence, Knowledge},
+    object::{Finalizer, List},
+    plan::Action,
+};
+
+/// What one of these verbs was asked to do.
+#[derive(Clone, Debug)]
+pub struct Guarded {
+    /// To what: type and name, as given.
+    pub targets: Vec<(String, String)>,
+    /// In which namespace.
+    pub place: Place,
+    /// What.
+    pub wanted: Wanted,
+    /// What it may cost.
+    pub accepted: Vec<Consequence>,
+    /// Whether the plan is all that is asked for.
+    pub only_plan: bool,
+    /// The digest of the plan that was confirmed elsewhere.
+    pub confirmed: Option<String>,
+    /// Where copies go; none for the usual place.
+    pub backup_dir: Option<PathBuf>,
+    /// Where receipts go; none for the usual place.
+    pub audit_file: Option<PathBuf>,
+    /// The cluster.
+    pub connection: Box<Connection>,
+    /// How it is shown.
+    pub format: PlanFormat,
+}
+
+/// What is wanted of each object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// This finalizer is to be taken out.
+    Remove(String),
+    /// `spec.finalizers` is to be emptied of Kubernetes' own entry.
+    Finalize,
+    /// Its controllers are to look again.
+    Nudge,
+}
+
+impl Wanted {
+    /// The same without its words.
+    pub fn action(&self) -> Action {
+        match self {
+            Wanted::Remove(_) => Action::Remove,
+            Wanted::Finalize => Action::Finalize,
+            Wanted::Nudge => Action::Nudge,
+        }
+    }
+
+    /// What is to be taken out.
+    pub fn finalizer(&self) -> Option<Finalizer> {
+        let (list, name) = match self {
+            Wanted::Remove(name) => (List::Metadata, name.as_str()),
+            Wanted::Finalize => (List::Spec, "kubernetes"),
+            Wanted::Nudge => return None,
+        };
+        Some(Finalizer {
+            list,
+            name: name.to_owned(),
+        })
+    }
+}
+
+impl Guarded {
+    /// The meaning of `remove`'s words.
+    pub fn remove(
+        words: RemoveArgs,
+        connection: ConnectionArgs,
+        knowledge: &Knowledge,
+    ) -> Result<Self, Error> {
+        let name = words.finalizer.trim();
+        if name.is_empty() || name.contains(['*', ',']) || name.contains(char::is_whitespace) {
+            return Err(usage(
+                format!("--finalizer: {name:?} is not the name of one finalizer"),
+                Some("each finalizer is a promise of its own: name the one, as it stands on the object"),
+            ));
+        }
+        let wanted = Wanted::Remove(name.to_owned());
+        let accepted = words
+            .accept
+            .iter()
+            .map(|word| accept(word))
+            .collect::<Result<_, _>>()?;
+        let targets = targets(&words.targets, knowledge)?;
+        Guarded::new(wanted, targets, accepted, words.guard, connection)
+    }
+
+    /// The meaning of `finalize`'s words.
+    pub fn finalize(words: FinalizeArgs, connection: ConnectionArgs) -> Result<Self, Error> {
+        let name = match words.name.split_once('/') {
+            Some(("ns" | "namespace" | "namespaces", name)) => name.to_owned(),
+            _ => words.name,
+        };
+        let targets = vec![("namespaces".to_owned(), name)];
+        Guarded::new(Wanted::Finalize, targets, Vec::new(), words.guard, connection)
+    }
+
+    /// The meaning of `nudge`'s words.
+    pub fn nudge(words: NudgeArgs, connection: ConnectionArgs, knowledge: &Knowledge) -> Result<Self, Error> {
+        let targets = targets(&words.targets, knowledge)?;
+        Guarded::new(Wanted::Nudge, targets, Vec::new(), words.guard, connection)
+    }
+
+    fn new(
+        wanted: Wanted,
+        targets: Vec<(String, String)>,
+        accepted: Vec<Consequence>,
+        guard: GuardArgs,
+        connection: ConnectionArgs,
+    ) -> Result<Self, Error> {
+        let place = Place::of(&connection);
+        if place == Place::Anywhere {
+            return Err(usage(
+                format!("{} takes no --all-namespaces", wanted.action().word()),
+                Some("name the namespace with -n: what is changed is named, not found"),
+            ));
+        }
+        Ok(Guarded {
+            targets,
+            place,
+            wanted,
+            accepted,
+            only_plan: guard.plan,
+            confirmed: guard.confirm,
+            backup_dir: guard.backup_dir,
+            audit_file: guard.audit_file,
+            connection: Box::new(Connection::new(connection)?),
+            format: guard.output,
+        })
+    }
+}
+
+/// Only objects can be changed, so whatever has a group in front is one.
+fn targets(words: &[String], knowledge: &Knowledge) -> Result<Vec<(String, String)>, Error> {
+    let named = Target::of_words(words, knowledge, true).into_iter();
+    let targets: Vec<_> = named
+        .map(|target| match target {
+            Target::Object {
+                resource,
+                name: Some(name),
+            } => Ok((resource, name)),
+            Target::Object { resource: word, .. } | Target::Finalizer(word) => Err(usage(
+                format!("{word:?} names no object"),
+                Some("write TYPE/NAME, as for kubectl finalizers explain"),
+            )),
+        })
+        .collect::<Result<_, _>>()?;
+    if targets.is_empty() {
+        return Err(usage("no object is named".into(), Some("write TYPE/NAME")));
+    }
+    Ok(targets)
+}
+
+fn accept(word: &str) -> Result<Consequence, Error> {
+    Consequence::of_typed(word)
+        .filter(|known| *known > Consequence::Metadata)
+        .ok_or_else(|| {
+            usage(
+                format!("--accept: {word:?} is no consequence that could be accepted"),
+                Some("one of orphaned-objects, leaked-infrastructure, data-loss"),
+            )
+        })
+}

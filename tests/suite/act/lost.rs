@@ -1,0 +1,106 @@
+//! The answer to the write is lost: what happened is found out by reading back, and said as far as it is known.
+
+use super::{
+    Case, HOLD, OTHER,
+    gate::{Fate, Gate},
+};
+use crate::harness::{Cluster, Output};
+
+fn through(case: &Case<'_>, fate: Fate) -> Output {
+    let gate = Gate::before(case.cluster, fate);
+    let digest = case.digest();
+    case.remove(&["--confirm", &digest, gate.flag()]).run()
+}
+
+#[test]
+fn the_server_did_it_and_nobody_heard() {
+    let case = Case::held(Cluster::shared(), "lost-after", &[HOLD]);
+    let out = through(&case, Fate::LostAfter);
+    assert_eq!(out.code, 0, "{out}");
+    super::says(&out, "was lost");
+    assert_eq!(case.get(), None);
+    assert_eq!(case.noted(), ["sending", "done-answer-lost"]);
+    assert_eq!(case.writes().len(), 1, "it is not sent again");
+
+    let case = Case::held(Cluster::shared(), "lost-held", &[OTHER, HOLD]);
+    let out = through(&case, Fate::LostAfter);
+    assert_eq!(out.code, 0, "{out}");
+    assert_eq!(case.finalizers().unwrap(), [OTHER]);
+    assert_eq!(case.noted(), ["sending", "done-answer-lost"]);
+}
+
+#[test]
+fn the_server_never_had_it() {
+    let case = Case::held(Cluster::shared(), "lost-before", &[HOLD]);
+    let out = through(&case, Fate::LostBefore);
+    assert_eq!(out.code, 1, "{out}");
+    super::says(&out, "unknown");
+    assert_eq!(case.finalizers().unwrap(), [HOLD]);
+    assert_eq!(case.noted(), ["sending", "unknown"]);
+    assert!(case.writes().is_empty());
+}
+
+#[test]
+fn a_server_that_dies_with_the_request_or_before_it() {
+    let cluster = Cluster::start();
+    let case = Case::held(&cluster, "killed-before", &[HOLD]);
+    let gate = Gate::before(&cluster, Fate::Held);
+    let digest = case.digest();
+    let run = case.remove(&["--confirm", &digest, gate.flag()]).spawn();
+    gate.arrived(1);
+    cluster.api_server().kill();
+    gate.open();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    cluster.api_server().start();
+    let out = run.finish();
+    assert_eq!(out.code, 1, "{out}");
+    super::says(&out, "was lost");
+    assert_eq!(case.finalizers().unwrap(), [HOLD]);
+    assert_eq!(case.noted(), ["sending", "unknown"]);
+
+    // With etcd paused the server has the request and cannot store it, nor say so in time.
+    let case = Case::held(&cluster, "paused", &[HOLD]);
+    let gate = Gate::before(&cluster, Fate::Held);
+    let digest = case.digest();
+    let run = case
+        .remove(&["--confirm", &digest, gate.flag(), "--request-timeout=2s"])
+        .spawn();
+    gate.arrived(1);
+    cluster.etcd().pause();
+    gate.open();
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    cluster.etcd().resume();
+    let out = run.finish();
+    super::says(&out, "was lost");
+    // Whatever happened, it is said as it is.
+    let last = case.noted().pop().unwrap();
+    match case.finalizers() {
+        None => assert_eq!((out.code, &*last), (0, "done-answer-lost"), "{out}"),
+        Some(left) => {
+            assert_eq!(left, [HOLD]);
+            assert_eq!((out.code, &*last), (1, "unknown"), "{out}");
+        }
+    }
+
+    // Killed with the request in its hands.
+    let case = Case::held(&cluster, "killed-during", &[HOLD]);
+    let gate = Gate::before(&cluster, Fate::Held);
+    let digest = case.digest();
+    let run = case.remove(&["--confirm", &digest, gate.flag()]).spawn();
+    gate.arrived(1);
+    cluster.etcd().pause();
+    gate.open();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    cluster.api_server().kill();
+    cluster.etcd().resume();
+    cluster.api_server().start();
+    let out = run.finish();
+    let last = case.noted().pop().unwrap();
+    match case.finalizers() {
+        None => assert_eq!((out.code, &*last), (0, "done-answer-lost"), "{out}"),
+        Some(left) => {
+            assert_eq!(left, [HOLD]);
+            assert_eq!((out.code, &*last), (1, "unknown"), "{out}");
+        }
+    }
+}

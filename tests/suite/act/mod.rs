@@ -1,0 +1,222 @@
+//! `remove`, `finalize`, `nudge` on a real control plane: at most the one confirmed string goes, from the one confirmed
+//! object, and the receipt is true.
+
+mod disk;
+mod gate;
+mod guards;
+mod lost;
+mod once;
+mod others;
+mod races;
+mod random;
+mod rejected;
+mod terminal;
+
+use std::{fs, path::PathBuf, sync::LazyLock};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{
+    explain::told::delete,
+    harness::{Asked, Cluster, Namespace, Output, Plugin},
+};
+
+/// A finalizer that no catalogue knows, so what it protects counts as data.
+pub const HOLD: &str = "example.com/hold";
+pub const OTHER: &str = "example.com/other";
+
+/// An object that is held, and a place for copies and receipts.
+pub struct Case<'a> {
+    pub cluster: &'a Cluster,
+    pub ns: Namespace<'a>,
+    pub place: TempDir,
+    /// Whom the server sees, so that the requests of this case are told from others.
+    pub user: String,
+    /// Whether that user may do everything.
+    pub is_master: bool,
+}
+
+impl<'a> Case<'a> {
+    /// A ConfigMap `held` with these finalizers, being deleted.
+    pub fn held(cluster: &'a Cluster, name: &str, finalizers: &[&str]) -> Self {
+        let case = Case::empty(cluster, name);
+        case.hold("held", finalizers);
+        case
+    }
+
+    pub fn empty(cluster: &'a Cluster, name: &str) -> Self {
+        Case {
+            cluster,
+            ns: cluster.namespace(name),
+            place: TempDir::new().unwrap(),
+            user: cluster.unique("actor"),
+            is_master: true,
+        }
+    }
+
+    /// Another ConfigMap that is held and being deleted.
+    pub fn hold(&self, name: &str, finalizers: &[&str]) {
+        self.make(name, finalizers);
+        delete(self.cluster, &format!("configmap/{name}"), self.ns.name());
+    }
+
+    /// A ConfigMap that is not being deleted.
+    pub fn make(&self, name: &str, finalizers: &[&str]) {
+        let object = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": name, "finalizers": finalizers}, "data": {"k": "v"}});
+        self.ns.apply(&object.to_string());
+    }
+
+    pub fn get(&self) -> Option<Value> {
+        self.ns.get(["configmap", "held"])
+    }
+
+    /// The finalizers of `held`; none if it is gone.
+    pub fn finalizers(&self) -> Option<Vec<String>> {
+        let object = self.get()?;
+        let all = object["metadata"]["finalizers"].as_array();
+        let names = all.into_iter().flatten();
+        Some(names.map(|name| name.as_str().unwrap().to_owned()).collect())
+    }
+
+    /// `remove configmap/held --finalizer example.com/hold --accept data-loss`, and these words.
+    pub fn remove(&self, more: &[&str]) -> Plugin {
+        let words = [
+            "remove",
+            "configmap/held",
+            "--finalizer",
+            HOLD,
+            "--accept=data-loss",
+        ];
+        self.run(&[&words[..], more].concat())
+    }
+
+    /// The plugin in this namespace, with copies and receipts in this place.
+    pub fn run(&self, words: &[&str]) -> Plugin {
+        let mut all: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let place = |flag: &str, name: &str| format!("--{flag}={}", self.place.path().join(name).display());
+        let given = |flag: &str| words.iter().any(|word| word.starts_with(flag));
+        if !given("--backup-dir") {
+            all.push(place("backup-dir", "backups"));
+        }
+        if !given("--audit-file") {
+            all.push(place("audit-file", "receipts.jsonl"));
+        }
+        all.push(format!("--namespace={}", self.ns.name()));
+        all.push(format!("--as={}", self.user));
+        if self.is_master {
+            all.push("--as-group=system:masters".into());
+        }
+        self.cluster.plugin(all)
+    }
+
+    /// The digest of the plan as it is now.
+    #[track_caller]
+    pub fn digest(&self) -> String {
+        let text = self.remove(&["--plan", "-o=json"]).run().success();
+        digest(&text)
+    }
+
+    /// Plans, confirms and carries out.
+    #[track_caller]
+    pub fn confirmed(&self) -> Output {
+        let digest = self.digest();
+        self.remove(&["--confirm", &digest]).run()
+    }
+
+    /// Every line of the receipts.
+    pub fn receipts(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.place.path().join("receipts.jsonl")).unwrap_or_default();
+        text.lines()
+            .map(|line| serde_json::from_str(line).expect("a receipt is JSON"))
+            .collect()
+    }
+
+    /// What the receipts say happened, in order.
+    pub fn noted(&self) -> Vec<String> {
+        let what = |line: Value| line["what"].as_str().unwrap().to_owned();
+        self.receipts().into_iter().map(what).collect()
+    }
+
+    pub fn copies(&self) -> Vec<PathBuf> {
+        let folder = fs::read_dir(self.place.path().join("backups"));
+        folder
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    }
+
+    /// The requests of this case that could store something, by the server's own record.
+    pub fn writes(&self) -> Vec<Asked> {
+        writes(self.cluster, &self.user)
+    }
+}
+
+/// What a user asked for that is no reading, no question and no dry run.
+pub fn writes(cluster: &Cluster, user: &str) -> Vec<Asked> {
+    let mut asked = cluster.asked(&format!("\"username\":\"{user}\""));
+    asked.retain(|one| {
+        let reads = ["get", "list", "watch"].contains(&one.verb.as_str());
+        let asks = one.type_name.ends_with(".authorization.k8s.io")
+            || one.type_name.ends_with(".authentication.k8s.io");
+        let tries = one.event["requestURI"]
+            .as_str()
+            .is_some_and(|uri| uri.contains("dryRun=All"));
+        !(reads || asks || tries)
+    });
+    asked
+}
+
+/// That this is said, wherever the lines are broken.
+#[track_caller]
+pub fn says(out: &Output, text: &str) {
+    let all = format!("{} {}", out.stdout, out.stderr);
+    let all: Vec<_> = all.split_whitespace().collect();
+    assert!(all.join(" ").contains(text), "{text:?} is not said: {out}");
+}
+
+#[track_caller]
+pub fn digest(plan: &str) -> String {
+    let plan = document(plan);
+    plan["digest"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no digest: {plan:#}"))
+        .to_owned()
+}
+
+/// A document of `-o json`, which must follow the schema.
+#[track_caller]
+fn document(text: &str) -> Value {
+    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let schema = serde_json::from_str(include_str!("../../../docs/plan.schema.json"));
+        jsonschema::draft202012::new(&schema.expect("the schema is JSON")).expect("the schema is a schema")
+    });
+    let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let faults: Vec<_> = SCHEMA
+        .iter_errors(&value)
+        .map(|fault| format!("{}: {fault}", fault.instance_path()))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "docs/plan.schema.json forbids:\n{}\n{text}",
+        faults.join("\n")
+    );
+    value
+}
+
+/// The documents of a run with `-o json`.
+#[track_caller]
+pub fn documents(output: &Output) -> Vec<Value> {
+    serde_json::Deserializer::from_str(&output.stdout)
+        .into_iter::<Value>()
+        .map(|value| {
+            document(
+                &value
+                    .unwrap_or_else(|error| panic!("{error}: {output}"))
+                    .to_string(),
+            )
+        })
+        .collect()
+}

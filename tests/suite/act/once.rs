@@ -1,0 +1,124 @@
+//! One write, of one string, from one object, with a copy before and a receipt around it.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use super::{Case, HOLD, OTHER, documents};
+use crate::harness::Cluster;
+
+#[test]
+fn the_one_string_goes_with_one_write_and_the_object_with_it() {
+    let case = Case::held(Cluster::shared(), "once", &[HOLD]);
+    let out = case.confirmed();
+    assert_eq!(out.code, 0, "{out}");
+    super::says(&out, "gone: it is gone");
+    assert_eq!(case.get(), None);
+    let writes = case.writes();
+    assert_eq!(writes.len(), 1, "{writes:#?}");
+    assert_eq!(
+        (&*writes[0].verb, &*writes[0].type_name),
+        ("patch", "configmaps"),
+        "{writes:#?}"
+    );
+    assert_eq!(case.noted(), ["sending", "done"]);
+    let receipt = &case.receipts()[1];
+    assert_eq!(receipt["user"], case.user, "{receipt:#}");
+    assert_eq!(receipt["finalizer"]["name"], HOLD, "{receipt:#}");
+    assert_eq!(receipt["consequence"], "data-loss", "{receipt:#}");
+}
+
+#[test]
+fn the_others_stay_and_are_named() {
+    let case = Case::held(Cluster::shared(), "others", &[OTHER, HOLD]);
+    let digest = case.digest();
+    let out = case.remove(&["--confirm", &digest, "-o=json"]).run();
+    assert_eq!(out.code, 0, "{out}");
+    assert_eq!(case.finalizers().unwrap(), [OTHER]);
+    let documents = documents(&out);
+    assert_eq!(documents[0]["plans"][0]["stays"][0]["name"], OTHER);
+    let outcome = &documents[1]["outcomes"][0];
+    assert_eq!(outcome["result"], "held", "{outcome:#}");
+    assert_eq!(outcome["heldBy"][0]["name"], OTHER, "{outcome:#}");
+}
+
+#[test]
+fn a_plan_sends_nothing_and_leaves_nothing() {
+    let case = Case::held(Cluster::shared(), "planned", &[HOLD]);
+    let out = case.remove(&["--plan"]).run();
+    assert_eq!(out.code, 0, "{out}");
+    for text in [HOLD, "DATA LOSS", "digest", "kubectl -n", "\"op\":\"remove\""] {
+        assert!(out.stdout.contains(text), "{text}: {out}");
+    }
+    assert_eq!(case.finalizers().unwrap(), [HOLD]);
+    assert!(case.writes().is_empty(), "{:#?}", case.writes());
+    assert_eq!(fs::read_dir(case.place.path()).unwrap().count(), 0);
+    assert_eq!(case.digest(), case.digest(), "the same plan has the same digest");
+}
+
+#[test]
+fn the_copy_can_be_applied_and_is_for_its_owner_only() {
+    let cluster = Cluster::shared();
+    let case = Case::empty(cluster, "copy");
+    let service = r#"{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "held", "finalizers": ["example.com/hold"], "labels": {"a": "b"}},
+        "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}}"#;
+    case.ns.apply(service);
+    crate::explain::told::delete(cluster, "service/held", case.ns.name());
+    let words = [
+        "remove",
+        "service/held",
+        "--finalizer",
+        HOLD,
+        "--accept=data-loss",
+    ];
+    let plan = case
+        .run(&[&words[..], &["--plan", "-o=json"]].concat())
+        .run()
+        .success();
+    let digest = super::digest(&plan);
+    let out = case.run(&[&words[..], &["--confirm", &digest]].concat()).run();
+    assert_eq!(out.code, 0, "{out}");
+    assert_eq!(case.ns.get(["service", "held"]), None);
+
+    let copies = case.copies();
+    let [copy] = copies.as_slice() else {
+        panic!("{copies:?}");
+    };
+    let mode = fs::metadata(copy).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600, "{mode:o}");
+    let receipts = case.place.path().join("receipts.jsonl");
+    assert_eq!(
+        fs::metadata(receipts).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    case.ns
+        .kubectl(["apply", "--server-side", "-f", copy.to_str().unwrap()])
+        .success();
+    let back = case.ns.get(["service", "held"]).unwrap();
+    assert_eq!(back["metadata"]["finalizers"][0], HOLD);
+    assert_eq!(back["metadata"]["labels"]["a"], "b");
+    assert_eq!(back["spec"]["ports"][0]["port"], 80);
+}
+
+#[test]
+fn of_a_secret_only_the_metadata_is_copied() {
+    let cluster = Cluster::shared();
+    let case = Case::empty(cluster, "confidential-copy");
+    case.ns.apply(
+        r#"{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "held", "finalizers": ["example.com/hold"]}, "stringData": {"k": "hidden"}}"#,
+    );
+    crate::explain::told::delete(cluster, "secret/held", case.ns.name());
+    let words = ["remove", "secret/held", "--finalizer", HOLD, "--accept=data-loss"];
+    let plan = case
+        .run(&[&words[..], &["--plan", "-o=json"]].concat())
+        .run()
+        .success();
+    let digest = super::digest(&plan);
+    let out = case.run(&[&words[..], &["--confirm", &digest]].concat()).run();
+    assert_eq!(out.code, 0, "{out}");
+    let text = fs::read_to_string(&case.copies()[0]).unwrap();
+    assert!(
+        text.contains("kind: Secret") && text.contains("Metadata only"),
+        "{text}"
+    );
+    // As it is, and as a Secret holds it.
+    assert!(!text.contains("hidden") && !text.contains("aGlkZGVu"), "{text}");
+}
