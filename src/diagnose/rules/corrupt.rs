@@ -59,8 +59,8 @@ pub(super) fn look<'a>(finding: &mut Finding, texts: impl Iterator<Item = &'a st
     if objects.is_empty() {
         finding.wait.on.push(Blocker::new(
             None,
-            "the API server cannot read an object from its store, and does not say which; its log does. One such object stops \
-             the deletion of every namespace",
+            "the API server cannot read an object from its store (which one is not known here, but its log names it), and one \
+             such object stops the deletion of every namespace",
         ));
     }
     finding.steps.push(Step {

@@ -44,7 +44,12 @@ pub(crate) fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<
     if lost {
         faults.push(format!("other finalizers: {:?}", finalizers(less)));
     }
-    for object in now.blockers.difference(&known.blockers) {
+    // One without an object is nothing but its words, which are compared below.
+    for object in now
+        .blockers
+        .difference(&known.blockers)
+        .filter(|object| *object != "null")
+    {
         faults.push(format!("blames {object}, which was no cause"));
     }
     for words in now.words.difference(&known.words) {
