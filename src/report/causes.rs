@@ -225,7 +225,11 @@ fn line(wait: &Wait) -> Option<String> {
                 None => wait.says.clone(),
             })
         }
-        (Verdict::Orphaned, _) => Some(wait.says.clone()),
+        // Who it was, and that it is gone; by which signs is told by explain.
+        (Verdict::Orphaned, _) => {
+            let sentences: Vec<_> = wait.says.split(". ").take(2).collect();
+            Some(sentences.join(". "))
+        }
         // It tells nothing that is true of this object alone.
         (Verdict::InUse | Verdict::Waiting | Verdict::Unknown, _) => None,
     }
