@@ -133,7 +133,7 @@ fn no_name_and_no_type() {
 #[test]
 fn a_name_that_is_not_there_and_what_was_probably_meant() {
     let cluster = Cluster::shared();
-    let (here, there) = (cluster.namespace("here"), cluster.namespace("there"));
+    let (here, there) = (cluster.namespace("whereabouts"), cluster.namespace("kept-apart"));
     for (ns, name) in [(&here, "uploads"), (&here, "uploads-old"), (&there, "only-there")] {
         ns.apply(&format!(
             "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}"
@@ -169,7 +169,7 @@ fn a_name_that_is_not_there_and_what_was_probably_meant() {
         "if it was stuck, it is gone now",
     );
     // One letter off, and the name is in no other namespace.
-    let typo = here.name().replace("here", "heer");
+    let typo = here.name().replace("whereabouts", "whereabuots");
     refused(
         explain("quux", &typo),
         1,
