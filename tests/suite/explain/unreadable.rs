@@ -89,14 +89,17 @@ fn its_conversion_webhook_is_gone() {
 
     let crd = &format!("crd/widgets.{GROUP}");
     delete(cluster, crd, "");
-    wait("the server has tried", super::told::SOON, || {
-        cluster.get([&**crd]).unwrap()["status"]["conditions"]
-            .to_string()
-            .contains("InstanceDeletionFailed")
-    });
+    let tried = |said: &str| {
+        wait("the server has tried", super::told::SOON, || {
+            let crd = cluster.get([&**crd]).unwrap();
+            crd["status"]["conditions"].to_string().contains(said)
+        });
+    };
+    tried("InstanceDeletionFailed");
     cluster.apply(
         "{apiVersion: v1, kind: Service, metadata: {name: converter, namespace: default}, spec: {ports: [{port: 443}]}}",
     );
+    tried("no endpoints available");
     let story = told(cluster, crd, "");
     withstands_less(cluster, crd, "", 15);
     assert_eq!(story.verdict(KEY), "failing");
