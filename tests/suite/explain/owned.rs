@@ -85,7 +85,8 @@ fn a_chain_of_owners_ends_at_its_leaf() {
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, selector: {matchLabels: {app: web}},
   template: {metadata: {labels: {app: web}, finalizers: [example.test/drain]}, spec: {containers: [{name: c, image: i}]}}}}",
     );
-    let pods = || ns.get(["pods"]).unwrap()["items"].clone();
+    // Of none kubectl prints nothing.
+    let pods = || ns.get(["pods"]).unwrap_or_default()["items"].clone();
     wait("there is a pod", SOON, || pods()[0].is_object());
     let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
     delete_with(&ns, "deployment/web", "foreground");

@@ -42,6 +42,29 @@ pub fn withstands_each(cluster: &Cluster, target: &str, namespace: &str, budget:
 #[track_caller]
 fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, each: bool) {
     replayed(cluster, target, namespace);
+    // Somebody who is asked later may meet another moment: a controller goes on trying.
+    let (faults, _) = compared(cluster, target, namespace, budget, each);
+    if faults.is_empty() {
+        return;
+    }
+    let (again, full) = compared(cluster, target, namespace, budget, each);
+    assert!(
+        again.is_empty(),
+        "{}\nand before:\n{}\n{target}: {full:#}",
+        again.join("\n"),
+        faults.join("\n")
+    );
+}
+
+/// What is wrong with what is said without each right, and what is said with all of them.
+#[track_caller]
+fn compared(
+    cluster: &Cluster,
+    target: &str,
+    namespace: &str,
+    budget: usize,
+    each: bool,
+) -> (Vec<String>, Value) {
     let all = ["system:masters".to_owned()];
     let name = cluster.unique("everything");
     let before = said(asking(cluster, &name, &all, target, namespace));
@@ -115,12 +138,8 @@ fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, e
                 .map(|fault| format!("without {} of {hidden}: {fault}", verbs.join(" and "))),
         );
     }
-    assert!(
-        faults.is_empty(),
-        "{}\n{target}: {:#}",
-        faults.join("\n"),
-        full[0]
-    );
+    let [full, _] = full;
+    (faults, full)
 }
 
 /// How many requests a look into a namespace may cost: one for each type that can be in it, and a few.
