@@ -135,11 +135,7 @@ fn extend_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
 }
 
 fn headline(target: &Object, findings: &[Finding], view: &View<'_>) -> String {
-    let reference = target.reference();
-    let name = match &reference.namespace {
-        Some(namespace) => format!("{} {namespace}/{}", reference.kind, reference.name),
-        None => format!("{} {}", reference.kind, reference.name),
-    };
+    let name = target.reference().in_words();
     let phase = match target.text("/status/phase") {
         "" | "Terminating" => String::new(),
         phase if target.deletion().is_some() => format!(", still {phase}"),

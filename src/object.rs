@@ -80,6 +80,14 @@ pub fn escape(text: &str, into: &mut String) {
     }
 }
 
+/// An object in a sentence: `PersistentVolumeClaim db/data-0`, `Node node-7`.
+pub fn in_words(kind: &str, namespace: Option<&str>, name: &str) -> String {
+    match namespace {
+        Some(namespace) => format!("{kind} {namespace}/{name}"),
+        None => format!("{kind} {name}"),
+    }
+}
+
 /// `name.group`, or the name alone in the core group.
 pub fn join_group(name: &str, group: &str) -> String {
     if group.is_empty() {
@@ -108,6 +116,11 @@ pub struct ObjectRef {
 }
 
 impl ObjectRef {
+    /// `PersistentVolumeClaim db/data-0`.
+    pub fn in_words(&self) -> String {
+        in_words(&self.kind, self.namespace.as_deref(), &self.name)
+    }
+
     /// API group of its type, empty for the core group.
     pub fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)

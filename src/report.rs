@@ -23,7 +23,7 @@ pub use self::{
 };
 use crate::{
     diagnose::Verdict,
-    object::{Age, Deletion, Finalizer, ObjectRef},
+    object::{Age, Deletion, Finalizer, ObjectRef, in_words},
     snapshot::Condition,
 };
 
@@ -46,6 +46,13 @@ pub struct ObjectName {
     pub name: String,
     /// uid; none where a dump leaves it out.
     pub uid: Option<String>,
+}
+
+impl ObjectName {
+    /// `PersistentVolumeClaim db/data-0`.
+    pub fn in_words(&self) -> String {
+        in_words(&self.kind, self.namespace.as_deref(), &self.name)
+    }
 }
 
 impl From<&ObjectRef> for ObjectName {

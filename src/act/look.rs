@@ -39,25 +39,14 @@ impl<'a> Look<'a> {
     pub fn at(server: &'a Server, facts: &Facts, plan: &'a Plan) -> Self {
         Look {
             server,
-            facts: Facts {
-                now: facts.now,
-                types: facts.types.clone(),
-                gaps: facts.gaps.clone(),
-                answers: std::collections::BTreeMap::new(),
-            },
+            facts: facts.unasked(),
             plan,
         }
     }
 
     /// How it stands now. The server reads a single object from etcd and not from a cache.
     pub async fn now(&mut self) -> After {
-        let target = &self.plan.target;
-        let plural = target.type_name.split('.').next().unwrap_or_default();
-        let query = Query::Object {
-            resource: crate::snapshot::facts::Resource::new(target.group(), plural),
-            namespace: target.namespace.clone(),
-            name: target.name.clone(),
-        };
+        let query = Query::of(&self.plan.target);
         cluster::answer(self.server, [query.clone()], &mut self.facts).await;
         match self.facts.answers.remove(&query) {
             Some(Ok(Answer::Object(None))) => After::Gone,

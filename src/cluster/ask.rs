@@ -46,9 +46,7 @@ pub async fn answer_and_tell(
     facts: &mut Facts,
     tell: &dyn Fn(&Query),
 ) {
-    let answers = std::mem::take(&mut facts.answers);
-    let known = facts.clone();
-    facts.answers = answers;
+    let known = facts.unasked();
     let mut coming = stream::iter(queries)
         .map(|query| async {
             let answer = one(server, &query, &known).await;

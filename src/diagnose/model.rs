@@ -154,6 +154,14 @@ impl Blocker {
         }
     }
 
+    /// Who it is and its state, as one part of a sentence.
+    pub fn in_words(&self) -> String {
+        match &self.object {
+            Some(object) => format!("{}: {}", object.in_words(), self.says),
+            None => self.says.clone(),
+        }
+    }
+
     /// Whether it waits for nothing else.
     pub fn is_root(&self) -> bool {
         !self.rest && self.on.is_empty() && self.waits.iter().all(|wait| wait.on.is_empty())

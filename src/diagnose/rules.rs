@@ -123,7 +123,7 @@ fn without_a_rule(object: &Object, findings: &mut [Finding], certain: bool, view
                 .wait
                 .finalizer
                 .as_ref()
-                .is_some_and(|name| !has_rule(object, name))
+                .is_some_and(|name| !object.is("", "namespaces") && !is_known(object, name))
         })
         .collect();
     let alone = open.len() == 1;
@@ -146,10 +146,9 @@ pub(super) fn look_into(type_name: &str) -> bool {
 /// The garbage collector's own, on objects of any type.
 const OF_OWNERS: [&str; 2] = ["foregroundDeletion", "orphan"];
 
-fn has_rule(object: &Object, finalizer: &Finalizer) -> bool {
-    object.is("", "namespaces")
-        || OF_OWNERS.contains(&finalizer.name.as_str())
-        || rule(object, finalizer).is_some()
+/// Whether a rule knows who holds this one by its name. What holds a Namespace has rules of its own, whatever it is called.
+fn is_known(object: &Object, finalizer: &Finalizer) -> bool {
+    OF_OWNERS.contains(&finalizer.name.as_str()) || rule(object, finalizer).is_some()
 }
 
 fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
@@ -176,11 +175,11 @@ fn rule(object: &Object, finalizer: &Finalizer) -> Option<&'static Rule> {
 
 /// Whether a finding is about a holder that no rule knows by name, and not about what that waits for.
 fn is_held(object: &Object, finding: &Finding) -> bool {
-    finding.wait.finalizer.as_ref().is_some_and(|finalizer| {
-        finalizer.list == List::Metadata
-            && rule(object, finalizer).is_none()
-            && !OF_OWNERS.contains(&finalizer.name.as_str())
-    })
+    finding
+        .wait
+        .finalizer
+        .as_ref()
+        .is_some_and(|finalizer| finalizer.list == List::Metadata && !is_known(object, finalizer))
 }
 
 /// One that ends in `/` stands for all that begin so.

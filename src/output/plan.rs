@@ -7,7 +7,7 @@ use super::{Style, sheet::Sheet};
 use crate::{
     object::Finalizer,
     report::{
-        ObjectName, OutcomeReport, PlanReport,
+        OutcomeReport, PlanReport,
         outcome::{self, Outcome},
         plan::{CostReport, LineReport, OutsideReport, RefusalReport},
     },
@@ -34,7 +34,7 @@ pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Re
 }
 
 fn one<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    sheet.heading(&name(&line.target))?;
+    sheet.heading(&line.target.in_words())?;
     match &line.finalizer {
         Some(finalizer) => {
             sheet.fact("takes out", &finalizer.to_string())?;
@@ -78,7 +78,7 @@ fn left<W: Write>(outside: &[OutsideReport], label: &str, sheet: &mut Sheet<'_, 
 }
 
 fn refused<W: Write>(refusal: &RefusalReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    sheet.heading(&name(&refusal.target))?;
+    sheet.heading(&refusal.target.in_words())?;
     sheet.grave("refused", "REFUSED", &refusal.why)?;
     sheet.fact("only if", &refusal.needs)
 }
@@ -95,7 +95,7 @@ pub fn write_outcome(report: &OutcomeReport, style: &Style, out: &mut impl Write
 }
 
 fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    sheet.heading(&name(&outcome.target))?;
+    sheet.heading(&outcome.target.in_words())?;
     sheet.fact("outcome", &format!("{}: {}", outcome.result.word(), outcome.says))?;
     if outcome.result == outcome::Result::Held {
         sheet.fact("held by", &names(&outcome.held_by, "nothing"))?;
@@ -112,13 +112,6 @@ fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()>
         }
     }
     Ok(())
-}
-
-fn name(object: &ObjectName) -> String {
-    match &object.namespace {
-        Some(namespace) => format!("{} {namespace}/{}", object.kind, object.name),
-        None => format!("{} {}", object.kind, object.name),
-    }
 }
 
 fn names(finalizers: &[Finalizer], none: &str) -> String {

@@ -142,27 +142,12 @@ pub struct Refusal {
 /// Blockers by name, for a sentence.
 pub(super) fn named(blockers: &[Blocker]) -> String {
     const NAMED: usize = 3;
-    let texts: Vec<_> = blockers
-        .iter()
-        .take(NAMED)
-        .map(|blocker| match &blocker.object {
-            Some(object) => format!("{}: {}", full_name(object), blocker.says),
-            None => blocker.says.clone(),
-        })
-        .collect();
+    let texts: Vec<_> = blockers.iter().take(NAMED).map(Blocker::in_words).collect();
     let more = match blockers.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
     format!("{}{more}", texts.join("; "))
-}
-
-/// `PersistentVolumeClaim db/data-0`.
-fn full_name(object: &ObjectRef) -> String {
-    match &object.namespace {
-        Some(namespace) => format!("{} {namespace}/{}", object.kind, object.name),
-        None => format!("{} {}", object.kind, object.name),
-    }
 }
 
 /// All finalizers of the object but this one; of two entries with its name the second stays.

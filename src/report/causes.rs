@@ -216,7 +216,7 @@ fn line(wait: &Wait) -> Option<String> {
             } else {
                 format!(", and {} more", rest.len())
             };
-            Some(format!("{verb} {}{more}", named(first)))
+            Some(format!("{verb} {}{more}", first.in_words()))
         }
         // What is special about this object comes after what is true of every one with this finalizer.
         (Verdict::Failing | Verdict::Rejected | Verdict::Stalled, _) => {
@@ -232,15 +232,5 @@ fn line(wait: &Wait) -> Option<String> {
         }
         // It tells nothing that is true of this object alone.
         (Verdict::InUse | Verdict::Waiting | Verdict::Unknown, _) => None,
-    }
-}
-
-fn named(blocker: &Blocker) -> String {
-    match &blocker.object {
-        Some(object) => match &object.namespace {
-            Some(namespace) => format!("{} {namespace}/{}: {}", object.kind, object.name, blocker.says),
-            None => format!("{} {}: {}", object.kind, object.name, blocker.says),
-        },
-        None => blocker.says.clone(),
     }
 }

@@ -117,10 +117,7 @@ pub struct EvidenceReport {
 impl ExplainReport {
     /// That an object is gone that was there a moment ago.
     pub fn gone(object: &ObjectRef, observed_at: Timestamp) -> Self {
-        let name = match &object.namespace {
-            Some(namespace) => format!("{} {namespace}/{}", object.kind, object.name),
-            None => format!("{} {}", object.kind, object.name),
-        };
+        let name = object.in_words();
         ExplainReport {
             api_version: API_VERSION,
             kind: "Explanation",

@@ -23,11 +23,10 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    object::ObjectRef,
     settings,
     snapshot::{
         Snapshot, Why,
-        facts::{Answer, Facts, Query, Resource},
+        facts::{Answer, Facts, Query},
         saved::{Counted, FORMAT, Head, Remains, Saved, VERSION},
         suspects::Suspects,
     },
@@ -252,20 +251,8 @@ fn going(saved: &Saved) -> Vec<Query> {
     going
         .into_iter()
         .take(OBJECTS)
-        .map(|(_, object)| query(object))
+        .map(|(_, object)| Query::of(object))
         .collect()
-}
-
-fn query(object: &ObjectRef) -> Query {
-    let (plural, group) = object
-        .type_name
-        .split_once('.')
-        .unwrap_or((&object.type_name, ""));
-    Query::Object {
-        resource: Resource::new(group, plural),
-        namespace: object.namespace.clone(),
-        name: object.name.clone(),
-    }
 }
 
 /// Explains each object from what has been saved so far.

@@ -31,6 +31,12 @@ impl Resource {
         }
     }
 
+    /// The type that is called `plural.group`, as [`Resource::name`] gives it.
+    pub fn named(type_name: &str) -> Self {
+        let (plural, group) = type_name.split_once('.').unwrap_or((type_name, ""));
+        Resource::new(group, plural)
+    }
+
     /// `plural.group`.
     pub fn name(&self) -> String {
         crate::object::join_group(&self.plural, &self.group)
@@ -86,6 +92,17 @@ pub enum Query {
     },
     /// The objects that have owners: metadata of those, of every type but events.
     Owned(Where),
+}
+
+impl Query {
+    /// The question after one object.
+    pub fn of(object: &ObjectRef) -> Self {
+        Query::Object {
+            resource: Resource::named(&object.type_name),
+            namespace: object.namespace.clone(),
+            name: object.name.clone(),
+        }
+    }
 }
 
 /// Where dependants are looked for.
@@ -158,6 +175,17 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The same before anything was asked.
+    #[must_use]
+    pub fn unasked(&self) -> Facts {
+        Facts {
+            now: self.now,
+            types: self.types.clone(),
+            gaps: self.gaps.clone(),
+            answers: BTreeMap::new(),
+        }
+    }
+
     /// The type of that name, if the server has it.
     pub fn resource_type(&self, resource: &Resource) -> Option<&ResourceType> {
         self.types
@@ -196,13 +224,8 @@ impl From<&super::Seen> for Object {
             metadata["deletionTimestamp"] = deletion.timestamp.to_string().into();
             metadata["deletionGracePeriodSeconds"] = deletion.grace_seconds.into();
         }
-        let (plural, group) = seen
-            .object
-            .type_name
-            .split_once('.')
-            .unwrap_or((&seen.object.type_name, ""));
         Object {
-            resource: Resource::new(group, plural),
+            resource: Resource::named(&seen.object.type_name),
             kind: seen.object.kind.clone(),
             api_version: seen.object.api_version.clone(),
             value: serde_json::json!({ "metadata": metadata }),

@@ -115,13 +115,9 @@ fn refuse(finding: &mut Finding, words: &str) {
         ),
     });
     // To touch it is an update too.
-    finding.steps.retain(|step| {
-        let nudge = step
-            .command
-            .as_deref()
-            .is_some_and(|command| command.contains("kubectl-finalizers/nudged"));
-        !nudge && step.when != super::STILL_THERE
-    });
+    finding
+        .steps
+        .retain(|step| !super::is_nudge(step) && step.when != super::STILL_THERE);
 }
 
 /// Dead webhooks of one configuration.

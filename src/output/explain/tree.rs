@@ -65,11 +65,10 @@ impl Page<'_> {
     fn blockers(&self, blockers: &[BlockerReport], prefix: &str, text: &mut String) {
         for (at, blocker) in blockers.iter().enumerate() {
             let (item, below) = self.branch(prefix, at + 1 == blockers.len());
-            let name = blocker.object.as_ref().map(|object| match &object.namespace {
-                Some(namespace) => format!("{} {namespace}/{}: ", object.kind, object.name),
-                None => format!("{} {}: ", object.kind, object.name),
-            });
-            let says = format!("{}{}", name.unwrap_or_default(), blocker.says);
+            let says = match &blocker.object {
+                Some(object) => format!("{}: {}", object.in_words(), blocker.says),
+                None => blocker.says.clone(),
+            };
             let mut lines = self.lines(&harmless(&says), below.width(), 0);
             if blocker.root_cause {
                 self.mark_root(&mut lines, below.width());

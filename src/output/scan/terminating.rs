@@ -97,12 +97,7 @@ impl Scan<'_> {
             .map(|&at| {
                 let cause = &self.report.root_causes[at];
                 match &cause.object {
-                    Some(object) => match &object.namespace {
-                        Some(namespace) => {
-                            format!("{} {namespace}/{}: {}", object.kind, object.name, cause.says)
-                        }
-                        None => format!("{} {}: {}", object.kind, object.name, cause.says),
-                    },
+                    Some(object) => format!("{}: {}", object.in_words(), cause.says),
                     None => cause.says.clone(),
                 }
             })

@@ -208,11 +208,7 @@ impl Preparing<'_> {
 
     /// The object as it is now, with nothing remembered of how it was.
     pub(super) async fn again(&mut self, object: &Object, facts: &mut Facts) -> Option<Object> {
-        let query = Query::Object {
-            resource: object.resource.clone(),
-            namespace: Some(object.namespace().to_owned()).filter(|namespace| !namespace.is_empty()),
-            name: object.name().to_owned(),
-        };
+        let query = Query::of(&object.reference());
         facts.answers.clear();
         let witness = Witness::Server(self.server);
         witness.answer([query.clone()], facts).await;

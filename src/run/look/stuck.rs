@@ -10,7 +10,7 @@ use crate::{
     report::causes::{Looked, Outcome},
     snapshot::{
         Gap, Seen, Snapshot, What,
-        facts::{Answer, Content, Facts, Object, Query, Resource},
+        facts::{Answer, Content, Facts, Object, Query},
     },
 };
 
@@ -135,7 +135,7 @@ impl Stuck {
             .targets
             .iter()
             .filter(unread)
-            .map(|target| query(&target.reference))
+            .map(|target| Query::of(&target.reference))
             .collect();
         asking.read(server, &wanted).await;
         if let Some(facts) = &asking.facts {
@@ -148,7 +148,7 @@ impl Stuck {
             if !matches!(target.state, State::Open) || target.object.is_some() {
                 continue;
             }
-            match facts.answers.get(&query(&target.reference)) {
+            match facts.answers.get(&Query::of(&target.reference)) {
                 Some(Ok(Answer::Object(Some(object)))) if object.uid() == target.reference.uid => {
                     target.object = Some((**object).clone());
                 }
@@ -194,19 +194,6 @@ impl Stuck {
 
 fn going(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
     snapshot.tally.kept.iter().filter(|seen| seen.deletion.is_some())
-}
-
-fn resource(type_name: &str) -> Resource {
-    let (plural, group) = type_name.split_once('.').unwrap_or((type_name, ""));
-    Resource::new(group, plural)
-}
-
-fn query(object: &ObjectRef) -> Query {
-    Query::Object {
-        resource: resource(&object.type_name),
-        namespace: object.namespace.clone(),
-        name: object.name.clone(),
-    }
 }
 
 fn what(object: &ObjectRef) -> What {

@@ -143,11 +143,7 @@ async fn now(witness: Witness<'_>, object: &Object, facts: &mut Facts) -> Now {
     if !matches!(witness, Witness::Server(_)) {
         return Now::Same;
     }
-    let query = Query::Object {
-        resource: object.resource.clone(),
-        namespace: Some(object.namespace().to_owned()).filter(|namespace| !namespace.is_empty()),
-        name: object.name().to_owned(),
-    };
+    let query = Query::of(&object.reference());
     witness.answer([query.clone()], facts).await;
     match facts.answers.get(&query) {
         Some(Ok(Answer::Object(None))) => Now::Gone,

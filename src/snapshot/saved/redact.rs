@@ -192,8 +192,7 @@ impl Mask {
 
     fn hide(&mut self, text: &str) {
         for name in text.split(|c| !is_of_name(c)) {
-            let ordinal = name.len() <= 5 && name.chars().all(|c| c.is_ascii_digit());
-            if !name.is_empty() && !ordinal && !self.public.contains(name) {
+            if !name.is_empty() && !is_ordinal(name) && !self.public.contains(name) {
                 self.hidden.insert(name.to_owned());
             }
         }
@@ -275,9 +274,8 @@ impl Mask {
         let mut out = String::new();
         for piece in name.split_inclusive(['-', '.']) {
             let bare = piece.trim_end_matches(['-', '.']);
-            let ordinal = bare.len() <= 5 && bare.chars().all(|c| c.is_ascii_digit());
             match self.pieces.get(bare) {
-                _ if ordinal => out.push_str(bare),
+                _ if is_ordinal(bare) => out.push_str(bare),
                 Some(stands_for_it) => out.push_str(stands_for_it),
                 None => out.push('x'),
             }
@@ -289,6 +287,11 @@ impl Mask {
 
 fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_')
+}
+
+/// A number that says which one of several it is, and nothing else.
+fn is_ordinal(piece: &str) -> bool {
+    piece.len() <= 5 && piece.chars().all(|c| c.is_ascii_digit())
 }
 
 fn is_naming(key: &str) -> bool {
