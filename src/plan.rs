@@ -19,7 +19,7 @@ pub use self::{
     digest::digest,
     finalize::finalize,
     model::{Action, Plan, Refusal, Seen},
-    nudge::{NUDGED, nudge},
+    nudge::nudge,
     remove::remove,
     request::{FIELD_MANAGER, Request},
     veto::veto,

@@ -65,7 +65,7 @@ impl<'a> Look<'a> {
                 let count = |all: &[Finalizer]| all.iter().filter(|one| *one == finalizer).count();
                 count(&object.finalizers()) > count(&self.plan.stays)
             }
-            _ => object.annotation(crate::plan::NUDGED) != self.plan.resource_version,
+            _ => object.annotation(crate::diagnose::NUDGED) != self.plan.resource_version,
         };
         if still_on {
             After::StillOn(object)

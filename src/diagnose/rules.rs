@@ -320,6 +320,9 @@ fn nothing_blocks(object: &Object, view: &View<'_>) -> Verdict {
     }
 }
 
+/// The annotation that makes a level-triggered controller look again. Nothing reads it; that it changes is all.
+pub const NUDGED: &str = "kubectl-finalizers/nudged";
+
 /// A change that does nothing, so that a level-triggered controller looks again.
 fn nudge(object: &Object) -> Step {
     let namespace = object.namespace();
@@ -332,7 +335,7 @@ fn nudge(object: &Object) -> Step {
         when: "what to do",
         text: "touch it, so that its controller looks again; the annotation does no harm".into(),
         command: Some(format!(
-            "kubectl{place} annotate {}/{} kubectl-finalizers/nudged=\"$(date +%s)\" --overwrite",
+            "kubectl{place} annotate {}/{} {NUDGED}=\"$(date +%s)\" --overwrite",
             object.resource.name(),
             object.name()
         )),
@@ -344,7 +347,7 @@ fn nudge(object: &Object) -> Step {
 fn is_nudge(step: &Step) -> bool {
     step.command
         .as_deref()
-        .is_some_and(|command| command.contains("kubectl-finalizers/nudged"))
+        .is_some_and(|command| command.contains(NUDGED))
 }
 
 /// Takes one entry out of `metadata.finalizers`, and only if it still stands in its place.

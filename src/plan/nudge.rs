@@ -1,13 +1,10 @@
 //! `nudge`: a harmless annotation, so that a level-triggered controller looks again.
 //!
 //! The controllers that hold most finalizers look at an object whenever it changes, and miss a change once in a while
-//! (`kubernetes/kubernetes` issue 120041). Nothing reads the annotation; that it changes is all.
+//! (`kubernetes/kubernetes` issue 120041).
 
 use super::{Action, Cost, Plan, Refusal, Request, Seen, model::named};
-use crate::diagnose::Verdict;
-
-/// The annotation.
-pub const NUDGED: &str = "kubectl-finalizers/nudged";
+use crate::diagnose::{NUDGED, Verdict};
 
 /// The plan to touch the object, or why that is of no use.
 pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {

@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use serde_json::{Value, json as value};
 
 use crate::{
-    harness::{Cluster, Output},
+    explain::told::SOON,
+    harness::{Cluster, Output, wait},
     stuck,
 };
 
@@ -161,6 +162,12 @@ fn many_objects_cost_few_requests_and_none_if_nothing_is_going() {
             .collect();
         ns.apply(&manifest.join("\n---\n"));
         ns.kubectl(["delete", "pvc", "--all", "--wait=false"]).success();
+        // What still has another finalizer costs a look of its own.
+        wait("only what nobody removes is left", SOON, || {
+            let claims = ns.get(["pvc"]).unwrap();
+            let mut claims = claims["items"].as_array().unwrap().iter();
+            claims.all(|claim| claim["metadata"]["finalizers"] == value!(["example.com/held"]))
+        });
     };
     let look = |agent: &str| requests(&["scan", "pvc", "-n", ns.name(), "-o", "json"], agent);
     crowd(0, 40);

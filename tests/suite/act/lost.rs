@@ -72,15 +72,7 @@ fn a_server_that_dies_with_the_request_or_before_it() {
     cluster.etcd().resume();
     let out = run.finish();
     super::says(&out, "was lost");
-    // Whatever happened, it is said as it is.
-    let last = case.noted().pop().unwrap();
-    match case.finalizers() {
-        None => assert_eq!((out.code, &*last), (0, "done-answer-lost"), "{out}"),
-        Some(left) => {
-            assert_eq!(left, [HOLD]);
-            assert_eq!((out.code, &*last), (1, "unknown"), "{out}");
-        }
-    }
+    says_what_happened(&case, &out);
 
     // Killed with the request in its hands.
     let case = Case::held(&cluster, "killed-during", &[HOLD]);
@@ -95,6 +87,12 @@ fn a_server_that_dies_with_the_request_or_before_it() {
     cluster.etcd().resume();
     cluster.api_server().start();
     let out = run.finish();
+    says_what_happened(&case, &out);
+}
+
+/// Whatever happened, it is said as it is.
+#[track_caller]
+fn says_what_happened(case: &Case, out: &Output) {
     let last = case.noted().pop().unwrap();
     match case.finalizers() {
         None => assert_eq!((out.code, &*last), (0, "done-answer-lost"), "{out}"),

@@ -18,8 +18,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
-    explain::told::delete,
-    harness::{Asked, Cluster, Namespace, Output, Plugin},
+    explain::told::{SOON, delete},
+    harness::{Asked, Cluster, Namespace, Output, Plugin, wait},
+    schema,
 };
 
 /// A finalizer that no catalogue knows, so what it protects counts as data.
@@ -118,11 +119,36 @@ impl<'a> Case<'a> {
         digest(&text)
     }
 
+    /// Plans what these words say, and confirms it.
+    #[track_caller]
+    pub fn confirm(&self, words: &[&str]) -> Plugin {
+        let plan = self
+            .run(&[words, &["--plan", "-o=json"]].concat())
+            .run()
+            .success();
+        self.run(&[words, &["--confirm", &digest(&plan)]].concat())
+    }
+
     /// Plans, confirms and carries out.
     #[track_caller]
     pub fn confirmed(&self) -> Output {
         let digest = self.digest();
         self.remove(&["--confirm", &digest]).run()
+    }
+
+    /// Until no update of `held` is let through any more.
+    pub fn is_refused(&self, by: &str) {
+        wait(&format!("{by} is in force"), SOON, || {
+            let touch = [
+                "annotate",
+                "configmap",
+                "held",
+                "a=b",
+                "--overwrite",
+                "--dry-run=server",
+            ];
+            self.ns.kubectl(touch).code != 0
+        });
     }
 
     /// Every line of the receipts.
@@ -189,21 +215,9 @@ pub fn digest(plan: &str) -> String {
 /// A document of `-o json`, which must follow the schema.
 #[track_caller]
 fn document(text: &str) -> Value {
-    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
-        let schema = serde_json::from_str(include_str!("../../../docs/plan.schema.json"));
-        jsonschema::draft202012::new(&schema.expect("the schema is JSON")).expect("the schema is a schema")
-    });
-    let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    let faults: Vec<_> = SCHEMA
-        .iter_errors(&value)
-        .map(|fault| format!("{}: {fault}", fault.instance_path()))
-        .collect();
-    assert!(
-        faults.is_empty(),
-        "docs/plan.schema.json forbids:\n{}\n{text}",
-        faults.join("\n")
-    );
-    value
+    static SCHEMA: LazyLock<jsonschema::Validator> =
+        LazyLock::new(|| schema::of(include_str!("../../../docs/plan.schema.json")));
+    schema::checked(&SCHEMA, text)
 }
 
 /// The documents of a run with `-o json`.

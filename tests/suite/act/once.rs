@@ -69,12 +69,7 @@ fn the_copy_can_be_applied_and_is_for_its_owner_only() {
         HOLD,
         "--accept=data-loss",
     ];
-    let plan = case
-        .run(&[&words[..], &["--plan", "-o=json"]].concat())
-        .run()
-        .success();
-    let digest = super::digest(&plan);
-    let out = case.run(&[&words[..], &["--confirm", &digest]].concat()).run();
+    let out = case.confirm(&words).run();
     assert_eq!(out.code, 0, "{out}");
     assert_eq!(case.ns.get(["service", "held"]), None);
 
@@ -107,12 +102,7 @@ fn of_a_secret_only_the_metadata_is_copied() {
     );
     crate::explain::told::delete(cluster, "secret/held", case.ns.name());
     let words = ["remove", "secret/held", "--finalizer", HOLD, "--accept=data-loss"];
-    let plan = case
-        .run(&[&words[..], &["--plan", "-o=json"]].concat())
-        .run()
-        .success();
-    let digest = super::digest(&plan);
-    let out = case.run(&[&words[..], &["--confirm", &digest]].concat()).run();
+    let out = case.confirm(&words).run();
     assert_eq!(out.code, 0, "{out}");
     let text = fs::read_to_string(&case.copies()[0]).unwrap();
     assert!(

@@ -30,17 +30,7 @@ fn a_policy_that_says_no_is_named() {
         "spec": {"policyName": name, "validationActions": ["Deny"]}});
     let list = json!({"apiVersion": "v1", "kind": "List", "items": [policy, binding]});
     cluster.apply(&list.to_string());
-    wait("the policy is in force", SOON, || {
-        let touch = [
-            "annotate",
-            "configmap",
-            "held",
-            "a=b",
-            "--overwrite",
-            "--dry-run=server",
-        ];
-        case.ns.kubectl(touch).code != 0
-    });
+    case.is_refused("the policy");
     refused(
         &case,
         case.remove(&["--plan"]),
@@ -65,17 +55,7 @@ fn a_webhook_that_nobody_answers_for_is_named() {
     let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
         "metadata": {"name": name}, "webhooks": [hook]});
     cluster.apply(&configuration.to_string());
-    wait("the webhook is in force", SOON, || {
-        let touch = [
-            "annotate",
-            "configmap",
-            "held",
-            "a=b",
-            "--overwrite",
-            "--dry-run=server",
-        ];
-        case.ns.kubectl(touch).code != 0
-    });
+    case.is_refused("the webhook");
     let out = refused(&case, case.remove(&["--plan"]), "rejected, and so would this be");
     super::says(&out, "dead.example.test");
     refused(
