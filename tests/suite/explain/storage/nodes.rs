@@ -145,8 +145,12 @@ fn a_node_that_was_removed_and_a_disk_that_was_never_attached() {
     // The volume is being deleted, and another attachment comes too late.
     delete(cluster, &format!("pv/{volume}"), "");
     attach("removed-two");
+    // The attacher may learn a moment later that the volume goes, and fails for another reason first.
     wait("attaching fails", SOON, || {
-        status("removed-two")["attachError"]["message"].is_string()
+        let message = &status("removed-two")["attachError"]["message"];
+        message
+            .as_str()
+            .is_some_and(|message| message.contains("is marked for deletion"))
     });
     let late = cluster.get(["volumeattachment", "removed-two"]).unwrap();
     if late["metadata"]["finalizers"].is_array() {
