@@ -117,7 +117,7 @@ impl Page<'_> {
             return String::new();
         }
         let most = if wide { usize::MAX } else { AFFECTED };
-        let mut text = format!("{}\n", self.style.heading("if it is deleted now"));
+        let mut text = format!("{}\n", self.style.heading("with its deletion"));
         for effects in report.if_deleted.chunk_by(|a, b| a.fate == b.fate) {
             let texts: Vec<_> = effects
                 .iter()

@@ -8,6 +8,7 @@ mod lease;
 pub mod paused;
 mod product;
 pub mod rbac;
+mod reach;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ mod writer;
 pub(super) use lease::of;
 pub use lease::{Life, life};
 pub use product::installer;
+pub use reach::{Reach, reach};
 pub use search::{described, undescribed};
 pub use trace::{Holder, Sign, State, Tells, Trace};
 pub use workload::{labels, may_be};

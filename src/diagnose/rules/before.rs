@@ -5,11 +5,17 @@
 //! was read that could show the contrary.
 
 mod backends;
+mod claim;
+mod class;
 mod crd;
+mod driver;
 mod holders;
 mod namespace;
+mod node;
 mod operator;
 mod quantity;
+mod volume;
+mod workloads;
 
 use crate::{
     diagnose::{
@@ -40,6 +46,11 @@ type Look = fn(&Object, &mut Before, &View<'_>);
 const RULES: &[(&str, &str, Look)] = &[
     ("", "namespaces", namespace::look),
     ("apiextensions.k8s.io", "customresourcedefinitions", crd::look),
+    ("", "nodes", node::look),
+    ("", "persistentvolumeclaims", claim::look),
+    ("", "persistentvolumes", volume::look),
+    ("storage.k8s.io", "csidrivers", driver::look),
+    ("storage.k8s.io", "storageclasses", class::look),
     ("apps", "deployments", operator::look),
     ("apps", "statefulsets", operator::look),
     ("apps", "daemonsets", operator::look),
@@ -59,7 +70,8 @@ pub(in crate::diagnose) fn before(object: &Object, findings: &[Finding], view: &
         before.say(Fate::Unknown, says, []);
     }
     let is_free = |finding: &Finding| finding.wait.verdict == Verdict::Waiting && finding.wait.on.is_empty();
-    if before.effects.is_empty() && all_read && findings.iter().all(is_free) {
+    let is_small = |effect: &Effect| matches!(effect.fate, Fate::Released | Fate::Kept);
+    if all_read && before.effects.iter().all(is_small) && findings.iter().all(is_free) {
         let says = "nothing would hold it for long, and nothing else is lost with it";
         before.say(Fate::Harmless, says, []);
     }

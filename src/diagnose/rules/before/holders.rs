@@ -14,7 +14,7 @@ use super::{Before, references};
 use crate::{
     diagnose::{
         holder::{self, Holder, State, Tells, Trace},
-        model::Fate,
+        model::{Fate, Safety},
         rules::{held, is_known},
         view::View,
     },
@@ -53,17 +53,27 @@ pub(super) fn assess<'a>(
     let rest: Vec<_> = groups.iter().skip(LOOKED_FOR).flat_map(|(_, all)| all).collect();
     for ((type_name, finalizer), objects) in groups.iter().take(LOOKED_FOR) {
         let Some(first) = objects.first() else { continue };
-        let holder = of(first, finalizer, view);
+        let (who, holder) = of(first, finalizer, view);
         if holder.pending {
             continue;
         }
-        let says = count(objects, type_name, finalizer);
+        let says = format!("{}, {who}", count(objects, type_name, finalizer));
         let (fate, more) = fate(&holder, home);
         before.say(
             fate,
             format!("{says}. {more}"),
             references(objects.iter().copied()),
         );
+        if let (Fate::Stuck, Some(home), State::Running) = (fate, home, holder.state()) {
+            before.then(
+                Safety::Destructive,
+                format!(
+                    "DATA LOSS: delete the {type_name} in it first, while their controller runs; this waits until they \
+                     are gone"
+                ),
+                format!("kubectl -n {home} delete {type_name} --all"),
+            );
+        }
         before
             .evidence
             .extend(holder.signs.iter().map(holder::Sign::evidence));
@@ -78,14 +88,20 @@ pub(super) fn assess<'a>(
 }
 
 /// Who must remove it, as it is found for an object that is stuck.
-pub(super) fn of(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Holder {
+pub(super) fn of(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> (String, Holder) {
     let reference = object.reference();
     match view
         .knowledge
         .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
     {
-        Some(entry) => holder::described(object, finalizer, &entry, view),
-        None => holder::undescribed(object, finalizer, view),
+        Some(entry) => (
+            format!("which {} must remove", entry.project),
+            holder::described(object, finalizer, &entry, view),
+        ),
+        None => (
+            "which somebody must remove whom the catalogue does not know".to_owned(),
+            holder::undescribed(object, finalizer, view),
+        ),
     }
 }
 
@@ -111,7 +127,7 @@ fn fate(holder: &Holder, home: Option<&str>) -> (Fate, String) {
         && running.iter().all(within)
     {
         let says = format!(
-            "Whoever removes that is {} {}, which runs in {home} itself and goes first",
+            "That is {} {}, which runs in {home} itself and goes first",
             first.kind, first.name
         );
         return (Fate::Stuck, says);

@@ -9,7 +9,7 @@
 //! what they hold elsewhere. **Concludes** what is destroyed, leaked, stuck and broken. **Advises** to keep disks with
 //! policy Retain, and to delete first what only a controller in this namespace can let go.
 
-use super::{Before, backends, holders, operator, quantity, references};
+use super::{Before, backends, holders, quantity, references, workloads::Workloads};
 use crate::{
     diagnose::{
         model::{Evidence, Fate, Safety, Step, Strength},
@@ -26,7 +26,7 @@ pub(super) fn look(namespace: &Object, before: &mut Before, view: &View<'_>) {
     let name = namespace.name();
     // Asked together, so that they are read together.
     let (content, claims) = (view.content(name), view.list("", "persistentvolumeclaims", name));
-    let found = operator::Workloads::of(name, view);
+    let found = Workloads::of(name, view);
     match content {
         Ok(Some(content)) => inside(content, name, before, view),
         Ok(None) => {}
@@ -54,15 +54,18 @@ pub(super) fn look(namespace: &Object, before: &mut Before, view: &View<'_>) {
 }
 
 fn inside(content: &Content, name: &str, before: &mut Before, view: &View<'_>) {
-    let all: u64 = content.counts.values().sum();
+    // Events go by themselves, within the hour.
+    let mut counts = content.counts.clone();
+    counts.retain(|type_name, _| !matches!(type_name.as_str(), "events" | "events.events.k8s.io"));
+    let all: u64 = counts.values().sum();
     let is_default = |type_name: &str| matches!(type_name, "serviceaccounts" | "configmaps");
     // What every namespace has from its first second on is no loss.
-    let only_born_with = all <= 2 && content.counts.keys().all(|type_name| is_default(type_name));
+    let only_born_with = all <= 2 && counts.keys().all(|type_name| is_default(type_name));
     if !content.gaps.is_empty() {
         let says = format!("{all} objects that could be seen in it, and not everything could be read");
         before.say(Fate::Destroyed, says, []);
     } else if !only_born_with {
-        let counted = super::super::namespace_content::counted(&content.counts);
+        let counted = super::super::namespace_content::counted(&counts);
         before.say(Fate::Destroyed, format!("{all} objects in it: {counted}"), []);
     }
     if content.counts.contains_key("services") {

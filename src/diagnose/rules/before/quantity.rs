@@ -17,7 +17,7 @@ const UNITS: [(&str, f64); 11] = [
 
 /// The sum of some quantities, in the largest binary unit that it fills: `30Gi`. What cannot be read counts as none.
 pub(super) fn sum<'a>(quantities: impl Iterator<Item = &'a str>) -> String {
-    let bytes: f64 = quantities.filter_map(bytes).sum();
+    let bytes: f64 = quantities.filter_map(bytes).fold(0.0, |sum, bytes| sum + bytes);
     let unit = UNITS[..5].iter().rev().find(|(_, size)| bytes >= *size);
     let (name, size) = unit.copied().unwrap_or(("", 1.0));
     let number = format!("{:.1}", bytes / size);

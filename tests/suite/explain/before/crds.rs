@@ -27,7 +27,6 @@ fn a_type_goes_with_all_its_objects() {
         ", finalizers: [boats.before.example.test/anchor]",
     ));
     let story = told(cluster, target, "");
-    println!("{}", cluster.plugin(["explain", target]).run().success());
     let places = format!("all objects of this type, in {}, {}: 2", one.name(), other.name());
     story
         .fates("destroyed", &places)

@@ -1,9 +1,12 @@
 //! What is said of objects that nobody is deleting yet: what would be lost, left behind or broken, and that the order
 //! which is advised leaves nothing behind.
 
+mod classes;
 mod crds;
 mod namespaces;
+mod nodes;
 mod operators;
+mod volumes;
 
 use std::sync::LazyLock;
 
@@ -61,7 +64,7 @@ fn operator(namespace: &str, name: &str, labels: &Value) {
     let place = format!("--namespace={namespace}");
     let mut pod = None;
     wait("the Deployment has its Pod", SOON, || {
-        let pods = WORLD.get(["pods", &place]).expect("a list");
+        let pods = WORLD.get(["pods", &place]).unwrap_or_default();
         let mut owned = pods["items"].as_array().into_iter().flatten();
         pod = owned
             .find(|pod| pod["spec"]["serviceAccountName"] == name)

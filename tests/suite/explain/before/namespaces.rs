@@ -58,7 +58,6 @@ fn disks_go_by_their_policy_and_load_balancers_go() {
         .is_careful();
     assert!(story.fated("harmless").is_empty(), "{story}");
     assert!(!story.fated("destroyed").concat().contains(&kept), "{story}");
-    println!("{}", cluster.plugin(["explain", &target]).run().success());
     withstands_less(cluster, &target, "", for_all_types(cluster) + 20);
 
     // What is advised keeps the disks, and the namespace goes.
@@ -93,10 +92,9 @@ fn a_controller_that_goes_before_what_it_holds() {
     topic("elsewhere", ns.name());
 
     let story = told(cluster, "ns/kafka", "");
-    println!("{}", cluster.plugin(["explain", "ns/kafka"]).run().success());
     story
         .fates("stuck", "which runs in kafka itself and goes first: payments")
-        .fates("stuck", "1 kafkatopics.kafka.strimzi.io with strimzi.io/topic-operator. Nobody else that was found removes that: elsewhere")
+        .fates("stuck", "1 kafkatopics.kafka.strimzi.io with strimzi.io/topic-operator. Nobody else was found who removes that: elsewhere")
         .is_careful();
     withstands_less(cluster, "ns/kafka", "", for_all_types(cluster) + 40);
 

@@ -54,16 +54,9 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     }
 
     let held = format!(
-        "2 {CHALLENGES} with acme.cert-manager.io/finalizer. Nobody else that was found removes that: api-cert web-cert"
+        "2 {CHALLENGES} with acme.cert-manager.io/finalizer. Nobody else was found who removes that: api-cert web-cert"
     );
     let story = told(cluster, "deploy/cert-manager", "cert-manager");
-    println!(
-        "{}",
-        cluster
-            .plugin(["explain", "deploy/cert-manager", "-n", "cert-manager"])
-            .run()
-            .success()
-    );
     story.fates("stuck", &held).is_careful();
     // Its webhook is another Deployment.
     assert!(story.fated("broken").is_empty(), "{story}");
@@ -75,21 +68,10 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     assert!(story.fated("stuck").is_empty(), "{story}");
 
     let story = told(cluster, "deploy/cert-manager", "other");
-    println!(
-        "{}",
-        cluster
-            .plugin(["explain", "deploy/cert-manager", "-n", "other"])
-            .run()
-            .success()
-    );
     assert!(story.fated("stuck").is_empty(), "{story}");
     story.never_says("api-cert").never_advises("challenges");
 
     let story = told(cluster, "ns/cert-manager", "");
-    println!(
-        "{}",
-        cluster.plugin(["explain", "ns/cert-manager"]).run().success()
-    );
     story
         .fates("stuck", &held)
         .fates("broken", refuses)
@@ -124,10 +106,45 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
             .get(["validatingwebhookconfiguration", "of-another"])
             .is_some()
     );
-    assert!(
-        ns.get([CHALLENGES]).unwrap()["items"]
-            .as_array()
-            .unwrap()
-            .is_empty()
+    assert!(ns.get([CHALLENGES]).is_none());
+}
+
+/// One that no catalogue knows is known by what it may change.
+#[test]
+fn an_operator_that_nobody_has_described() {
+    let cluster = &*WORLD;
+    custom_type(cluster, "yard.example.test", "ships", "Ship");
+    operator("yard", "shipyard", &json!({"app": "shipyard"}));
+    let rbac = "rbac.authorization.k8s.io";
+    let role = |name: &str, group: &str, resource: &str| {
+        let role = json!({"apiVersion": format!("{rbac}/v1"), "kind": "ClusterRole", "metadata": {"name": name},
+            "rules": [{"apiGroups": [group], "resources": [resource], "verbs": ["get", "update"]}]});
+        let binding = json!({"apiVersion": format!("{rbac}/v1"), "kind": "ClusterRoleBinding", "metadata": {"name": name},
+            "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "yard"}]});
+        cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": [role, binding]}).to_string());
+    };
+    role("shipyard", "yard.example.test", "ships");
+    let ns = cluster.namespace("docks");
+    ns.apply("{apiVersion: yard.example.test/v1, kind: Ship, metadata: {name: launched, finalizers: [yard.example.test/scrap]}}");
+    let story = told(cluster, "deploy/shipyard", "yard");
+    story.fates(
+        "stuck",
+        "1 ships.yard.example.test with yard.example.test/scrap. Nobody else was found who removes that: launched",
     );
+    withstands_less(cluster, "deploy/shipyard", "yard", 40);
+
+    // Who may change everything may be anybody's controller: that is not known, and not harmless.
+    operator("yard", "caretaker", &json!({"app": "caretaker"}));
+    role("caretaker", "*", "*");
+    let story = told(cluster, "deploy/caretaker", "yard");
+    story.fates("unknown", "by caretaker it may change every object");
+    assert!(
+        story.fated("harmless").is_empty() && story.fated("stuck").is_empty(),
+        "{story}"
+    );
+    cluster
+        .kubectl(["delete", "clusterrolebinding", "caretaker"])
+        .success();
+    release(cluster, "ships.yard.example.test/launched", ns.name());
 }
