@@ -18,7 +18,7 @@ pub mod view;
 use std::collections::BTreeSet;
 
 pub use self::model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait};
-pub use self::rules::{NUDGED, filled};
+pub use self::rules::{NUDGED, filled, word};
 use self::view::View;
 use crate::{
     knowledge::Knowledge,

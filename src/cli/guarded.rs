@@ -27,6 +27,12 @@ pub struct FinalizeArgs {
     /// The namespace
     #[arg(value_name = "NAMESPACE")]
     pub name: String,
+    /// The one entry of spec.finalizers that is taken out
+    #[arg(long, value_name = "NAME", default_value = "kubernetes")]
+    pub finalizer: String,
+    /// Accept what the plan costs, by its name: orphaned-objects, leaked-infrastructure, data-loss
+    #[arg(long, value_name = "CONSEQUENCE")]
+    pub accept: Vec<String>,
     /// How it is guarded.
     #[command(flatten)]
     pub guard: GuardArgs,

@@ -41,8 +41,8 @@ pub struct Guarded {
 pub enum Wanted {
     /// This finalizer is to be taken out.
     Remove(String),
-    /// `spec.finalizers` is to be emptied of Kubernetes' own entry.
-    Finalize,
+    /// This entry of `spec.finalizers` is to be taken out.
+    Finalize(String),
     /// Its controllers are to look again.
     Nudge,
 }
@@ -52,7 +52,7 @@ impl Wanted {
     pub fn action(&self) -> Action {
         match self {
             Wanted::Remove(_) => Action::Remove,
-            Wanted::Finalize => Action::Finalize,
+            Wanted::Finalize(_) => Action::Finalize,
             Wanted::Nudge => Action::Nudge,
         }
     }
@@ -61,7 +61,7 @@ impl Wanted {
     pub fn finalizer(&self) -> Option<Finalizer> {
         let (list, name) = match self {
             Wanted::Remove(name) => (List::Metadata, name.as_str()),
-            Wanted::Finalize => (List::Spec, "kubernetes"),
+            Wanted::Finalize(name) => (List::Spec, name.as_str()),
             Wanted::Nudge => return None,
         };
         Some(Finalizer {
@@ -78,21 +78,9 @@ impl Guarded {
         connection: ConnectionArgs,
         knowledge: &Knowledge,
     ) -> Result<Self, Error> {
-        let name = words.finalizer.trim();
-        if name.is_empty() || name.contains(['*', ',']) || name.contains(char::is_whitespace) {
-            return Err(usage(
-                format!("--finalizer: {name:?} is not the name of one finalizer"),
-                Some("each finalizer is a promise of its own: name the one, as it stands on the object"),
-            ));
-        }
-        let wanted = Wanted::Remove(name.to_owned());
-        let accepted = words
-            .accept
-            .iter()
-            .map(|word| accept(word))
-            .collect::<Result<_, _>>()?;
+        let wanted = Wanted::Remove(one(&words.finalizer)?);
         let targets = targets(&words.targets, knowledge)?;
-        Guarded::new(wanted, targets, accepted, words.guard, connection)
+        Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
 
     /// The meaning of `finalize`'s words.
@@ -102,7 +90,8 @@ impl Guarded {
             _ => words.name,
         };
         let targets = vec![("namespaces".to_owned(), name)];
-        Guarded::new(Wanted::Finalize, targets, Vec::new(), words.guard, connection)
+        let wanted = Wanted::Finalize(one(&words.finalizer)?);
+        Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
 
     /// The meaning of `nudge`'s words.
@@ -159,6 +148,22 @@ fn targets(words: &[String], knowledge: &Knowledge) -> Result<Vec<(String, Strin
         return Err(usage("no object is named".into(), Some("write TYPE/NAME")));
     }
     Ok(targets)
+}
+
+/// The name of one finalizer.
+fn one(word: &str) -> Result<String, Error> {
+    let name = word.trim();
+    if name.is_empty() || name.contains(['*', ',']) || name.contains(char::is_whitespace) {
+        return Err(usage(
+            format!("--finalizer: {name:?} is not the name of one finalizer"),
+            Some("each finalizer is a promise of its own: name the one, as it stands on the object"),
+        ));
+    }
+    Ok(name.to_owned())
+}
+
+fn accepted(words: &[String]) -> Result<Vec<Consequence>, Error> {
+    words.iter().map(|word| accept(word)).collect()
 }
 
 fn accept(word: &str) -> Result<Consequence, Error> {

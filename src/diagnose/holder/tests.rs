@@ -116,7 +116,7 @@ fn takes_out(told: &Diagnosis) -> bool {
     told.steps.iter().any(|step| {
         step.command
             .as_deref()
-            .is_some_and(|command| command.contains("--type=json"))
+            .is_some_and(|command| command.contains("finalizers remove"))
     })
 }
 

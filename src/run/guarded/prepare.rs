@@ -148,7 +148,7 @@ impl Preparing<'_> {
         };
         match &self.asked.wanted {
             Wanted::Remove(finalizer) => plan::remove(&seen, finalizer),
-            Wanted::Finalize => plan::finalize(&seen),
+            Wanted::Finalize(name) => plan::finalize(&seen, name),
             Wanted::Nudge => plan::nudge(&seen),
         }
     }
