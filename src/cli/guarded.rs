@@ -64,6 +64,9 @@ pub struct GuardArgs {
     /// The file to which receipts are added
     #[arg(long, value_name = "FILE")]
     pub audit_file: Option<PathBuf>,
+    /// Leave a Kubernetes Event on the object when it is done
+    #[arg(long)]
+    pub event: bool,
     /// Form of the output
     #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
     pub output: PlanFormat,

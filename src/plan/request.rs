@@ -16,7 +16,7 @@ pub const FIELD_MANAGER: &str = "kubectl-finalizers";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// `PATCH` or `PUT`.
+    /// `PATCH`, `PUT` or `POST`.
     pub method: &'static str,
     /// The path, without parameters.
     pub path: String,

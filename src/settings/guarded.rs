@@ -30,6 +30,8 @@ pub struct Guarded {
     pub backup_dir: Option<PathBuf>,
     /// Where receipts go; none for the usual place.
     pub audit_file: Option<PathBuf>,
+    /// Whether an Event is left on the object.
+    pub event: bool,
     /// The cluster.
     pub connection: Box<Connection>,
     /// How it is shown.
@@ -123,6 +125,7 @@ impl Guarded {
             confirmed: guard.confirm,
             backup_dir: guard.backup_dir,
             audit_file: guard.audit_file,
+            event: guard.event,
             connection: Box::new(Connection::new(connection)?),
             format: guard.output,
         })

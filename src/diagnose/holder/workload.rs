@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use super::{
     trace::{Holder, Sign, Tells, Trace},
     writer::{self, Change},
@@ -180,37 +182,74 @@ pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, vi
         of_replicas(object, scaled.as_ref(), view)
     };
     let sign = Sign::new(Trace::Workload, tells, strength, name_of(object), value);
-    holder.add(sign.about(object.reference()).at(since));
-    if tells == Tells::Off && since.is_none() {
-        scaled_down(object, strength, holder, view);
+    let mut sign = sign.about(object.reference()).at(since);
+    let event = (tells == Tells::Off)
+        .then(|| scaled_down(object, holder, view))
+        .flatten();
+    if tells == Tells::Off {
+        sign.before = remembered(object).or_else(|| event.and_then(before));
+    }
+    holder.add(sign);
+    if let (Some(event), None) = (event, since) {
+        let ago = happened(event).map_or_else(String::new, |time| {
+            format!(", {} ago", Age::between(time, view.now()))
+        });
+        let source = format!("Event of {}", name_of(object));
+        let value = format!("{}{ago}", event.text("/message"));
+        holder.add(Sign::new(Trace::Workload, Tells::Off, strength, source, value));
     }
     if tells == Tells::Failing {
         home(object, strength, holder, view);
     }
 }
 
-/// When it was switched off. Whoever scales to zero leaves no trace in managedFields: a Scale without replicas owns no
-/// field (`kubernetes/api:autoscaling/v1/types.go`, `omitempty`). But the Deployment's controller says what it did.
-fn scaled_down(workload: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
+/// The Event that tells when it was switched off. Whoever scales to zero leaves no trace in managedFields: a Scale without
+/// replicas owns no field (`kubernetes/api:autoscaling/v1/types.go`, `omitempty`). But the Deployment's controller says what
+/// it did.
+fn scaled_down<'a>(workload: &Object, holder: &mut Holder, view: &'a View<'_>) -> Option<&'a Object> {
     let events = match view.events(workload) {
         Ok(events) => events,
-        Err(missing) => return holder.wait_for(&missing),
+        Err(missing) => {
+            holder.wait_for(&missing);
+            return None;
+        }
     };
-    let time = |event: &Object| event.time("/lastTimestamp").or_else(|| event.time("/eventTime"));
-    let last = events
+    events
         .iter()
         .filter(|event| {
             event.text("/reason") == "ScalingReplicaSet" && event.text("/message").contains("to 0")
         })
-        .max_by_key(|event| time(event));
-    if let Some(event) = last {
-        let ago = time(event).map_or_else(String::new, |time| {
-            format!(", {} ago", Age::between(time, view.now()))
-        });
-        let source = format!("Event of {}", name_of(workload));
-        let value = format!("{}{ago}", event.text("/message"));
-        holder.add(Sign::new(Trace::Workload, Tells::Off, strength, source, value));
+        .max_by_key(|event| happened(event))
+}
+
+fn happened(event: &Object) -> Option<Timestamp> {
+    event.time("/lastTimestamp").or_else(|| event.time("/eventTime"))
+}
+
+/// How many there were by that Event: `Scaled down replica set a-1 from 3 to 0`, once `… to 0 from 3`
+/// (`kubernetes/kubernetes:pkg/controller/deployment/sync.go`).
+fn before(event: &Object) -> Option<(i64, &'static str)> {
+    let (_, from) = event.text("/message").split_once(" from ")?;
+    let count = from.split(' ').next()?.parse().ok()?;
+    Some((count, "as the Event of its scaling says"))
+}
+
+/// How many there were by what its annotations remember: what was applied, and what tools note that scale to zero and
+/// back (`openshift/api`: idling; `caas-team/py-kube-downscaler`).
+fn remembered(workload: &Object) -> Option<(i64, &'static str)> {
+    let count = |name: &str| workload.annotation(name).parse().ok();
+    let noted = [
+        "idling.alpha.openshift.io/previous-scale",
+        "downscaler/original-replicas",
+    ];
+    if let Some(count) = noted.into_iter().find_map(count).filter(|count| *count > 0) {
+        return Some((count, "as its annotation remembers"));
     }
+    let applied = workload.annotation("kubectl.kubernetes.io/last-applied-configuration");
+    let applied: serde_json::Value = serde_json::from_str(applied).ok()?;
+    // An applied configuration without a number leaves it at one.
+    let count = applied["spec"]["replicas"].as_i64().unwrap_or(1);
+    (count > 0).then_some((count, "as its last applied configuration says"))
 }
 
 /// Nothing starts in a namespace that is being deleted, whatever a workload in it is told.

@@ -5,15 +5,17 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::{
     prepare::{Item, Prepared, Preparing},
     settle::{self, By, Settled},
 };
 use crate::{
-    act::{After, Look, Receipt, Receipts, backup, send},
+    act::{After, Look, Receipt, Receipts, backup, leave_event, send},
     cluster::Written,
     exit::Exit,
-    plan::{Plan, veto},
+    plan::{Plan, event, veto},
     report::{
         outcome::{Outcome, Result as End},
         plan::CostReport,
@@ -107,7 +109,23 @@ impl Carrier<'_> {
             backup: Some(saved.display().to_string()),
             ..Receipt::of(settled.receipt(), &item.plan, self.digest, settled.says.clone())
         });
-        (outcome(&item.plan, &saved, &settled), settled.exit)
+        let mut outcome = outcome(&item.plan, &saved, &settled);
+        if self.preparing.asked.event && settled.exit == Exit::Done && settled.by != By::Others {
+            outcome.event = self.leave_event(&item.plan).await;
+        }
+        (outcome, settled.exit)
+    }
+
+    /// The Event on what was done. Without it that is done all the same.
+    async fn leave_event(&mut self, plan: &Plan) -> Option<String> {
+        let event = event(plan, self.receipts.user(), Timestamp::now());
+        match leave_event(self.preparing.server, &event).await {
+            Ok(name) => Some(name),
+            Err(why) => {
+                warn(&format!("it is done, but without an Event: {why}"));
+                None
+            }
+        }
     }
 
     /// What is to be done after the server refused the request.
@@ -182,5 +200,6 @@ fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
             Vec::new()
         },
         backup: Some(saved.display().to_string()),
+        event: None,
     }
 }
