@@ -5,10 +5,12 @@
 
 mod account;
 mod lease;
+mod off;
 pub mod paused;
 mod product;
 pub mod rbac;
 mod search;
+mod standing;
 #[cfg(test)]
 mod tests;
 pub mod trace;
