@@ -61,6 +61,9 @@ pub struct GuardArgs {
     /// Where objects are saved before they are changed
     #[arg(long, value_name = "DIR")]
     pub backup_dir: Option<PathBuf>,
+    /// Save the data of Secrets, too; otherwise only their metadata
+    #[arg(long)]
+    pub backup_secrets: bool,
     /// The file to which receipts are added
     #[arg(long, value_name = "FILE")]
     pub audit_file: Option<PathBuf>,

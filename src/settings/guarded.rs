@@ -28,6 +28,8 @@ pub struct Guarded {
     pub confirmed: Option<String>,
     /// Where copies go; none for the usual place.
     pub backup_dir: Option<PathBuf>,
+    /// Whether the copy of a Secret has its data.
+    pub backup_secrets: bool,
     /// Where receipts go; none for the usual place.
     pub audit_file: Option<PathBuf>,
     /// Whether an Event is left on the object.
@@ -124,6 +126,7 @@ impl Guarded {
             only_plan: guard.plan,
             confirmed: guard.confirm,
             backup_dir: guard.backup_dir,
+            backup_secrets: guard.backup_secrets,
             audit_file: guard.audit_file,
             event: guard.event,
             connection: Box::new(Connection::new(connection)?),
