@@ -15,5 +15,5 @@ pub use self::{
     files::{Place, place},
     look::{After, Look, added_by},
     receipt::{Receipt, Receipts},
-    send::{Trial, send, try_out},
+    send::{Trial, leave_event, send, try_event, try_out},
 };

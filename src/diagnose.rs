@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 pub use self::model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait};
 use self::rules::Before;
-pub use self::rules::{NUDGED, filled};
+pub use self::rules::{NUDGED, filled, word};
 use self::view::View;
 use crate::{
     knowledge::Knowledge,

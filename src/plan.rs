@@ -5,6 +5,7 @@
 
 mod cost;
 mod digest;
+mod event;
 mod finalize;
 mod model;
 mod nudge;
@@ -17,6 +18,7 @@ mod veto;
 pub use self::{
     cost::{Cost, Outside, unaccepted},
     digest::digest,
+    event::event,
     finalize::finalize,
     model::{Action, Plan, Refusal, Seen},
     nudge::nudge,

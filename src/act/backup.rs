@@ -1,7 +1,7 @@
 //! A copy of the object from before the write, as YAML that `kubectl apply` takes once the object is gone.
 //!
-//! What a server fills in by itself is left out of it, because no server takes it back, and named in its head. Of a
-//! Secret or ConfigMap only the metadata was ever read, so no more can be kept.
+//! What a server fills in by itself is left out of it, because no server takes it back, and named in its head. Of a Secret
+//! only the metadata is read, unless its data is asked for.
 
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
         }
     }
     let partly = if object.text("/kind") == "PartialObjectMetadata" {
-        "# Metadata only: the data of such an object is never read.\n"
+        "# Metadata only: --backup-secrets saves its data, too.\n"
     } else {
         ""
     };

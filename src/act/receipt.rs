@@ -87,6 +87,11 @@ impl Receipts {
         }
     }
 
+    /// Whom the server sees.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
     /// Where they are.
     pub fn path(&self) -> &std::path::Path {
         &self.path

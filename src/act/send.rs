@@ -2,7 +2,7 @@
 
 use crate::{
     cluster::{Server, Written},
-    plan::{Action, Plan},
+    plan::{Action, Plan, Request},
 };
 
 /// What a dry run of the very request says.
@@ -22,12 +22,7 @@ pub enum Trial {
 
 /// Asks the server to go all the way of the request and store nothing.
 pub async fn try_out(server: &Server, plan: &Plan) -> Trial {
-    let request = &plan.request;
-    let uri = request.uri(true);
-    match server
-        .write(request.method, &uri, request.content_type, &request.body)
-        .await
-    {
+    match pass(server, &plan.request, true).await {
         Written::Done(metadata) if is_still_on(&metadata, plan) => Trial::PutBack,
         Written::Done(_) => Trial::Fine,
         Written::Refused { code, message } if is_conflict(code, &message) => Trial::Changed(message),
@@ -38,14 +33,31 @@ pub async fn try_out(server: &Server, plan: &Plan) -> Trial {
 
 /// Sends the request.
 pub async fn send(server: &Server, plan: &Plan) -> Written {
-    let request = &plan.request;
+    pass(server, &plan.request, false).await
+}
+
+/// Asks the server whether it would store this Event, and in which words it would not.
+pub async fn try_event(server: &Server, event: &Request) -> Result<(), String> {
+    match pass(server, event, true).await {
+        Written::Done(_) => Ok(()),
+        Written::Refused { message, .. } => Err(message),
+        Written::Unanswered(why) => Err(format!("no answer: {why}")),
+    }
+}
+
+/// Leaves an Event behind; its name, or why there is none.
+pub async fn leave_event(server: &Server, event: &Request) -> Result<String, String> {
+    match pass(server, event, false).await {
+        Written::Done(metadata) => Ok(metadata["name"].as_str().unwrap_or_default().to_owned()),
+        Written::Refused { message, .. } => Err(message),
+        Written::Unanswered(why) => Err(format!("the answer was lost, so it may be there: {why}")),
+    }
+}
+
+async fn pass(server: &Server, request: &Request, dry_run: bool) -> Written {
+    let uri = request.uri(dry_run);
     server
-        .write(
-            request.method,
-            &request.uri(false),
-            request.content_type,
-            &request.body,
-        )
+        .write(request.method, &uri, request.content_type, &request.body)
         .await
 }
 

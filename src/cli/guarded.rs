@@ -27,6 +27,12 @@ pub struct FinalizeArgs {
     /// The namespace
     #[arg(value_name = "NAMESPACE")]
     pub name: String,
+    /// The one entry of spec.finalizers that is taken out
+    #[arg(long, value_name = "NAME", default_value = "kubernetes")]
+    pub finalizer: String,
+    /// Accept what the plan costs, by its name: orphaned-objects, leaked-infrastructure, data-loss
+    #[arg(long, value_name = "CONSEQUENCE")]
+    pub accept: Vec<String>,
     /// How it is guarded.
     #[command(flatten)]
     pub guard: GuardArgs,
@@ -55,9 +61,15 @@ pub struct GuardArgs {
     /// Where objects are saved before they are changed
     #[arg(long, value_name = "DIR")]
     pub backup_dir: Option<PathBuf>,
+    /// Save the data of Secrets, too; otherwise only their metadata
+    #[arg(long)]
+    pub backup_secrets: bool,
     /// The file to which receipts are added
     #[arg(long, value_name = "FILE")]
     pub audit_file: Option<PathBuf>,
+    /// Leave a Kubernetes Event on the object when it is done
+    #[arg(long)]
+    pub event: bool,
     /// Form of the output
     #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
     pub output: PlanFormat,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    object::ResourceType,
+    object::{ObjectRef, ResourceType},
     snapshot::{
         Filter, Gap, Keep, What, Why,
         facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
@@ -199,21 +199,37 @@ async fn object(
     namespace: Option<&str>,
     name: &str,
 ) -> Result<Answer, Why> {
-    let path = object_path(ty, namespace, name);
     let accept = if ty.is_confidential() {
         METADATA_OBJECT
     } else {
         WHOLE
     };
-    match server.get(&path, accept).await {
+    let object = get(server, ty, namespace, name, accept).await?;
+    Ok(Answer::Object(object.map(Box::new)))
+}
+
+async fn get(
+    server: &Server,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+    name: &str,
+    accept: &'static str,
+) -> Result<Option<Object>, Why> {
+    match server.get(&object_path(ty, namespace, name), accept).await {
         Ok(answer) => {
             let value =
                 serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
-            Ok(Answer::Object(Some(Box::new(made(ty, value)))))
+            Ok(Some(made(ty, value)))
         }
-        Err(failure) if failure.is_not_found() => Ok(Answer::Object(None)),
+        Err(failure) if failure.is_not_found() => Ok(None),
         Err(failure) => Err(failure.why()),
     }
+}
+
+/// All of one object, data of a Secret or ConfigMap as well: for the copy that is made before it is changed, and for nothing
+/// else. None if it is not there any more.
+pub async fn whole(server: &Server, ty: &ResourceType, target: &ObjectRef) -> Result<Option<Object>, Why> {
+    get(server, ty, target.namespace.as_deref(), &target.name, WHOLE).await
 }
 
 /// How lists of a type are asked for.

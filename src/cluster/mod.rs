@@ -13,7 +13,7 @@ mod scan;
 mod write;
 
 pub use self::{
-    ask::{answer, answer_and_tell, first_look, names},
+    ask::{answer, answer_and_tell, first_look, names, whole},
     each::each,
     request::Server,
     rights::{may, myself},

@@ -352,24 +352,15 @@ fn is_nudge(step: &Step) -> bool {
         .is_some_and(|command| command.contains(NUDGED))
 }
 
-/// Takes one entry out of `metadata.finalizers`, and only if it still stands in its place.
+/// Takes one entry out of `metadata.finalizers`, with everything that guards it: it is diagnosed and tried out again, and
+/// what it costs has to be accepted by whoever reads the plan.
 fn take_out(object: &Object, finalizer: &Finalizer) -> String {
-    let index = object
-        .list("/metadata/finalizers")
-        .iter()
-        .position(|name| name.as_str() == Some(&finalizer.name))
-        .unwrap_or_default();
-    let path = format!("/metadata/finalizers/{index}");
-    let operations = serde_json::json!([
-        {"op": "test", "path": path, "value": finalizer.name},
-        {"op": "remove", "path": path},
-    ]);
     format!(
-        "kubectl{} patch {}/{} --type=json -p {}",
+        "kubectl finalizers remove{} {}/{} --finalizer {}",
         place_of(object),
         object.resource.name(),
         object.name(),
-        quoted(&operations.to_string())
+        word(&finalizer.name)
     )
 }
 
@@ -379,6 +370,16 @@ fn place_of(object: &Object) -> String {
         "" => String::new(),
         namespace => format!(" -n {namespace}"),
     }
+}
+
+/// One word of a shell; a word that is one already stays as it is.
+pub fn word(text: &str) -> String {
+    let plain = !text.is_empty()
+        && !text.starts_with('-')
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
+    if plain { text.to_owned() } else { quoted(text) }
 }
 
 /// As one word of a shell.

@@ -101,6 +101,9 @@ fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()>
         sheet.fact("held by", &names(&outcome.held_by, "nothing"))?;
     }
     left(&outcome.outside, "clean up outside", sheet)?;
+    if let Some(event) = &outcome.event {
+        sheet.fact("event", event)?;
+    }
     if let Some(backup) = &outcome.backup {
         sheet.fact("copy", backup)?;
         if matches!(outcome.result, outcome::Result::Gone | outcome::Result::ReCreated) {

@@ -5,25 +5,27 @@
 //! namespace controller would still have to do. While a namespace is Terminating nothing can be created in it
 //! (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`), so a list that was made since is the
 //! whole truth.
+//!
+//! An entry that is not Kubernetes' own is a promise of somebody else, and is judged as [`remove`](super::remove()) judges it.
 
 use super::{
     Action, Cost, Plan, Refusal, Request, Seen,
     model::{named, others},
-    remove::safer,
+    remove::{may_be_removed, safer},
 };
 use crate::{
-    diagnose::{Verdict, in_words},
+    diagnose::{Verdict, Wait, in_words},
     object::{Finalizer, List},
     snapshot::facts::{Answer, Query},
 };
 
 /// The entry that Kubernetes' own controller takes out.
-const KUBERNETES: &str = "kubernetes";
+pub(super) const KUBERNETES: &str = "kubernetes";
 /// Types that are left are named up to so many.
 const NAMED: usize = 8;
 
-/// The plan to take the entry out, or why not.
-pub fn finalize(seen: &Seen<'_>) -> Result<Plan, Refusal> {
+/// The plan to take the entry `name` out, or why not.
+pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
     let namespace = seen.object;
     if !namespace.is("", "namespaces") {
         return Err(seen.refuse(
@@ -34,12 +36,36 @@ pub fn finalize(seen: &Seen<'_>) -> Result<Plan, Refusal> {
     seen.in_deletion()?;
     let finalizer = Finalizer {
         list: List::Spec,
-        name: KUBERNETES.to_owned(),
+        name: name.to_owned(),
     };
     let Some(wait) = seen.wait(&finalizer) else {
-        return Err(not_on_it(seen));
+        return Err(not_on_it(seen, name));
     };
     nothing_left(seen, &wait.on)?;
+    let cost = if name == KUBERNETES {
+        is_late(seen, wait)?;
+        Cost::nothing("every type was listed to its end and nothing is left in it, so nothing stays behind")
+    } else {
+        may_be_removed(seen, wait)?;
+        Cost::of(seen, &finalizer)
+    };
+    Ok(Plan {
+        action: Action::Finalize,
+        target: namespace.reference(),
+        resource_version: namespace.text("/metadata/resourceVersion").to_owned(),
+        stays: others(namespace, &finalizer),
+        verdict: wait.verdict,
+        says: wait.says.clone(),
+        evidence: seen.diagnosis.evidence.clone(),
+        cost,
+        safer: safer(seen),
+        request: Request::finalize(namespace, &finalizer),
+        finalizer: Some(finalizer),
+    })
+}
+
+/// The namespace controller is not at work on it any more, and nobody would refuse its update.
+fn is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     if wait.verdict == Verdict::Rejected {
         return Err(seen.refuse(
             format!("rejected, and so would this be: {}", named(&wait.on)),
@@ -52,24 +78,10 @@ pub fn finalize(seen: &Seen<'_>) -> Result<Plan, Refusal> {
             "its controller had the time to do it, and has not",
         ));
     }
-    Ok(Plan {
-        action: Action::Finalize,
-        target: namespace.reference(),
-        resource_version: namespace.text("/metadata/resourceVersion").to_owned(),
-        stays: others(namespace, &finalizer),
-        verdict: wait.verdict,
-        says: wait.says.clone(),
-        evidence: seen.diagnosis.evidence.clone(),
-        cost: Cost::nothing(
-            "every type was listed to its end and nothing is left in it, so nothing stays behind",
-        ),
-        safer: safer(seen),
-        request: Request::finalize(namespace, &finalizer),
-        finalizer: Some(finalizer),
-    })
+    Ok(())
 }
 
-fn not_on_it(seen: &Seen<'_>) -> Refusal {
+fn not_on_it(seen: &Seen<'_>, name: &str) -> Refusal {
     let has: Vec<_> = seen.object.finalizers().iter().map(ToString::to_string).collect();
     let has = if has.is_empty() {
         "it has no finalizers at all".to_owned()
@@ -77,8 +89,9 @@ fn not_on_it(seen: &Seen<'_>) -> Refusal {
         format!("it has {}", has.join(", "))
     };
     seen.refuse(
-        format!("spec.finalizers has no entry {KUBERNETES}: {has}"),
-        "the entry is there; what stands in metadata.finalizers is for: kubectl finalizers remove",
+        format!("spec.finalizers has no entry {name}: {has}"),
+        "the entry is there: --finalizer names another one of spec.finalizers, and for what stands in metadata.finalizers \
+         there is: kubectl finalizers remove",
     )
 }
 

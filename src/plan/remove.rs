@@ -60,7 +60,7 @@ fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
         return seen.refuse(
             format!("{name} stands in spec.finalizers, which an update of the object does not change"),
             format!(
-                "it is done with: kubectl finalizers finalize {}",
+                "it is done with: kubectl finalizers finalize {} --finalizer {name}",
                 seen.object.name()
             ),
         );
@@ -77,7 +77,8 @@ fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
     )
 }
 
-fn may_be_removed(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
+/// Whether the verdict on a finalizer lets it be taken out.
+pub(super) fn may_be_removed(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let why = |verdict: &str| {
         let on = match named(&wait.on).as_str() {
             "" => String::new(),

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
+    diagnose::word,
     object::{Finalizer, List, escape},
     snapshot::facts::Object,
 };
@@ -15,7 +16,7 @@ pub const FIELD_MANAGER: &str = "kubectl-finalizers";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// `PATCH` or `PUT`.
+    /// `PATCH`, `PUT` or `POST`.
     pub method: &'static str,
     /// The path, without parameters.
     pub path: String,
@@ -88,11 +89,11 @@ impl Request {
 
     /// The same as a command of kubectl, to be read and, if need be, run by hand.
     pub fn as_kubectl(&self, object: &Object) -> String {
-        let body = quoted(&self.body.to_string());
+        let body = word(&self.body.to_string());
         if self.method == "PUT" {
             return format!(
                 "printf %s {body} | kubectl replace --raw {} -f -",
-                quoted(&self.path)
+                word(&self.path)
             );
         }
         let place = match object.namespace() {
@@ -102,7 +103,7 @@ impl Request {
         format!(
             "kubectl{place} patch {} {} --field-manager={FIELD_MANAGER} --type=json -p {body}",
             object.resource.name(),
-            quoted(object.name()),
+            word(object.name()),
         )
     }
 }
@@ -136,18 +137,4 @@ fn path(object: &Object) -> String {
     path.extend(["/", &object.resource.plural, "/"]);
     escape(object.name(), &mut path);
     path
-}
-
-/// As one word of a shell; a word that is one already stays as it is.
-fn quoted(text: &str) -> String {
-    let plain = !text.is_empty()
-        && !text.starts_with('-')
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
-    if plain {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
 }

@@ -279,7 +279,7 @@ fn a_namespace_is_finalized_only_if_all_was_listed_and_nothing_is_left() {
                 .answers
                 .insert(query, Ok(Answer::Content(Box::new(content))));
         }
-        world.sees(&namespace, finalize)
+        world.sees(&namespace, |seen| finalize(seen, super::finalize::KUBERNETES))
     };
     let empty = || Some(Content::default());
     let plan = with(empty(), Vec::new(), Verdict::Stalled).expect("a plan");

@@ -38,10 +38,58 @@ pub fn veto(message: &str) -> String {
     if message.contains("is forbidden: ") {
         return "whoever may do it does, or the rule that forbids it is changed".into();
     }
+    if message.contains("field is immutable") {
+        return "nobody changes that field on the way: the request touches nothing but what is shown, so a mutating webhook or \
+                policy does; kubectl get mutatingwebhookconfigurations,mutatingadmissionpolicies shows which there are"
+            .into();
+    }
     if message.contains("is invalid") {
         return "the object is valid again: the fields that the server names can be edited, also while it is being \
                 deleted"
             .into();
     }
     "the server accepts the request".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::veto;
+
+    #[test]
+    fn whoever_refuses_is_named_by_the_servers_own_words() {
+        let cases = [
+            (
+                "Internal error occurred: failed calling webhook \"a.example.test\": failed to call webhook: Post \"https://x\"",
+                "webhook a.example.test can be called again",
+            ),
+            (
+                "admission webhook \"a.example.test\" denied the request: no",
+                "webhook a.example.test agrees",
+            ),
+            (
+                "admission webhook \"a.example.test\" does not support dry run",
+                "webhook a.example.test supports dry runs",
+            ),
+            (
+                "configmaps \"c\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
+                "policy p is met",
+            ),
+            (
+                "services \"s\" is forbidden: exceeded quota: q, requested: services=1, used: services=1, limited: services=1",
+                "the quota that it names has room",
+            ),
+            (
+                "ConfigMap \"c\" is invalid: data: Forbidden: field is immutable when `immutable` is set",
+                "a mutating webhook or policy does",
+            ),
+            (
+                "Gizmo.a.test \"g\" is invalid: spec.size: Required value",
+                "the object is valid again",
+            ),
+        ];
+        for (message, told) in cases {
+            let says = veto(message);
+            assert!(says.contains(told), "{message}: {says}");
+        }
+    }
 }

@@ -80,6 +80,8 @@ pub struct Outcome {
     pub outside: Vec<OutsideReport>,
     /// The copy of the object from before.
     pub backup: Option<String>,
+    /// The Event that was left on it, by its name.
+    pub event: Option<String>,
 }
 
 impl OutcomeReport {

@@ -71,7 +71,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
         digest: &digest,
     };
     // The copies first: without room for them nobody need be asked.
-    let Some(saved) = carrier.save_all(&prepared) else {
+    let Some(saved) = carrier.save_all(&prepared).await else {
         return Ok(Exit::Failed);
     };
     match confirm::confirm(asked, &digest, &plans, carrier.preparing.watch).await {

@@ -28,8 +28,12 @@ pub struct Guarded {
     pub confirmed: Option<String>,
     /// Where copies go; none for the usual place.
     pub backup_dir: Option<PathBuf>,
+    /// Whether the copy of a Secret has its data.
+    pub backup_secrets: bool,
     /// Where receipts go; none for the usual place.
     pub audit_file: Option<PathBuf>,
+    /// Whether an Event is left on the object.
+    pub event: bool,
     /// The cluster.
     pub connection: Box<Connection>,
     /// How it is shown.
@@ -41,8 +45,8 @@ pub struct Guarded {
 pub enum Wanted {
     /// This finalizer is to be taken out.
     Remove(String),
-    /// `spec.finalizers` is to be emptied of Kubernetes' own entry.
-    Finalize,
+    /// This entry of `spec.finalizers` is to be taken out.
+    Finalize(String),
     /// Its controllers are to look again.
     Nudge,
 }
@@ -52,7 +56,7 @@ impl Wanted {
     pub fn action(&self) -> Action {
         match self {
             Wanted::Remove(_) => Action::Remove,
-            Wanted::Finalize => Action::Finalize,
+            Wanted::Finalize(_) => Action::Finalize,
             Wanted::Nudge => Action::Nudge,
         }
     }
@@ -61,7 +65,7 @@ impl Wanted {
     pub fn finalizer(&self) -> Option<Finalizer> {
         let (list, name) = match self {
             Wanted::Remove(name) => (List::Metadata, name.as_str()),
-            Wanted::Finalize => (List::Spec, "kubernetes"),
+            Wanted::Finalize(name) => (List::Spec, name.as_str()),
             Wanted::Nudge => return None,
         };
         Some(Finalizer {
@@ -78,21 +82,9 @@ impl Guarded {
         connection: ConnectionArgs,
         knowledge: &Knowledge,
     ) -> Result<Self, Error> {
-        let name = words.finalizer.trim();
-        if name.is_empty() || name.contains(['*', ',']) || name.contains(char::is_whitespace) {
-            return Err(usage(
-                format!("--finalizer: {name:?} is not the name of one finalizer"),
-                Some("each finalizer is a promise of its own: name the one, as it stands on the object"),
-            ));
-        }
-        let wanted = Wanted::Remove(name.to_owned());
-        let accepted = words
-            .accept
-            .iter()
-            .map(|word| accept(word))
-            .collect::<Result<_, _>>()?;
+        let wanted = Wanted::Remove(one(&words.finalizer)?);
         let targets = targets(&words.targets, knowledge)?;
-        Guarded::new(wanted, targets, accepted, words.guard, connection)
+        Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
 
     /// The meaning of `finalize`'s words.
@@ -102,7 +94,8 @@ impl Guarded {
             _ => words.name,
         };
         let targets = vec![("namespaces".to_owned(), name)];
-        Guarded::new(Wanted::Finalize, targets, Vec::new(), words.guard, connection)
+        let wanted = Wanted::Finalize(one(&words.finalizer)?);
+        Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
 
     /// The meaning of `nudge`'s words.
@@ -133,7 +126,9 @@ impl Guarded {
             only_plan: guard.plan,
             confirmed: guard.confirm,
             backup_dir: guard.backup_dir,
+            backup_secrets: guard.backup_secrets,
             audit_file: guard.audit_file,
+            event: guard.event,
             connection: Box::new(Connection::new(connection)?),
             format: guard.output,
         })
@@ -159,6 +154,22 @@ fn targets(words: &[String], knowledge: &Knowledge) -> Result<Vec<(String, Strin
         return Err(usage("no object is named".into(), Some("write TYPE/NAME")));
     }
     Ok(targets)
+}
+
+/// The name of one finalizer.
+fn one(word: &str) -> Result<String, Error> {
+    let name = word.trim();
+    if name.is_empty() || name.contains(['*', ',']) || name.contains(char::is_whitespace) {
+        return Err(usage(
+            format!("--finalizer: {name:?} is not the name of one finalizer"),
+            Some("each finalizer is a promise of its own: name the one, as it stands on the object"),
+        ));
+    }
+    Ok(name.to_owned())
+}
+
+fn accepted(words: &[String]) -> Result<Vec<Consequence>, Error> {
+    words.iter().map(|word| accept(word)).collect()
 }
 
 fn accept(word: &str) -> Result<Consequence, Error> {

@@ -13,8 +13,14 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Component, CsiSetup, Namespace, Output, Plugin, UserSetup, audit, binaries, cache, control_plane::Plan,
-    kubeconfig, kubectl::Kubectl, logs, pki::Authority, reaper::Reaper, wait,
+    Component, CsiSetup, Namespace, Output, Plugin, UserSetup, audit, binaries, cache,
+    control_plane::Plan,
+    kubeconfig,
+    kubectl::Kubectl,
+    logs,
+    pki::{Authority, Identity},
+    reaper::Reaper,
+    wait,
 };
 
 /// Another test run may take a port between its choice and its use; that it happens thrice is unheard of.
@@ -183,6 +189,11 @@ impl Cluster {
     /// The PEM certificate of the cluster's authority.
     pub fn certificate_authority(&self) -> PathBuf {
         self.authority.file("ca.crt")
+    }
+
+    /// A certificate of that authority for a server on this machine, and its key.
+    pub fn server_identity(&self, file: &str) -> Identity {
+        self.authority.server(file, &["127.0.0.1"])
     }
 
     /// The server in front of etcd.

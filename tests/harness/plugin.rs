@@ -22,6 +22,7 @@ pub struct Plugin {
     environment: BTreeMap<String, OsString>,
     stdin: Option<String>,
     through_kubectl: bool,
+    room: Option<u32>,
     stdout: End,
     stderr: End,
     limit: Duration,
@@ -35,6 +36,7 @@ impl Plugin {
             environment: BTreeMap::new(),
             stdin: None,
             through_kubectl: false,
+            room: None,
             stdout: End::Pipe,
             stderr: End::Pipe,
             limit: Duration::from_secs(60),
@@ -90,6 +92,12 @@ impl Plugin {
         self
     }
 
+    /// No file that it writes can grow beyond so many blocks of 512 bytes, as on a disk that is nearly full.
+    pub fn with_room(mut self, blocks: u32) -> Self {
+        self.room = Some(blocks);
+        self
+    }
+
     /// How long the run may take before it is killed and the test fails; a minute if not set.
     pub fn within(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -113,6 +121,12 @@ impl Plugin {
         let mut command = if self.through_kubectl {
             let mut command = Command::new(binaries::program("kubectl"));
             command.arg("finalizers");
+            command
+        } else if let Some(blocks) = self.room {
+            let mut command = Command::new("sh");
+            // With the signal ignored, the write fails as it does without room.
+            let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+            command.args(["-c", &limited, BINARY]);
             command
         } else {
             Command::new(BINARY)

@@ -2,8 +2,8 @@
 
 use super::{
     rbac::{Account, Changers},
+    standing,
     trace::{Holder, Sign, Tells, Trace},
-    workload,
 };
 use crate::{
     diagnose::{model::Strength, view::View},
@@ -128,7 +128,7 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
     ));
     // That it may is not that it does: what runs as it is likely the holder, not surely.
     for workload in &running {
-        workload::state(workload, Strength::Moderate, holder, view);
+        standing::state(workload, Strength::Moderate, holder, view);
     }
     // What was not seen may be what runs as it.
     if !running.is_empty() || holder.pending || !holder.unseen.is_empty() {
@@ -141,7 +141,7 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
                 .filter(|pod| acts_as(pod, "/spec") == account_name.as_str())
                 .collect();
             for pod in own.iter().take(1) {
-                workload::state(pod, Strength::Moderate, holder, view);
+                standing::state(pod, Strength::Moderate, holder, view);
             }
             if own.is_empty() {
                 holder.add(Sign::new(

@@ -5,11 +5,13 @@
 
 mod account;
 mod lease;
+mod off;
 pub mod paused;
 mod product;
 pub mod rbac;
 mod reach;
 mod search;
+mod standing;
 #[cfg(test)]
 mod tests;
 pub mod trace;

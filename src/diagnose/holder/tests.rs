@@ -116,7 +116,7 @@ fn takes_out(told: &Diagnosis) -> bool {
     told.steps.iter().any(|step| {
         step.command
             .as_deref()
-            .is_some_and(|command| command.contains("--type=json"))
+            .is_some_and(|command| command.contains("finalizers remove"))
     })
 }
 
@@ -190,6 +190,39 @@ fn scaled_to_zero_is_the_root_cause() {
         told.steps[0].command.as_deref(),
         Some("kubectl -n cert-manager scale deployments.apps cert-manager --replicas=1")
     );
+}
+
+#[test]
+fn as_many_replicas_as_there_were_are_advised() {
+    let command = |annotations: serde_json::Value, message: &str| {
+        let mut off = deployment("cert-manager", &labels(), 0, 0);
+        off.value["metadata"]["annotations"] = annotations;
+        let event = object(
+            "",
+            "events",
+            "Event",
+            json!({"metadata": {"namespace": "cert-manager", "name": "e"}, "reason": "ScalingReplicaSet", "message": message,
+                "lastTimestamp": "2026-01-01T08:00:00Z",
+                "involvedObject": {"kind": "Deployment", "namespace": "cert-manager", "name": "cert-manager"}}),
+        );
+        let all = [definition(), off, account("cert-manager", "cert-manager"), event];
+        let told = Cluster::of(all).explain(&challenge());
+        let command = told.steps[0].command.clone().unwrap_or_default();
+        command.rsplit(' ').next().unwrap_or_default().to_owned()
+    };
+    let by_event = "Scaled down replica set cert-manager-1 from 3 to 0";
+    assert_eq!(command(json!({}), by_event), "--replicas=3");
+    assert_eq!(
+        command(json!({}), "Scaled down replica set a to 0"),
+        "--replicas=1"
+    );
+    let applied = json!({"kubectl.kubernetes.io/last-applied-configuration": "{\"spec\":{\"replicas\":2}}"});
+    assert_eq!(command(applied, by_event), "--replicas=2");
+    // Applied as zero, it says nothing of before; and what is no JSON says nothing at all.
+    let applied = json!({"kubectl.kubernetes.io/last-applied-configuration": "{\"spec\":{\"replicas\":0}}"});
+    assert_eq!(command(applied, by_event), "--replicas=3");
+    let idle = json!({"idling.alpha.openshift.io/previous-scale": "4", "kubectl.kubernetes.io/last-applied-configuration": "{"});
+    assert_eq!(command(idle, by_event), "--replicas=4");
 }
 
 #[test]

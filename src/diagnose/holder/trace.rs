@@ -63,6 +63,8 @@ pub struct Sign {
     pub object: Option<ObjectRef>,
     /// Since when it is so, or when it was last seen so; none where nothing tells.
     pub at: Option<Timestamp>,
+    /// How many replicas there were before it was switched off, and what remembers that.
+    pub before: Option<(i64, &'static str)>,
 }
 
 impl Sign {
@@ -82,6 +84,7 @@ impl Sign {
             strength,
             object: None,
             at: None,
+            before: None,
         }
     }
 

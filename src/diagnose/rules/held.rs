@@ -139,7 +139,7 @@ fn in_the_way(finding: &mut Finding, holder: &Holder, tells: Tells) {
         finding.wait.on.push(sign.blocker());
         if let Some(object) = &sign.object {
             finding.steps.push(match tells {
-                Tells::Off => switch_on(object),
+                Tells::Off => switch_on(object, sign.before),
                 _ if sign.trace == Trace::Home => Step {
                     when: "what to do",
                     text: format!(
@@ -165,27 +165,30 @@ fn in_the_way(finding: &mut Finding, holder: &Holder, tells: Tells) {
     }
 }
 
-fn switch_on(workload: &ObjectRef) -> Step {
+fn switch_on(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
     let scalable = matches!(
         workload.type_name.as_str(),
         "deployments.apps" | "statefulsets.apps"
     );
     Step {
         when: "what to do",
-        text: if scalable {
-            format!(
+        text: match before {
+            Some((count, why)) if scalable => {
+                format!("let {} run again, with {count} replicas, {why}", workload.name)
+            }
+            None if scalable => format!(
                 "let {} run again, with as many replicas as it had before; one is enough to clean up",
                 workload.name
-            )
-        } else {
-            format!("let {} run again: see why no Pod of it is wanted", workload.name)
+            ),
+            _ => format!("let {} run again: see why no Pod of it is wanted", workload.name),
         },
         command: Some(if scalable {
             format!(
-                "kubectl{} scale {} {} --replicas=1",
+                "kubectl{} scale {} {} --replicas={}",
                 place(workload),
                 workload.type_name,
-                workload.name
+                workload.name,
+                before.map_or(1, |(count, _)| count)
             )
         } else {
             format!(

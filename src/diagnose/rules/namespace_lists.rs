@@ -6,10 +6,10 @@
 //! `/finalize` of `spec.finalizers` does not help against them. With `spec.finalizers` empty nobody deletes the
 //! content. Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`,
 //! `pkg/registry/core/namespace/strategy.go`. **Wants** the content, before it advises to take anything out.
-//! **Concludes** what the catalogue knows of the name. **Advises** to take out exactly one entry, guarded by uid and
-//! resourceVersion, and never `kubernetes` with it.
+//! **Concludes** what the catalogue knows of the name. **Advises** to take out exactly one entry, with the verb that looks
+//! at everything again, and never `kubernetes` with it.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::{
     diagnose::{
@@ -70,7 +70,16 @@ fn foreign(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findin
     finding.do_not.push(
         "patch spec.finalizers on the namespace itself: the server ignores that without an error".into(),
     );
-    if namespace.deletion().is_none() || !may_go(namespace, &mut finding, view) {
+    if namespace.deletion().is_none() {
+        return finding;
+    }
+    if has_built_in(namespace) {
+        finding.say(format!(
+            ". Its turn comes when nothing is left in it and {BUILT_IN} is out"
+        ));
+        return finding;
+    }
+    if !may_go(namespace, &mut finding, view) {
         return finding;
     }
     let what = match &entry {
@@ -97,7 +106,10 @@ fn foreign(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findin
             "{what}. Take out {} alone; every other entry stays",
             finalizer.name
         ),
-        command: Some(finalize_without(namespace, finalizer)),
+        command: Some(format!(
+            "kubectl finalizers finalize {name} --finalizer {}",
+            super::word(&finalizer.name)
+        )),
         safety: if nobody { Safety::Safe } else { Safety::Destructive },
     });
     finding
@@ -157,11 +169,7 @@ fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
 /// Whether nothing would be left behind if the namespace went now. Says what would.
 pub(super) fn may_go(namespace: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
     let name = namespace.name();
-    let guarded = namespace
-        .list("/spec/finalizers")
-        .iter()
-        .any(|entry| entry.as_str() == Some(BUILT_IN));
-    if guarded {
+    if has_built_in(namespace) {
         return true;
     }
     match view.content(name) {
@@ -207,6 +215,12 @@ pub(super) fn may_go(namespace: &Object, finding: &mut Finding, view: &View<'_>)
     }
 }
 
+/// Whether the namespace controller still has something to do.
+fn has_built_in(namespace: &Object) -> bool {
+    let mut entries = namespace.list("/spec/finalizers").iter();
+    entries.any(|entry| entry.as_str() == Some(BUILT_IN))
+}
+
 fn entries(namespace: &Object, pointer: &str) -> String {
     let names: Vec<_> = namespace.list(pointer).iter().filter_map(Value::as_str).collect();
     if names.is_empty() {
@@ -214,35 +228,4 @@ fn entries(namespace: &Object, pointer: &str) -> String {
     } else {
         names.join(", ")
     }
-}
-
-/// PUT to `/finalize` of the namespace as it is, without one entry. `/finalize` takes the metadata that it is
-/// given, so it is given back whole; uid and resourceVersion make the server refuse if anything has changed.
-fn finalize_without(namespace: &Object, finalizer: &Finalizer) -> String {
-    let name = namespace.name();
-    let mut metadata = Map::new();
-    for field in [
-        "name",
-        "uid",
-        "resourceVersion",
-        "labels",
-        "annotations",
-        "finalizers",
-        "ownerReferences",
-    ] {
-        if let Some(value) = namespace.value.pointer(&format!("/metadata/{field}")) {
-            metadata.insert(field.to_owned(), value.clone());
-        }
-    }
-    let rest: Vec<_> = namespace
-        .list("/spec/finalizers")
-        .iter()
-        .filter(|entry| entry.as_str() != Some(&finalizer.name))
-        .collect();
-    let body =
-        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "spec": {"finalizers": rest}});
-    format!(
-        "printf %s {} | kubectl replace --raw /api/v1/namespaces/{name}/finalize -f -",
-        super::quoted(&body.to_string())
-    )
 }

@@ -5,21 +5,24 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::{
     prepare::{Item, Prepared, Preparing},
     settle::{self, By, Settled},
 };
 use crate::{
-    act::{After, Look, Receipt, Receipts, backup, send},
-    cluster::Written,
+    act::{After, Look, Receipt, Receipts, backup, leave_event, send},
+    cluster::{self, Written},
+    error::Error,
     exit::Exit,
-    plan::{Plan, veto},
+    plan::{Plan, event, veto},
     report::{
         outcome::{Outcome, Result as End},
         plan::CostReport,
     },
     run::{complain, warn},
-    snapshot::facts::Facts,
+    snapshot::facts::{Facts, Object},
 };
 
 /// An object that changes all the time is tried so often.
@@ -43,10 +46,10 @@ enum Again {
 
 impl Carrier<'_> {
     /// Saves every object; none if one could not be saved.
-    pub(super) fn save_all(&self, prepared: &Prepared) -> Option<Vec<PathBuf>> {
+    pub(super) async fn save_all(&self, prepared: &Prepared) -> Option<Vec<PathBuf>> {
         let mut saved = Vec::new();
         for item in &prepared.items {
-            match backup(&item.object, &item.plan, self.backups) {
+            match self.save(&item.object, &item.plan, &prepared.facts).await {
                 Ok(path) => saved.push(path),
                 Err(error) => {
                     complain(&error);
@@ -57,6 +60,24 @@ impl Carrier<'_> {
             }
         }
         Some(saved)
+    }
+
+    /// Saves an object, with what of it was not read until now.
+    async fn save(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<PathBuf, Error> {
+        let is_secret = object.is("", "secrets");
+        let wanted = object.is("", "configmaps") || is_secret && self.preparing.asked.backup_secrets;
+        let Some(ty) = facts.resource_type(&object.resource).filter(|_| wanted) else {
+            return backup(object, plan, self.backups);
+        };
+        let failed = |why: String| Error::Server {
+            message: format!("{} could not be read to save it: {why}", plan.target.in_words()),
+            hint: None,
+        };
+        let whole = cluster::whole(self.preparing.server, ty, &plan.target).await;
+        match whole.map_err(|why| failed(why.message()))? {
+            Some(whole) if whole.uid() == plan.target.uid => backup(&whole, plan, self.backups),
+            _ => Err(failed("it is not there any more".into())),
+        }
     }
 
     /// Notes that nobody wanted it.
@@ -107,7 +128,23 @@ impl Carrier<'_> {
             backup: Some(saved.display().to_string()),
             ..Receipt::of(settled.receipt(), &item.plan, self.digest, settled.says.clone())
         });
-        (outcome(&item.plan, &saved, &settled), settled.exit)
+        let mut outcome = outcome(&item.plan, &saved, &settled);
+        if self.preparing.asked.event && settled.exit == Exit::Done && settled.by != By::Others {
+            outcome.event = self.leave_event(&item.plan).await;
+        }
+        (outcome, settled.exit)
+    }
+
+    /// The Event on what was done. Without it that is done all the same.
+    async fn leave_event(&mut self, plan: &Plan) -> Option<String> {
+        let event = event(plan, self.receipts.user(), Timestamp::now());
+        match leave_event(self.preparing.server, &event).await {
+            Ok(name) => Some(name),
+            Err(why) => {
+                warn(&format!("it is done, but without an Event: {why}"));
+                None
+            }
+        }
     }
 
     /// What is to be done after the server refused the request.
@@ -144,7 +181,7 @@ impl Carrier<'_> {
                 )));
             }
         };
-        match backup(&object, &plan, self.backups) {
+        match self.save(&object, &plan, facts).await {
             Ok(copy) => Again::With(Box::new(Item { object, plan }), copy),
             Err(error) => ended(Settled::failed(format!("nothing was sent: {error}"))),
         }
@@ -182,5 +219,6 @@ fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
             Vec::new()
         },
         backup: Some(saved.display().to_string()),
+        event: None,
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use crate::{
-    act::{Trial, try_out},
+    act::{Trial, try_event, try_out},
     cluster::{self, Server},
     diagnose::Diagnosis,
     error::Error,
@@ -148,7 +150,7 @@ impl Preparing<'_> {
         };
         match &self.asked.wanted {
             Wanted::Remove(finalizer) => plan::remove(&seen, finalizer),
-            Wanted::Finalize => plan::finalize(&seen),
+            Wanted::Finalize(name) => plan::finalize(&seen, name),
             Wanted::Nudge => plan::nudge(&seen),
         }
     }
@@ -172,11 +174,20 @@ impl Preparing<'_> {
         };
         let server = self.server;
         let doing = || format!("{}: asking whether it may be done", target.name);
+        let event = self
+            .asked
+            .event
+            .then(|| plan::event(plan, None, Timestamp::now()));
         let asking = async {
             let may = cluster::may(server, verb, target, subresource).await;
-            (may, try_out(server, plan).await)
+            let trial = try_out(server, plan).await;
+            let event = match &event {
+                Some(event) if trial == Trial::Fine => try_event(server, event).await,
+                _ => Ok(()),
+            };
+            (may, trial, event)
         };
-        let Some((may, trial)) = self.watch.over(doing, asking).await else {
+        let Some((may, trial, event)) = self.watch.over(doing, asking).await else {
             return Err(refuse("stopped".into(), "it is not stopped".into()));
         };
         // Who answers neither question answers no request either; the trial says more.
@@ -187,7 +198,12 @@ impl Preparing<'_> {
             ));
         }
         match trial {
-            Trial::Fine => Ok(true),
+            Trial::Fine => event.map(|()| true).map_err(|message| {
+                refuse(
+                    format!("the server would refuse the Event on it: {message}"),
+                    format!("{}; or --event is left out", veto(&message)),
+                )
+            }),
             Trial::Changed(_) => Ok(false),
             Trial::Refused(message) => Err(refuse(
                 format!("the server would refuse it: {message}"),

@@ -34,6 +34,39 @@ fn without_room_for_the_receipt_nothing_is_sent() {
 }
 
 #[test]
+fn a_disk_that_is_full_stops_everything_before_the_request() {
+    let case = Case::held(Cluster::shared(), "full-disk", &[HOLD]);
+    let note = format!("note={}", "x".repeat(1000));
+    case.ns
+        .kubectl(["annotate", "configmap", "held", &note])
+        .success();
+    let digest = case.digest();
+    // No byte of the copy, and some bytes of it.
+    for blocks in [0, 1] {
+        let out = case.remove(&["--confirm", &digest]).with_room(blocks).run();
+        assert_eq!(out.code, 1, "{out}");
+        super::says(&out, "cannot write");
+        super::says(&out, "File too large");
+        assert_eq!(
+            case.copies(),
+            Vec::<std::path::PathBuf>::new(),
+            "nothing half-written"
+        );
+    }
+    // The copy has room, and the line of the receipt ends in the middle: it is the longer one of the two.
+    let receipts = case.place.path().join("receipts.jsonl");
+    let earlier = "{}\n".repeat(1300);
+    std::fs::write(&receipts, &earlier).unwrap();
+    let out = case.remove(&["--confirm", &digest]).with_room(8).run();
+    assert_eq!(out.code, 1, "{out}");
+    super::says(&out, "there would be no receipt");
+    assert_eq!(case.copies().len(), 1);
+    assert!(std::fs::read_to_string(receipts).unwrap().starts_with(&earlier));
+    assert_eq!(case.finalizers().unwrap(), [HOLD]);
+    assert!(case.writes().is_empty(), "{:#?}", case.writes());
+}
+
+#[test]
 fn a_line_that_was_cut_short_does_not_spoil_the_next() {
     let case = Case::held(Cluster::shared(), "torn", &[HOLD]);
     let file = case.place.path().join("receipts.jsonl");

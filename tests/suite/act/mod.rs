@@ -2,8 +2,10 @@
 //! object, and the receipt is true.
 
 mod disk;
+mod event;
 mod gate;
 mod guards;
+mod living;
 mod lost;
 mod once;
 mod others;
@@ -11,6 +13,7 @@ mod races;
 mod random;
 mod rejected;
 mod terminal;
+mod webhook;
 
 use std::{fs, path::PathBuf, sync::LazyLock};
 

@@ -111,4 +111,36 @@ fn of_a_secret_only_the_metadata_is_copied() {
     );
     // As it is, and as a Secret holds it.
     assert!(!text.contains("hidden") && !text.contains("aGlkZGVu"), "{text}");
+
+    // Who asks for it gets it all, and can put it back.
+    let case = Case::empty(cluster, "confidential-whole");
+    case.ns.apply(
+        r#"{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "held", "finalizers": ["example.com/hold"]}, "stringData": {"k": "hidden"}}"#,
+    );
+    crate::explain::told::delete(cluster, "secret/held", case.ns.name());
+    let words = [&words[..], &["--backup-secrets"]].concat();
+    let out = case.confirm(&words).run();
+    assert_eq!(out.code, 0, "{out}");
+    assert_eq!(case.ns.get(["secret", "held"]), None);
+    let [copy] = &case.copies()[..] else {
+        panic!("{:?}", case.copies());
+    };
+    let mode = fs::metadata(copy).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600, "{mode:o}");
+    case.ns
+        .kubectl(["apply", "--server-side", "-f", copy.to_str().unwrap()])
+        .success();
+    assert_eq!(case.ns.get(["secret", "held"]).unwrap()["data"]["k"], "aGlkZGVu");
+}
+
+#[test]
+fn of_a_configmap_everything_is_copied() {
+    let case = Case::held(Cluster::shared(), "whole-copy", &[HOLD]);
+    let out = case.confirmed();
+    assert_eq!(out.code, 0, "{out}");
+    let copy = case.copies().remove(0);
+    case.ns
+        .kubectl(["apply", "--server-side", "-f", copy.to_str().unwrap()])
+        .success();
+    assert_eq!(case.get().unwrap()["data"]["k"], "v");
 }

@@ -96,7 +96,7 @@ spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef:
         "{story}"
     );
 
-    told(cluster, &invoices, ns.name()).follow(cluster, "\"remove\"");
+    told(cluster, &invoices, ns.name()).follow(cluster, "finalizers remove");
     goes(cluster, &invoices, ns.name());
     super::told::release(cluster, &quiet, ns.name());
     goes(cluster, &format!("ns/{}", ns.name()), "");

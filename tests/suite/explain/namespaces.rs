@@ -39,7 +39,7 @@ fn it_waits_for_what_is_left_and_says_which() {
         .has_root("Widget w: being deleted, held by widgets.example.test/clean")
         .says("Left now: 1 widgets.namespaces.example.test")
         .says("widgets.example.test/clean in 1 resource instances")
-        .never_advises("finalize -f")
+        .never_advises("finalizers finalize")
         .never_advises("patch")
         .is_careful();
     withstands_each(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
@@ -160,7 +160,7 @@ fn an_entry_of_spec_finalizers_that_nobody_removes() {
             .says("empty the whole list")
             .is_careful();
         withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
-        story.follow(cluster, "/finalize -f -");
+        story.follow(cluster, "finalizers finalize");
         goes(cluster, &format!("ns/{name}"), "");
     }
 }
@@ -190,7 +190,7 @@ fn the_entry_is_not_taken_out_while_something_would_stay_behind() {
     story
         .says("would be left behind: ")
         .says("ORPHANED OBJECTS")
-        .never_advises("/finalize -f")
+        .never_advises("finalizers finalize")
         .is_careful();
     withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     finalize("\"kubernetes\"");
@@ -216,17 +216,17 @@ fn both_of_its_lists_are_shown() {
         .says("metadata.finalizers")
         .says("controller.cattle.io/namespace-auth, example.test/other")
         .says("which /finalize of spec.finalizers does not touch")
-        .never_advises("finalize -f")
+        .never_advises("finalizers finalize")
         .is_careful();
     // Some more look for Rancher.
     withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster) + 6);
-    story.follow(cluster, "controller.cattle.io/namespace-auth\"");
+    story.follow(cluster, "--finalizer controller.cattle.io/namespace-auth");
     let left = cluster.get(["namespace", &name]).unwrap();
     assert_eq!(
         left["metadata"]["finalizers"],
         serde_json::json!(["example.test/other"])
     );
-    told(cluster, &format!("ns/{name}"), "").follow(cluster, "example.test/other\"");
+    told(cluster, &format!("ns/{name}"), "").follow(cluster, "--finalizer example.test/other");
     goes(cluster, &format!("ns/{name}"), "");
 }
 

@@ -207,7 +207,7 @@ fn a_pod_of_something_that_is_no_job_of_kubernetes() {
         .never_advises("--force")
         .is_careful();
     withstands_less(cluster, "pod/p", ns.name(), 9);
-    story.follow(cluster, "\"op\":\"remove\"");
+    story.follow(cluster, "finalizers remove");
     goes(cluster, "pod/p", ns.name());
 }
 
@@ -235,7 +235,7 @@ fn a_pod_that_its_job_still_counts() {
         .says("counts a pod only when it has ended")
         .says("while Job work runs: it counts wrong")
         .says("slow, not stuck")
-        .never_advises("\"op\":\"remove\"");
+        .never_advises("finalizers remove");
     withstands_less(cluster, &target, ns.name(), 8);
 
     let reader = cluster
@@ -244,7 +244,7 @@ fn a_pod_that_its_job_still_counts() {
         .create();
     let story = told_to(cluster, &reader, &target, ns.name());
     assert_eq!(story.verdict(TRACKING), "unknown");
-    story.never_advises("\"op\":\"remove\"");
+    story.never_advises("finalizers remove");
     assert!(story.unread().contains("jobs.batch"), "{story}");
 
     // The kubelet's part: it ended, and then it goes.

@@ -59,7 +59,7 @@ fn a_dead_api_group_stops_every_namespace() {
             .count();
         assert_eq!(named, 1, "{cause}\n{story}");
     }
-    story.is_careful().never_advises("finalize -f");
+    story.is_careful().never_advises("finalizers finalize");
 
     told(cluster, "ns/two", "").follow(cluster, "kubectl delete apiservice v1beta1.metrics.k8s.io");
     release(cluster, "configmap/c", "both");
@@ -125,7 +125,7 @@ fn the_controller_manager_does_not_run() {
             .has_root("Lease kube-controller-manager: last renewed 11m ago")
             .never_advises("nudged")
             .never_advises("--force")
-            .never_advises("\"remove\"")
+            .never_advises("finalizers remove")
             .is_careful();
         assert!(story.commands()[0].contains("kube-controller-manager"), "{story}");
         withstands_less(cluster, target, namespace, for_all_types(cluster));

@@ -10,11 +10,12 @@ mod sources;
 mod vac;
 mod volumes;
 
-use std::{process::Command, time::Duration};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::told::carry_out as run;
 use crate::harness::{Cluster, Namespace, User, wait};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -72,19 +73,6 @@ fn command(said: &Value, text: &str) -> String {
         .as_str()
         .unwrap_or_else(|| panic!("{step:#}"))
         .to_owned()
-}
-
-/// Does what was advised, as a person would: in a shell.
-#[track_caller]
-fn run(cluster: &Cluster, command: &str) {
-    let kubectl = cluster.kubectl_program();
-    let line = command.replacen("kubectl", &kubectl.display().to_string(), 1);
-    let out = Command::new("sh")
-        .args(["-c", &line])
-        .env("KUBECONFIG", cluster.kubeconfig())
-        .output()
-        .unwrap();
-    assert!(out.status.success(), "{command}: {out:?}");
 }
 
 #[track_caller]

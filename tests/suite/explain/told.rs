@@ -1,6 +1,11 @@
 //! What the plugin told, and doing what it said.
 
-use std::{path::Path, process::Command, thread, time::Duration};
+use std::{
+    path::Path,
+    process::{Command, Output},
+    thread,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -135,7 +140,7 @@ impl Told {
             .into_iter()
             .find(|command| command.contains(text))
             .unwrap_or_else(|| panic!("no step with {text:?} in {self}"));
-        shell(cluster, command)
+        carry_out(cluster, command)
     }
 
     /// What it could not read.
@@ -184,6 +189,18 @@ fn each_text(value: &Value, look: &mut impl FnMut(&str)) {
 /// Runs a command line as the administrator, with kubectl and the plugin on PATH.
 #[track_caller]
 pub fn shell(cluster: &Cluster, command: &str) -> String {
+    let output = run(cluster, command);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{command}\n{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+fn run(cluster: &Cluster, command: &str) -> Output {
     let folder = |program: &Path| program.parent().expect("it is in a folder").to_owned();
     let mut path = vec![
         folder(&cluster.kubectl_program()),
@@ -192,7 +209,7 @@ pub fn shell(cluster: &Cluster, command: &str) -> String {
     path.extend(std::env::split_paths(
         &std::env::var_os("PATH").unwrap_or_default(),
     ));
-    let output = Command::new("sh")
+    Command::new("sh")
         .args(["-c", command])
         .current_dir(cluster.directory())
         .env("KUBECONFIG", cluster.kubeconfig())
@@ -202,15 +219,42 @@ pub fn shell(cluster: &Cluster, command: &str) -> String {
             std::env::join_paths(path).expect("folders on PATH hold no colon"),
         )
         .output()
-        .expect("there is a shell");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(
-        output.status.success(),
-        "{command}\n{}{}",
-        text(&output.stdout),
-        text(&output.stderr)
-    );
-    text(&output.stdout)
+        .expect("there is a shell")
+}
+
+/// Runs a command line that was told; one that wants to be confirmed, with that.
+#[track_caller]
+pub fn carry_out(cluster: &Cluster, command: &str) -> String {
+    if changes(command) {
+        confirmed(cluster, command)
+    } else {
+        shell(cluster, command)
+    }
+}
+
+/// Whether it is a verb of the plugin that wants to be confirmed.
+fn changes(command: &str) -> bool {
+    command.starts_with("kubectl finalizers remove ") || command.starts_with("kubectl finalizers finalize ")
+}
+
+/// Runs such a command line as a person does who reads the plan, accepts what it costs, and confirms it.
+#[track_caller]
+fn confirmed(cluster: &Cluster, command: &str) -> String {
+    let plan = |more: &str| {
+        let output = run(cluster, &format!("{command} --plan -o json{more}"));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{error}: {command}\n{output:?}"))
+    };
+    let first = plan("");
+    let costs = first["plans"][0]["cost"]["consequence"].as_str();
+    let accept = match costs {
+        Some("none" | "metadata") | None => String::new(),
+        Some(other) => format!(" --accept {}", other.replace(' ', "-")),
+    };
+    let plan = plan(&accept);
+    assert_eq!(plan["refused"], Value::Array(Vec::new()), "{command}: {plan:#}");
+    let digest = plan["digest"].as_str().unwrap_or_else(|| panic!("{plan:#}"));
+    shell(cluster, &format!("{command}{accept} --confirm {digest}"))
 }
 
 /// Deletes without waiting.

@@ -47,7 +47,7 @@ fn an_operator_that_crashes_fails_with_the_words_of_its_kubelet() {
         .has_root("Deployment keda-operator: 0 of 1 ready: CrashLoopBackOff: back-off 5m0s")
         .says("It cannot run")
         .never_says("It is gone")
-        .never_advises("\"op\":\"remove\"")
+        .never_advises("finalizers remove")
         .never_advises("--replicas")
         .is_careful();
     withstands_less(cluster, target, ns.name(), 24);

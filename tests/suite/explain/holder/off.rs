@@ -68,7 +68,7 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
         .says("may be another's")
         .never_says("It runs")
         .never_says("It is gone")
-        .never_advises("\"op\":\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, target, ns.name(), 20);
 

@@ -46,7 +46,7 @@ fn a_resource_that_is_paused_waits_for_whoever_paused_it() {
         .says("crossplane.io/paused: \"true\"")
         .says("It runs")
         .never_says("It is gone")
-        .never_advises("\"op\":\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, target, ns.name(), 24);
     story.follow(cluster, "crossplane.io/paused-");

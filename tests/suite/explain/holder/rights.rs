@@ -48,7 +48,7 @@ fn an_operator_that_runs_and_does_not_act() {
         .says("Lease kube-system/cert-manager-controller spec.renewTime: renewed")
         .never_says("It is gone")
         .never_says("may neither update nor patch")
-        .never_advises("\"op\":\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
     story.follow(cluster, "kubectl-finalizers/nudged");
     renew();
@@ -64,7 +64,7 @@ fn an_operator_that_runs_and_does_not_act() {
         .says("It runs. Deployment cert-manager/cert-manager")
         .says("ServiceAccount cert-manager/cert-manager")
         .never_says("It is gone")
-        .never_advises("\"op\":\"remove\"");
+        .never_advises("finalizers remove");
     let account = "--as=system:serviceaccount:cert-manager:cert-manager";
     let may = cluster.kubectl([
         "auth",

@@ -61,7 +61,7 @@ fn its_operator_is_found_by_its_rights_and_let_run_again() {
         .says("It likely runs. Deployment gizmo-operator/gizmo-operator: 1 of 1 ready")
         .never_says("pipeline")
         .never_says("It is gone")
-        .never_advises("\"op\":\"remove\"");
+        .never_advises("finalizers remove");
 
     let place = "--namespace=gizmo-operator";
     WORLD
@@ -94,7 +94,7 @@ fn a_lease_that_nobody_renews_and_rights_that_nobody_has_are_two_signs() {
     story
         .says("no ServiceAccount may change")
         .says("one sign and no proof")
-        .never_advises("\"op\":\"remove\"");
+        .never_advises("finalizers remove");
 
     lease(
         ns.name(),
@@ -122,6 +122,6 @@ fn a_lease_that_nobody_renews_and_rights_that_nobody_has_are_two_signs() {
         "gadget-operator",
         3600,
     );
-    told(&WORLD, &target, ns.name()).follow(&WORLD, "\"op\":\"remove\"");
+    told(&WORLD, &target, ns.name()).follow(&WORLD, "finalizers remove");
     goes(&WORLD, &target, ns.name());
 }

@@ -57,7 +57,7 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
     story
         .says("which is one sign and no proof")
         .never_says("It is gone")
-        .never_advises("\"op\":\"remove\"");
+        .never_advises("finalizers remove");
 
     // Without it there are two signs.
     let all = "serviceaccount,role,rolebinding";
@@ -74,6 +74,6 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
         .is_careful();
     replayed(cluster, target, place);
     withstands_less(cluster, target, place, 24);
-    story.follow(cluster, "\"op\":\"remove\"");
+    story.follow(cluster, "finalizers remove");
     goes(cluster, target, place);
 }

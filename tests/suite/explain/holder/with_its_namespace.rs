@@ -68,7 +68,7 @@ fn an_operator_that_goes_with_its_namespace_cannot_be_started_there() {
         .has_root("Namespace velero: is being deleted")
         .says("install the holder again")
         .never_says("It runs")
-        .never_advises("\"op\":\"remove\"")
+        .never_advises("finalizers remove")
         .never_advises("scale")
         .is_careful();
     withstands_less(cluster, target, ns.name(), 30);

@@ -69,7 +69,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
         .has_root("Node silent-node: is not Ready")
         .says("six minutes")
         .says("DATA LOSS if node silent-node still runs and writes")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
     let story = told(cluster, &format!("pv/{volume}"), "");
     withstands_less(cluster, &format!("pv/{volume}"), "", 15);
@@ -80,7 +80,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
     );
     story
         .has_root("Node silent-node: is not Ready")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
 
     // Who may not see nodes is not told what they do.
@@ -139,7 +139,7 @@ fn a_node_that_was_removed_and_a_disk_that_was_never_attached() {
         .says("instance i-12 not found")
         .says("node removed-node does not exist any more")
         .never_says("it stays for ever")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
 
     // The volume is being deleted, and another attachment comes too late.

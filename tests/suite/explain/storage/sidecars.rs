@@ -103,7 +103,7 @@ fn a_driver_that_hangs_and_a_provisioner_that_is_stopped() {
         .says("the sidecar of driver hangs.example.test does not run, hangs, or cannot reach the API server")
         .never_says("not installed")
         .never_advises("nudged")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
     assert!(
         story.commands()[0].contains("lease hangs-example-test"),
@@ -150,7 +150,7 @@ fn a_provisioner_that_may_not_patch_volumes() {
         .says("no event of the last hour says that it fails")
         .says("the right to patch persistentvolumes")
         .never_says("not installed")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
     grant(cluster, &user, "patch", "persistentvolumes");
     story.follow(cluster, "nudged");
@@ -190,7 +190,7 @@ fn an_attacher_that_may_not_patch_attachments_and_one_that_is_stopped() {
     story
         .says("is forbidden: User")
         .says("grant the right that the sidecar lacks: patch on volumeattachments.storage.k8s.io")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
     let asked = story
         .commands()
@@ -209,7 +209,7 @@ fn an_attacher_that_may_not_patch_attachments_and_one_that_is_stopped() {
     assert_eq!(blocked.verdict(finalizer), "waiting");
     blocked
         .has_root("VolumeAttachment rights-one")
-        .never_advises("\"remove\"");
+        .never_advises("finalizers remove");
 
     driver.attacher().start();
     goes(cluster, target, "");

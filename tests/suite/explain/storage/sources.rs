@@ -62,7 +62,7 @@ fn a_restore_that_was_interrupted() {
     story
         .has_root("PersistentVolumeClaim copy")
         .says("Pending, is made from it")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
 
     // The provisioner dies, and the claim goes: nobody remembers the restore.
@@ -83,7 +83,7 @@ fn a_restore_that_was_interrupted() {
     let removals = story
         .commands()
         .into_iter()
-        .filter(|command| command.contains("\"remove\""));
+        .filter(|command| command.contains("finalizers remove"));
     let removals: Vec<_> = removals.collect();
     assert!(removals.len() == 1 && removals[0].contains(HELD), "{story}");
     story.follow(cluster, HELD);
@@ -108,7 +108,7 @@ fn a_claim_that_is_cloned() {
     story
         .has_root("PersistentVolumeClaim copy")
         .says("removed by the provisioner of clone.example.test, Lease renewed")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .is_careful();
     story.follow(cluster, "delete persistentvolumeclaims/copy");
     goes(cluster, "pvc/data", ns.name());
@@ -140,7 +140,7 @@ fn a_claim_of_which_a_snapshot_is_taken() {
     story
         .has_root("VolumeSnapshot one")
         .says("DATA LOSS: let the snapshot finish")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .never_advises("nudged")
         .is_careful();
     driver.heals("CreateSnapshot");

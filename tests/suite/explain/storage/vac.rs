@@ -60,7 +60,7 @@ fn a_class_that_a_claim_still_names() {
         .says("volumes keep their data")
         .never_says("DATA LOSS")
         .never_advises("delete")
-        .never_advises("\"remove\"")
+        .never_advises("finalizers remove")
         .never_advises("nudged");
 
     // Who may not see claims is not told that nobody uses it.

@@ -1,0 +1,71 @@
+//! The Kubernetes Event that `--event` leaves behind, so that whoever looks at the object or its namespace later sees what
+//! was done to it, by whom.
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{Action, FIELD_MANAGER, Plan, Request};
+
+/// Where Events of objects without a namespace are
+/// (`kubernetes/kubernetes:pkg/apis/core/validation/events.go`).
+const OF_THE_CLUSTER: &str = "default";
+
+/// The request that makes the Event of a plan that was carried out by this user.
+pub fn event(plan: &Plan, user: Option<&str>, now: Timestamp) -> Request {
+    let target = &plan.target;
+    let namespace = target.namespace.as_deref().unwrap_or(OF_THE_CLUSTER);
+    let user = user.unwrap_or("somebody");
+    let out = plan.finalizer.as_ref().map_or("", |finalizer| &finalizer.name);
+    let (reason, says) = match plan.action {
+        Action::Remove => (
+            "FinalizerRemoved",
+            format!(
+                "{user} took {out} out of metadata.finalizers by hand ({}; it costs: {})",
+                plan.verdict.word(),
+                plan.cost.consequence
+            ),
+        ),
+        Action::Finalize => (
+            "NamespaceFinalized",
+            format!(
+                "{user} took {out} out of spec.finalizers by hand ({})",
+                plan.verdict.word()
+            ),
+        ),
+        Action::Nudge => (
+            "Nudged",
+            format!("{user} touched it, so that its controllers look again"),
+        ),
+    };
+    let kind = if plan.action == Action::Nudge {
+        "Normal"
+    } else {
+        "Warning"
+    };
+    Request {
+        method: "POST",
+        path: format!("/api/v1/namespaces/{namespace}/events"),
+        content_type: "application/json",
+        body: json!({
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"generateName": format!("{FIELD_MANAGER}-"), "namespace": namespace},
+            "involvedObject": {
+                "apiVersion": target.api_version,
+                "kind": target.kind,
+                "namespace": target.namespace,
+                "name": target.name,
+                "uid": target.uid,
+                "resourceVersion": plan.resource_version,
+            },
+            "type": kind,
+            "reason": reason,
+            "message": says,
+            "source": {"component": FIELD_MANAGER},
+            "reportingComponent": FIELD_MANAGER,
+            "firstTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            "lastTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            "count": 1,
+        }),
+    }
+}
