@@ -18,6 +18,7 @@ pub mod view;
 use std::collections::BTreeSet;
 
 pub use self::model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait};
+use self::rules::Before;
 pub use self::rules::{NUDGED, filled, word};
 use self::view::View;
 use crate::{
@@ -47,7 +48,8 @@ pub fn diagnose(target: &Object, facts: &Facts, knowledge: &Knowledge) -> Progre
 pub fn diagnose_with(target: &Object, view: &View<'_>) -> Progress {
     view.begin();
     let findings = rules::findings(target, view);
-    let diagnosis = assemble(target, findings, view);
+    let before = rules::before(target, &findings, view);
+    let diagnosis = assemble(target, findings, before, view);
     Progress {
         diagnosis,
         wanted: view.wanted(),
@@ -64,11 +66,12 @@ pub fn diagnose_partly(
     knowledge: &Knowledge,
 ) -> (Progress, BTreeSet<Query>) {
     let (all, sure) = (View::new(seen, knowledge), View::new(proved, knowledge));
+    let partly = rules::before(target, &[], &all);
     let mut named: Vec<_> = rules::findings(target, &all)
         .into_iter()
         .filter(|finding| !finding.wait.on.is_empty() && rests_on_what_is_there(finding.wait.verdict))
         .collect();
-    let findings = rules::findings(target, &sure)
+    let findings: Vec<_> = rules::findings(target, &sure)
         .into_iter()
         .map(|finding| {
             let same = |other: &Finding| other.wait.finalizer == finding.wait.finalizer;
@@ -78,8 +81,10 @@ pub fn diagnose_partly(
             }
         })
         .collect();
+    let mut before = rules::before(target, &findings, &sure);
+    before.complete_with(partly);
     let progress = Progress {
-        diagnosis: assemble(target, findings, &sure),
+        diagnosis: assemble(target, findings, before, &sure),
         wanted: sure.wanted(),
     };
     (progress, all.wanted())
@@ -97,7 +102,7 @@ pub fn looks_into(object: &ObjectRef) -> bool {
     rules::look_into(&object.type_name)
 }
 
-fn assemble(target: &Object, findings: Vec<Finding>, view: &View<'_>) -> Diagnosis {
+fn assemble(target: &Object, findings: Vec<Finding>, before: Before, view: &View<'_>) -> Diagnosis {
     let mut diagnosis = Diagnosis {
         target: target.reference(),
         deletion: target.deletion(),
@@ -105,6 +110,7 @@ fn assemble(target: &Object, findings: Vec<Finding>, view: &View<'_>) -> Diagnos
         headline: headline(target, &findings, view),
         waits: Vec::new(),
         outlook: Vec::new(),
+        effects: before.effects,
         steps: Vec::new(),
         do_not: Vec::new(),
         evidence: Vec::new(),
@@ -117,6 +123,8 @@ fn assemble(target: &Object, findings: Vec<Finding>, view: &View<'_>) -> Diagnos
         extend_new(&mut diagnosis.do_not, finding.do_not);
         extend_new(&mut diagnosis.evidence, finding.evidence);
     }
+    extend_new(&mut diagnosis.steps, before.steps);
+    extend_new(&mut diagnosis.evidence, before.evidence);
     // What is done at the same moment stands together, in the order in which the moments come up.
     let moments: Vec<_> = diagnosis.steps.iter().map(|step| step.when).collect();
     diagnosis

@@ -101,6 +101,14 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
         Query::Search {
             resource,
             namespace,
+            by: By::Held,
+        } => match facts.resource_type(resource) {
+            Some(ty) => held(server, ty, namespace.as_deref()).await.map(Answer::List),
+            None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
+        },
+        Query::Search {
+            resource,
+            namespace,
             by,
         } => match facts.resource_type(resource) {
             Some(ty) => list(server, ty, namespace.as_deref(), &selected(by), accept(ty))
@@ -155,6 +163,11 @@ fn selected(by: &By) -> String {
             parameters.push_str("&labelSelector=");
             escape(selector, &mut parameters);
         }
+        By::Node(name) => {
+            parameters.push_str("&fieldSelector=");
+            escape(&format!("spec.nodeName={}", value(name)), &mut parameters);
+        }
+        By::Held => {}
     }
     parameters
 }
@@ -237,6 +250,18 @@ async fn list(
 ) -> Result<Vec<Object>, Why> {
     let mut objects = Vec::new();
     each(server, ty, namespace, more, accept, |object| objects.push(object)).await?;
+    Ok(objects)
+}
+
+/// Metadata of those that have finalizers; each page is dropped but for these.
+async fn held(server: &Server, ty: &ResourceType, namespace: Option<&str>) -> Result<Vec<Object>, Why> {
+    let mut objects = Vec::new();
+    let keep = |object: Object| {
+        if !object.finalizers().is_empty() {
+            objects.push(object.as_owned());
+        }
+    };
+    each(server, ty, namespace, "", METADATA_LIST, keep).await?;
     Ok(objects)
 }
 

@@ -23,6 +23,8 @@ pub struct Diagnosis {
     pub waits: Vec<Wait>,
     /// What happens next.
     pub outlook: Vec<Outlook>,
+    /// What becomes of other things if it is deleted now; empty if it is being deleted already.
+    pub effects: Vec<Effect>,
     /// What to do, in order.
     pub steps: Vec<Step>,
     /// What not to do, and why.
@@ -175,6 +177,55 @@ pub struct Outlook {
     pub when: String,
     /// What then happens.
     pub then: String,
+}
+
+/// What becomes of something else if an object is deleted that nobody is deleting yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// What becomes of it.
+    pub fate: Fate,
+    /// What, how much of it, and why.
+    pub says: String,
+    /// All objects that this is about, where they can be named.
+    pub objects: Vec<ObjectRef>,
+}
+
+/// What becomes of something if something else is deleted. The worst stands first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It is gone for good.
+    Destroyed,
+    /// It stays outside the cluster, and nothing points to it any more.
+    Leaked,
+    /// It stays behind, and nobody removes its finalizer.
+    Stuck,
+    /// It does not work any more.
+    Broken,
+    /// It is let go, and goes or serves another.
+    Released,
+    /// It stays as it is.
+    Kept,
+    /// Not enough could be seen.
+    Unknown,
+    /// Nothing holds the object, and nothing else is lost: all that could be was looked at.
+    Harmless,
+}
+
+impl Fate {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Fate::Destroyed => "destroyed",
+            Fate::Leaked => "leaked",
+            Fate::Stuck => "stuck",
+            Fate::Broken => "broken",
+            Fate::Released => "released",
+            Fate::Kept => "kept",
+            Fate::Unknown => "unknown",
+            Fate::Harmless => "harmless",
+        }
+    }
 }
 
 /// How much a step can cost.

@@ -3,6 +3,7 @@
 mod attached;
 mod attachment;
 mod backend;
+mod before;
 mod catalogued;
 mod claim;
 mod complaint;
@@ -55,6 +56,7 @@ mod volume;
 mod weaker;
 mod zombie;
 
+pub(super) use before::{Before, before};
 pub use catalogued::filled;
 
 use super::{

@@ -9,7 +9,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{Style, name::is_plain, safe::harmless, table::wrap};
 use crate::report::{
-    explain::{ExplainReport, StepReport},
+    ObjectName,
+    explain::{EffectReport, ExplainReport, StepReport},
     gaps,
 };
 
@@ -27,6 +28,8 @@ const WIDEST: usize = 120;
 const NARROWEST: usize = 30;
 /// Of things that were not read for one reason, more than these are counted; all with `-o wide`.
 const GAPS: usize = 6;
+/// Of objects that the same becomes of, more than these are counted; all with `-o wide`.
+const AFFECTED: usize = 3;
 
 /// Writes one explanation.
 pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
@@ -41,6 +44,7 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
             .map(|outlook| page.labelled(&outlook.when, &outlook.then, 0))
             .collect(),
     );
+    parts.push(page.if_deleted(report, wide));
     for steps in report.steps.chunk_by(|a, b| a.when == b.when) {
         parts.push(page.steps(steps));
     }
@@ -49,6 +53,27 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
     parts.push(page.not_read(report, wide));
     parts.retain(|part| !part.is_empty());
     write!(out, "{}", parts.join("\n"))
+}
+
+/// What becomes of something, with the names of the first; in the target's namespace they need no other.
+fn effect_in_words(effect: &EffectReport, report: &ExplainReport, most: usize) -> String {
+    let own = report.target.namespace.as_ref();
+    let home = (report.target.resource == "namespaces").then_some(&report.target.name);
+    let name = |object: &ObjectName| match &object.namespace {
+        Some(place) if Some(place) != own && Some(place) != home => format!("{place}/{}", object.name),
+        _ => object.name.clone(),
+    };
+    let mut names: Vec<_> = effect.objects.iter().take(most).map(name).collect();
+    // One that the sentence names already.
+    names.retain(|name| !effect.says.contains(name.as_str()));
+    let rest = effect.objects.len().saturating_sub(most);
+    if rest > 0 {
+        names.push(format!("and {rest} more"));
+    }
+    if names.is_empty() {
+        return effect.says.clone();
+    }
+    format!("{} ({})", effect.says, names.join(", "))
 }
 
 /// Writes `TYPE/NAME` and, where it has one, `-n NAMESPACE`: the arguments of a kubectl command. Whether it could; a
@@ -84,6 +109,24 @@ impl Page<'_> {
             head += &self.warning("STOPPED before everything was read; what is missing is named at the end.");
         }
         head + &self.bullets("note", &report.notes)
+    }
+
+    /// What becomes of other things, each kind of fate named once.
+    fn if_deleted(&self, report: &ExplainReport, wide: bool) -> String {
+        if report.if_deleted.is_empty() {
+            return String::new();
+        }
+        let most = if wide { usize::MAX } else { AFFECTED };
+        let mut text = format!("{}\n", self.style.heading("with its deletion"));
+        for effects in report.if_deleted.chunk_by(|a, b| a.fate == b.fate) {
+            let texts: Vec<_> = effects
+                .iter()
+                .map(|effect| effect_in_words(effect, report, most))
+                .collect();
+            let label = effects.first().map_or("", |effect| effect.fate.word());
+            text += &self.bullets(&format!("  {label}"), &texts);
+        }
+        text
     }
 
     /// One heading, and under it what to do in order, each with its command. A command is never broken: it could not

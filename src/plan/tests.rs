@@ -92,6 +92,7 @@ impl World {
             headline: String::new(),
             waits: object.finalizers().into_iter().map(wait).collect(),
             outlook: Vec::new(),
+            effects: Vec::new(),
             steps: Vec::new(),
             do_not: Vec::new(),
             evidence: Vec::new(),

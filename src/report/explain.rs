@@ -7,7 +7,7 @@ use super::{API_VERSION, DeletionReport, GapReport, ObjectName};
 use crate::{
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{Evidence, Strength},
+        model::{Effect, Evidence, Fate, Strength},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -38,6 +38,8 @@ pub struct ExplainReport {
     pub waits_for: Vec<WaitReport>,
     /// What happens next.
     pub outlook: Vec<OutlookReport>,
+    /// What becomes of other things if it is deleted now; empty if it is being deleted already.
+    pub if_deleted: Vec<EffectReport>,
     /// What to do, in order.
     pub steps: Vec<StepReport>,
     /// What not to do, and why.
@@ -88,6 +90,18 @@ pub struct OutlookReport {
     pub then: String,
 }
 
+/// What becomes of something else.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EffectReport {
+    /// What becomes of it.
+    pub fate: Fate,
+    /// What, how much of it, and why.
+    pub says: String,
+    /// All objects that this is about, where they can be named.
+    pub objects: Vec<ObjectName>,
+}
+
 /// One thing to do.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -130,6 +144,7 @@ impl ExplainReport {
             notes: Vec::new(),
             waits_for: Vec::new(),
             outlook: Vec::new(),
+            if_deleted: Vec::new(),
             steps: Vec::new(),
             do_not: Vec::new(),
             evidence: Vec::new(),
@@ -161,6 +176,7 @@ impl From<&Diagnosis> for ExplainReport {
                     then: outlook.then.clone(),
                 })
                 .collect(),
+            if_deleted: diagnosis.effects.iter().map(Into::into).collect(),
             steps: diagnosis.steps.iter().map(Into::into).collect(),
             do_not: diagnosis.do_not.clone(),
             evidence: diagnosis.evidence.iter().map(Into::into).collect(),
@@ -188,6 +204,16 @@ impl From<&Blocker> for BlockerReport {
             root_cause: blocker.is_root(),
             blockers: blocker.on.iter().map(Into::into).collect(),
             waits_for: blocker.waits.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&Effect> for EffectReport {
+    fn from(effect: &Effect) -> Self {
+        EffectReport {
+            fate: effect.fate,
+            says: effect.says.clone(),
+            objects: effect.objects.iter().map(Into::into).collect(),
         }
     }
 }

@@ -115,7 +115,7 @@ pub enum Where {
     Owner(String),
 }
 
-/// Which objects of a type are looked for, in a form that every API server can select by.
+/// Which objects of a type are looked for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum By {
@@ -123,6 +123,11 @@ pub enum By {
     Name(String),
     /// A label selector.
     Labels(String),
+    /// Pods of the node with this name.
+    Node(String),
+    /// Those that have a finalizer, of which no more than their metadata is asked for: nobody can select by it, and a
+    /// type may have many objects.
+    Held,
 }
 
 /// The answer to a query.

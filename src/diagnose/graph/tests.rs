@@ -41,6 +41,7 @@ fn diagnosis(waits: Vec<Wait>) -> Diagnosis {
         headline: String::new(),
         waits,
         outlook: Vec::new(),
+        effects: Vec::new(),
         steps: Vec::new(),
         do_not: Vec::new(),
         evidence: Vec::new(),

@@ -9,6 +9,7 @@ mod off;
 pub mod paused;
 mod product;
 pub mod rbac;
+mod reach;
 mod search;
 mod standing;
 #[cfg(test)]
@@ -20,5 +21,7 @@ mod writer;
 pub(super) use lease::of;
 pub use lease::{Life, life};
 pub use product::installer;
+pub use reach::{Reach, reach};
 pub use search::{described, undescribed};
 pub use trace::{Holder, Sign, State, Tells, Trace};
+pub use workload::{labels, may_be};

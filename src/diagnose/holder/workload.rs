@@ -119,6 +119,24 @@ fn one(workload: &Workload, entry: &Entry, holder: &mut Holder, view: &View<'_>)
     Ok(())
 }
 
+/// The search in the other direction: whether the entry's holder may be this workload.
+pub fn may_be(entry: &Entry, object: &Object) -> bool {
+    entry
+        .holder
+        .workloads
+        .iter()
+        .filter(|workload| is_findable(workload))
+        .any(|workload| {
+            let (group, plural, _) = kind(workload.kind);
+            let place = workload.namespace.as_deref();
+            let open_name = workload.name.as_deref().filter(|name| name.contains('*'));
+            object.is(group, plural)
+                && place.is_none_or(|place| place == object.namespace())
+                && open_name.is_none_or(|name| glob(name, object.name()))
+                && fits(object, workload, entry)
+        })
+}
+
 /// Whether it is the holder's and not something of the same name.
 fn fits(object: &Object, workload: &Workload, entry: &Entry) -> bool {
     let name = workload
@@ -144,7 +162,8 @@ fn fits(object: &Object, workload: &Workload, entry: &Entry) -> bool {
     }
 }
 
-pub(super) fn labels(object: &Object, pointer: &str) -> BTreeMap<String, String> {
+/// The labels that stand there.
+pub fn labels(object: &Object, pointer: &str) -> BTreeMap<String, String> {
     let labels = object
         .value
         .pointer(pointer)

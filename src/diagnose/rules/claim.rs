@@ -54,7 +54,10 @@ pub(super) fn in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
         } else {
             "; none does now"
         });
-        finding.outlook.push(fate(claim, view));
+        // Of one that is not being deleted, it is said elsewhere.
+        if claim.deletion().is_some() {
+            finding.outlook.push(fate(claim, view));
+        }
         if verdict == Verdict::Stalled {
             finding.steps.push(super::nudge(claim));
         }
@@ -170,7 +173,6 @@ fn advise(finding: &mut Finding, claim: &Object, users: &[&Object], view: &View<
             then: "it stays, Terminating, until these pods are gone; that cannot be taken back, and no new pod can use it"
                 .into(),
         });
-        finding.outlook.push(fate(claim, view));
         return;
     }
     finding.outlook.push(Outlook {

@@ -10,10 +10,12 @@ use crate::snapshot::facts::Object;
 
 /// The command that keeps the disk.
 pub(super) fn retain(volume: &Object) -> String {
-    format!(
-        "kubectl patch pv {} -p '{{\"spec\":{{\"persistentVolumeReclaimPolicy\":\"Retain\"}}}}'",
-        volume.name()
-    )
+    retain_all(volume.name())
+}
+
+/// The same for volumes with these names.
+pub(super) fn retain_all(names: &str) -> String {
+    format!("kubectl patch pv {names} -p '{{\"spec\":{{\"persistentVolumeReclaimPolicy\":\"Retain\"}}}}'")
 }
 
 pub(super) fn policy(volume: &Object) -> &str {

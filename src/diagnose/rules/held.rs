@@ -53,7 +53,7 @@ pub(super) fn finding(
 }
 
 /// How it stands with the holder, in sentences of their own: each sign is one.
-fn in_words(holder: &Holder) -> String {
+pub(super) fn in_words(holder: &Holder) -> String {
     let told = |tells: Tells| {
         let signs = holder.with(tells);
         let all: Vec<_> = signs

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::{
     content_failure, dead_api,
     namespace_conditions::quote_conditions,
-    namespace_content::{DEEP, Group, NAMED, SHOWN, counted, groups, one_group, others},
+    namespace_content::{DEEP, NAMED, SHOWN, counted, groups, one_group, others},
 };
 use crate::{
     diagnose::{
@@ -119,7 +119,10 @@ fn left(
         )));
     }
     if !deleting {
-        not_deleted(finding, content, blind, &groups);
+        // What becomes of it all is said elsewhere.
+        if blind && groups.is_empty() {
+            finding.wait.verdict = Verdict::Unknown;
+        }
         return;
     }
     others(finding, content, &groups, name);
@@ -146,21 +149,6 @@ fn left(
             ));
         }
     }
-}
-
-fn not_deleted(finding: &mut Finding, content: &Content, blind: bool, groups: &[Group<'_>]) {
-    let all: u64 = content.counts.values().sum();
-    let held: usize = groups.iter().map(|group| group.objects.len()).sum();
-    if blind && held == 0 {
-        finding.wait.verdict = Verdict::Unknown;
-    }
-    finding.outlook.push(Outlook {
-        when: "if it is deleted".into(),
-        then: format!(
-            "DATA LOSS: {} in it are deleted, and those that have finalizers ({held}) are waited for",
-            objects(all)
-        ),
-    });
 }
 
 fn nothing_left(

@@ -115,10 +115,12 @@ fn bound(volume: &Object, finalizer: &Finalizer, says: &str) -> Finding {
             None,
             format!("claim {} holds the volume", claim_name(volume)),
         ));
-        finding.outlook.push(Outlook {
-            when: "when the claim goes".into(),
-            then: fate(volume),
-        });
+        if volume.deletion().is_some() {
+            finding.outlook.push(Outlook {
+                when: "when the claim goes".into(),
+                then: fate(volume),
+            });
+        }
     }
     finding
 }

@@ -9,7 +9,7 @@
 //! Delete and no reclaim finalizer it is leaked, because the object vanishes before anybody looks at its policy.
 
 use super::{
-    disk::{disk, fate, free_fate, is_reclaimed, leaks, policy, retain, why_unprotected},
+    disk::{disk, fate, free_fate, leaks, policy, retain},
     holder::Holder,
     storage::unknown,
 };
@@ -60,14 +60,13 @@ fn while_bound(volume: &Object, finalizer: &Finalizer, says: String, view: &View
 
 fn nobody_holds(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(Some(finalizer.clone()), super::nothing_blocks(volume, view), says);
-    finding.outlook.push(Outlook {
-        when: if volume.deletion().is_some() {
-            "when it goes".into()
-        } else {
-            "if it is deleted now".into()
-        },
-        then: free_fate(volume),
-    });
+    // Of one that is not being deleted, it is said elsewhere what would become of the disk.
+    if volume.deletion().is_some() {
+        finding.outlook.push(Outlook {
+            when: "when it goes".into(),
+            then: free_fate(volume),
+        });
+    }
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.push(super::nudge(volume));
     }
@@ -113,7 +112,11 @@ fn held_by_claim(
     }
     finding.wait.on.push(blocker);
     if volume.deletion().is_none() {
-        would(&mut finding, volume);
+        finding.outlook.push(Outlook {
+            when: "if it is deleted now".into(),
+            then: "it stays, Terminating, as long as the claim exists; that cannot be taken back, and pods keep their data"
+                .into(),
+        });
         return finding;
     }
     finding.outlook.push(Outlook {
@@ -148,31 +151,6 @@ fn held_by_claim(
     finding
 }
 
-/// Not being deleted: what would hold it, and what deleting it would do.
-fn would(finding: &mut Finding, volume: &Object) {
-    let mut say = |when: &str, then: String| {
-        finding.outlook.push(Outlook {
-            when: when.into(),
-            then,
-        });
-    };
-    say(
-        "if it is deleted now",
-        "it stays, Terminating, as long as the claim exists; that cannot be taken back, and pods keep their data".into(),
-    );
-    say("when the claim goes", fate(volume));
-    if policy(volume) == "Delete" && !is_reclaimed(volume) {
-        say(
-            "deleted before it",
-            format!(
-                "LEAKED INFRASTRUCTURE: the volume object goes with the claim, and nobody deletes the disk {}. {}",
-                disk(volume),
-                why_unprotected(volume)
-            ),
-        );
-    }
-}
-
 fn keep(volume: &Object) -> Option<Step> {
     (policy(volume) == "Delete").then(|| Step {
         when: super::MISTAKE,
@@ -198,7 +176,7 @@ fn write_down(volume: &Object) -> Step {
     }
 }
 
-fn delete_claim(volume: &Object, claim: &Object) -> Step {
+pub(super) fn delete_claim(volume: &Object, claim: &Object) -> Step {
     let disk = disk(volume);
     let (text, safety) = if leaks(volume) {
         (

@@ -232,6 +232,20 @@ impl Dump {
                     selector.matches(&labels(object))
                 })
             }
+            Query::Search {
+                resource,
+                namespace,
+                by: By::Node(node),
+            } => self.list(resource, namespace.as_deref(), partly, |pod| {
+                pod.text("/spec/nodeName") == node
+            }),
+            Query::Search {
+                resource,
+                namespace,
+                by: By::Held,
+            } => self.list(resource, namespace.as_deref(), partly, |object| {
+                !object.finalizers().is_empty()
+            }),
             Query::Events {
                 kind,
                 namespace,

@@ -5,6 +5,7 @@
 mod admission;
 mod admission_oracle;
 mod asked;
+mod before;
 mod changing;
 mod complaints;
 mod crds;

@@ -98,11 +98,17 @@ const CONFIDENTIAL: &[&str] = &["secrets", "configmaps"];
 const OWNERS: [&str; 2] = ["foregroundDeletion", "orphan"];
 
 /// Fails unless each request of an explanation only reads, and reads what it may. Of a namespace and of a
-/// definition the content is looked into, and what an owner owns, whatever its type.
+/// definition the content is looked into, what an owner owns, and what waits for a controller, whatever its type.
 #[track_caller]
 pub fn only_what_it_may(asked: &[Asked], explanation: &Value) {
     let target = &explanation["target"]["resource"];
-    let has_content = ["namespaces", "customresourcedefinitions.apiextensions.k8s.io"];
+    let has_content = [
+        "namespaces",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "deployments.apps",
+        "statefulsets.apps",
+        "daemonsets.apps",
+    ];
     let waits = explanation["waitsFor"].as_array().into_iter().flatten();
     let mut finalizers = waits.map(|wait| &wait["finalizer"]["name"]);
     let any = has_content.iter().any(|type_name| target == type_name)

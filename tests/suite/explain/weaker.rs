@@ -57,6 +57,9 @@ pub(crate) fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<
             faults.push(format!("says what was not said: {words:?}"));
         }
     }
+    for object in now.affected.difference(&known.affected) {
+        faults.push(format!("says that {object} would be affected, and it was not"));
+    }
     for (command, rank) in &now.commands {
         match known.commands.get(command) {
             Some(before) if rank < before => faults.push(format!("takes for less dangerous: {command}")),
@@ -108,6 +111,8 @@ struct Said {
     verdicts: BTreeMap<String, BTreeSet<String>>,
     /// Objects that are in the way.
     blockers: BTreeSet<String>,
+    /// Objects that something would become of.
+    affected: BTreeSet<String>,
     /// Parts of sentences, without numbers.
     words: BTreeSet<String>,
     /// The highest cost that is named for each command; 0 is safe. Of advice without a command, the text.
@@ -119,6 +124,16 @@ impl Said {
         self.read(&said["headline"]);
         self.waits("the target", &said["waitsFor"]);
         each(&said["outlook"], |outlook| self.read(&outlook["then"]));
+        each(&said["ifDeleted"], |effect| {
+            // What is harmless without a doubt is said only of all that there is.
+            if effect["fate"] == "harmless" {
+                self.words.insert("harmless".to_owned());
+            }
+            self.read(&effect["says"]);
+            each(&effect["objects"], |object| {
+                self.affected.insert(object.to_string());
+            });
+        });
         each(&said["evidence"], |evidence| {
             let source = evidence["source"].as_str().unwrap_or_default();
             let value = evidence["value"].as_str().unwrap_or_default();

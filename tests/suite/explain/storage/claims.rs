@@ -39,7 +39,13 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     let said = explain(cluster, &claim, None);
     says(&said, "not being deleted");
     says(&said, "IS DESTROYED (reclaim policy Delete)");
-    assert_eq!(said["steps"], json!([]), "{said:#}");
+    assert!(command(&said, "set policy Retain on its volume first").contains("Retain"));
+    let last = said["steps"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        last["command"],
+        format!("kubectl -n {} delete pvc data", ns.name()),
+        "{said:#}"
+    );
     let said = explain(cluster, &[&pv], None);
     says(&said, "as long as the claim exists");
 

@@ -1,0 +1,112 @@
+//! RBAC from the account's side: of which custom types it may change the objects, and so may remove their finalizers.
+//!
+//! Groups of accounts are left out: what all of them may is nobody's work. Rules as in [`super::rbac`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::account::acts_as;
+use crate::{
+    diagnose::view::{Missing, View},
+    object::ResourceType,
+    snapshot::facts::{Object, Resource},
+};
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// What some accounts may change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// Custom types that they are granted by name.
+    pub types: BTreeSet<Resource>,
+    /// A role by which they may change everything.
+    pub everything: Option<String>,
+}
+
+/// What the accounts of these workloads may change. Four lists, which any number of them share.
+pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
+    let accounts: BTreeSet<_> = workloads
+        .iter()
+        .map(|workload| (workload.namespace(), acts_as(workload, "/spec/template/spec")))
+        .collect();
+    // Asked together, so that they are read together.
+    let lists = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"]
+        .map(|plural| view.list(GROUP, plural, ""));
+    let [cluster_roles, cluster_bindings, roles, bindings] = lists;
+    let named = |role: &Object| (role.namespace().to_owned(), role.name().to_owned());
+    let roles: BTreeMap<_, _> = cluster_roles?
+        .iter()
+        .chain(roles?)
+        .map(|role| (named(role), role))
+        .collect();
+    let mut reach = Reach::default();
+    for binding in cluster_bindings?.iter().chain(bindings?) {
+        if !binding
+            .list("/subjects")
+            .iter()
+            .any(|subject| is_any(subject, binding, &accounts))
+        {
+            continue;
+        }
+        let place = match binding.text("/roleRef/kind") {
+            "ClusterRole" => "",
+            _ => binding.namespace(),
+        };
+        if let Some(role) = roles.get(&(place.to_owned(), binding.text("/roleRef/name").to_owned())) {
+            reach.add(role, view);
+        }
+    }
+    Ok(reach)
+}
+
+fn is_any(subject: &Value, binding: &Object, accounts: &BTreeSet<(&str, &str)>) -> bool {
+    let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
+    let account = match (field("kind"), field("name"), field("namespace")) {
+        ("ServiceAccount", name, "") => Some((binding.namespace(), name)),
+        ("ServiceAccount", name, namespace) => Some((namespace, name)),
+        ("User", name, _) => name
+            .strip_prefix("system:serviceaccount:")
+            .and_then(|rest| rest.split_once(':')),
+        _ => None,
+    };
+    account.is_some_and(|account| accounts.contains(&account))
+}
+
+impl Reach {
+    fn add(&mut self, role: &Object, view: &View<'_>) {
+        for rule in role.list("/rules") {
+            let values = |field: &str| {
+                let values = rule.get(field).and_then(Value::as_array);
+                values
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_str)
+                    .collect::<Vec<_>>()
+            };
+            let (verbs, groups, plurals) = (values("verbs"), values("apiGroups"), values("resources"));
+            if !["update", "patch", "*"].iter().any(|verb| verbs.contains(verb)) {
+                continue;
+            }
+            if groups.contains(&"*") {
+                if plurals.contains(&"*") {
+                    self.everything = Some(role.name().to_owned());
+                }
+                continue;
+            }
+            let granted = |ty: &&ResourceType| {
+                is_custom(ty)
+                    && groups.contains(&&*ty.group)
+                    && (plurals.contains(&"*") || plurals.contains(&&*ty.plural))
+            };
+            let types = view.types().iter().filter(granted);
+            self.types
+                .extend(types.map(|ty| Resource::new(&ty.group, &ty.plural)));
+        }
+    }
+}
+
+/// Finalizers of Kubernetes' own types are in the catalogue.
+fn is_custom(ty: &ResourceType) -> bool {
+    ty.group.contains('.') && !ty.group.ends_with(".k8s.io")
+}

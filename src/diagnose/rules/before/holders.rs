@@ -1,0 +1,141 @@
+//! Objects that go together with something else, and whoever must remove their finalizers.
+//!
+//! **Recognises** finalizers that no rule knows by name. **Why:** an object without anybody who removes its finalizer
+//! stays, and keeps its namespace or its type from going. **Wants** for each finalizer what shows its holder.
+//! **Concludes** `stuck` where the holder does not run, or runs in the very namespace that is to be deleted: its pods
+//! go first (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use super::{Before, references};
+use crate::{
+    diagnose::{
+        holder::{self, Holder, State, Tells, Trace},
+        model::{Fate, Safety},
+        rules::{held, is_known},
+        view::View,
+    },
+    object::{Finalizer, List, ObjectRef},
+    snapshot::facts::Object,
+};
+
+/// Of so many finalizers the holder is looked for; each costs some requests.
+const LOOKED_FOR: usize = 4;
+
+/// Objects of one type that have the same finalizer.
+pub(super) type Groups<'a> = BTreeMap<(String, Finalizer), Vec<&'a Object>>;
+
+pub(super) fn groups<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Groups<'a> {
+    let mut groups = Groups::new();
+    for object in objects {
+        for finalizer in object.finalizers() {
+            if finalizer.list == List::Metadata && !is_known(object, &finalizer) {
+                let key = (object.resource.name(), finalizer);
+                groups.entry(key).or_default().push(object);
+            }
+        }
+    }
+    groups
+}
+
+/// Says of each finalizer on these objects whether somebody will remove it; `home` is the namespace that goes with them.
+pub(super) fn assess<'a>(
+    objects: impl IntoIterator<Item = &'a Object>,
+    home: Option<&str>,
+    before: &mut Before,
+    view: &View<'_>,
+) {
+    let mut groups: Vec<_> = groups(objects).into_iter().collect();
+    groups.sort_by_key(|(_, objects)| Reverse(objects.len()));
+    let rest: Vec<_> = groups.iter().skip(LOOKED_FOR).flat_map(|(_, all)| all).collect();
+    for ((type_name, finalizer), objects) in groups.iter().take(LOOKED_FOR) {
+        let Some(first) = objects.first() else { continue };
+        let (who, holder) = of(first, finalizer, view);
+        if holder.pending {
+            continue;
+        }
+        let says = format!("{}, {who}", count(objects, type_name, finalizer));
+        let (fate, more) = fate(&holder, home);
+        before.say(
+            fate,
+            format!("{says}. {more}"),
+            references(objects.iter().copied()),
+        );
+        if let (Fate::Stuck, Some(home), State::Running) = (fate, home, holder.state()) {
+            before.then(
+                Safety::Destructive,
+                format!(
+                    "DATA LOSS: delete the {type_name} in it first, while their controller runs; this waits until they \
+                     are gone"
+                ),
+                format!("kubectl -n {home} delete {type_name} --all"),
+            );
+        }
+        before
+            .evidence
+            .extend(holder.signs.iter().map(holder::Sign::evidence));
+    }
+    if !rest.is_empty() {
+        before.say(
+            Fate::Unknown,
+            "whether other finalizers would be removed is not known: no more than four are looked into",
+            references(rest.into_iter().copied()),
+        );
+    }
+}
+
+/// Who must remove it, as it is found for an object that is stuck.
+pub(super) fn of(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> (String, Holder) {
+    let reference = object.reference();
+    match view
+        .knowledge
+        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
+    {
+        Some(entry) => (
+            format!("which {} must remove", entry.project),
+            holder::described(object, finalizer, &entry, view),
+        ),
+        None => (
+            "which somebody must remove whom the catalogue does not know".to_owned(),
+            holder::undescribed(object, finalizer, view),
+        ),
+    }
+}
+
+/// `3 widgets.example.com with example.com/clean`.
+pub(super) fn count(objects: &[&Object], type_name: &str, finalizer: &Finalizer) -> String {
+    format!("{} {type_name} with {finalizer}", objects.len())
+}
+
+/// The workloads that run and are taken for the holder.
+pub(super) fn running(holder: &Holder) -> BTreeSet<&ObjectRef> {
+    holder
+        .with(Tells::Alive)
+        .filter(|sign| sign.trace == Trace::Workload)
+        .filter_map(|sign| sign.object.as_ref())
+        .collect()
+}
+
+fn fate(holder: &Holder, home: Option<&str>) -> (Fate, String) {
+    let state = holder.state();
+    let running = running(holder);
+    let within = |workload: &&ObjectRef| workload.namespace.as_deref() == home;
+    if let (State::Running, Some(home), Some(first)) = (state, home, running.first())
+        && running.iter().all(within)
+    {
+        let says = format!(
+            "That is {} {}, which runs in {home} itself and goes first",
+            first.kind, first.name
+        );
+        return (Fate::Stuck, says);
+    }
+    let fate = match state {
+        State::Running => Fate::Released,
+        State::Off | State::Failing | State::Gone => Fate::Stuck,
+        State::Elsewhere | State::Unknown => Fate::Unknown,
+    };
+    (fate, held::in_words(holder))
+}

@@ -1,0 +1,187 @@
+//! A node that is to be deleted, with its pods and what only it can reach.
+//!
+//! **Recognises** a Node. **Why:** the pods of a node that does not exist are deleted by force after a minute, without
+//! anybody having stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned); what is in
+//! their `emptyDir`s goes with the machine. A volume whose node affinity no other node meets cannot be used any more
+//! (`kubernetes/component-helpers:storage/volume/helpers.go` CheckNodeAffinity). **Wants** its pods, all volumes and
+//! nodes, and the attachments. **Concludes** what goes with it. **Advises** to drain it first.
+
+use serde_json::Value;
+
+use super::{Before, quantity, references};
+use crate::{
+    diagnose::{
+        model::{Fate, Safety},
+        rules::claim::is_finished,
+        view::View,
+    },
+    snapshot::facts::{By, Object},
+};
+
+pub(super) fn look(node: &Object, before: &mut Before, view: &View<'_>) {
+    let name = node.name();
+    // Asked together, so that they are read together.
+    let pods = view.search("", "pods", "", By::Node(name.to_owned()));
+    let (volumes, nodes) = (view.list("", "persistentvolumes", ""), view.list("", "nodes", ""));
+    let attachments = view.list("storage.k8s.io", "volumeattachments", "");
+    match pods {
+        Ok(pods) => running(name, pods, before),
+        Err(missing) => before.unknown("which pods are on it", &missing),
+    }
+    match volumes.and_then(|volumes| Ok((volumes, nodes?))) {
+        Ok((volumes, nodes)) => out_of_reach(node, volumes, nodes, before),
+        Err(missing) => before.unknown("which volumes only it can reach", &missing),
+    }
+    match attachments {
+        Ok(all) => {
+            let own: Vec<_> = all
+                .iter()
+                .filter(|one| one.text("/spec/nodeName") == name)
+                .collect();
+            if !own.is_empty() {
+                let says = format!(
+                    "attachments of volumes to it: {}; they are deleted once its pods are gone",
+                    own.len()
+                );
+                before.say(Fate::Released, says, references(own));
+            }
+        }
+        Err(missing) => before.unknown("which volumes are attached to it", &missing),
+    }
+    if !before.effects.is_empty() {
+        before.then(
+            Safety::Reversible,
+            "then delete the Node; a kubelet that still runs makes it again when it starts",
+            format!("kubectl delete node {name}"),
+        );
+    }
+}
+
+fn running(node: &str, pods: &[Object], before: &mut Before) {
+    let is_bound_to_it = |pod: &&Object| {
+        let of_daemon_set = pod.controller().is_some_and(|(kind, _)| kind == "DaemonSet");
+        let is_static = !pod.annotation("kubernetes.io/config.mirror").is_empty();
+        !of_daemon_set && !is_static && !is_finished(pod)
+    };
+    let moved: Vec<_> = pods.iter().filter(is_bound_to_it).collect();
+    if moved.is_empty() {
+        return;
+    }
+    let alone: Vec<_> = moved
+        .iter()
+        .copied()
+        .filter(|pod| pod.controller().is_none())
+        .collect();
+    let scratch: Vec<_> = moved.iter().copied().filter(|pod| has_scratch(pod)).collect();
+    before.say(
+        Fate::Released,
+        format!(
+            "pods on it: {}; without a drain they are deleted by force within two minutes, and nobody stops them first",
+            moved.len()
+        ),
+        references(moved),
+    );
+    if !alone.is_empty() {
+        let says = format!("pods on it that no controller makes again: {}", alone.len());
+        before.say(Fate::Destroyed, says, references(alone.iter().copied()));
+    }
+    if !scratch.is_empty() {
+        let says = format!("what pods on it keep in emptyDir volumes: {} pods", scratch.len());
+        before.say(Fate::Destroyed, says, references(scratch.iter().copied()));
+    }
+    let mut command = format!("kubectl drain {node} --ignore-daemonsets");
+    let lost = match (alone.is_empty(), scratch.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some("pods that nobody makes again"),
+        (true, false) => Some("what is in emptyDir volumes"),
+        (false, false) => Some("pods that nobody makes again, and what is in emptyDir volumes"),
+    };
+    if !scratch.is_empty() {
+        command.push_str(" --delete-emptydir-data");
+    }
+    if !alone.is_empty() {
+        command.push_str(" --force");
+    }
+    match lost {
+        Some(what) => before.then(
+            Safety::Destructive,
+            format!(
+                "DATA LOSS ({what}): move its pods away first; they are asked to stop, and budgets are kept"
+            ),
+            command,
+        ),
+        None => before.then(
+            Safety::Reversible,
+            "move its pods away first; they are asked to stop, and budgets are kept",
+            command,
+        ),
+    }
+}
+
+fn has_scratch(pod: &Object) -> bool {
+    pod.list("/spec/volumes")
+        .iter()
+        .any(|volume| volume.get("emptyDir").is_some())
+}
+
+fn out_of_reach(node: &Object, volumes: &[Object], nodes: &[Object], before: &mut Before) {
+    let only_here = |volume: &&Object| {
+        let others = || nodes.iter().filter(|other| other.name() != node.name());
+        reaches(node, volume) == Some(true) && others().all(|other| reaches(other, volume) == Some(false))
+    };
+    let own: Vec<_> = volumes.iter().filter(only_here).collect();
+    if own.is_empty() {
+        return;
+    }
+    let size = quantity::sum(own.iter().map(|volume| volume.text("/spec/capacity/storage")));
+    let says = format!(
+        "volumes that no other node can reach: {}, of {size} in all; pods that use them cannot be placed any more, and the \
+         data is on that machine",
+        own.len()
+    );
+    before.say(Fate::Broken, says, references(own));
+}
+
+/// Whether a volume that says where it can be used can be used on this node; none if that cannot be told.
+fn reaches(node: &Object, volume: &Object) -> Option<bool> {
+    let terms = volume.list("/spec/nodeAffinity/required/nodeSelectorTerms");
+    if terms.is_empty() {
+        return None;
+    }
+    let labels = node.labels();
+    let name = node.name();
+    let mut unclear = false;
+    for term in terms {
+        let part = |field: &str| term.get(field).and_then(Value::as_array).into_iter().flatten();
+        let by_labels =
+            part("matchExpressions").map(|one| meets(one, |key| labels.get(key).map(String::as_str)));
+        let by_fields =
+            part("matchFields").map(|one| meets(one, |key| (key == "metadata.name").then_some(name)));
+        let all: Vec<_> = by_labels.chain(by_fields).collect();
+        // A term without any condition meets nothing.
+        if all.is_empty() || all.contains(&Some(false)) {
+            continue;
+        }
+        if all.iter().all(|one| *one == Some(true)) {
+            return Some(true);
+        }
+        unclear = true;
+    }
+    if unclear { None } else { Some(false) }
+}
+
+fn meets<'a>(condition: &Value, value: impl Fn(&str) -> Option<&'a str>) -> Option<bool> {
+    let value = value(condition.get("key").and_then(Value::as_str)?);
+    let values = condition.get("values").and_then(Value::as_array);
+    let named = values
+        .into_iter()
+        .flatten()
+        .any(|one| one.as_str().is_some() && one.as_str() == value);
+    match condition.get("operator").and_then(Value::as_str)? {
+        "In" => Some(named),
+        "NotIn" => Some(!named),
+        "Exists" => Some(value.is_some()),
+        "DoesNotExist" => Some(value.is_none()),
+        _ => None,
+    }
+}

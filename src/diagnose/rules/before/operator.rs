@@ -1,0 +1,89 @@
+//! A controller that is to be deleted, and what only it can let go.
+//!
+//! **Recognises** Deployments, StatefulSets and DaemonSets. **Why:** most stuck deletions are of custom resources whose
+//! controller was uninstalled first; and with a StatefulSet go its claims if it says so
+//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** the metadata of the types that
+//! may have its finalizers, for each finalizer its holder, and the Services that lead to its pods with whoever calls them.
+//! **Concludes** `stuck` for what nobody else that runs would remove, `broken` for what calls it. **Advises** the order:
+//! the objects while it runs, then what the API server calls, then the controller, its types last.
+
+use std::collections::BTreeSet;
+
+use super::{Before, backends, workloads::Workloads};
+use crate::{
+    diagnose::{
+        holder,
+        model::{Fate, Safety},
+        view::View,
+    },
+    snapshot::{facts::Object, selector::Selector},
+};
+
+pub(super) fn look(workload: &Object, before: &mut Before, view: &View<'_>) {
+    let found = Workloads::one(workload);
+    // Asked together, so that they are read together.
+    let services = view.list("", "services", workload.namespace());
+    found.look(before, view);
+    match services {
+        Ok(services) => {
+            let answers: BTreeSet<_> = services
+                .iter()
+                .filter(|service| selects(service, workload))
+                .map(Object::name)
+                .collect();
+            let is_ours =
+                |namespace: &str, name: &str| namespace == workload.namespace() && answers.contains(name);
+            if !answers.is_empty() {
+                backends::look(&is_ours, before, view);
+            }
+        }
+        Err(missing) => before.unknown("which Services lead to it, and who calls them", &missing),
+    }
+    own(workload, before);
+    let harms = |fate| matches!(fate, Fate::Stuck | Fate::Broken | Fate::Destroyed);
+    if before.effects.iter().any(|effect| harms(effect.fate)) {
+        let installed = match holder::installer(workload) {
+            Some(installer) => format!(", better with what installed it: {installer}"),
+            None => String::new(),
+        };
+        before.then(
+            Safety::Reversible,
+            format!("then delete it{installed}"),
+            format!(
+                "kubectl -n {} delete {} {}",
+                workload.namespace(),
+                workload.resource.name(),
+                workload.name()
+            ),
+        );
+        found.types_last(before, view);
+    }
+}
+
+/// What goes with it by itself.
+fn own(workload: &Object, before: &mut Before) {
+    let pods = ["/status/replicas", "/status/currentNumberScheduled"]
+        .iter()
+        .find_map(|field| workload.number(field))
+        .unwrap_or_default();
+    if pods > 0 {
+        before.say(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
+    }
+    if workload.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted") == "Delete" {
+        let says = "the claims of its volumeClaimTemplates, because persistentVolumeClaimRetentionPolicy.whenDeleted is Delete";
+        before.say(Fate::Destroyed, says, []);
+    }
+}
+
+/// Whether a Service leads to the pods of a workload.
+fn selects(service: &Object, workload: &Object) -> bool {
+    let selector = service.value.pointer("/spec/selector");
+    let pairs: Vec<_> = selector
+        .and_then(serde_json::Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
+        .collect();
+    let labels = holder::labels(workload, "/spec/template/metadata/labels");
+    !pairs.is_empty() && Selector::parse(&pairs.join(",")).is_ok_and(|selector| selector.matches(&labels))
+}

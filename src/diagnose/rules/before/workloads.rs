@@ -1,0 +1,247 @@
+//! Controllers that are to go, and the objects whose finalizers only they remove.
+//!
+//! Which finalizers that may be, the catalogue says of whoever has their names and labels, and RBAC of whoever may change
+//! the objects of a custom type. Whether it is so, the search for the holder of each says, the same as for a stuck
+//! object: who is taken for the holder there is taken for it here.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Before,
+    holders::{self, count},
+    references,
+};
+use crate::{
+    diagnose::{
+        holder::{self, Holder, Reach, Tells, Trace},
+        model::{Fate, Safety},
+        view::{Missing, View},
+    },
+    knowledge::{Entry, Filter, GroupKind, List},
+    object::{ObjectRef, ResourceType, join_group},
+    snapshot::facts::{By, Object, Resource},
+};
+
+/// Whoever may change more custom types than this is no controller of just them: to read all of these is a scan.
+const MANY: usize = 40;
+
+/// Some workloads of one namespace that go together.
+pub(super) struct Workloads<'a> {
+    all: Vec<&'a Object>,
+    /// The namespace, where all of it goes.
+    home: Option<String>,
+}
+
+impl<'a> Workloads<'a> {
+    /// This one alone.
+    pub(super) fn one(workload: &'a Object) -> Self {
+        Workloads {
+            all: vec![workload],
+            home: None,
+        }
+    }
+
+    /// All of a namespace.
+    pub(super) fn of(namespace: &str, view: &View<'a>) -> Result<Self, Missing> {
+        let lists =
+            ["deployments", "statefulsets", "daemonsets"].map(|plural| view.list("apps", plural, namespace));
+        let mut all = Vec::new();
+        for list in lists {
+            all.extend(list?);
+        }
+        Ok(Workloads {
+            all,
+            home: Some(namespace.to_owned()),
+        })
+    }
+
+    /// The entries of finalizers that one of these may remove.
+    fn entries(&self, view: &View<'_>) -> Vec<Entry> {
+        let entries = view.once("all entries of the catalogue", || {
+            view.knowledge.catalog(&Filter::default())
+        });
+        let ours = |entry: &&Entry| {
+            entry.list == List::Metadata && self.all.iter().any(|one| holder::may_be(entry, one))
+        };
+        entries.iter().filter(ours).cloned().collect()
+    }
+
+    /// What only these would let go, outside the namespace that goes with them.
+    pub(super) fn look(&self, before: &mut Before, view: &View<'_>) {
+        if self.all.is_empty() {
+            return;
+        }
+        let entries = self.entries(view);
+        let (everywhere, placed): (Vec<_>, Vec<_>) = entries
+            .into_iter()
+            .partition(|entry| entry.kinds.iter().any(|kind| kind.group() == "*"));
+        for entry in everywhere {
+            let name = entry.name;
+            before.say(
+                Fate::Unknown,
+                format!("which objects have {name} is not known: it may stand on any type; see kubectl finalizers scan --finalizer '{name}'"),
+                [],
+            );
+        }
+        let is_about = |ty: &&ResourceType| {
+            let kind = GroupKind {
+                group: &ty.group,
+                kind: &ty.kind,
+            };
+            placed.iter().any(|entry| entry.is_about(kind))
+        };
+        let mut types: BTreeSet<_> = view
+            .types()
+            .iter()
+            .filter(is_about)
+            .map(|ty| Resource::new(&ty.group, &ty.plural))
+            .collect();
+        match holder::reach(&self.all, view) {
+            Ok(reach) => types.extend(granted(reach, before)),
+            Err(missing) => before.unknown(
+                "whether finalizers that the catalogue does not know wait for it",
+                &missing,
+            ),
+        }
+        // Asked together, so that they are read together.
+        let lists: Vec<_> = types
+            .iter()
+            .map(|ty| (ty.name(), view.search(&ty.group, &ty.plural, "", By::Held)))
+            .collect();
+        let mut strays = BTreeSet::new();
+        for (type_name, list) in lists {
+            match list {
+                Ok(objects) => self.held(objects, &placed, before, view, &mut strays),
+                Err(missing) => {
+                    before.unknown(
+                        &format!("which {type_name} wait for it when they are deleted"),
+                        &missing,
+                    );
+                }
+            }
+        }
+        for type_name in &strays {
+            let all = if view
+                .types()
+                .iter()
+                .any(|ty| ty.name() == *type_name && ty.namespaced)
+            {
+                " --all-namespaces"
+            } else {
+                ""
+            };
+            before.then(
+                Safety::Destructive,
+                format!(
+                    "DATA LOSS: delete the {type_name}, with what they stand for, while their controller runs; this waits \
+                     until they are gone"
+                ),
+                format!("kubectl delete {type_name} --all{all}"),
+            );
+        }
+    }
+
+    fn held(
+        &self,
+        objects: &[Object],
+        entries: &[Entry],
+        before: &mut Before,
+        view: &View<'_>,
+        strays: &mut BTreeSet<String>,
+    ) {
+        let elsewhere = objects
+            .iter()
+            .filter(|object| self.home.as_deref() != Some(object.namespace()));
+        for ((type_name, finalizer), objects) in holders::groups(elsewhere) {
+            let Some(first) = objects.first() else { continue };
+            let reference = first.reference();
+            let entry = view
+                .knowledge
+                .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+            // Somebody else's, as the catalogue knows.
+            if entry.is_some_and(|entry| !entry.last_resort && !entries.contains(&entry)) {
+                continue;
+            }
+            let (_, holder) = holders::of(first, &finalizer, view);
+            if holder.pending {
+                continue;
+            }
+            let (found, others) = self.among(&holder);
+            let says = count(&objects, &type_name, &finalizer);
+            if !found && !holder.unseen.is_empty() {
+                let unseen = holder.unseen.join("; ");
+                let says = format!("whether {says} wait for it is not known: {unseen}");
+                before.say(Fate::Unknown, says, []);
+            } else if found && others.is_empty() {
+                before.say(
+                    Fate::Stuck,
+                    format!("{says}. Nobody else was found who removes that"),
+                    references(objects.iter().copied()),
+                );
+                strays.insert(type_name);
+            } else if found {
+                before.say(
+                    Fate::Kept,
+                    format!(
+                        "{says}. Somebody else runs who may remove that: {}",
+                        others.join(", ")
+                    ),
+                    references(objects.iter().copied()),
+                );
+            }
+        }
+    }
+
+    /// Whether one of these is taken for the holder, and who else is that runs.
+    fn among(&self, holder: &Holder) -> (bool, Vec<String>) {
+        let is_one = |workload: &ObjectRef| self.all.iter().any(|one| one.reference() == *workload);
+        let found = holder
+            .signs
+            .iter()
+            .filter(|sign| sign.trace == Trace::Workload && sign.tells != Tells::Nothing)
+            .filter_map(|sign| sign.object.as_ref())
+            .any(is_one);
+        let others = holders::running(holder)
+            .into_iter()
+            .filter(|workload| !is_one(workload))
+            .map(ObjectRef::in_words)
+            .collect();
+        (found, others)
+    }
+
+    /// The types of its product, once nothing of them is left.
+    pub(super) fn types_last(&self, before: &mut Before, view: &View<'_>) {
+        let entries = self.entries(view);
+        let groups: BTreeSet<_> = entries
+            .iter()
+            .flat_map(|entry| &entry.holder.api_groups)
+            .collect();
+        let types: Vec<_> = view
+            .types()
+            .iter()
+            .filter(|ty| groups.contains(&ty.group))
+            .map(|ty| join_group(&ty.plural, &ty.group))
+            .collect();
+        if !types.is_empty() {
+            before.then(
+                Safety::Destructive,
+                "DATA LOSS: delete its types last, if nobody else uses them; whatever is left of them goes too",
+                format!("kubectl delete crd {}", types.join(" ")),
+            );
+        }
+    }
+}
+
+/// The custom types of which a controller may change the objects.
+fn granted(reach: Reach, before: &mut Before) -> BTreeSet<Resource> {
+    if let Some(role) = reach.everything {
+        let says = format!("which finalizers wait for it is not known: by {role} it may change every object");
+        before.say(Fate::Unknown, says, []);
+    }
+    if reach.types.len() > MANY {
+        let says = "which finalizers wait for it is not known: it may change too many types to look at each";
+        before.say(Fate::Unknown, says, []);
+        return BTreeSet::new();
+    }
+    reach.types
+}
