@@ -327,6 +327,7 @@ pub(super) fn made(ty: &ResourceType, value: Value) -> Object {
 async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
     let keep = Keep {
         all: true,
+        crowds: false,
         filter: Filter::default(),
         now: facts.now,
         leaving: Some([namespace.to_owned()].into()),

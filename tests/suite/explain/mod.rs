@@ -10,7 +10,7 @@ mod changing;
 mod complaints;
 mod crds;
 pub mod dice;
-mod holder;
+pub mod holder;
 mod malformed;
 mod namespaces;
 mod oracle;
