@@ -109,6 +109,9 @@ impl Cluster {
                 by: By::Name(name), ..
             } => found.retain(|object| object.name() == name),
             Query::Search {
+                by: By::Node(name), ..
+            } => found.retain(|object| object.text("/spec/nodeName") == name),
+            Query::Search {
                 by: By::Labels(selector),
                 ..
             } => {

@@ -123,6 +123,8 @@ pub enum By {
     Name(String),
     /// A label selector.
     Labels(String),
+    /// `spec.nodeName`, of pods.
+    Node(String),
 }
 
 /// The answer to a query.

@@ -20,3 +20,4 @@ pub use lease::{Life, life};
 pub use product::installer;
 pub use search::{described, undescribed};
 pub use trace::{Holder, Sign, State, Tells, Trace};
+pub use writer::{authors, succeeded};

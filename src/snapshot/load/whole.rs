@@ -225,6 +225,13 @@ impl Dump {
             Query::Search {
                 resource,
                 namespace,
+                by: By::Node(name),
+            } => self.list(resource, namespace.as_deref(), partly, |object| {
+                object.text("/spec/nodeName") == name
+            }),
+            Query::Search {
+                resource,
+                namespace,
                 by: By::Labels(selector),
             } => {
                 let selector = Selector::parse(selector).map_err(Why::Undecodable)?;
