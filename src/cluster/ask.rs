@@ -159,13 +159,13 @@ fn selected(by: &By) -> String {
             parameters.push_str("&fieldSelector=");
             escape(&format!("metadata.name={}", value(name)), &mut parameters);
         }
-        By::Labels(selector) => {
-            parameters.push_str("&labelSelector=");
-            escape(selector, &mut parameters);
-        }
         By::Node(name) => {
             parameters.push_str("&fieldSelector=");
             escape(&format!("spec.nodeName={}", value(name)), &mut parameters);
+        }
+        By::Labels(selector) => {
+            parameters.push_str("&labelSelector=");
+            escape(selector, &mut parameters);
         }
         By::Held => {}
     }

@@ -28,3 +28,4 @@ pub use reach::{Reach, reach};
 pub use search::{described, undescribed};
 pub use trace::{Holder, Sign, State, Tells, Trace};
 pub use workload::{labels, may_be};
+pub use writer::{authors, succeeded};
