@@ -22,8 +22,12 @@ const PARTS: [(&str, &str); 5] = [
 ];
 
 /// Files that are no cause of their own, but a part of the rules that use them.
-const HELPERS: [&str; 7] = [
+const HELPERS: [&str; 11] = [
+    "address_range",
     "backend",
+    "before",
+    "before/quantity",
+    "before/workloads",
     "held",
     "kubelet",
     "namespace_conditions",
@@ -53,22 +57,39 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The text of a module of the rules: `claim`, `before/claim`.
+fn code(name: &str) -> String {
+    fs::read_to_string(root().join(format!("src/diagnose/rules/{name}.rs"))).unwrap()
+}
+
 fn rules() -> String {
     fs::read_to_string(root().join("src/diagnose/rules.rs")).unwrap()
 }
 
-/// The modules of the rules, without those that only tests have.
+/// The modules of the rules, and those that are in a folder of their own.
 fn modules() -> Vec<String> {
-    let text = rules();
-    let mut names: Vec<_> = text.lines().filter_map(module).map(str::to_owned).collect();
-    let tests: BTreeSet<_> = text
+    let mut names = declared(&rules());
+    for folder in names.clone() {
+        if root().join(format!("src/diagnose/rules/{folder}")).is_dir() {
+            let inside = declared(&code(&folder));
+            names.extend(inside.iter().map(|name| format!("{folder}/{name}")));
+        }
+    }
+    names.sort();
+    names
+}
+
+/// What a module declares, without what only tests have.
+fn declared(text: &str) -> Vec<String> {
+    let of_tests: BTreeSet<_> = text
         .split("#[cfg(test)]")
         .skip(1)
         .filter_map(|rest| rest.lines().find_map(module))
         .collect();
-    names.retain(|name| !tests.contains(name.as_str()));
-    names.sort();
-    names
+    let all = text.lines().filter_map(module);
+    all.filter(|name| !of_tests.contains(name))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn module(line: &str) -> Option<&str> {
@@ -80,7 +101,7 @@ fn module(line: &str) -> Option<&str> {
 
 /// The documentation of a module, in one line a paragraph.
 fn documentation(name: &str) -> Vec<String> {
-    let text = fs::read_to_string(root().join(format!("src/diagnose/rules/{name}.rs"))).unwrap();
+    let text = code(name);
     let lines: Vec<_> = text
         .lines()
         .map_while(|line| line.strip_prefix("//!"))
@@ -111,18 +132,13 @@ fn cause(name: &str) -> Option<Cause> {
         let said = text[start + word.len()..end].trim_start_matches(':').trim();
         parts.insert(*heading, sentence(said));
     }
-    let by_itself = |heading| {
-        parts
-            .get(heading)
-            .is_none_or(|said| !said.contains("othing by itself"))
-    };
-    (parts.contains_key("What you see") && by_itself("What you see") && by_itself("What is said")).then(
-        || Cause {
-            name: name.to_owned(),
-            title: title.trim_end_matches('.').to_owned(),
-            parts,
-        },
-    )
+    let says = |heading| parts.contains_key(heading);
+    let is_part = parts.values().any(|said| said.contains("othing by itself"));
+    (says("What you see") && says("What it means") && !is_part).then(|| Cause {
+        name: name.to_owned(),
+        title: title.trim_end_matches('.').to_owned(),
+        parts,
+    })
 }
 
 /// With a capital letter, unless it begins with a name.
@@ -193,17 +209,27 @@ fn sources(text: &str) -> Vec<String> {
 /// Links to other rules, as they are written for rustdoc, as links to their pages.
 fn linked(text: &str, pages: &BTreeSet<String>) -> String {
     let mut out = text.to_owned();
-    for module in modules() {
-        let goal = if pages.contains(&module) {
+    for module in modules().iter().filter(|name| !name.contains('/')) {
+        let goal = if pages.contains(module) {
             format!("[{module}]({module}.md)")
         } else {
             format!("`{module}`")
         };
-        out = out
-            .replace(&format!("[`super::{module}`]"), &goal)
-            .replace(&format!("[`{module}`](super::{module})"), &goal);
+        for link in [
+            format!("[`super::super::{module}`]"),
+            format!("[`super::{module}`]"),
+            format!("[`{module}`](super::{module})"),
+            format!("[`{module}`]"),
+        ] {
+            out = out.replace(&link, &goal);
+        }
     }
     out
+}
+
+/// The file of a page.
+fn file(name: &str) -> String {
+    format!("{}.md", name.replace('/', "-"))
 }
 
 fn page(cause: &Cause, pages: &BTreeSet<String>) -> String {
@@ -245,19 +271,23 @@ fn pages() -> BTreeMap<PathBuf, String> {
          to do and what not, and the sources. The verdicts are in [explain.md](../explain.md), what single finalizers protect in \
          [catalogue.md](../catalogue.md).\n\n"
     );
-    for cause in &causes {
-        let _ = writeln!(
-            index,
-            "- [{}]({}.md)",
+    let line = |cause: &Cause| {
+        format!(
+            "- [{}]({})\n",
             cause.title.replace(['[', ']'], ""),
-            cause.name
-        );
-    }
+            file(&cause.name)
+        )
+    };
+    let (before, others): (Vec<_>, Vec<_>) =
+        causes.iter().partition(|cause| cause.name.starts_with("before/"));
+    index.extend(others.into_iter().map(line));
+    index.push_str("\n## Before something is deleted\n\n");
+    index.extend(before.into_iter().map(line));
     let mut pages = BTreeMap::from([(folder.join("README.md"), index)]);
     pages.extend(
         causes
             .iter()
-            .map(|cause| (folder.join(format!("{}.md", cause.name)), page(cause, &names))),
+            .map(|cause| (folder.join(file(&cause.name)), page(cause, &names))),
     );
     pages
 }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use crate::{
     diagnose::{
+        cut::cut,
         model::{Blocker, Evidence, Strength},
         view::Missing,
     },
@@ -76,11 +77,13 @@ impl Sign {
         source: impl Into<String>,
         value: impl Into<String>,
     ) -> Self {
+        let mut value = value.into();
+        cut(&mut value);
         Sign {
             trace,
             tells,
             source: source.into(),
-            value: value.into(),
+            value,
             strength,
             object: None,
             at: None,
