@@ -169,6 +169,9 @@ pub struct ScanArgs {
     /// Types to leave out, written as for TYPE
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub exclude: Vec<String>,
+    /// What the objects are sorted under; `holder` lists who must remove the finalizers, and whether each is alive
+    #[arg(long, value_enum, default_value_t = By::Cause)]
+    pub by: By,
     /// Order of the objects
     #[arg(long, value_enum, default_value_t = SortBy::Age)]
     pub sort_by: SortBy,
@@ -197,6 +200,15 @@ pub enum Format {
     Yaml,
     /// Names alone: finalizers a line each, objects as `TYPE/NAME -n NAMESPACE`; `scan -n` leaves the latter out
     Name,
+}
+
+/// What `scan` sorts objects under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// What they wait for in the end
+    Cause,
+    /// Who must remove their finalizers: what each holds, and whether it is alive
+    Holder,
 }
 
 /// Orders of the objects in `scan`.

@@ -6,6 +6,7 @@
 
 mod admission;
 pub mod complaint;
+mod cut;
 pub mod graph;
 pub mod holder;
 pub mod left;
@@ -130,6 +131,7 @@ fn assemble(target: &Object, findings: Vec<Finding>, before: Before, view: &View
     diagnosis
         .steps
         .sort_by_key(|step| moments.iter().position(|when| *when == step.when));
+    cut::texts(&mut diagnosis);
     diagnosis
 }
 

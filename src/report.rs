@@ -6,6 +6,7 @@ pub mod causes;
 pub mod explain;
 pub mod finalizer;
 pub mod gaps;
+pub mod holders;
 pub mod left;
 pub mod outcome;
 pub mod plan;

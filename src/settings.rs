@@ -13,7 +13,7 @@ use jiff::SignedDuration;
 use crate::{
     cli::{self, ConnectionArgs, Format, ScanArgs},
     error::Error,
-    report::scan::{SortBy, View},
+    report::scan::{By, SortBy, View},
     snapshot::{Filter, glob::Glob, selector::Selector},
 };
 
@@ -157,10 +157,28 @@ impl Scan {
                 .map(|text| duration("--older-than", text))
                 .transpose()?,
         };
+        let by = match words.by {
+            cli::By::Cause => By::Cause,
+            cli::By::Holder => By::Holder,
+        };
+        let by_holder = by == By::Holder;
+        if by_holder && words.output == Format::Name {
+            return Err(usage(
+                "--by holder has no form of names alone: who holds something need not be an object".into(),
+                Some("use -o json, and take what you need of it"),
+            ));
+        }
+        if by_holder && words.all {
+            return Err(usage(
+                "--by holder counts objects, --all lists them".into(),
+                Some("leave one of them out"),
+            ));
+        }
         let (types, exclude) = (trimmed(words.types), trimmed(words.exclude));
         let view = View {
             all: words.all,
             terminating: words.terminating,
+            by,
             narrowed: !(types.is_empty() && exclude.is_empty() && filter.selector.is_none()),
             namespace,
             sort_by: match words.sort_by {

@@ -159,13 +159,13 @@ fn selected(by: &By) -> String {
             parameters.push_str("&fieldSelector=");
             escape(&format!("metadata.name={}", value(name)), &mut parameters);
         }
-        By::Labels(selector) => {
-            parameters.push_str("&labelSelector=");
-            escape(selector, &mut parameters);
-        }
         By::Node(name) => {
             parameters.push_str("&fieldSelector=");
             escape(&format!("spec.nodeName={}", value(name)), &mut parameters);
+        }
+        By::Labels(selector) => {
+            parameters.push_str("&labelSelector=");
+            escape(selector, &mut parameters);
         }
         By::Held => {}
     }
@@ -327,6 +327,7 @@ pub(super) fn made(ty: &ResourceType, value: Value) -> Object {
 async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
     let keep = Keep {
         all: true,
+        crowds: false,
         filter: Filter::default(),
         now: facts.now,
         leaving: Some([namespace.to_owned()].into()),

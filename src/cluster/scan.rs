@@ -225,6 +225,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
         scope: &wanted.scope,
         keep: Keep {
             all: wanted.view.all,
+            crowds: wanted.view.is_by_holder(),
             filter: wanted.filter.clone(),
             now,
             leaving: (!wanted.every_namespace).then(BTreeSet::new),

@@ -113,13 +113,14 @@ fn conditions(object: &Object, since: Timestamp) -> impl Iterator<Item = Complai
                 .any(|word| type_name.contains(word) || field("reason").contains(word));
             let of_error =
                 type_name.contains("Error") || type_name.contains("Fail") || type_name.contains("Stalled");
-            let bad = if of_error {
+            let of_blocking = type_name.contains("Blocked");
+            let bad = if of_error || of_blocking {
                 status == "True"
             } else {
                 status == "False"
             };
             let fresh = time.is_some_and(|time| time >= since);
-            (bad && !message.is_empty() && (fresh || of_deletion || of_error)).then(|| {
+            (bad && !message.is_empty() && (fresh || of_deletion || of_error || of_blocking)).then(|| {
                 let text = shortened(&join(field("reason"), message));
                 Complaint {
                     source: format!("{kind} {name} condition {type_name}"),

@@ -1,7 +1,9 @@
 //! One cause, one file. This is the table: which rule speaks for which finalizer of which type.
 
+mod address_range;
 mod attached;
 mod attachment;
+mod awaited;
 mod backend;
 mod before;
 mod catalogued;
@@ -14,14 +16,18 @@ mod corrupt;
 mod crd;
 mod dead_api;
 mod dependents;
+mod deployed;
 mod detach;
+mod device;
 mod disk;
+mod drained;
 mod held;
 mod holder;
 mod job_tracking;
 mod kubelet;
 pub(super) mod leftbehind;
 pub(super) mod lost_attachment;
+mod named;
 mod namespace;
 mod namespace_conditions;
 mod namespace_content;
@@ -32,19 +38,25 @@ mod outside;
 mod owners;
 mod pod;
 mod pod_collector;
+mod put_back;
 mod reclaim;
 mod references;
 mod refused;
 mod release;
+mod release_of;
 mod released;
+mod renamed;
 #[cfg(test)]
 mod sample;
+mod service_range;
+mod shared_balancer;
 mod snapshot;
 mod snapshot_content;
 mod sources;
 mod storage;
 #[cfg(test)]
 mod storage_tests;
+mod store;
 #[cfg(test)]
 pub(super) mod taken_away;
 mod uncatalogued;
@@ -108,9 +120,11 @@ fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
         let blind = view.missed() > missed;
         refused::look(object, &mut findings, blind, view);
         leftbehind::look(object, &mut findings, view);
+        release_of::look(object, &mut findings, view);
         let certain = view.missed() == missed;
         without_a_rule(object, &mut findings, certain, view);
     }
+    put_back::look(object, &mut findings, view);
     outside::look(object, &mut findings);
     findings
 }
@@ -280,6 +294,18 @@ const RULES: &[Rule] = &[
         plural: "pods",
         finalizer: "batch.kubernetes.io/job-tracking",
         look: job_tracking::look,
+    },
+    Rule {
+        group: "resource.k8s.io",
+        plural: "resourceclaims",
+        finalizer: "resource.kubernetes.io/delete-protection",
+        look: device::reserved,
+    },
+    Rule {
+        group: "networking.k8s.io",
+        plural: "servicecidrs",
+        finalizer: "networking.k8s.io/service-cidr-finalizer",
+        look: service_range::in_use,
     },
     Rule {
         group: "apiextensions.k8s.io",

@@ -109,6 +109,9 @@ impl Cluster {
                 by: By::Name(name), ..
             } => found.retain(|object| object.name() == name),
             Query::Search {
+                by: By::Node(name), ..
+            } => found.retain(|object| object.text("/spec/nodeName") == name),
+            Query::Search {
                 by: By::Labels(selector),
                 ..
             } => {
@@ -122,9 +125,6 @@ impl Cluster {
                     selector.matches(&serde_json::from_value(labels).unwrap_or_default())
                 });
             }
-            Query::Search {
-                by: By::Node(node), ..
-            } => found.retain(|pod| pod.text("/spec/nodeName") == node),
             Query::Search { by: By::Held, .. } => found.retain(|object| !object.finalizers().is_empty()),
             Query::Events { name, .. } => found.retain(|event| event.text("/involvedObject/name") == name),
             Query::List { .. } | Query::Content { .. } | Query::Owned(_) => {}

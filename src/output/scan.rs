@@ -2,6 +2,7 @@
 
 mod closing;
 mod finalizers;
+mod holders;
 mod left;
 mod terminating;
 
@@ -40,10 +41,14 @@ pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut imp
             *style
         },
     };
-    scan.terminating(out)?;
-    scan.left_behind(out)?;
-    scan.others(out)?;
-    scan.finalizers(out)?;
+    if let Some(holders) = &report.holders {
+        scan.holders(holders, out)?;
+    } else {
+        scan.terminating(out)?;
+        scan.left_behind(out)?;
+        scan.others(out)?;
+        scan.finalizers(out)?;
+    }
     if !options.no_headers {
         scan.totals(out)?;
         scan.weaker(out)?;

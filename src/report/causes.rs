@@ -101,9 +101,12 @@ impl ScanReport {
                 }
             }
         }
-        self.weaker_for = gaps(&ordered);
-        let not_read = &self.not_read;
-        self.weaker_for.retain(|gap| !not_read.contains(gap));
+        let all = ordered.iter().flat_map(|one| match &one.came_of_it {
+            Outcome::Explained(diagnosis) => diagnosis.gaps.as_slice(),
+            Outcome::Unreadable(gap) => std::slice::from_ref(gap),
+            _ => &[],
+        });
+        self.add_weaker(all);
         self.group(&ordered);
         let missed = ordered
             .iter()
@@ -124,6 +127,13 @@ impl ScanReport {
                 self.terminating.len()
             ));
         }
+    }
+
+    /// What could not be seen of what was looked at one by one, besides what the scan could not read.
+    pub(super) fn add_weaker<'a>(&mut self, gaps: impl Iterator<Item = &'a Gap>) {
+        self.weaker_for = together(gaps);
+        let not_read = &self.not_read;
+        self.weaker_for.retain(|gap| !not_read.contains(gap));
     }
 
     fn group(&mut self, looked: &[&Looked<'_>]) {
@@ -163,12 +173,7 @@ impl ScanReport {
 
 /// What could not be seen, once each: the same refusal for a hundred objects, or in a hundred namespaces, is one
 /// gap.
-fn gaps(looked: &[&Looked<'_>]) -> Vec<GapReport> {
-    let all = looked.iter().flat_map(|one| match &one.came_of_it {
-        Outcome::Explained(diagnosis) => diagnosis.gaps.as_slice(),
-        Outcome::Unreadable(gap) => std::slice::from_ref(gap),
-        _ => &[],
-    });
+fn together<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
     let mut gaps: BTreeMap<(What, &'static str), Gap> = BTreeMap::new();
     for gap in all {
         let everywhere = match &gap.what {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
     causes::{Grouping, RootCauseReport},
+    holders::HolderReport,
     left::LeftBehindReport,
     reason::{self, Content, Coverage},
 };
@@ -24,12 +25,31 @@ pub struct View {
     pub all: bool,
     /// Only what is being deleted.
     pub terminating: bool,
+    /// What objects are sorted under.
+    pub by: By,
     /// Whether types or labels were chosen, so that what was read of a namespace need not be all of it.
     pub narrowed: bool,
     /// The one namespace that was asked for.
     pub namespace: Option<String>,
     /// Order of the objects.
     pub sort_by: SortBy,
+}
+
+/// What objects are sorted under.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// What they wait for in the end.
+    #[default]
+    Cause,
+    /// Who must remove their finalizers.
+    Holder,
+}
+
+impl View {
+    /// Whether it is asked who holds the objects, instead of why single ones are still there.
+    pub fn is_by_holder(&self) -> bool {
+        self.by == By::Holder
+    }
 }
 
 /// Orders of the objects.
@@ -87,6 +107,9 @@ pub struct ScanReport {
     /// How the finalizers are used; left out with `--terminating`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finalizers: Option<Vec<FinalizerReport>>,
+    /// With `--by holder`: who must remove them, whoever holds most of what is being deleted first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holders: Option<Vec<HolderReport>>,
     /// How many of them the catalogue does not know.
     pub unknown_finalizers: usize,
     /// What was not read.
@@ -204,6 +227,7 @@ impl ScanReport {
                 .filter(|finalizer| finalizer.known.is_none())
                 .count(),
             finalizers: (!view.terminating).then_some(finalizers),
+            holders: None,
             not_read,
             notes: snapshot.notes.clone(),
             short: short_names(snapshot),

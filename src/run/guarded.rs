@@ -89,6 +89,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
             return Ok(Exit::Interrupted);
         }
     }
+    let _held = hold_on();
     let mut outcomes = Vec::new();
     let mut exit = Exit::Done;
     for (item, backup) in prepared.items.into_iter().zip(saved) {
@@ -106,6 +107,20 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     tell::outcome(asked, &report)?;
     Ok(exit)
 }
+
+/// From here on, for as long as this is kept, a window that is closed and a polite kill do not end the run: what is under way
+/// arrives or not, and its receipt has to say which. Where they cannot be listened for, they end it as they always did.
+#[cfg(unix)]
+fn hold_on() -> Vec<tokio::signal::unix::Signal> {
+    use tokio::signal::unix::{SignalKind, signal};
+    [SignalKind::hangup(), SignalKind::terminate()]
+        .into_iter()
+        .filter_map(|kind| signal(kind).ok())
+        .collect()
+}
+
+#[cfg(not(unix))]
+fn hold_on() {}
 
 fn ended(prepared: &Prepared) -> Exit {
     if prepared.failed {

@@ -5,6 +5,7 @@
 mod asking;
 mod behind;
 mod bundle;
+mod holders;
 mod stuck;
 #[cfg(test)]
 mod tests;
@@ -16,11 +17,12 @@ pub(super) use self::asking::Limits;
 use self::{
     asking::{Ask, Asking},
     behind::Behind,
+    holders::Holders,
     stuck::Stuck,
 };
 use crate::{
     knowledge::Knowledge,
-    report::{causes::Looked, left::LeftBehind},
+    report::{causes::Looked, holders::Sought, left::LeftBehind},
     settings::{Scan, Scope},
     snapshot::{Snapshot, suspects::Suspects},
 };
@@ -33,6 +35,8 @@ pub(super) struct Look {
     asking: Asking,
     stuck: Stuck,
     behind: Behind,
+    /// Asked for, it is all that is looked at.
+    holders: Option<Holders>,
     doing: Rc<RefCell<String>>,
 }
 
@@ -42,6 +46,8 @@ pub(super) struct Found<'a> {
     pub(super) looked: Vec<Looked<'a>>,
     /// What was left behind.
     pub(super) left: LeftBehind,
+    /// Who holds what, if that was asked for.
+    pub(super) holders: Option<Vec<Sought>>,
 }
 
 impl Look {
@@ -51,6 +57,7 @@ impl Look {
         Look {
             stuck: Stuck::new(snapshot, scan.is_narrowed(), limits.objects),
             behind: Behind::new(snapshot, scan, limits.objects),
+            holders: scan.view.is_by_holder().then(|| Holders::new(snapshot)),
             asking: Asking::new(snapshot, all_types, limits),
             doing: Rc::default(),
         }
@@ -71,6 +78,9 @@ impl Look {
 
     /// Looks until nothing is wanted any more, or the limits are reached.
     pub(super) async fn run(&mut self, server: &impl Ask, knowledge: &Knowledge) {
+        if self.holders.is_some() {
+            return self.look_for_holders(server, knowledge).await;
+        }
         let needed = self.stuck.is_open() || self.behind.is_open();
         if !needed || !self.asking.begin(server).await {
             return;
@@ -88,6 +98,27 @@ impl Look {
         self.behind.run(server, &mut self.asking, knowledge).await;
     }
 
+    async fn look_for_holders(&mut self, server: &impl Ask, knowledge: &Knowledge) {
+        let Some(holders) = self.holders.as_mut().filter(|holders| holders.is_open()) else {
+            return;
+        };
+        if !self.asking.begin(server).await {
+            return;
+        }
+        let tell = |(done, all)| {
+            *self.doing.borrow_mut() = format!("looking for who holds them: {done} of {all} finalizers");
+        };
+        tell(holders.progress());
+        holders.fetch(server, &mut self.asking).await;
+        for _ in 0..ROUNDS {
+            let wanted = holders.round(&mut self.asking, knowledge);
+            tell(holders.progress());
+            if wanted.is_empty() || !self.asking.answer(server, wanted).await {
+                return;
+            }
+        }
+    }
+
     fn tell(&self) {
         let (done, all) = self.stuck.progress();
         *self.doing.borrow_mut() = format!("looking at why: {done} of {all} objects");
@@ -101,10 +132,14 @@ impl Look {
         stopped: bool,
     ) -> Found<'a> {
         self.asking.close();
+        let holders = self
+            .holders
+            .map(|holders| holders.finish(&mut self.asking, knowledge));
         let left = self.behind.finish(&mut self.asking, knowledge, stopped);
         Found {
             looked: self.stuck.finish(&mut self.asking, snapshot, knowledge),
             left,
+            holders,
         }
     }
 }

@@ -61,6 +61,7 @@ fn wanted(scan: &Scan) -> Wanted<'_> {
         types: &scan.types,
         exclude: &scan.exclude,
         all: scan.view.all,
+        by_holder: scan.view.is_by_holder(),
         filter: &scan.filter,
         now: Timestamp::now(),
     }
@@ -86,6 +87,14 @@ fn told(
 ) -> Result<Exit, Error> {
     let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
     match look {
+        None if scan.view.is_by_holder() => {
+            report.add_holders(&snapshot, knowledge, None, !scan.view.terminating);
+        }
+        Some(look) if scan.view.is_by_holder() => {
+            let found = look.finish(&snapshot, knowledge, snapshot.interrupted);
+            let sought = found.holders.unwrap_or_default();
+            report.add_holders(&snapshot, knowledge, Some(&sought), !scan.view.terminating);
+        }
         Some(look) => {
             let found = look.finish(&snapshot, knowledge, snapshot.interrupted);
             report.add_causes(&found.looked);

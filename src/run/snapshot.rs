@@ -23,6 +23,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
+    report::scan::By,
     settings,
     snapshot::{
         Snapshot, Why,
@@ -214,9 +215,9 @@ async fn ask(
     for _ in 0..ROUNDS {
         let missing = RefCell::default();
         let witness = Witness::Unfinished(saved, &missing);
-        for all in [false, true] {
+        for (all, by) in [(false, By::Cause), (true, By::Cause), (false, By::Holder)] {
             let mut scan = settings.scan.clone();
-            scan.view.all = all;
+            (scan.view.all, scan.view.by) = (all, by);
             scan::replay(witness, saved, &scan, knowledge).await?;
         }
         explain(witness, &objects, knowledge).await?;

@@ -7,7 +7,7 @@ use crate::{
     cli::{ConnectionArgs, Format, SnapshotArgs},
     error::Error,
     knowledge::Knowledge,
-    report::scan::{SortBy, View},
+    report::scan::{By, SortBy, View},
     snapshot::Filter,
 };
 
@@ -65,6 +65,7 @@ impl Snapshot {
                 view: View {
                     all: true,
                     terminating: false,
+                    by: By::Cause,
                     narrowed: false,
                     namespace: namespace.clone(),
                     sort_by: SortBy::Age,

@@ -4,6 +4,7 @@
 //! neither a deletion mark nor a finalizer is only counted, what carries only a finalizer is counted by
 //! finalizer, and only what will be printed is kept.
 
+pub mod crowd;
 pub mod facts;
 pub mod filter;
 pub mod gap;
@@ -24,6 +25,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
+    crowd::{Crowd, Crowds},
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
     storage::Storage,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use jiff::Timestamp;
 
 use super::{
-    Left, Seen, Storage, Strays,
+    Crowds, Left, Seen, Storage, Strays,
     filter::{Filter, Item},
     stray::expires,
 };
@@ -22,6 +22,8 @@ pub struct Keep {
     pub now: Timestamp,
     /// Namespaces whose content is counted; none for every namespace.
     pub leaving: Option<BTreeSet<String>>,
+    /// Whether objects with the same finalizers are counted together, for whoever asks who holds them.
+    pub crowds: bool,
     /// The namespaces that exist; none if that is not known.
     pub existing: Option<HashSet<Box<str>>>,
 }
@@ -56,6 +58,16 @@ pub struct OnType {
     pub group: String,
 }
 
+impl From<&ResourceType> for OnType {
+    fn from(ty: &ResourceType) -> Self {
+        OnType {
+            name: ty.name(),
+            kind: ty.kind.clone(),
+            group: ty.group.clone(),
+        }
+    }
+}
+
 /// What went by.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -65,6 +77,8 @@ pub struct Tally {
     pub kept: Vec<Seen>,
     /// How the finalizers are used.
     pub usage: BTreeMap<Finalizer, Usage>,
+    /// Objects with the same finalizers; empty without [`Keep::crowds`].
+    pub crowds: Crowds,
     /// What is left in the namespaces that are being deleted.
     pub left: Left,
     /// What is in namespaces that do not exist.
@@ -102,6 +116,13 @@ impl Tally {
                 self.count_finalizer(finalizer, ty, terminating);
             }
         }
+        if keep.crowds {
+            let chosen = seen
+                .finalizers
+                .iter()
+                .filter(|one| keep.filter.finalizer(&one.name));
+            self.crowds.count(ty, chosen.cloned().collect(), &seen);
+        }
         if terminating || (keep.all && !seen.finalizers.is_empty()) {
             self.kept.push(seen);
         }
@@ -117,6 +138,7 @@ impl Tally {
             usage.terminating += more.terminating;
             usage.on.extend(more.on);
         }
+        self.crowds.absorb(other.crowds);
         for (namespace, types) in other.left {
             let left = self.left.entry(namespace).or_default();
             for (name, count) in types {
@@ -149,11 +171,7 @@ impl Tally {
         if let Some(usage) = self.usage.get_mut(finalizer) {
             usage.objects += 1;
             usage.terminating += u64::from(terminating);
-            usage.on.insert(OnType {
-                name: ty.name(),
-                kind: ty.kind.clone(),
-                group: ty.group.clone(),
-            });
+            usage.on.insert(ty.into());
         }
     }
 }
@@ -196,6 +214,7 @@ mod tests {
             filter: Filter::default(),
             now: Timestamp::UNIX_EPOCH,
             leaving: Some(BTreeSet::new()),
+            crowds: false,
             existing: None,
         }
     }

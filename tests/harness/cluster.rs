@@ -30,6 +30,8 @@ const ATTEMPTS: usize = 3;
 pub struct Options<'a> {
     /// Without it nothing is ever protected, collected or removed.
     pub controller_manager: bool,
+    /// More flags for etcd.
+    pub etcd_args: &'a [&'a str],
     /// More flags for kube-apiserver.
     pub apiserver_args: &'a [&'a str],
     /// More flags for kube-controller-manager, such as `--enable-hostpath-provisioner`.
@@ -42,6 +44,7 @@ impl Default for Options<'_> {
     fn default() -> Self {
         Self {
             controller_manager: true,
+            etcd_args: &[],
             apiserver_args: &[],
             controller_manager_args: &[],
             files: &[],
@@ -115,7 +118,12 @@ impl Cluster {
         };
         let probe = kubectl.clone();
 
-        let etcd = Component::new(&reaper, "etcd", &binaries::program("etcd"), plan.etcd());
+        let etcd = Component::new(
+            &reaper,
+            "etcd",
+            &binaries::program("etcd"),
+            plan.etcd(options.etcd_args),
+        );
         let api_server = Component::new(
             &reaper,
             "kube-apiserver",

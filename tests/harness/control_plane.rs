@@ -50,12 +50,12 @@ impl<'a> Plan<'a> {
         extra.iter().map(move |flag| flag.replace("{dir}", &directory))
     }
 
-    pub fn etcd(&self) -> Vec<String> {
+    pub fn etcd(&self, extra: &[&str]) -> Vec<String> {
         let (url, peer) = (
             self.etcd_url(),
             format!("http://127.0.0.1:{}", self.etcd_peer_port),
         );
-        vec![
+        let mut flags = vec![
             "--name=test".into(),
             format!("--data-dir={}", self.directory.join("etcd").display()),
             "--unsafe-no-fsync".into(), // the data need not survive the machine
@@ -68,7 +68,9 @@ impl<'a> Plan<'a> {
             format!("--trusted-ca-file={}", self.file("ca.crt")),
             format!("--cert-file={}", self.server.certificate.display()),
             format!("--key-file={}", self.server.key.display()),
-        ]
+        ];
+        flags.extend(self.resolve(extra));
+        flags
     }
 
     pub fn api_server(&self, extra: &[&str]) -> Vec<String> {

@@ -7,6 +7,7 @@
 mod harness;
 
 mod act;
+mod causes;
 mod connect;
 mod controlplane;
 mod documents;

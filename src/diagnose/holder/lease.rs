@@ -81,7 +81,7 @@ fn looked_up<'a>(namespace: Option<&str>, name: &str, view: &View<'a>) -> Result
             .object("coordination.k8s.io", "leases", namespace, name)
             .map(|lease| lease.into_iter().collect()),
         _ => Ok(view
-            .list("coordination.k8s.io", "leases", "")?
+            .list("coordination.k8s.io", "leases", namespace.unwrap_or_default())?
             .iter()
             .filter(|lease| glob(name, lease.name()))
             .collect()),
@@ -146,16 +146,19 @@ impl Life {
     }
 }
 
-/// The Leases that the entry names, as signs of life. What the holder runs as has been looked for before.
-pub(super) fn named(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+/// The Leases that the entry names, as signs of life. What the holder runs as has been looked for before. `driver` stands
+/// for `{driver}` in their names.
+pub(super) fn named(entry: &Entry, driver: Option<&str>, holder: &mut Holder, view: &View<'_>) {
     for lease in &entry.holder.leases {
-        let Some(name) = filled(&lease.name, None) else {
+        let Some(name) = filled(&lease.name, driver) else {
             continue;
         };
         match looked_up(lease.namespace.as_deref(), &name, view) {
             Ok(leases) => {
                 for found in leases {
-                    sign(found, lease.namespace.is_some(), Strength::Strong, holder, view);
+                    // No two drivers have one name.
+                    let is_placed = lease.namespace.is_some() || lease.name.contains("{driver}");
+                    sign(found, is_placed, Strength::Strong, holder, view);
                 }
             }
             Err(missing) => holder.miss(&missing),

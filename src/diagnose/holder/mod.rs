@@ -1,9 +1,11 @@
 //! Finalizer → who must remove it → whether that somebody is alive, with what shows it.
 //!
 //! [`life`] asks the Lease alone, for the rules that know their controller by name. [`described`] and [`undescribed`]
-//! look for whoever it is, by everything that it leaves in a cluster.
+//! look for whoever it is, by everything that it leaves in a cluster. [`find`] does one or the other.
 
 mod account;
+mod driver;
+mod found;
 mod lease;
 mod off;
 pub mod paused;
@@ -18,6 +20,7 @@ pub mod trace;
 mod workload;
 mod writer;
 
+pub use found::{Found, find};
 pub(super) use lease::of;
 pub use lease::{Life, life};
 pub use product::installer;
@@ -25,3 +28,4 @@ pub use reach::{Reach, reach};
 pub use search::{described, undescribed};
 pub use trace::{Holder, Sign, State, Tells, Trace};
 pub use workload::{labels, may_be, sidecar};
+pub use writer::{authors, succeeded};

@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 
 use super::{
-    account, lease, product,
+    account, driver, lease, product,
     trace::{Holder, State, Tells, Trace},
     workload, writer,
 };
@@ -25,7 +25,11 @@ pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &V
         ..Holder::default()
     };
     workload::look(entry, &mut holder, view);
-    lease::named(entry, &mut holder, view);
+    let driver = driver::of(object, finalizer, entry);
+    lease::named(entry, driver.as_deref(), &mut holder, view);
+    if let Some(driver) = &driver {
+        driver::look(driver, &mut holder, view);
+    }
     account::named(entry, &mut holder, view);
     if entry.holder.runs == Runs::ControlPlane {
         // Many platforms hide theirs: what is not seen of it says nothing, only a Lease that it left does.
@@ -43,7 +47,10 @@ pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &V
         // It runs and does nothing: may it do what it must?
         State::Running if is_late(object, view) => rights(object, &mut holder, view),
         // The names did not find it, nor prove it gone: whoever may change the object is a candidate.
-        State::Unknown if entry.holder.runs == Runs::InCluster && holder.unseen.is_empty() => {
+        // The sidecars of all drivers have the same rights.
+        State::Unknown
+            if entry.holder.runs == Runs::InCluster && holder.unseen.is_empty() && driver.is_none() =>
+        {
             account::by_rights(object, &mut holder, view);
             if entry.holder.leases.is_empty() {
                 lease::by_domain(object, finalizer, &mut holder, view);

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use crate::{
     diagnose::{
+        cut::cut,
         model::{Blocker, Evidence, Strength},
         view::Missing,
     },
@@ -76,11 +77,13 @@ impl Sign {
         source: impl Into<String>,
         value: impl Into<String>,
     ) -> Self {
+        let mut value = value.into();
+        cut(&mut value);
         Sign {
             trace,
             tells,
             source: source.into(),
-            value: value.into(),
+            value,
             strength,
             object: None,
             at: None,
@@ -159,14 +162,29 @@ impl Holder {
         }
     }
 
-    /// Remembers that something could not be looked at, once, or not yet.
+    /// Adds what was seen of the same holder by way of another object.
+    pub fn join(&mut self, other: &Holder) {
+        for sign in &other.signs {
+            self.add(sign.clone());
+        }
+        for what in &other.unseen {
+            self.unsee(what);
+        }
+        self.elsewhere = self.elsewhere.or(other.elsewhere);
+    }
+
+    /// Remembers what could not be looked at, or not yet.
     pub fn miss(&mut self, missing: &Missing) {
         self.wait_for(missing);
         if let Missing::Gap(_) = missing {
-            let what = missing.in_words();
-            if !self.unseen.contains(&what) {
-                self.unseen.push(what);
-            }
+            self.unsee(&missing.in_words());
+        }
+    }
+
+    /// Remembers that something could not be looked at, once.
+    pub fn unsee(&mut self, what: &str) {
+        if !self.unseen.iter().any(|known| known == what) {
+            self.unseen.push(what.to_owned());
         }
     }
 

@@ -39,9 +39,42 @@ pub(super) struct Change {
     pub time: Timestamp,
 }
 
+/// Everybody who has put this finalizer on, by name and time.
+pub fn authors(object: &Object, finalizer: &Finalizer) -> Vec<(String, Timestamp)> {
+    let item = format!("v:\"{}\"", finalizer.name);
+    changes(object, &["fieldsV1", "f:metadata", "f:finalizers", &item])
+        .map(|change| (change.manager, change.time))
+        .collect()
+}
+
+/// Who put this finalizer on and has not been heard of since, and which other program has written to the object after that.
+/// What people write with says nothing.
+pub fn succeeded(object: &Object, finalizer: &Finalizer) -> Option<(String, String)> {
+    let (author, _) = authors(object, finalizer)
+        .into_iter()
+        .max_by_key(|(_, time)| *time)?;
+    let all: Vec<_> = changes(object, &["fieldsV1"]).collect();
+    let last = all
+        .iter()
+        .filter(|change| change.manager == author)
+        .map(|change| change.time)
+        .max()?;
+    let since = all
+        .into_iter()
+        .filter(|change| change.manager != author && change.time > last);
+    let newer = since
+        .filter(|change| !is_by_hand(&change.manager))
+        .max_by_key(|change| change.time)?;
+    (!is_by_hand(&author)).then_some((author, newer.manager))
+}
+
 /// The newest change of whoever owns the field at this path of `fieldsV1`.
 pub(super) fn last_change(object: &Object, path: &[&str]) -> Option<Change> {
-    let owns = |entry: &&Value| {
+    changes(object, path).max_by_key(|change| change.time)
+}
+
+fn changes<'a>(object: &'a Object, path: &'a [&str]) -> impl Iterator<Item = Change> + 'a {
+    let owns = move |entry: &&Value| {
         path.iter()
             .try_fold(*entry, |fields, name| fields.get(name))
             .is_some()
@@ -51,7 +84,6 @@ pub(super) fn last_change(object: &Object, path: &[&str]) -> Option<Change> {
         .iter()
         .filter(owns)
         .filter_map(change)
-        .max_by_key(|change| change.time)
 }
 
 fn change(entry: &Value) -> Option<Change> {

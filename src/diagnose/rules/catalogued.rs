@@ -1,7 +1,8 @@
 //! Any other finalizer: what the catalogue knows of it, and how it stands with whoever must remove it.
 //!
-//! **Recognises** what no other rule does. **Why:** the entry's own sources. **Wants** what shows its holder: Lease,
-//! workload, account, webhooks, the definition of the type; then the rights on the object, and its events.
+//! **Recognises** a finalizer that no other rule is about. **Why:** whoever put it there has work to do before the object
+//! may go; which work, says the entry, and where that is written are the entry's own sources. **Wants** what shows its
+//! holder: Lease, workload, account, webhooks, the definition of the type; then the rights on the object, and its events.
 //! **Concludes** `waiting` where the holder runs, or was switched off; `failing` where it cannot run, may not do its
 //! work, or complains; `orphaned` where two independent signs say that it is gone; otherwise `unknown`. **Advises**
 //! what brings the holder back, then what the entry advises, filled in for this object.
@@ -34,6 +35,11 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     }
     let awaited = filled(&entry.waits_for.text);
     finding.say(format!(". It waits for this: {}", awaited.trim_end_matches('.')));
+    super::renamed::look(object, finalizer, &entry, &found, &mut finding, view);
+    super::drained::look(object, finalizer, &mut finding, view);
+    super::deployed::look(object, finalizer, &mut finding, view);
+    super::shared_balancer::look(object, finalizer, &mut finding, view);
+    super::awaited::look(object, &entry, &mut finding, view);
     for step in &entry.fix {
         finding.steps.push(Step {
             when: "what to do",

@@ -3,10 +3,12 @@
 //! **Recognises** a finalizer of its controllers, and a Lease that it has not renewed in time. **Why:** the
 //! namespace, volume, job and pod controllers and the garbage collector are one process with one Lease,
 //! `kube-system/kube-controller-manager`. Source: `kubernetes/kubernetes:cmd/kube-controller-manager/app/`.
-//! **Wants** that Lease. **Concludes** nothing new about what is in use; a Lease alone does not prove death, so the
+//! **Wants** that Lease, and those of the API servers
+//! ([`store`]). **Concludes** nothing new about what is in use; a Lease alone does not prove death, so the
 //! verdict stays, and the Lease stands beside it with its age. **Advises** to bring it back first, and not to take
 //! finalizers out one by one.
 
+use super::store;
 use crate::{
     diagnose::{
         holder::{self, Life},
@@ -49,7 +51,7 @@ pub(super) fn mention(object: &Object, findings: &mut [Finding], view: &View<'_>
 /// Adds the stale Lease to what is in the way, if it is stale. Where it cannot be seen, nothing is taken out in the
 /// place of a controller that perhaps only does not run.
 pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
-    let blocker = match blocker(view) {
+    let mut blocker = match blocker(view) {
         Ok(Some(blocker)) => blocker,
         Ok(None) => return,
         Err(_) => {
@@ -57,6 +59,9 @@ pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
             return;
         }
     };
+    let unwritten = store::unwritten(view);
+    let full = unwritten.is_some();
+    blocker.on.extend(unwritten);
     if !finding.wait.on.contains(&blocker) {
         finding.wait.on.push(blocker);
     }
@@ -77,6 +82,9 @@ pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
             safety: Safety::Safe,
         },
     );
+    if full {
+        store::advise(finding);
+    }
     finding.do_not.push(
         "take finalizers out one by one because everything hangs: that skips what they protect, and the cause stays".into(),
     );

@@ -1,7 +1,7 @@
 //! A custom resource whose credentials, ServiceAccount or configuration went first.
 //!
 //! **Recognises** names in the object's `spec` that lead nowhere (`*SecretRef`, `secretName`, `configMapRef`,
-//! `serviceAccountName`, `providerConfigRef` and other `*Ref` with a kind). **Why:** a namespace is deleted in no order,
+//! `serviceAccountName`, `providerConfigRef` and other `*Ref` with a kind), and objects that it complains are `not found`. **Why:** a namespace is deleted in no order,
 //! and an operator without its credentials cannot clean up outside
 //! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`; Azure/azure-service-operator
 //! #4679, crossplane/crossplane#7801). **Wants** the named objects; of Secrets and `ConfigMaps` no more than metadata is
@@ -35,11 +35,25 @@ const NOT_NEEDED: [&str; 5] = [
     "jobTemplate",
 ];
 
-struct Reference<'a> {
-    field: String,
-    ty: &'a ResourceType,
-    namespace: &'a str,
-    name: &'a str,
+/// A name in the object's `spec`, and what it leads to.
+pub(super) struct Reference<'a> {
+    /// Where it stands.
+    pub(super) field: String,
+    /// The type that it leads to.
+    pub(super) ty: &'a ResourceType,
+    /// The namespace, empty for types without.
+    pub(super) namespace: &'a str,
+    /// The name.
+    pub(super) name: &'a str,
+}
+
+/// The first references in the object's `spec` that can be followed.
+pub(super) fn of<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> {
+    let mut found = Vec::new();
+    if let Some(spec) = object.value.pointer("/spec") {
+        walk(spec, "spec", object, view, &mut found);
+    }
+    found
 }
 
 pub(super) fn look(
@@ -49,11 +63,7 @@ pub(super) fn look(
     certain: bool,
     view: &View<'_>,
 ) {
-    let mut references = Vec::new();
-    if let Some(spec) = object.value.pointer("/spec") {
-        walk(spec, "spec", object, view, &mut references);
-    }
-    for reference in references {
+    for reference in of(object, view) {
         let Reference {
             field,
             ty,
@@ -77,6 +87,39 @@ pub(super) fn look(
             ));
         }
     }
+    for (ty, name) in said.iter().flat_map(|said| missing(&said.text, view)) {
+        let known = |on: &Blocker| on.object.as_ref().is_some_and(|known| known.name == name);
+        let namespace = if ty.namespaced { object.namespace() } else { "" };
+        let absent = || matches!(view.object(&ty.group, &ty.plural, namespace, &name), Ok(None));
+        if !finding.wait.on.iter().any(known) && absent() {
+            let reference = Reference {
+                field: String::new(),
+                ty,
+                namespace,
+                name: &name,
+            };
+            blame(object, finding, &reference, certain, view);
+        }
+    }
+}
+
+/// What these words say is not there, in the API server's own form: `secrets "a" not found`
+/// (`kubernetes/apimachinery:pkg/api/errors/errors.go` NewNotFound), with the type in the plural or in the singular.
+fn missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, String)> {
+    let parts: Vec<_> = text.split('"').collect();
+    parts
+        .windows(3)
+        .filter(|part| part[2].starts_with(" not found"))
+        .filter_map(|part| {
+            let word = part[0].trim_end().rsplit(' ').next()?.to_lowercase();
+            let (plural, group) = word.split_once('.').unwrap_or((&word, ""));
+            let is_it = |ty: &&ResourceType| {
+                ty.group == group && (ty.plural == plural || ty.kind.to_lowercase() == plural)
+            };
+            let ty = view.types().iter().find(is_it)?;
+            Some((ty, part[1].to_owned()))
+        })
+        .collect()
 }
 
 /// `secrets "aws" not found` and the like.
@@ -107,7 +150,11 @@ fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, cert
             name: (*name).to_owned(),
             uid: String::new(),
         }),
-        format!("does not exist; {field} names it, and its controller complains of that"),
+        if field.is_empty() {
+            "does not exist, and its controller complains of that".to_owned()
+        } else {
+            format!("does not exist; {field} names it, and its controller complains of that")
+        },
     ));
     let place = view.object("", "namespaces", "", namespace);
     let closed = matches!(place, Ok(Some(place)) if place.deletion().is_some());
@@ -130,10 +177,15 @@ fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, cert
             when: "what to do",
             text,
             command: Some(format!(
-                "kubectl{} get {}/{} -o jsonpath='{{.{field}}}'",
+                "kubectl{} get {}/{} -o {}",
                 place_of(object),
                 object.resource.name(),
-                object.name()
+                object.name(),
+                if field.is_empty() {
+                    "yaml".to_owned()
+                } else {
+                    format!("jsonpath='{{.{field}}}'")
+                }
             )),
             safety: Safety::Safe,
         },

@@ -3,10 +3,11 @@
 //! **Recognises** an object whose finalizers nothing else keeps, and webhooks, policies or a schema that every update
 //! of it must pass. **Why:** to take a finalizer out is an update like any other; a webhook that cannot be called
 //! refuses it, and so the webhook of a product that is gone vetoes the repair. Source:
-//! `kubernetes/apiserver:pkg/admission/plugin/webhook/`, `plugin/policy/` and `plugin/namespace/lifecycle/admission.go`.
-//! **Wants** the webhook configurations and policies once, and the Service behind each that is asked. **Concludes**
-//! `rejected` only where the refusal is certain; what may refuse is named, and how to try it without changing
-//! anything. **Advises** to bring the backend back; to delete that one configuration only when its product is gone.
+//! `kubernetes/apiserver:pkg/admission/plugin/webhook/`, `pkg/admission/plugin/policy/` and
+//! `pkg/admission/plugin/namespace/lifecycle/admission.go`. **Wants** the webhook configurations and policies once, and
+//! the Service behind each that is asked. **Concludes** `rejected` only where the refusal is certain; what may refuse is
+//! named, and how to try it without changing anything. **Advises** to bring the backend back; to delete that one
+//! configuration only when its product is gone.
 
 use std::collections::BTreeMap;
 

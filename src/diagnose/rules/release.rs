@@ -165,7 +165,7 @@ fn stop(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> St
     };
     let (text, safety) = match scaling_deletes_claims(owner, namespace, view) {
         _ if kind == "Pod" => (
-            format!("{text}: what it has not written to the volume is lost"),
+            format!("LOST is what it has not written to a volume: {text}"),
             Safety::Destructive,
         ),
         Ok(false) => (text, Safety::Reversible),

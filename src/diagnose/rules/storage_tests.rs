@@ -200,7 +200,7 @@ fn verdict(diagnosis: &Diagnosis) -> Verdict {
 fn warned(diagnosis: &Diagnosis) {
     for step in &diagnosis.steps {
         let loud = step.text.contains("DATA LOSS") || step.text.contains("LEAKED INFRASTRUCTURE");
-        let mild = step.text.contains("is lost")
+        let mild = step.text.starts_with("LOST")
             || step.text.contains("guards nothing")
             || step.text.contains("has no volume");
         assert!(step.safety != Safety::Destructive || loud || mild, "{step:?}");

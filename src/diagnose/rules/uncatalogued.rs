@@ -1,9 +1,11 @@
 //! A finalizer that the catalogue does not have.
 //!
-//! **Recognises** what nobody has described. **Why:** whoever removes it must be allowed to change the object, and has
-//! mostly written to it before. **Wants** the rights on the object, what runs with them, Leases of its domain, the
-//! definition of the type. **Concludes** as for described ones, and says that the holder is likely, not known.
-//! **Advises** to find the product and bring it back; what is lost otherwise is not known, and is said so.
+//! **Recognises** what nobody has described. **Why:** whoever removes it must be allowed to change the object
+//! (`kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`), and has mostly written to it before
+//! (`kubernetes/apimachinery:pkg/util/managedfields/internal/`). **Wants** the rights on the object, what runs with them,
+//! Leases of its domain, the definition of the type. **Concludes** as for described ones, and says that the holder is
+//! likely, not known. **Advises** to find the product and bring it back; what is lost otherwise is not known, and is said
+//! so.
 
 use super::held;
 use crate::{

@@ -2,7 +2,7 @@
 //!
 //! **Recognises** a deletion mark without finalizers and without a grace period. **Why:** an object goes in the same
 //! update that takes its last finalizer; if that second half of a delete fails once, nobody tries again. Source:
-//! `kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete, and `registry/generic/registry/store.go`
+//! `kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete, and `pkg/registry/generic/registry/store.go`
 //! deleteWithoutFinalizers. **Wants** nothing, and for a namespace its content. **Concludes** `stalled`.
 //! **Advises** to delete it once more, which finishes it.
 

@@ -237,10 +237,14 @@ pub enum Wait {
     Instances,
     /// All objects of these kinds must go, wherever they are.
     InstancesOf(Vec<KindPattern>),
+    /// All objects of these kinds must go that are in its own namespace.
+    InstancesBeside(Vec<KindPattern>),
     /// Objects of these kinds that were made for it must go.
     ChildObjects(Vec<KindPattern>),
     /// No object of these kinds may refer to it.
     UsedBy(Vec<KindPattern>),
+    /// The object that the field at this path names (`kind`, `apiVersion`, and `name` or `resourceRef.name`) must go.
+    Named(String),
     /// The object of one of these kinds that it belongs to must go first.
     Parent(Vec<KindPattern>),
     /// A condition in its status must have this value.

@@ -79,7 +79,12 @@ impl Scan<'_> {
         for group in &gaps::grouped(&self.report.weaker_for) {
             let most = if self.options.wide { usize::MAX } else { 6 };
             let line = format!(
-                "Reasons are weaker, because this could not be read: {}: {}",
+                "{} weaker, because this could not be read: {}: {}",
+                if self.report.holders.is_some() {
+                    "What is known of holders is"
+                } else {
+                    "Reasons are"
+                },
                 gaps::some(&group.subjects, most),
                 group.why
             );

@@ -145,7 +145,9 @@ pub(super) async fn settle(
     watch.over(doing, waiting).await;
     let mut settled = match newest {
         Some(after) => told(&after, plan, lost.is_some()),
-        None => not_known("nobody looked", lost.is_some()),
+        // Stopped before the first look. A server that has just answered answers this, too.
+        None if lost.is_none() => told(&look.now().await, plan, false),
+        None => not_known("nobody looked", true),
     };
     if let Some(why) = lost {
         settled.says = format!(

@@ -9,7 +9,7 @@ use crate::{
     object::ObjectRef,
     report::causes::{Looked, Outcome},
     snapshot::{
-        Gap, Seen, Snapshot, What,
+        Gap, Seen, Snapshot, What, Why,
         facts::{Answer, Content, Facts, Object, Query},
     },
 };
@@ -154,10 +154,7 @@ impl Stuck {
                 }
                 Some(Ok(_)) => target.state = State::Gone,
                 Some(Err(why)) => {
-                    target.state = State::Unreadable(Gap {
-                        what: what(&target.reference),
-                        why: why.clone(),
-                    });
+                    target.state = State::Unreadable(gap(&target.reference, why));
                 }
                 None => target.state = State::NotLookedAt,
             }
@@ -196,15 +193,20 @@ fn going(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
     snapshot.tally.kept.iter().filter(|seen| seen.deletion.is_some())
 }
 
-fn what(object: &ObjectRef) -> What {
+/// That an object could not be read.
+pub(super) fn gap(object: &ObjectRef, why: &Why) -> Gap {
     let name = object.type_name.clone();
-    match &object.namespace {
+    let what = match &object.namespace {
         Some(namespace) => What::TypeIn {
             name,
             namespace: namespace.clone(),
             read: 0,
         },
         None => What::Type { name, read: 0 },
+    };
+    Gap {
+        what,
+        why: why.clone(),
     }
 }
 

@@ -48,6 +48,7 @@ pub(super) fn snapshot(
     let (observed_at, when) = found.time.observed_at(wanted.now);
     let keep = Keep {
         all: wanted.all,
+        crowds: wanted.by_holder,
         filter: wanted.filter.clone(),
         now: observed_at,
         leaving: Some(leaving(&found, &groups)),

@@ -58,6 +58,8 @@ pub struct Wanted<'a> {
     pub exclude: &'a [String],
     /// Every object with a finalizer, not only those being deleted.
     pub all: bool,
+    /// Whether it is asked who holds them.
+    pub by_holder: bool,
     /// Which objects count.
     pub filter: &'a Filter,
     /// The present, for a dump that comes from a pipe and has no time of its own.

@@ -53,6 +53,7 @@ impl Ask {
             types: &self.types,
             exclude: &self.exclude,
             all: self.all,
+            by_holder: false,
             filter: &self.filter,
             now: at("2030-01-01T00:00:00Z"),
         };
@@ -620,6 +621,7 @@ fn deep_and_endless_input_is_refused_not_followed() {
         types: &[],
         exclude: &[],
         all: false,
+        by_holder: false,
         filter: &filter,
         now: Timestamp::UNIX_EPOCH,
     };

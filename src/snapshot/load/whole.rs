@@ -225,6 +225,13 @@ impl Dump {
             Query::Search {
                 resource,
                 namespace,
+                by: By::Node(name),
+            } => self.list(resource, namespace.as_deref(), partly, |object| {
+                object.text("/spec/nodeName") == name
+            }),
+            Query::Search {
+                resource,
+                namespace,
                 by: By::Labels(selector),
             } => {
                 let selector = Selector::parse(selector).map_err(Why::Undecodable)?;
@@ -232,13 +239,6 @@ impl Dump {
                     selector.matches(&labels(object))
                 })
             }
-            Query::Search {
-                resource,
-                namespace,
-                by: By::Node(node),
-            } => self.list(resource, namespace.as_deref(), partly, |pod| {
-                pod.text("/spec/nodeName") == node
-            }),
             Query::Search {
                 resource,
                 namespace,

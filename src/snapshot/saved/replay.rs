@@ -40,6 +40,7 @@ impl Saved {
         });
         let keep = Keep {
             all: wanted.all,
+            crowds: wanted.by_holder,
             filter: wanted.filter.clone(),
             now: self.head.observed_at,
             leaving: Some(leaving.map(|seen| seen.object.name.clone()).collect()),

@@ -23,6 +23,8 @@ pub enum Fate {
     Held,
     /// The connection breaks before the server has it.
     LostBefore,
+    /// Its dry run waits, and the server never has it.
+    TrialHeld,
     /// The server has it, and the connection breaks before the answer comes back.
     LostAfter,
 }
@@ -123,10 +125,10 @@ fn pass(
         let text = String::from_utf8_lossy(&bytes[..read]);
         let line = text.lines().next().unwrap_or_default();
         let changes = ["PATCH ", "PUT "].iter().any(|method| line.starts_with(method));
-        if changes && !line.contains("dryRun=All") {
+        if changes && line.contains("dryRun=All") == (fate == Fate::TrialHeld) {
             arrived.fetch_add(1, Ordering::SeqCst);
             match fate {
-                Fate::Held => {
+                Fate::Held | Fate::TrialHeld => {
                     let _ = opened.lock().unwrap().recv();
                 }
                 Fate::LostBefore => {

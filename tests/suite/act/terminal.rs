@@ -1,6 +1,9 @@
 //! A person at a terminal: what is shown, what is typed, what does not count.
 
-use super::{Case, HOLD};
+use super::{
+    Case, HOLD,
+    gate::{Fate, Gate},
+};
 use crate::harness::{Cluster, Session, Signal};
 
 fn at_terminal<'a>(name: &str) -> (Case<'a>, Session) {
@@ -99,5 +102,38 @@ fn ctrl_c_and_a_window_that_is_closed_send_nothing() {
             vec![]
         };
         assert_eq!(case.noted(), noted, "{out}");
+    }
+}
+
+#[test]
+fn before_there_is_a_plan_they_send_nothing_either() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::HUP, 129), (Signal::TERM, 143)] {
+        let case = Case::held(Cluster::shared(), "ended-early", &[HOLD]);
+        let gate = Gate::before(case.cluster, Fate::TrialHeld);
+        let session = case.remove(&[gate.flag()]).at_terminal();
+        gate.arrived(1);
+        session.signal(signal);
+        let out = session.finish();
+        assert_eq!(out.code, code, "{out}");
+        assert_eq!(case.finalizers().unwrap(), [HOLD]);
+        assert!(case.writes().is_empty());
+        assert_eq!(case.noted(), Vec::<String>::new(), "{out}");
+    }
+}
+
+#[test]
+fn a_window_that_is_closed_under_way_leaves_a_true_receipt() {
+    for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
+        let case = Case::held(Cluster::shared(), "ended-late", &[HOLD]);
+        let gate = Gate::before(case.cluster, Fate::Held);
+        let session = case.remove(&[gate.flag()]).at_terminal();
+        session.asked().types("data-loss\n");
+        gate.arrived(1);
+        session.signal(signal);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        gate.open();
+        let out = session.finish();
+        assert_eq!(case.get(), None, "{out}");
+        assert_eq!(case.noted(), ["sending", "done"], "{out}");
     }
 }

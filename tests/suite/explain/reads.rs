@@ -86,6 +86,47 @@ const LOOKED_AT: &[(&str, &str)] = &[
         "whom a policy covers",
     ),
     (
+        "servicecidrs.networking.k8s.io",
+        "whether a range of addresses lies in another one",
+    ),
+    (
+        "ipaddresses.networking.k8s.io",
+        "which addresses of a range are given out",
+    ),
+    ("applications.argoproj.io", "which Applications name a project"),
+    (
+        "appprojects.argoproj.io",
+        "whether an Application's project is there",
+    ),
+    (
+        "providerconfigusages.gcp.upbound.io",
+        "which resources use credentials",
+    ),
+    (
+        "releases.helm.crossplane.io",
+        "whether who uses a resource is there",
+    ),
+    (
+        "clusterdeployments.hive.openshift.io",
+        "which clusters a pool has",
+    ),
+    ("cephblockpools.ceph.rook.io", "whether a Ceph cluster has pools"),
+    ("nodeclaims.karpenter.sh", "which machine a node is"),
+    (
+        "poddisruptionbudgets.policy",
+        "whether a pod of a node that is drained may be evicted",
+    ),
+    ("machines.cluster.x-k8s.io", "which machines a cluster has"),
+    (
+        "dockermachines.infrastructure.cluster.x-k8s.io",
+        "what a machine is at its provider",
+    ),
+    ("ingresses.networking.k8s.io", "who shares a load balancer"),
+    (
+        "manifestworks.work.open-cluster-management.io",
+        "what is deployed to a managed cluster",
+    ),
+    (
         "endpointslices.discovery.k8s.io",
         "whether a webhook's Service has anybody behind it",
     ),

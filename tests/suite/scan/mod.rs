@@ -6,6 +6,7 @@
 mod connection;
 mod dead_backends;
 mod deleting;
+mod holders;
 mod interrupted;
 mod json;
 mod left;

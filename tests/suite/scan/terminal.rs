@@ -6,7 +6,7 @@ use super::{held, troubled::troubled};
 use crate::harness::{Cluster, End};
 
 /// What stands on a terminal, a line each, without colours.
-fn screen(text: &str) -> Vec<String> {
+pub(super) fn screen(text: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("\u{1b}[") {

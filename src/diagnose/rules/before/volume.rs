@@ -1,9 +1,11 @@
 //! A volume that is to be deleted, and the disk behind it.
 //!
 //! **Recognises** a PersistentVolume. **Why:** the disk is deleted by policy, and only if somebody looks at the policy
-//! before the object goes ([`super::super::disk`]); a volume that is deleted before its claim stays Terminating until the
-//! claim goes, and that cannot be taken back. **Wants** the claim and its pods. **Concludes** what becomes of the disk.
-//! **Advises** Retain where the data is to be kept, and the order pods, claim, volume.
+//! before the object goes ([`super::super::disk`];
+//! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume); a volume that is deleted
+//! before its claim stays Terminating until the claim goes, and that cannot be taken back. **Wants** the claim and its pods.
+//! **Concludes** what becomes of the disk. **Advises** Retain where the data is to be kept, and the order pods, claim,
+//! volume.
 
 use super::Before;
 use crate::{

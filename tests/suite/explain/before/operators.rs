@@ -75,7 +75,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     story.fates("stuck", &held).is_careful();
     // Its webhook is another Deployment.
     assert!(story.fated("broken").is_empty(), "{story}");
-    withstands_less(cluster, "deploy/cert-manager", "cert-manager", 40);
+    withstands_less(cluster, "deploy/cert-manager", "cert-manager", 25);
 
     let refuses = "until it is deleted too the server refuses (failurePolicy Fail): CREATE, UPDATE of certificates.cert-manager.io, issuers.cert-manager.io";
     let story = told(cluster, "deploy/cert-manager-webhook", "cert-manager");
@@ -110,7 +110,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         .fates("broken", refuses)
         .never_says("of-another")
         .is_careful();
-    withstands_less(cluster, "ns/cert-manager", "", for_all_types(cluster) + 50);
+    withstands_less(cluster, "ns/cert-manager", "", for_all_types(cluster) + 20);
 
     // In the order that is advised nothing is left behind. The controller is ourselves.
     thread::scope(|scope| {
@@ -238,7 +238,7 @@ fn an_operator_that_nobody_has_described() {
         "stuck",
         "1 ships.yard.example.test with yard.example.test/scrap. Nobody else was found who removes that: launched",
     );
-    withstands_less(cluster, "deploy/shipyard", "yard", 40);
+    withstands_less(cluster, "deploy/shipyard", "yard", 20);
 
     // Who may change everything may be anybody's controller: that is not known, and not harmless.
     operator("yard", "caretaker", &json!({"app": "caretaker"}));

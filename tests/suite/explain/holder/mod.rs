@@ -17,23 +17,23 @@ use super::told::SOON;
 use crate::harness::{Cluster, wait};
 
 /// Their ClusterRoles and Deployments are for themselves.
-static WORLD: LazyLock<Cluster> = LazyLock::new(Cluster::start);
+pub static WORLD: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 
 /// A vendor's controller as its chart installs it.
-struct Operator<'a> {
-    namespace: &'a str,
-    name: &'a str,
+pub struct Operator<'a> {
+    pub namespace: &'a str,
+    pub name: &'a str,
     /// Of its Deployment and Pods.
-    labels: Value,
+    pub labels: Value,
     /// What it may do with which types of which group.
-    group: &'a str,
-    resources: Value,
-    verbs: Value,
+    pub group: &'a str,
+    pub resources: Value,
+    pub verbs: Value,
 }
 
 impl Operator<'_> {
     /// Applies all of it. Pods are made by the real controllers; nobody runs them.
-    fn install(&self) {
+    pub fn install(&self) {
         let (name, namespace, labels) = (self.name, self.namespace, &self.labels);
         let metadata = json!({"name": name, "namespace": namespace, "labels": labels});
         let rbac = "rbac.authorization.k8s.io";
@@ -85,12 +85,12 @@ impl Operator<'_> {
     }
 
     /// Its Pod is ready, and the Deployment knows.
-    fn runs(&self) {
+    pub fn runs(&self) {
         self.pod_is(&json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}));
         self.has_ready(1);
     }
 
-    fn has_ready(&self, ready: u64) {
+    pub fn has_ready(&self, ready: u64) {
         wait("the Deployment counts its Pods", SOON, || {
             let deployment = self.deployment();
             deployment
@@ -108,7 +108,7 @@ impl Operator<'_> {
 }
 
 /// A Lease as leader election writes it, renewed so many seconds ago.
-fn lease(namespace: &str, name: &str, leader: &str, ago: i64) {
+pub fn lease(namespace: &str, name: &str, leader: &str, ago: i64) {
     let now = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(ago);
     WORLD.apply(
         &json!({
@@ -121,7 +121,7 @@ fn lease(namespace: &str, name: &str, leader: &str, ago: i64) {
 }
 
 /// An object of a custom type, already asked to go, `minutes` ago by the server's storage.
-fn going(plural: &str, group: &str, manifest: &Value, minutes: i64) {
+pub fn going(plural: &str, group: &str, manifest: &Value, minutes: i64) {
     let metadata = &manifest["metadata"];
     let text = |field: &str| metadata[field].as_str().expect("it has a name and a namespace");
     let (name, namespace) = (text("name"), text("namespace"));

@@ -1,0 +1,187 @@
+//! What is quoted has an end: a driver may put a stack trace into a condition, and whoever may write an object's status may
+//! put megabytes there. Cut is the text as it is said, whichever rule says it, and never a command.
+
+use super::model::{Blocker, Diagnosis, Wait};
+
+/// Characters of one text. What Kubernetes itself writes is shorter.
+const LONGEST: usize = 4_000;
+
+/// Cuts every text of a diagnosis that is too long.
+pub(super) fn texts(diagnosis: &mut Diagnosis) {
+    cut(&mut diagnosis.headline);
+    diagnosis.waits.iter_mut().for_each(wait);
+    for outlook in &mut diagnosis.outlook {
+        cut(&mut outlook.then);
+    }
+    for step in &mut diagnosis.steps {
+        cut(&mut step.text);
+    }
+    diagnosis.do_not.iter_mut().for_each(cut);
+    for evidence in &mut diagnosis.evidence {
+        cut(&mut evidence.value);
+    }
+}
+
+fn wait(wait: &mut Wait) {
+    cut(&mut wait.says);
+    wait.on.iter_mut().for_each(blocker);
+}
+
+fn blocker(blocker: &mut Blocker) {
+    cut(&mut blocker.says);
+    blocker.on.iter_mut().for_each(self::blocker);
+    blocker.waits.iter_mut().for_each(wait);
+}
+
+/// Ends a text after so many characters, and shows that it does.
+pub(super) fn cut(text: &mut String) {
+    // Most texts are shorter in bytes already.
+    if text.len() > LONGEST
+        && let Some((end, _)) = text.char_indices().nth(LONGEST)
+    {
+        text.truncate(end);
+        text.push('…');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        diagnose::{
+            diagnose,
+            testing::{Cluster, object},
+        },
+        knowledge::Knowledge,
+        snapshot::facts::Object,
+    };
+
+    const MEGABYTES: usize = 3_000_000;
+
+    /// What acts on a terminal, in characters of several bytes, and without end.
+    fn long() -> String {
+        "\u{1b}[2Jfailed ✗ ".repeat(MEGABYTES / 16)
+    }
+
+    fn held(group: &str, plural: &str, kind: &str, finalizer: &str, more: &Value) -> Object {
+        let mut value = json!({"metadata": {"name": "a", "finalizers": [finalizer],
+            "deletionTimestamp": "2026-01-01T11:58:00Z", "deletionGracePeriodSeconds": 0}});
+        let fields = value.as_object_mut().expect("an object");
+        fields.extend(more.as_object().expect("fields").clone());
+        object(group, plural, kind, value)
+    }
+
+    fn challenge() -> Object {
+        let condition = json!({"type": "DeletionFailed", "status": "True", "reason": long(), "message": long(),
+            "lastTransitionTime": "2026-01-01T11:59:00Z"});
+        held(
+            "acme.cert-manager.io",
+            "challenges",
+            "Challenge",
+            "finalizer.acme.cert-manager.io",
+            &json!({"status": {"conditions": [condition, 7, null, [], {"message": {}}]}}),
+        )
+    }
+
+    /// Without taking facts away: what is left of a text that was cut depends on what stands before it.
+    fn told(cluster: &Cluster, target: &Object) -> String {
+        let knowledge = Knowledge::builtin();
+        let diagnosis = cluster.answered(|facts| {
+            let progress = diagnose(target, facts, &knowledge);
+            (progress.diagnosis, progress.wanted)
+        });
+        format!("{diagnosis:?}")
+    }
+
+    fn deployment(ready: u32) -> Object {
+        let labels = labels();
+        let value = json!({"metadata": {"name": "cert-manager", "namespace": "cert-manager", "labels": labels},
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}},
+            "status": {"readyReplicas": ready}});
+        object("apps", "deployments", "Deployment", value)
+    }
+
+    fn labels() -> Value {
+        json!({"app.kubernetes.io/name": "cert-manager", "app.kubernetes.io/component": "controller"})
+    }
+
+    #[track_caller]
+    fn is_short(cluster: &Cluster, target: &Object) {
+        let told = told(cluster, target);
+        assert!(told.contains("failed ✗"), "it is not quoted: {told:.2000}");
+        assert!(told.len() < 100_000, "{} bytes", told.len());
+    }
+
+    #[test]
+    fn megabytes_in_conditions_and_events_are_quoted_and_cut() {
+        let target = challenge();
+        let event = json!({"metadata": {"name": "e"}, "involvedObject": {"kind": "Challenge", "name": "a"}, "type": "Warning",
+            "reason": long(), "message": long(), "lastTimestamp": "2026-01-01T11:59:30Z", "count": "many"});
+        let cluster = Cluster::of([object("", "events", "Event", event), deployment(1)]);
+        is_short(&cluster, &target);
+    }
+
+    #[test]
+    fn megabytes_that_a_pod_of_the_holder_says_are_quoted_and_cut() {
+        let pod = json!({"metadata": {"name": "p", "namespace": "cert-manager", "labels": labels()}, "status": {
+            "initContainerStatuses": {"state": 1},
+            "containerStatuses": [3, {"state": {"waiting": {"reason": 7}}},
+                {"state": {"waiting": {"reason": "ErrImagePull", "message": long()}}}]}});
+        let cluster = Cluster::of([deployment(0), object("", "pods", "Pod", pod)]);
+        let mut target = challenge();
+        target.value["status"] = json!(null);
+        is_short(&cluster, &target);
+    }
+
+    #[test]
+    fn megabytes_of_a_driver_are_quoted_and_cut() {
+        let target = held(
+            "storage.k8s.io",
+            "volumeattachments",
+            "VolumeAttachment",
+            "external-attacher/csi-example-com",
+            &json!({"spec": {"attacher": "csi.example.com", "nodeName": "n", "source": {"persistentVolumeName": "v"}},
+                "status": {"attached": true, "detachError": {"message": long(), "time": "2026-01-01T11:59:00Z"}}}),
+        );
+        let volume = json!({"metadata": {"name": "v"}, "spec": {"csi": {"driver": "csi.example.com"}}});
+        is_short(
+            &Cluster::of([object("", "persistentvolumes", "PersistentVolume", volume)]),
+            &target,
+        );
+    }
+
+    /// Twenty thousand entries, and what is no entry at all.
+    #[test]
+    fn managed_fields_without_end_or_sense_are_looked_through() {
+        let many: Vec<_> = (0..20_000)
+            .map(|at| {
+                json!({"manager": format!("m-{at}"), "time": "2026-01-01T10:00:00Z", "operation": "Update",
+                    "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"x\"": {}}}, "f:status": {"f:a": {}}}})
+            })
+            .collect();
+        for fields in [
+            json!(many),
+            json!("none"),
+            json!({"manager": 7}),
+            json!([[[]], 1, {"fieldsV1": 3, "time": {}}]),
+        ] {
+            let mut target = challenge();
+            target.value["status"] = json!(null);
+            target.value["metadata"]["managedFields"] = fields;
+            let told = told(&Cluster::of([]), &target);
+            assert!(told.len() < 100_000, "{} bytes", told.len());
+        }
+    }
+
+    #[test]
+    fn what_is_not_too_long_stays_as_it_is() {
+        for (length, ends_in) in [(LONGEST, 'é'), (LONGEST + 1, '…')] {
+            let mut text = "é".repeat(length);
+            cut(&mut text);
+            assert!(text.ends_with(ends_in));
+            assert!(text.chars().count() <= LONGEST + 1);
+        }
+    }
+}

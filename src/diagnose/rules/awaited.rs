@@ -1,0 +1,274 @@
+//! What a catalogued finalizer waits for, looked up: the objects that use it, were made for it, or are of the types that
+//! must be empty first.
+//!
+//! **Recognises** `used-by`, `child-objects`, `instances-of`, `instances-beside`, `instances` and `parent` of the entry's
+//! `waits-for`. **Why:** usages and references protect: a controller that works as it should keeps an `AppProject` while
+//! Applications name it, a `ProviderConfig` while managed resources use it, a cluster while it has machines; the sources are
+//! the entry's own. **Wants** all objects of those kinds, in the object's namespace where they must be there. **Concludes**
+//! `in-use` (`waiting` for what was made for it, `failing` if that is a Job that gave up) with those that [`named`](super::named) finds, unless its holder is gone, switched off or fails; finding none
+//! proves nothing, because not every product refers to others in the usual way. **Advises** to see what holds each.
+
+use super::{
+    named, place_of,
+    references::{self, Reference},
+};
+use crate::{
+    diagnose::{
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    knowledge::{
+        Entry, GroupKind,
+        schema::{KindPattern, Wait},
+    },
+    object::ResourceType,
+    snapshot::facts::Object,
+};
+
+/// More objects than this are summed up.
+const SHOWN: usize = 5;
+/// Of so many it is said how to go on.
+const NAMED: usize = 3;
+/// A pattern that fits more types than this is not looked up.
+const TYPES: usize = 12;
+
+/// How the objects that are looked for stand to this one.
+#[derive(Clone, Copy)]
+enum Link {
+    Uses,
+    MadeFor,
+    OfType,
+}
+
+pub(super) fn look(object: &Object, entry: &Entry, finding: &mut Finding, view: &View<'_>) {
+    for wait in &entry.waits_for.on {
+        match wait {
+            Wait::UsedBy(kinds) => of_kinds(object, kinds, Link::Uses, "", finding, view),
+            Wait::ChildObjects(kinds) => of_kinds(object, kinds, Link::MadeFor, "", finding, view),
+            Wait::InstancesOf(kinds) => of_kinds(object, kinds, Link::OfType, "", finding, view),
+            Wait::InstancesBeside(kinds) => {
+                of_kinds(object, kinds, Link::OfType, object.namespace(), finding, view);
+            }
+            Wait::Instances => {
+                let group = object.text("/spec/group");
+                for names in ["/spec/names/plural", "/spec/claimNames/plural"] {
+                    let ty = view.resource_type(group, object.text(names));
+                    of_type(object, ty, Link::OfType, "", finding, view);
+                }
+            }
+            Wait::Named(path) => must_go(object, path, finding, view),
+            _ => {}
+        }
+    }
+}
+
+/// The object that a field names.
+fn must_go(object: &Object, path: &str, finding: &mut Finding, view: &View<'_>) {
+    let pointer = format!("/{}", path.replace('.', "/"));
+    let field = |name: &str| object.text(&format!("{pointer}/{name}"));
+    let name = [field("resourceRef/name"), field("name")]
+        .into_iter()
+        .find(|name| !name.is_empty());
+    let group = field("apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let (Some(name), Some(ty)) = (name, view.kind(group, field("kind"))) else {
+        return;
+    };
+    let namespace = if ty.namespaced { object.namespace() } else { "" };
+    named(object, (path, ty, namespace, name), finding, view);
+}
+
+/// What the object itself names, and what must go before it.
+fn named(
+    object: &Object,
+    (field, ty, namespace, name): (&str, &ResourceType, &str, &str),
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
+    match view.object(&ty.group, &ty.plural, namespace, name) {
+        Ok(Some(found)) => {
+            keeps(finding, Verdict::Waiting);
+            let says = format!("is named in its {field}{}", stands(found));
+            finding.wait.on.push(super::as_blocker(found, says, view));
+            if object.deletion().is_some() {
+                finding.steps.insert(0, see(found));
+            }
+        }
+        Ok(None) => {}
+        Err(missing) => finding.say(format!(
+            "; whether {} {name} is left is not known: {}",
+            ty.kind,
+            missing.in_words()
+        )),
+    }
+}
+
+fn of_kinds(
+    object: &Object,
+    kinds: &[KindPattern],
+    link: Link,
+    namespace: &str,
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
+    for pattern in kinds {
+        let is_meant = |ty: &&ResourceType| {
+            let of_its_group = !pattern.group().contains('*') || ty.group == object.resource.group;
+            // What is in the core group is named in ways of its own, by rules of its own.
+            of_its_group
+                && !ty.group.is_empty()
+                && pattern.matches(GroupKind {
+                    group: &ty.group,
+                    kind: &ty.kind,
+                })
+        };
+        if pattern.kind() == "*" {
+            by_reference(object, is_meant, finding, view);
+            continue;
+        }
+        for ty in view.types().iter().filter(is_meant).take(TYPES) {
+            of_type(object, Some(ty), link, namespace, finding, view);
+        }
+    }
+}
+
+/// Of a whole group of kinds there may be any number: only what the object itself names is looked at.
+fn by_reference(
+    object: &Object,
+    is_meant: impl Fn(&&ResourceType) -> bool,
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
+    for reference in references::of(object, view)
+        .iter()
+        .filter(|reference| is_meant(&reference.ty))
+    {
+        let Reference {
+            field,
+            ty,
+            namespace,
+            name,
+        } = reference;
+        named(object, (field, ty, namespace, name), finding, view);
+    }
+}
+
+/// What its holder waits for is no fault of the holder's.
+fn keeps(finding: &mut Finding, verdict: Verdict) {
+    let open = [Verdict::Waiting, Verdict::Unknown, Verdict::Stalled];
+    if open.contains(&finding.wait.verdict) {
+        finding.wait.verdict = verdict;
+    }
+    // To look again changes nothing as long as this is there.
+    finding.steps.retain(|step| !super::is_nudge(step));
+}
+
+fn of_type(
+    object: &Object,
+    ty: Option<&ResourceType>,
+    link: Link,
+    namespace: &str,
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
+    let Some(ty) = ty else { return };
+    let place = if ty.namespaced { namespace } else { "" };
+    let all = match view.list(&ty.group, &ty.plural, place) {
+        Ok(all) => all,
+        Err(missing) => {
+            finding.say(format!(
+                "; which {} that are is not known: {}",
+                ty.name(),
+                missing.in_words()
+            ));
+            return;
+        }
+    };
+    let found: Vec<_> = all
+        .iter()
+        .filter(|other| other.reference() != object.reference())
+        .filter_map(|other| Some((other, words(object, other, link)?)))
+        .collect();
+    if found.is_empty() {
+        return;
+    }
+    // What uses it is protected; what was made for it is on its way out with it, unless the work itself has failed.
+    keeps(
+        finding,
+        match link {
+            Link::MadeFor if found.iter().any(|(other, _)| failed_job(other).is_some()) => Verdict::Failing,
+            Link::MadeFor => Verdict::Waiting,
+            Link::Uses | Link::OfType => Verdict::InUse,
+        },
+    );
+    finding.evidence.push(Evidence {
+        source: format!("a list of {}", ty.name()),
+        value: format!("{} of {} keep it", found.len(), all.len()),
+        strength: Strength::Strong,
+    });
+    let blockers = found.iter().take(SHOWN);
+    finding
+        .wait
+        .on
+        .extend(blockers.map(|(other, says)| super::as_blocker(other, says.clone(), view)));
+    if found.len() > SHOWN {
+        finding.wait.on.push(Blocker::new(
+            None,
+            format!("{} more {}", found.len() - SHOWN, ty.name()),
+        ));
+    }
+    if matches!(finding.wait.verdict, Verdict::InUse | Verdict::Waiting) {
+        finding.outlook.push(Outlook {
+            when: "when they are gone".into(),
+            then: format!("no object of {} holds it any more", ty.name()),
+        });
+    }
+    if object.deletion().is_some() {
+        let steps = found.iter().take(NAMED).map(|(other, _)| see(other));
+        finding.steps.splice(0..0, steps);
+    }
+}
+
+fn words(object: &Object, other: &Object, link: Link) -> Option<String> {
+    let stands = stands(other);
+    match link {
+        Link::Uses => named::field(other, object).map(|field| format!("names it in {field}{stands}")),
+        Link::MadeFor => named::is_child(other, object).then(|| match failed_job(other) {
+            Some(why) => format!("was made for it, and has failed: {why}"),
+            None => format!("was made for it{stands}"),
+        }),
+        Link::OfType => Some(format!("is of a type that must be empty first{stands}")),
+    }
+}
+
+/// Why a Job that should have done the work has given up.
+fn failed_job(other: &Object) -> Option<String> {
+    let (status, reason, message) = other.is("batch", "jobs").then(|| other.condition("Failed"))??;
+    (status == "True").then(|| format!("{reason}: {message}"))
+}
+
+fn stands(other: &Object) -> &'static str {
+    if other.deletion().is_some() {
+        ", is being deleted"
+    } else {
+        ", is not being deleted"
+    }
+}
+
+fn see(other: &Object) -> Step {
+    let what = if other.deletion().is_some() {
+        "see what holds"
+    } else {
+        "before you delete or move it, see what else goes with"
+    };
+    Step {
+        when: "what to do",
+        text: format!("{what} {} {}", other.kind, other.name()),
+        command: Some(format!(
+            "kubectl finalizers explain {} {}{}",
+            other.resource.name(),
+            other.name(),
+            place_of(other)
+        )),
+        safety: Safety::Safe,
+    }
+}
