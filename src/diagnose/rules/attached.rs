@@ -6,7 +6,8 @@
 //! `--disable-force-detach-on-timeout`, and at once on a node with the taint `node.kubernetes.io/out-of-service`
 //! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile). **Wants** the volume,
 //! pods of the claim's namespace, the node, and the Lease of kube-controller-manager. **Concludes** `in-use` while a pod
-//! uses the disk there. **Advises** to wait for the six minutes, or to say that the machine is off.
+//! uses the disk there. **Advises** to wait for the six minutes, or to say that the machine is off, or, where the node is
+//! gone, to delete the attachment.
 
 use serde_json::Value;
 
@@ -176,15 +177,19 @@ pub(super) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
     }
     let name = attachment.text("/spec/nodeName");
     let volume = attachment.text("/spec/source/persistentVolumeName");
-    let (Ok(Some(node)), Ok(Some(volume))) = (
+    let (Ok(node), Ok(Some(volume))) = (
         view.object("", "nodes", "", name),
         view.object("", "persistentvolumes", "", volume),
     ) else {
         return Vec::new();
     };
-    let used = users(volume, name, view).map_or(true, |users| !users.is_empty());
-    let dead = !used
-        && not_ready(node, view).is_some()
+    if users(volume, name, view).map_or(true, |users| !users.is_empty()) {
+        return Vec::new();
+    }
+    let Some(node) = node else {
+        return of_no_node(attachment, name);
+    };
+    let dead = not_ready(node, view).is_some()
         && is_mounted(node, volume)
         && !has_taint(node)
         && matches!(controller_manager::blocker(view), Ok(None));
@@ -205,6 +210,31 @@ pub(super) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
                  then detached at once"
             ),
             command: Some(format!("kubectl taint node {name} {OFF}=nodeshutdown:NoExecute")),
+            safety: Safety::Destructive,
+        },
+    ]
+}
+
+/// The node is gone, and with it whoever could say that the disk is unmounted.
+fn of_no_node(attachment: &Object, node: &str) -> Vec<Step> {
+    vec![
+        Step {
+            when: "can it wait?",
+            text: "wait: six minutes after its last pod the attach/detach controller asks for it itself"
+                .into(),
+            command: None,
+            safety: Safety::Safe,
+        },
+        Step {
+            when: "machine is gone?",
+            text: format!(
+                "DATA LOSS if the machine that was node {node} still runs and writes: only if it is certainly off or gone, \
+                 delete the attachment. Its attacher then detaches the disk"
+            ),
+            command: Some(format!(
+                "kubectl delete volumeattachment {} --wait=false",
+                attachment.name()
+            )),
             safety: Safety::Destructive,
         },
     ]

@@ -88,14 +88,10 @@ impl Before {
         });
     }
 
-    /// `what` is a question: `which claims are in it`.
+    /// `what` is a question: `which claims are in it`. Why it has no answer is told among what was not read.
     fn unknown(&mut self, what: &str, missing: &Missing) {
         if let Missing::Gap(_) = missing {
-            self.say(
-                Fate::Unknown,
-                format!("{what} is not known: {}", missing.in_words()),
-                [],
-            );
+            self.say(Fate::Unknown, format!("{what} is not known"), []);
         }
     }
 

@@ -140,7 +140,17 @@ fn round(seed: u64) {
     let noted = case.noted();
     let count = |what: &str| noted.iter().filter(|one| *one == what).count();
     let done = count("done") + count("done-answer-lost");
-    assert_eq!(done, after.len(), "the receipts are not true: {told}");
+    // Of several who take out the last finalizer at once the server tells each that it was the one: it deletes the object
+    // after the update, and ignores that it is gone already
+    // (`kubernetes/apiserver:pkg/registry/generic/registry/store.go` deleteWithoutFinalizers).
+    let most = match after.as_slice() {
+        [event] if event.value.is_none() => outs.len(),
+        all => all.len(),
+    };
+    assert!(
+        (after.len()..=most).contains(&done),
+        "the receipts are not true: {told}"
+    );
     assert_eq!(still && fate != Fate::LostBefore, after.len() == 1, "{told}");
     release_rest(&case);
 }

@@ -17,7 +17,7 @@ use super::Before;
 use crate::{
     diagnose::{
         model::{Fate, Safety},
-        view::View,
+        view::{Missing, View},
     },
     object::join_group,
     snapshot::facts::Object,
@@ -37,12 +37,14 @@ pub(super) fn look(is_ours: &dyn Fn(&str, &str) -> bool, before: &mut Before, vi
     ];
     // Asked together, so that they are read together.
     let lists = kinds.map(|(group, plural)| view.list(group, plural, ""));
+    let mut unread = Vec::new();
     for ((group, plural), list) in kinds.into_iter().zip(lists) {
         let type_name = join_group(plural, group);
         let objects = match list {
             Ok(objects) => objects,
-            Err(missing) => {
-                before.unknown(&format!("whether {type_name} point at what goes"), &missing);
+            Err(Missing::NotYet) => continue,
+            Err(Missing::Gap(_)) => {
+                unread.push(type_name);
                 continue;
             }
         };
@@ -69,6 +71,13 @@ pub(super) fn look(is_ours: &dyn Fn(&str, &str) -> bool, before: &mut Before, vi
                 format!("kubectl delete {type_name} {}", dead.join(" ")),
             );
         }
+    }
+    if !unread.is_empty() {
+        let says = format!(
+            "whether any of these call what goes is not known: {}",
+            unread.join(", ")
+        );
+        before.say(Fate::Unknown, says, []);
     }
 }
 

@@ -28,10 +28,7 @@ pub(super) fn look(object: &Object, before: &mut Before, view: &View<'_>) {
     let volume = match found {
         Some(Ok(Some(volume))) => volume,
         Some(Err(missing)) => {
-            return before.unknown(
-                "what becomes of the data, which its volume's reclaim policy decides,",
-                &missing,
-            );
+            return before.unknown("what becomes of the disk", &missing);
         }
         Some(Ok(None)) => {
             let says = format!("its volume {name} does not exist any more");

@@ -36,11 +36,11 @@ pub(super) fn look(namespace: &Object, before: &mut Before, view: &View<'_>) {
         Ok(claims) => data(claims, before, view),
         Err(missing) => before.unknown("which claims are in it, and what becomes of their data", &missing),
     }
-    match found {
+    match &found {
         Ok(found) => found.look(before, view),
         Err(missing) => before.unknown(
             "which controllers are in it, and what they hold elsewhere",
-            &missing,
+            missing,
         ),
     }
     backends::look(&|place, _| place == name, before, view);
@@ -50,6 +50,9 @@ pub(super) fn look(namespace: &Object, before: &mut Before, view: &View<'_>) {
             "DATA LOSS: delete the namespace last, and all that is still in it",
             format!("kubectl delete namespace {name}"),
         );
+        if let Ok(found) = found {
+            found.types_last(before, view);
+        }
     }
 }
 

@@ -185,3 +185,67 @@ fn meets<'a>(condition: &Value, value: impl Fn(&str) -> Option<&'a str>) -> Opti
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::super::sample::object;
+    use super::*;
+
+    /// On the node `a`, for a volume with these terms.
+    fn reached(terms: &Value) -> Option<bool> {
+        let labels = json!({"kubernetes.io/hostname": "a", "zone": "z"});
+        let node = object(
+            "",
+            "nodes",
+            "Node",
+            json!({"metadata": {"name": "a", "labels": labels}}),
+        );
+        let required = json!({"nodeSelectorTerms": terms});
+        let volume = object(
+            "",
+            "persistentvolumes",
+            "PersistentVolume",
+            json!({"metadata": {"name": "v"}, "spec": {"nodeAffinity": {"required": required}}}),
+        );
+        reaches(&node, &volume)
+    }
+
+    fn term(key: &str, operator: &str, values: &Value) -> Value {
+        json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]})
+    }
+
+    #[test]
+    fn a_node_is_reached_by_any_term_and_all_of_its_conditions() {
+        let host = "kubernetes.io/hostname";
+        assert_eq!(reached(&json!([term(host, "In", &json!(["a"]))])), Some(true));
+        assert_eq!(reached(&json!([term(host, "In", &json!(["b"]))])), Some(false));
+        assert_eq!(reached(&json!([term(host, "NotIn", &json!(["a"]))])), Some(false));
+        assert_eq!(reached(&json!([term("rack", "Exists", &json!([]))])), Some(false));
+        assert_eq!(
+            reached(&json!([term("rack", "DoesNotExist", &json!([]))])),
+            Some(true)
+        );
+        let either = json!([term(host, "In", &json!(["b"])), term("zone", "In", &json!(["z"]))]);
+        assert_eq!(reached(&either), Some(true));
+        let both = json!([{"matchExpressions": [
+            {"key": host, "operator": "In", "values": ["a"]}, {"key": "zone", "operator": "In", "values": ["y"]}]}]);
+        assert_eq!(reached(&both), Some(false));
+        let field = json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}]);
+        assert_eq!(reached(&field), Some(true));
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_told() {
+        assert_eq!(reached(&json!([])), None, "anywhere, as far as it says");
+        assert_eq!(
+            reached(&json!([{}])),
+            Some(false),
+            "a term without a condition meets nothing"
+        );
+        assert_eq!(reached(&json!([term("zone", "Gt", &json!(["1"]))])), None);
+        assert_eq!(reached(&json!([term("zone", "unheard-of", &json!([]))])), None);
+        assert_eq!(reached(&json!([{"matchExpressions": [5]}])), None);
+    }
+}

@@ -103,6 +103,16 @@ fn a_controller_that_goes_before_what_it_holds() {
     let story = told(cluster, &target, "");
     story.fates("released", "It runs");
     assert!(story.fated("stuck").is_empty(), "{story}");
+    let words = [
+        "scale",
+        "deployment",
+        "prod-entity-operator",
+        "--namespace=kafka",
+        "--replicas=0",
+    ];
+    cluster.kubectl(words).success();
+    let story = told(cluster, &target, "");
+    story.fates("stuck", "It was switched off");
     release(cluster, "kafkatopics.kafka.strimzi.io/elsewhere", ns.name());
     release(cluster, "kafkatopics.kafka.strimzi.io/payments", "kafka");
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::WORLD;
 use crate::explain::{
     taken_away::withstands_less,
-    told::{goes, told},
+    told::{goes, release, told},
 };
 
 fn node(name: &str) {
@@ -63,6 +63,13 @@ fn what_goes_with_a_node_and_what_only_it_can_reach() {
 
     story.follow(cluster, "drain leaving-node");
     assert!(ns.get(["pod", "cache"]).is_none() && ns.get(["pod", "neighbour"]).is_some());
+    let held = r#"{"metadata":{"finalizers":["karpenter.sh/termination"]}}"#;
+    cluster
+        .kubectl(["patch", target, "--type=merge", "--patch", held])
+        .success();
+    let held = told(cluster, target, "");
+    assert_eq!(held.verdict("karpenter.sh/termination"), "orphaned", "{held}");
+    release(cluster, target, "default");
     story.follow(cluster, "delete node leaving-node");
     goes(cluster, target, "");
 

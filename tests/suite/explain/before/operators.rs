@@ -10,7 +10,7 @@ use crate::{
         taken_away::{for_all_types, withstands_less},
         told::{SOON, goes, release, told},
     },
-    harness::wait,
+    harness::{Cluster, wait},
     stuck::custom_type,
 };
 
@@ -53,6 +53,21 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         );
     }
 
+    // Whose objects are converted by the same webhook.
+    custom_type(cluster, "cert-manager.io", "certificates", "Certificate");
+    let conversion = json!({"spec": {"conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
+        "clientConfig": {"service": {"namespace": "cert-manager", "name": "cert-manager-webhook"}}}}}});
+    let certificates = "crd/certificates.cert-manager.io";
+    cluster
+        .kubectl([
+            "patch",
+            certificates,
+            "--type=merge",
+            "--patch",
+            &conversion.to_string(),
+        ])
+        .success();
+
     let held = format!(
         "2 {CHALLENGES} with acme.cert-manager.io/finalizer. Nobody else was found who removes that: api-cert web-cert"
     );
@@ -64,12 +79,30 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
 
     let refuses = "until it is deleted too the server refuses (failurePolicy Fail): CREATE, UPDATE of certificates.cert-manager.io, issuers.cert-manager.io";
     let story = told(cluster, "deploy/cert-manager-webhook", "cert-manager");
-    story.fates("broken", refuses).never_says("of-another");
+    story
+        .fates("broken", refuses)
+        .fates(
+            "broken",
+            "CustomResourceDefinition certificates.cert-manager.io: nobody converts its objects any more",
+        )
+        .never_says("of-another");
     assert!(story.fated("stuck").is_empty(), "{story}");
 
     let story = told(cluster, "deploy/cert-manager", "other");
     assert!(story.fated("stuck").is_empty(), "{story}");
     story.never_says("api-cert").never_advises("challenges");
+
+    // Where another one runs that would do the same, nothing is left behind.
+    operator("standby", "cert-manager", &labels("cert-manager"));
+    let story = told(cluster, "deploy/cert-manager", "cert-manager");
+    story.fates(
+        "kept",
+        "Somebody else runs who may remove that: Deployment standby/cert-manager",
+    );
+    assert!(story.fated("stuck").is_empty(), "{story}");
+    cluster
+        .kubectl(["delete", "deployment", "cert-manager", "--namespace=standby"])
+        .success();
 
     let story = told(cluster, "ns/cert-manager", "");
     story
@@ -96,6 +129,9 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     story.follow(cluster, "delete validatingwebhookconfigurations");
     story.follow(cluster, "delete namespace cert-manager");
     goes(cluster, "ns/cert-manager", "");
+    story.follow(cluster, "delete crd");
+    goes(cluster, certificates, "");
+    goes(cluster, &format!("crd/{CHALLENGES}"), "");
     assert!(
         cluster
             .get(["validatingwebhookconfiguration", "cert-manager-webhook"])
@@ -106,7 +142,32 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
             .get(["validatingwebhookconfiguration", "of-another"])
             .is_some()
     );
-    assert!(ns.get([CHALLENGES]).is_none());
+}
+
+/// Without its backend an API service stops the deletion of every namespace, that of its own too.
+#[test]
+fn an_api_service_goes_before_its_namespace() {
+    let cluster = Cluster::start();
+    let ns = cluster.namespace("metrics");
+    let place = ns.name();
+    ns.apply("{apiVersion: v1, kind: Service, metadata: {name: metrics}, spec: {ports: [{port: 443}]}}");
+    cluster.apply(
+        &json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.metrics.example.test"},
+            "spec": {"group": "metrics.example.test", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
+                "insecureSkipTLSVerify": true, "service": {"namespace": place, "name": "metrics"}}})
+        .to_string(),
+    );
+    let target = format!("ns/{place}");
+    let story = told(&cluster, &target, "");
+    story
+        .fates("broken", "APIService v1.metrics.example.test: nobody serves it any more, and until it is deleted too no namespace")
+        .never_says("APIService v1.apps");
+    story.follow(
+        &cluster,
+        "delete apiservices.apiregistration.k8s.io v1.metrics.example.test",
+    );
+    story.follow(&cluster, "delete namespace");
+    goes(&cluster, &target, "");
 }
 
 /// One that no catalogue knows is known by what it may change.
