@@ -1,4 +1,4 @@
-//! RBAC from the account's side: of which custom types it may change the objects, and so may remove their finalizers.
+//! RBAC from the account's side: of which types it may change the objects, and so may remove their finalizers.
 //!
 //! Groups of accounts are left out: what all of them may is nobody's work. Rules as in [`super::rbac`].
 
@@ -18,7 +18,7 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 /// What some accounts may change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// Custom types that they are granted by name.
+    /// Types that they are granted by name.
     pub types: BTreeSet<Resource>,
     /// A role by which they may change everything.
     pub everything: Option<String>,
@@ -95,7 +95,7 @@ impl Reach {
                 continue;
             }
             let granted = |ty: &&ResourceType| {
-                is_custom(ty)
+                !is_noise(ty)
                     && groups.contains(&&*ty.group)
                     && (plurals.contains(&"*") || plurals.contains(&&*ty.plural))
             };
@@ -106,7 +106,8 @@ impl Reach {
     }
 }
 
-/// Finalizers of Kubernetes' own types are in the catalogue.
-fn is_custom(ty: &ResourceType) -> bool {
-    ty.group.contains('.') && !ty.group.ends_with(".k8s.io")
+/// What nearly every controller writes and none holds with a finalizer.
+fn is_noise(ty: &ResourceType) -> bool {
+    matches!(&*ty.group, "coordination.k8s.io" | "events.k8s.io")
+        || ty.group.is_empty() && matches!(&*ty.plural, "events" | "endpoints" | "configmaps" | "secrets")
 }

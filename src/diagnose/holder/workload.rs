@@ -137,6 +137,18 @@ pub fn may_be(entry: &Entry, object: &Object) -> bool {
         })
 }
 
+/// The container of this workload by which the entry's holder is known where its name is not fixed: a sidecar of any
+/// driver. Whose objects it serves, the workload does not tell.
+pub fn sidecar<'a>(entry: &'a Entry, object: &Object) -> Option<&'a str> {
+    let open = entry.holder.workloads.iter().filter(|one| !is_findable(one));
+    let containers = object.list("/spec/template/spec/containers");
+    open.filter_map(|one| one.container.as_deref()).find(|name| {
+        containers
+            .iter()
+            .any(|container| container.get("name").is_some_and(|other| other == name))
+    })
+}
+
 /// Whether it is the holder's and not something of the same name.
 fn fits(object: &Object, workload: &Workload, entry: &Entry) -> bool {
     let name = workload

@@ -28,11 +28,14 @@ const LOOKED_FOR: usize = 4;
 /// Objects of one type that have the same finalizer.
 pub(super) type Groups<'a> = BTreeMap<(String, Finalizer), Vec<&'a Object>>;
 
-pub(super) fn groups<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Groups<'a> {
+pub(super) fn groups<'a>(
+    objects: impl IntoIterator<Item = &'a Object>,
+    counts: fn(&Object, &Finalizer) -> bool,
+) -> Groups<'a> {
     let mut groups = Groups::new();
     for object in objects {
         for finalizer in object.finalizers() {
-            if finalizer.list == List::Metadata && !is_known(object, &finalizer) {
+            if finalizer.list == List::Metadata && counts(object, &finalizer) {
                 let key = (object.resource.name(), finalizer);
                 groups.entry(key).or_default().push(object);
             }
@@ -48,7 +51,9 @@ pub(super) fn assess<'a>(
     before: &mut Before,
     view: &View<'_>,
 ) {
-    let mut groups: Vec<_> = groups(objects).into_iter().collect();
+    let mut groups: Vec<_> = groups(objects, |object, finalizer| !is_known(object, finalizer))
+        .into_iter()
+        .collect();
     groups.sort_by_key(|(_, objects)| Reverse(objects.len()));
     let rest: Vec<_> = groups.iter().skip(LOOKED_FOR).flat_map(|(_, all)| all).collect();
     for ((type_name, finalizer), objects) in groups.iter().take(LOOKED_FOR) {

@@ -18,7 +18,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::{Entry, Filter, GroupKind, List},
-    object::{ObjectRef, ResourceType, join_group},
+    object::{Finalizer, ObjectRef, ResourceType, join_group},
     snapshot::facts::{By, Object, Resource},
 };
 
@@ -55,14 +55,13 @@ impl<'a> Workloads<'a> {
         })
     }
 
-    /// The entries of finalizers that one of these may remove.
-    fn entries(&self, view: &View<'_>) -> Vec<Entry> {
+    /// All entries that `is_one` picks for one of these.
+    fn entries(&self, view: &View<'_>, is_one: fn(&Entry, &Object) -> bool) -> Vec<Entry> {
         let entries = view.once("all entries of the catalogue", || {
             view.knowledge.catalog(&Filter::default())
         });
-        let ours = |entry: &&Entry| {
-            entry.list == List::Metadata && self.all.iter().any(|one| holder::may_be(entry, one))
-        };
+        let ours =
+            |entry: &&Entry| entry.list == List::Metadata && self.all.iter().any(|one| is_one(entry, one));
         entries.iter().filter(ours).cloned().collect()
     }
 
@@ -71,17 +70,18 @@ impl<'a> Workloads<'a> {
         if self.all.is_empty() {
             return;
         }
-        let entries = self.entries(view);
+        self.sidecars(before, view);
+        let entries = self.entries(view, holder::may_be);
         let (everywhere, placed): (Vec<_>, Vec<_>) = entries
             .into_iter()
             .partition(|entry| entry.kinds.iter().any(|kind| kind.group() == "*"));
         for entry in everywhere {
             let name = entry.name;
-            before.say(
-                Fate::Unknown,
-                format!("which objects have {name} is not known: it may stand on any type; see kubectl finalizers scan --finalizer '{name}'"),
-                [],
+            let says = format!(
+                "which objects have {name} is not known, as it may stand on any type: see kubectl finalizers scan --finalizer \
+                 '{name}'"
             );
+            before.say(Fate::Unknown, says, []);
         }
         let is_about = |ty: &&ResourceType| {
             let kind = GroupKind {
@@ -108,51 +108,40 @@ impl<'a> Workloads<'a> {
             .iter()
             .map(|ty| (ty.name(), view.search(&ty.group, &ty.plural, "", By::Held)))
             .collect();
-        let mut strays = BTreeSet::new();
         for (type_name, list) in lists {
             match list {
-                Ok(objects) => self.held(objects, &placed, before, view, &mut strays),
-                Err(missing) => {
-                    before.unknown(
-                        &format!("which {type_name} wait for it when they are deleted"),
-                        &missing,
-                    );
-                }
-            }
-        }
-        for type_name in &strays {
-            let all = if view
-                .types()
-                .iter()
-                .any(|ty| ty.name() == *type_name && ty.namespaced)
-            {
-                " --all-namespaces"
-            } else {
-                ""
-            };
-            before.then(
-                Safety::Destructive,
-                format!(
-                    "DATA LOSS: delete the {type_name}, with what they stand for, while their controller runs; this waits \
-                     until they are gone"
+                Ok(objects) => self.held(objects, &placed, before, view),
+                Err(missing) => before.unknown(
+                    &format!("which {type_name} wait for it when they are deleted"),
+                    &missing,
                 ),
-                format!("kubectl delete {type_name} --all{all}"),
-            );
+            }
         }
     }
 
-    fn held(
-        &self,
-        objects: &[Object],
-        entries: &[Entry],
-        before: &mut Before,
-        view: &View<'_>,
-        strays: &mut BTreeSet<String>,
-    ) {
+    /// Sidecars of a driver, whose volumes and snapshots wait for them.
+    fn sidecars(&self, before: &mut Before, view: &View<'_>) {
+        let entries = self.entries(view, |entry, one| holder::sidecar(entry, one).is_some());
+        let named: BTreeSet<_> = entries
+            .iter()
+            .flat_map(|entry| self.all.iter().filter_map(|one| holder::sidecar(entry, one)))
+            .collect();
+        if !named.is_empty() {
+            let named: Vec<_> = named.into_iter().collect();
+            let says = format!(
+                "which volumes, attachments and snapshots wait for {} is not known: those of its driver, whose name no field \
+                 of it tells",
+                named.join(", ")
+            );
+            before.say(Fate::Unknown, says, []);
+        }
+    }
+
+    fn held(&self, objects: &[Object], entries: &[Entry], before: &mut Before, view: &View<'_>) {
         let elsewhere = objects
             .iter()
             .filter(|object| self.home.as_deref() != Some(object.namespace()));
-        for ((type_name, finalizer), objects) in holders::groups(elsewhere) {
+        for ((type_name, finalizer), objects) in holders::groups(elsewhere, |_, _| true) {
             let Some(first) = objects.first() else { continue };
             let reference = first.reference();
             let entry = view
@@ -178,7 +167,7 @@ impl<'a> Workloads<'a> {
                     format!("{says}. Nobody else was found who removes that"),
                     references(objects.iter().copied()),
                 );
-                strays.insert(type_name);
+                first_of_all(first, &finalizer, before);
             } else if found {
                 before.say(
                     Fate::Kept,
@@ -211,7 +200,7 @@ impl<'a> Workloads<'a> {
 
     /// The types of its product, once nothing of them is left.
     pub(super) fn types_last(&self, before: &mut Before, view: &View<'_>) {
-        let entries = self.entries(view);
+        let entries = self.entries(view, holder::may_be);
         let groups: BTreeSet<_> = entries
             .iter()
             .flat_map(|entry| &entry.holder.api_groups)
@@ -219,7 +208,7 @@ impl<'a> Workloads<'a> {
         let types: Vec<_> = view
             .types()
             .iter()
-            .filter(|ty| groups.contains(&ty.group))
+            .filter(|ty| groups.contains(&ty.group) && is_custom(&ty.group))
             .map(|ty| join_group(&ty.plural, &ty.group))
             .collect();
         if !types.is_empty() {
@@ -232,7 +221,40 @@ impl<'a> Workloads<'a> {
     }
 }
 
-/// The custom types of which a controller may change the objects.
+/// What has to go while its controller runs. Of Kubernetes' own types others have objects too, which nobody means.
+fn first_of_all(object: &Object, finalizer: &Finalizer, before: &mut Before) {
+    let type_name = object.resource.name();
+    let all = if object.namespace().is_empty() {
+        ""
+    } else {
+        " --all-namespaces"
+    };
+    if is_custom(&object.resource.group) {
+        before.then(
+            Safety::Destructive,
+            format!(
+                "DATA LOSS: delete the {type_name}, with what they stand for, while their controller runs; this waits until \
+                 they are gone. To keep what they stand for, keep the controller"
+            ),
+            format!("kubectl delete {type_name} --all{all}"),
+        );
+    } else {
+        before.then(
+            Safety::Safe,
+            format!(
+                "see which {type_name} have {finalizer}, and delete them, or make them do without it, while their controller \
+                 runs"
+            ),
+            format!("kubectl finalizers scan {type_name} --all --finalizer '{finalizer}'"),
+        );
+    }
+}
+
+fn is_custom(group: &str) -> bool {
+    group.contains('.') && !group.ends_with(".k8s.io")
+}
+
+/// The types of which a controller may change the objects.
 fn granted(reach: Reach, before: &mut Before) -> BTreeSet<Resource> {
     if let Some(role) = reach.everything {
         let says = format!("which finalizers wait for it is not known: by {role} it may change every object");

@@ -38,7 +38,7 @@ fn a_class_that_claims_wait_for() {
         .fates("broken", "claims without a volume that name it: 1")
         .fates("kept", "volumes that were made from it: 1, of 8Gi in all")
         .never_says("made-slow");
-    withstands_less(cluster, "storageclass/fast", "", 14);
+    withstands_less(cluster, "storageclass/fast", "", 9);
 
     // Nothing waits for the other, and what was made from it stays.
     let story = told(cluster, "storageclass/slow", "");
@@ -83,7 +83,7 @@ fn a_driver_whose_mounts_depend_on_what_is_known_of_it() {
             "new mounts wait for an attachment that nobody makes, are not told which pod they are for",
         )
         .never_says("of-blocks");
-    withstands_less(cluster, target, "", 12);
+    withstands_less(cluster, target, "", 8);
 
     let story = told(cluster, "csidriver/blocks.example.test", "");
     story

@@ -37,7 +37,7 @@ fn a_type_goes_with_all_its_objects() {
         .never_says("It is gone")
         .is_careful();
     assert!(story.fated("stuck").is_empty(), "{story}");
-    withstands_less(cluster, target, "", 14);
+    withstands_less(cluster, target, "", 12);
 
     story.follow(cluster, "-backup.yaml");
     let backup = cluster.directory().join("boats.before.example.test-backup.yaml");

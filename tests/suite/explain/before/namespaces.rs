@@ -58,7 +58,7 @@ fn disks_go_by_their_policy_and_load_balancers_go() {
         .is_careful();
     assert!(story.fated("harmless").is_empty(), "{story}");
     assert!(!story.fated("destroyed").concat().contains(&kept), "{story}");
-    withstands_less(cluster, &target, "", for_all_types(cluster) + 20);
+    withstands_less(cluster, &target, "", for_all_types(cluster) + 10);
 
     // What is advised keeps the disks, and the namespace goes.
     story.follow(cluster, "persistentVolumeReclaimPolicy");
@@ -96,7 +96,7 @@ fn a_controller_that_goes_before_what_it_holds() {
         .fates("stuck", "which runs in kafka itself and goes first: payments")
         .fates("stuck", "1 kafkatopics.kafka.strimzi.io with strimzi.io/topic-operator. Nobody else was found who removes that: elsewhere")
         .is_careful();
-    withstands_less(cluster, "ns/kafka", "", for_all_types(cluster) + 40);
+    withstands_less(cluster, "ns/kafka", "", for_all_types(cluster) + 10);
 
     // The other namespace has only what somebody else lets go, who runs.
     let target = format!("ns/{}", ns.name());

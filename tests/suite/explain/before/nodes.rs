@@ -59,7 +59,7 @@ fn what_goes_with_a_node_and_what_only_it_can_reach() {
         .never_says("on-both")
         .never_says("neighbour")
         .is_careful();
-    withstands_less(cluster, target, "", 16);
+    withstands_less(cluster, target, "", 10);
 
     story.follow(cluster, "drain leaving-node");
     assert!(ns.get(["pod", "cache"]).is_none() && ns.get(["pod", "neighbour"]).is_some());

@@ -75,7 +75,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     story.fates("stuck", &held).is_careful();
     // Its webhook is another Deployment.
     assert!(story.fated("broken").is_empty(), "{story}");
-    withstands_less(cluster, "deploy/cert-manager", "cert-manager", 40);
+    withstands_less(cluster, "deploy/cert-manager", "cert-manager", 25);
 
     let refuses = "until it is deleted too the server refuses (failurePolicy Fail): CREATE, UPDATE of certificates.cert-manager.io, issuers.cert-manager.io";
     let story = told(cluster, "deploy/cert-manager-webhook", "cert-manager");
@@ -110,7 +110,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         .fates("broken", refuses)
         .never_says("of-another")
         .is_careful();
-    withstands_less(cluster, "ns/cert-manager", "", for_all_types(cluster) + 50);
+    withstands_less(cluster, "ns/cert-manager", "", for_all_types(cluster) + 20);
 
     // In the order that is advised nothing is left behind. The controller is ourselves.
     thread::scope(|scope| {
@@ -142,6 +142,51 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
             .get(["validatingwebhookconfiguration", "of-another"])
             .is_some()
     );
+}
+
+/// Of Kubernetes' own types only those objects are meant that wait for it; to delete all of a type is never advised.
+#[test]
+fn an_operator_that_holds_objects_of_kubernetes_own_types() {
+    let cluster = &*WORLD;
+    let labels = json!({"app.kubernetes.io/name": "aws-load-balancer-controller"});
+    operator("balancers", "aws-load-balancer-controller", &labels);
+    let ns = cluster.namespace("balanced");
+    ns.apply(
+        "{apiVersion: v1, kind: Service, metadata: {name: public, finalizers: [service.k8s.aws/resources]}, spec: {ports: [{port: 80}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: private}, spec: {ports: [{port: 80}]}}",
+    );
+    let story = told(cluster, "deploy/aws-load-balancer-controller", "balancers");
+    story
+        .fates(
+            "stuck",
+            "1 services with service.k8s.aws/resources. Nobody else was found who removes that: public",
+        )
+        .never_advises("delete services")
+        .never_says("private");
+    let listed = story.follow(cluster, "scan services --all --finalizer");
+    assert!(
+        listed.contains("service/public") && !listed.contains("private"),
+        "{listed}"
+    );
+    release(cluster, "service/public", ns.name());
+}
+
+/// The sidecars of a driver are called alike, whichever it is.
+#[test]
+fn a_driver_is_not_harmless_because_it_has_no_name() {
+    let cluster = &*WORLD;
+    let ns = cluster.namespace("driver");
+    ns.apply(
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: controller}, spec: {replicas: 0, selector: {matchLabels: {a: b}},
+          template: {metadata: {labels: {a: b}}, spec: {containers: [{name: csi-provisioner, image: i}, {name: driver, image: i}]}}}}",
+    );
+    let story = told(cluster, "deploy/controller", ns.name());
+    story.fates(
+        "unknown",
+        "which volumes, attachments and snapshots wait for csi-provisioner is not known",
+    );
+    assert!(story.fated("harmless").is_empty(), "{story}");
 }
 
 /// Without its backend an API service stops the deletion of every namespace, that of its own too.
@@ -193,7 +238,7 @@ fn an_operator_that_nobody_has_described() {
         "stuck",
         "1 ships.yard.example.test with yard.example.test/scrap. Nobody else was found who removes that: launched",
     );
-    withstands_less(cluster, "deploy/shipyard", "yard", 40);
+    withstands_less(cluster, "deploy/shipyard", "yard", 20);
 
     // Who may change everything may be anybody's controller: that is not known, and not harmless.
     operator("yard", "caretaker", &json!({"app": "caretaker"}));

@@ -41,7 +41,7 @@ fn a_claim_and_its_volume_in_the_right_order() {
         )
         .never_says("LEAKED")
         .is_careful();
-    withstands_less(cluster, &pv, "", 16);
+    withstands_less(cluster, &pv, "", 12);
     let story = told(cluster, "pvc/data", ns.name());
     story
         .fates("destroyed", "IS DESTROYED (reclaim policy Delete)")
