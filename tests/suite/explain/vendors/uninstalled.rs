@@ -146,7 +146,7 @@ fn a_mark_of_rancher_on_a_namespace() {
     let story = told(cluster, &target, "");
     assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
     story.never_advises("--raw").never_advises("replace").is_careful();
-    withstands_less(cluster, &target, "", for_all_types(cluster));
+    withstands_less(cluster, &target, "", 2 * for_all_types(cluster));
     release(cluster, &target, "");
     goes(cluster, &target, "");
 }
