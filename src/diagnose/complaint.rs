@@ -2,7 +2,8 @@
 //!
 //! Events expire after an hour or so: one that is there counts, none says nothing. Only what was said after the
 //! deletion is about it, and conditions that speak of it. Conditions of Kubernetes' own types are about what its own
-//! controllers do with them, and not about anybody's finalizer; neither is what a kubelet or a scheduler reports.
+//! controllers do with them, and not about anybody's finalizer; neither is what a kubelet or a
+//! scheduler reports, or whoever looks for a claim's volume.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -47,8 +48,8 @@ const OF_FAILURE: [&str; 14] = [
     "conflict",
 ];
 
-/// Who reports on the running of Pods.
-const OF_PODS: [&str; 2] = ["kubelet", "default-scheduler"];
+/// Who reports on the running of Pods, and on finding a volume for a claim, whatever else becomes of them.
+const OF_LIFE: [&str; 3] = ["kubelet", "default-scheduler", "persistentvolume-controller"];
 
 impl Complaint {
     /// As part of the evidence.
@@ -153,7 +154,7 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
         .map_or_else(String::new, |count| format!(" ({count} times)"));
     let by =
         |name: &&str| [event.text("/source/component"), event.text("/reportingComponent")].contains(name);
-    if time.is_none_or(|time| time < since) || OF_PODS.iter().any(by) {
+    if time.is_none_or(|time| time < since) || OF_LIFE.iter().any(by) {
         return None;
     }
     let from = match (event.text("/source/component"), event.text("/reportingComponent")) {

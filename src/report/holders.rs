@@ -128,6 +128,7 @@ struct Row {
     project: Option<String>,
     holder: Holder,
     nobody: bool,
+    of_each_driver: bool,
     objects: u64,
     terminating: u64,
     on: BTreeSet<String>,
@@ -159,7 +160,12 @@ impl ScanReport {
                     let (key, row) = row(finalizer, on, came_of_it.map(|one| &one.found), knowledge);
                     let row = rows.entry(key.clone()).or_insert(row);
                     match came_of_it {
-                        Some(one) => row.holder.join(&one.found.holder),
+                        Some(one) => {
+                            row.holder.join(&one.found.holder);
+                            if one.found.of_others_too {
+                                row.holder.unsee(&only(one.found.driver.as_deref()));
+                            }
+                        }
                         None => row.holder.unsee(not_sought(sought.is_some())),
                     }
                     let held = row
@@ -204,6 +210,14 @@ impl ScanReport {
     }
 }
 
+/// One object stands for all, and only its own driver was looked at.
+fn only(driver: Option<&str>) -> String {
+    let driver = driver.map_or_else(String::new, |driver| {
+        format!(", and only that of {driver} was looked for")
+    });
+    format!("each CSI driver has its own{driver}")
+}
+
 fn not_sought(could_be: bool) -> &'static str {
     if could_be {
         "it was not looked for, to spare the server, or because this was stopped"
@@ -220,7 +234,10 @@ fn row(finalizer: &Finalizer, on: &OnType, found: Option<&Found>, knowledge: &Kn
     };
     let entry = knowledge.lookup(&finalizer.name, finalizer.list, Some(kind));
     let (key, name) = if let Some(entry) = &entry {
-        let driver = found.and_then(|found| found.driver.as_deref());
+        let driver = found.and_then(|found| match &found.driver {
+            _ if found.of_others_too => Some("each CSI driver"),
+            driver => driver.as_deref(),
+        });
         let holder = &entry.holder;
         let key = format!(
             "{} {driver:?} {:?} {:?} {:?}",
@@ -235,6 +252,7 @@ fn row(finalizer: &Finalizer, on: &OnType, found: Option<&Found>, knowledge: &Kn
     };
     let row = Row {
         name,
+        of_each_driver: found.is_some_and(|found| found.of_others_too),
         nobody: entry
             .as_ref()
             .is_some_and(|entry| entry.holder.runs == Runs::Nobody),
@@ -287,7 +305,7 @@ impl From<Row> for HolderReport {
             state: holder.state().into(),
             likely: deciding(holder)
                 .first()
-                .is_some_and(|sign| sign.strength > Strength::Strong),
+                .is_some_and(|sign| sign.strength > Strength::Strong || row.of_each_driver),
             says: if row.nobody {
                 format!("no released program removes it any more; {says}")
             } else {

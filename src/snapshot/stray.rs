@@ -56,6 +56,25 @@ impl Strays {
         }
     }
 
+    /// How many there are of a type.
+    pub(super) fn count_of(&self, namespace: &str, type_name: &str) -> u64 {
+        let types = self.0.get(namespace);
+        types
+            .and_then(|types| types.get(type_name))
+            .map_or(0, |stray| stray.objects)
+    }
+
+    /// Adds others without names.
+    pub(super) fn add(&mut self, namespace: &str, type_name: &str, more: u64) {
+        if let Some(stray) = self
+            .0
+            .get_mut(namespace)
+            .and_then(|types| types.get_mut(type_name))
+        {
+            stray.objects += more;
+        }
+    }
+
     pub(super) fn absorb(&mut self, other: Strays) {
         for (namespace, types) in other.0 {
             let known = self.0.entry(namespace).or_default();

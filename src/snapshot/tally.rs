@@ -128,6 +128,29 @@ impl Tally {
         }
     }
 
+    /// Counts objects that carry nothing and of which not even the names are known, all at once.
+    pub fn note_bare(&mut self, ty: &ResourceType, namespace: &str, count: u64, keep: &Keep) {
+        let Some(more) = count.checked_sub(1) else { return };
+        let item = Item {
+            namespace: namespace.into(),
+            ..Item::default()
+        };
+        let (name, before) = (ty.name(), self.strays.count_of(namespace, &ty.name()));
+        self.note(ty, item, keep);
+        self.objects += more;
+        if let Some(left) = self
+            .left
+            .get_mut(namespace)
+            .and_then(|types| types.get_mut(&name))
+        {
+            *left += more;
+        }
+        // Only if the first of them counted do the others.
+        if self.strays.count_of(namespace, &name) > before {
+            self.strays.add(namespace, &name, more);
+        }
+    }
+
     /// Adds what another tally counted.
     pub fn absorb(&mut self, other: Tally) {
         self.objects += other.objects;
@@ -295,6 +318,44 @@ mod tests {
         assert_eq!((stray.objects, stray.terminating), (6, 1));
         let first: Vec<_> = stray.first.iter().map(|object| object.name.as_str()).collect();
         assert_eq!(first, ["p0", "p1", "p2"]);
+    }
+
+    #[test]
+    fn many_at_once_are_as_many_one_by_one() {
+        let events = ResourceType {
+            plural: "events".into(),
+            ..pods()
+        };
+        for filter in ["", "a/*"] {
+            let keep = Keep {
+                leaving: Some(BTreeSet::from(["goes".into()])),
+                existing: Some(HashSet::from(["here".into(), "goes".into()])),
+                filter: Filter {
+                    finalizers: filter
+                        .split_terminator(',')
+                        .map(crate::snapshot::glob::Glob::new)
+                        .collect(),
+                    ..Filter::default()
+                },
+                ..keep()
+            };
+            let (mut at_once, mut one_by_one) = (Tally::default(), Tally::default());
+            for ty in [pods(), events.clone()] {
+                for (namespace, count) in [("goes", 3), ("here", 2), ("gone", 4), ("", 1), ("goes", 0)] {
+                    at_once.note_bare(&ty, namespace, count, &keep);
+                    for _ in 0..count {
+                        let item = Item {
+                            namespace: namespace.into(),
+                            ..Item::default()
+                        };
+                        one_by_one.note(&ty, item, &keep);
+                    }
+                }
+            }
+            assert_eq!(at_once.objects, one_by_one.objects);
+            assert_eq!(at_once.left, one_by_one.left);
+            assert_eq!(at_once.strays, one_by_one.strays);
+        }
     }
 
     #[test]

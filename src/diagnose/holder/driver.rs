@@ -12,17 +12,23 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The driver, if the entry describes a holder of which each driver has its own. The finalizer's own name has it only
-/// with other characters.
-pub(super) fn of(object: &Object, finalizer: &Finalizer, entry: &Entry) -> Option<String> {
+/// Whether the entry describes a holder of which each driver has its own.
+pub(super) fn is_of_each(entry: &Entry) -> bool {
     let leases = entry.holder.leases.iter().map(|lease| Some(&lease.name));
     let workloads = entry
         .holder
         .workloads
         .iter()
         .map(|workload| workload.name.as_ref());
-    let is_of_driver = |name: Option<&String>| name.is_some_and(|name| name.contains("{driver}"));
-    if !leases.chain(workloads).any(is_of_driver) {
+    leases
+        .chain(workloads)
+        .flatten()
+        .any(|name| name.contains("{driver}"))
+}
+
+/// The driver whose holder it is. The finalizer's own name has it only with other characters.
+pub(super) fn of(object: &Object, finalizer: &Finalizer, entry: &Entry) -> Option<String> {
+    if !is_of_each(entry) {
         return None;
     }
     ["/spec/csi/driver", "/spec/attacher", "/spec/driver"]

@@ -10,6 +10,8 @@ pub struct Found {
     pub entry: Option<Entry>,
     /// The CSI driver whose holder it is, where each driver has its own.
     pub driver: Option<String>,
+    /// Whether other objects with the same finalizer may be of other drivers: its own name does not say which.
+    pub of_others_too: bool,
     /// What was seen.
     pub holder: Holder,
 }
@@ -24,11 +26,14 @@ pub fn find(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Found {
         Some(entry) => Found {
             holder: described(object, finalizer, &entry, view),
             driver: driver::of(object, finalizer, &entry),
+            of_others_too: driver::is_of_each(&entry)
+                && entry.matched(&finalizer.name).is_none_or(str::is_empty),
             entry: Some(entry),
         },
         None => Found {
             entry: None,
             driver: None,
+            of_others_too: false,
             holder: undescribed(object, finalizer, view),
         },
     }

@@ -156,8 +156,11 @@ fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, cert
             format!("does not exist; {field} names it, and its controller complains of that")
         },
     ));
-    let place = view.object("", "namespaces", "", namespace);
-    let closed = matches!(place, Ok(Some(place)) if place.deletion().is_some());
+    let closed = !namespace.is_empty()
+        && matches!(
+            view.object("", "namespaces", "", namespace),
+            Ok(Some(place)) if place.deletion().is_some()
+        );
     let text = if closed {
         format!(
             "the namespace is being deleted, so {} {name} cannot be made again in it (unable to create new content in \

@@ -13,6 +13,9 @@ use super::{Counted, FORMAT, Head, Saved, VERSION, record::Record};
 /// Longer than any answer that an API server gives, so that a file that is no snapshot does not fill the memory.
 const LONGEST_LINE: u64 = 512 << 20;
 
+/// More objects of one type than any cluster holds. Counts are added up.
+const MOST_OBJECTS: u64 = 1 << 40;
+
 /// Why a file cannot be used as a snapshot.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -95,9 +98,31 @@ fn lines(reader: &mut dyn BufRead) -> Result<Saved, Fault> {
         if let Record::End { records } = record {
             return end(saved, records, &mut lines);
         }
+        if !may_be(&record) {
+            return Err(Fault::Broken(format!(
+                "line {}: it counts more objects than there can be",
+                lines.number
+            )));
+        }
         saved.take(record);
     }
     Err(Fault::Broken(cut_short(lines.number)))
+}
+
+/// Whether the counts of a type are such as a cluster can have.
+fn may_be(record: &Record<'_>) -> bool {
+    let Record::Read {
+        objects,
+        in_namespaces,
+        ..
+    } = record
+    else {
+        return true;
+    };
+    let inside = in_namespaces
+        .values()
+        .fold(0, |sum: u64, more| sum.saturating_add(*more));
+    inside.max(*objects) <= MOST_OBJECTS
 }
 
 fn end(saved: Saved, records: u64, lines: &mut Lines<'_>) -> Result<Saved, Fault> {

@@ -233,13 +233,7 @@ fn note(counted: &Counted, kept: &[&Seen], namespace: Option<&str>, keep: &Keep,
         .map(|(name, count)| (&**name, *count))
         .chain((namespace.is_none() || !ty.namespaced && !ty.is("", "namespaces")).then_some(("", outside)));
     for (namespace, count) in bare {
-        for _ in 0..count {
-            let item = Item {
-                namespace: namespace.into(),
-                ..Item::default()
-            };
-            tally.note(ty, item, keep);
-        }
+        tally.note_bare(ty, namespace, count, keep);
     }
 }
 

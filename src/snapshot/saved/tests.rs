@@ -10,8 +10,9 @@ use super::*;
 use crate::{
     object::{Deletion, Finalizer, List, ObjectRef},
     snapshot::{
-        Stray, What,
+        Filter, Stray, What,
         facts::{Content, Object, Resource},
+        load::Wanted,
         suspects::{Passed, Unread, Unreclaimed},
     },
 };
@@ -306,6 +307,35 @@ fn a_file_that_was_changed_says_where() {
     let mut bytes = packed(&example());
     bytes[tail] ^= 1;
     assert!(broken(&bytes).starts_with("damaged"), "{}", broken(&bytes));
+}
+
+/// Whoever edits a count must neither keep the reader busy for ever nor make it add up to too much.
+#[test]
+fn counts_that_were_edited_are_believed_only_as_far_as_they_can_be() {
+    let text = unpacked(&packed(&example()));
+    let edited = |objects: &str| {
+        let at = text.find("\"objects\":").expect("a count") + "\"objects\":".len();
+        let end = at + text[at..].find([',', '}']).expect("its end");
+        format!("{}{objects}{}", &text[..at], &text[end..])
+    };
+    for impossible in ["18446744073709551615", "2000000000000"] {
+        let said = broken(edited(impossible).as_bytes());
+        assert!(
+            said.contains("it counts more objects than there can be"),
+            "{said}"
+        );
+    }
+    let saved = read(edited("1000000000000").as_bytes()).expect("as many as that may be");
+    let snapshot = saved.snapshot(&Wanted {
+        namespace: None,
+        types: &[],
+        exclude: &[],
+        all: true,
+        by_holder: true,
+        filter: &Filter::default(),
+        now: at("2026-01-01T00:00:00Z"),
+    });
+    assert!(snapshot.expect("a scan").tally.objects >= 1_000_000_000_000);
 }
 
 #[test]

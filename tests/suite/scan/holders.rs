@@ -428,6 +428,53 @@ fn what_is_asked_does_not_grow_with_the_objects() {
     assert_eq!(asked_of_few, asked_of_many);
 }
 
+/// Each driver has a sidecar of its own: what is seen of one is not said of all.
+#[test]
+fn the_sidecar_of_one_driver_does_not_speak_for_the_others() {
+    let volume = |name: &str, driver: &str| {
+        world().apply(
+            &value!({"apiVersion": "v1", "kind": "PersistentVolume",
+                "metadata": {"name": name, "finalizers": ["external-provisioner.volume.kubernetes.io/finalizer"]},
+                "spec": {"capacity": {"storage": "1Mi"}, "accessModes": ["ReadWriteOnce"],
+                    "csi": {"driver": driver, "volumeHandle": name}}})
+            .to_string(),
+        );
+    };
+    let look = || {
+        let words = [
+            "scan",
+            "pv",
+            "--by",
+            "holder",
+            "--finalizer",
+            "external-provisioner*",
+            "-o",
+            "json",
+        ];
+        json(world().plugin(words))
+    };
+    volume("holders-a", "a.holders.example");
+    volume("holders-b", "b.holders.example");
+    let report = look();
+    let [row] = report["holders"].as_array().unwrap().as_slice() else {
+        panic!("{report:#}")
+    };
+    assert_eq!(text(row, "name"), "csi-provisioner of each CSI driver");
+    assert_eq!(text(row, "state"), "unknown", "{row:#}");
+    assert!(
+        text(row, "says").contains("only that of a.holders.example was looked for"),
+        "{row:#}"
+    );
+    lease("default", "a-holders-example", "a", 1);
+    let report = look();
+    let row = &report["holders"][0];
+    assert_eq!(
+        (text(row, "state"), &row["likely"]),
+        ("running", &value!(true)),
+        "{row:#}"
+    );
+}
+
 #[test]
 fn words_that_do_not_go_together() {
     for words in [&["-o", "name"][..], &["--all"]] {
