@@ -284,6 +284,13 @@ impl Cluster {
         etcdctl.run(all, None)
     }
 
+    /// The beginning of a shell's command line that calls etcdctl against this cluster's etcd.
+    pub fn etcdctl_line(&self) -> String {
+        let mut words = vec![binaries::program("etcdctl").display().to_string()];
+        words.extend(self.etcdctl_flags());
+        words.join(" ")
+    }
+
     /// Where etcd is, and how to be let in.
     pub(super) fn etcdctl_flags(&self) -> Vec<String> {
         let file = |name: &str| self.authority.file(name).display().to_string();

@@ -57,9 +57,24 @@ impl<'a> CsiSetup<'a> {
         self
     }
 
-    /// One of the sidecars, such as `csi-attacher`, has no more rights than this user.
+    /// One of the sidecars, such as `csi-attacher`, or the snapshot-controller has no more rights than this user.
     pub fn with_rights_of(mut self, sidecar: &'static str, user: &User) -> Self {
         self.users.push((sidecar, user.kubeconfig().to_owned()));
+        self
+    }
+
+    /// One of them acts as this `ServiceAccount`, and has its rights.
+    pub fn acting_as(mut self, sidecar: &'static str, namespace: &str, account: &str) -> Self {
+        let config =
+            fs::read_to_string(self.cluster.kubeconfig()).expect("the administrator has a kubeconfig");
+        let user = format!("user: {{as: \"system:serviceaccount:{namespace}:{account}\", client-certificate");
+        let file = self
+            .cluster
+            .directory()
+            .join(format!("{sidecar}.account.kubeconfig"));
+        fs::write(&file, config.replacen("user: {client-certificate", &user, 1))
+            .expect("the cluster's directory is writable");
+        self.users.push((sidecar, file));
         self
     }
 
@@ -102,12 +117,14 @@ impl<'a> CsiSetup<'a> {
             "--leader-election".to_owned(),
             "--leader-election-namespace=kube-system".to_owned(),
         ];
-        let sidecar = |program: &str| {
+        let config = |program: &str| {
             let of_its_own = users.iter().find(|(name, _)| *name == program);
-            let kubeconfig = of_its_own.map_or(kubeconfig.clone(), |(_, file)| {
+            of_its_own.map_or(kubeconfig.clone(), |(_, file)| {
                 format!("--kubeconfig={}", file.display())
-            });
-            let mut arguments = vec![kubeconfig, format!("--csi-address={}", socket.display())];
+            })
+        };
+        let sidecar = |program: &str| {
+            let mut arguments = vec![config(program), format!("--csi-address={}", socket.display())];
             arguments.push("--retry-interval-start=200ms".to_owned());
             arguments.push("--retry-interval-max=2s".to_owned());
             arguments.push("--timeout=3s".to_owned());
@@ -120,6 +137,7 @@ impl<'a> CsiSetup<'a> {
             attacher: attach.then(|| sidecar("csi-attacher")),
             snapshotter: snapshots.then(|| sidecar("csi-snapshotter")),
             snapshot_controller: snapshots.then(|| {
+                let kubeconfig = config("snapshot-controller");
                 component(
                     "snapshot-controller",
                     [std::slice::from_ref(&kubeconfig), &elected[..]].concat(),

@@ -88,11 +88,14 @@ fn elsewhere(runs: Runs) -> Option<&'static str> {
 
 /// What runs as a workload of this cluster acts as its account, whose rights can be computed.
 fn rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
-    let running: Vec<_> = holder
+    let mut running: Vec<_> = holder
         .with(Tells::Alive)
         .filter(|sign| sign.trace == Trace::Workload)
         .filter_map(|sign| sign.object.clone())
         .collect();
+    // The entry may have found one in several ways.
+    running.sort_unstable();
+    running.dedup();
     let [only] = running.as_slice() else {
         return;
     };

@@ -8,14 +8,15 @@
 //! verdict stays, and the Lease stands beside it with its age. **Advises** to bring it back first, and not to take
 //! finalizers out one by one.
 
-use super::store;
+use super::{place_of, store};
 use crate::{
     diagnose::{
         holder::{self, Life},
         model::{Blocker, Finding, Safety, Step, Verdict},
         view::{Missing, View},
     },
-    object::Age,
+    knowledge::Entry,
+    object::{Age, List},
     snapshot::facts::Object,
 };
 
@@ -29,22 +30,58 @@ pub(super) fn mention(object: &Object, findings: &mut [Finding], view: &View<'_>
     }
     let reference = object.reference();
     for finding in findings {
-        let waits_for_it = match &finding.wait.finalizer {
-            Some(finalizer) => view
-                .knowledge
-                .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
-                .is_some_and(|entry| {
-                    entry
-                        .holder
-                        .leases
-                        .iter()
-                        .any(|lease| lease.name == NAME && lease.namespace.as_deref() == Some(NAMESPACE))
-                }),
-            None => false,
+        let Some(finalizer) = &finding.wait.finalizer else {
+            continue;
         };
-        if waits_for_it && finding.wait.verdict != Verdict::InUse {
+        let entry = view
+            .knowledge
+            .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+        let Some(entry) = entry.filter(|entry| is_its_own(entry)) else {
+            continue;
+        };
+        if finding.wait.verdict != Verdict::InUse {
             blame(finding, view);
         }
+        let by_patch = finding
+            .wait
+            .finalizer
+            .as_ref()
+            .is_some_and(|it| it.list == List::Metadata);
+        if let (Verdict::Stalled, true, Some(account)) = (
+            finding.wait.verdict,
+            by_patch,
+            entry.holder.service_accounts.first(),
+        ) && matches!(stale(view), Ok(None))
+        {
+            finding.steps.push(one_of_them(object, account));
+        }
+    }
+}
+
+/// Whether it is one of its controllers that removes what this entry is about.
+fn is_its_own(entry: &Entry) -> bool {
+    entry
+        .holder
+        .leases
+        .iter()
+        .any(|lease| lease.name == NAME && lease.namespace.as_deref() == Some(NAMESPACE))
+}
+
+/// The Lease is that of the whole process, and says nothing of one controller.
+fn one_of_them(object: &Object, account: &str) -> Step {
+    Step {
+        when: super::STILL_THERE,
+        text: format!(
+            "the Lease is that of the whole process. This one controller may be switched off (--controllers of \
+             kube-controller-manager), or may not change the object: with --use-service-account-credentials it acts as \
+             {account}, and this must say yes"
+        ),
+        command: Some(format!(
+            "kubectl auth can-i update {}{} --as=system:serviceaccount:{NAMESPACE}:{account}",
+            object.resource.name(),
+            place_of(object)
+        )),
+        safety: Safety::Safe,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     diagnose::{
         complaint::complaints,
-        holder::{Holder, Sign, State, Tells, Trace, paused},
+        holder::{self, Holder, Sign, State, Tells, Trace, paused},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -50,6 +50,29 @@ pub(super) fn finding(
         }
     }
     finding
+}
+
+/// Names the holder of a finalizer with a rule of its own as what is in the way, if it was switched off, cannot run, or may
+/// not do its work. The verdict stays the rule's: who sees less of the holder hears the same.
+pub(super) fn blame(finding: &mut Finding, object: &Object, view: &View<'_>) {
+    let Some(finalizer) = finding.wait.finalizer.clone() else {
+        return;
+    };
+    let reference = object.reference();
+    let entry = view
+        .knowledge
+        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+    let Some(entry) = entry else { return };
+    let found = holder::described(object, &finalizer, &entry, view);
+    finding.evidence.extend(found.signs.iter().map(Sign::evidence));
+    let tells = match found.state() {
+        State::Off => Tells::Off,
+        State::Failing => Tells::Failing,
+        _ => return,
+    };
+    // Nobody looks, however often it is touched, or cannot act on what it sees.
+    finding.steps.retain(|step| !super::is_nudge(step));
+    in_the_way(finding, &found, tells);
 }
 
 /// How it stands with the holder, in sentences of their own: each sign is one.

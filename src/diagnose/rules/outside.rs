@@ -4,7 +4,9 @@
 //! deletes a bucket's object may lose the bucket, or pay for it for ever. Sources:
 //! `crossplane/crossplane-runtime:pkg/reconciler/managed/policies.go` (`deletionPolicy`, `managementPolicies`),
 //! `aws-controllers-k8s/runtime:apis/core/v1alpha1/annotations.go`, the reference of Config Connector
-//! (`cnrm.cloud.google.com/deletion-policy`), `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a
+//! (`cnrm.cloud.google.com/deletion-policy`),
+//! `openshift/hive:apis/hive/v1/clusterdeployment_types.go`, `open-cluster-management-io/api:work/v1/types.go`,
+//! `flux-iac/tofu-controller:api/v1alpha2/terraform_types.go`, `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a
 //! load balancer: `kubernetes/cloud-provider:controllers/service/controller.go`. **Wants** nothing.
 //! **Concludes** nothing about the finalizers. **Advises** nothing; it says what happens when the object goes.
 
@@ -38,6 +40,36 @@ const ANNOTATIONS: &[Keeps] = &[
         group: "azure.com",
         annotation: "serviceoperator.azure.com/reconcile-policy",
         values: &["detach-on-delete", "skip"],
+    },
+];
+
+/// A field of the spec that says it.
+struct Says {
+    group: &'static str,
+    plural: &'static str,
+    field: &'static str,
+    /// The value with which it is kept; with any other, and without one, it is deleted.
+    keeps: &'static str,
+}
+
+const FIELDS: &[Says] = &[
+    Says {
+        group: "hive.openshift.io",
+        plural: "clusterdeployments",
+        field: "spec.preserveOnDelete",
+        keeps: "true",
+    },
+    Says {
+        group: "work.open-cluster-management.io",
+        plural: "manifestworks",
+        field: "spec.deleteOption.propagationPolicy",
+        keeps: "Orphan",
+    },
+    Says {
+        group: "infra.contrib.fluxcd.io",
+        plural: "terraforms",
+        field: "spec.destroyResourcesOnDeletion",
+        keeps: "false",
     },
 ];
 
@@ -110,6 +142,17 @@ fn fate(object: &Object) -> Option<(bool, String)> {
                 format!("{} is {value}", rule.annotation),
             )),
         };
+    }
+    if let Some(says) = FIELDS.iter().find(|says| object.is(says.group, says.plural)) {
+        let value = object
+            .value
+            .pointer(&format!("/{}", says.field.replace('.', "/")));
+        let value = value.map_or("not set".to_owned(), |value| {
+            value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+        });
+        // What is to be destroyed only on request is kept without one.
+        let kept = value == says.keeps || says.keeps == "false" && value != "true";
+        return Some((kept, format!("{} is {value}", says.field)));
     }
     // Only a managed resource of Crossplane has both.
     object.value.pointer("/spec/forProvider")?;
@@ -189,6 +232,33 @@ mod tests {
             Some(false)
         );
         assert_eq!(managed(json!({})), None);
+        let field = |group: &str, plural: &str, spec: Value| {
+            fate(&object(
+                group,
+                plural,
+                "Thing",
+                json!({"metadata": {}, "spec": spec}),
+            ))
+            .map(|(kept, _)| kept)
+        };
+        let hive = |spec: Value| field("hive.openshift.io", "clusterdeployments", spec);
+        assert_eq!(hive(json!({})), Some(false));
+        assert_eq!(hive(json!({"preserveOnDelete": true})), Some(true));
+        let terraform = |spec: Value| field("infra.contrib.fluxcd.io", "terraforms", spec);
+        assert_eq!(terraform(json!({})), Some(true));
+        assert_eq!(
+            terraform(json!({"destroyResourcesOnDeletion": true})),
+            Some(false)
+        );
+        let work = |spec: Value| field("work.open-cluster-management.io", "manifestworks", spec);
+        assert_eq!(
+            work(json!({"deleteOption": {"propagationPolicy": "Orphan"}})),
+            Some(true)
+        );
+        assert_eq!(
+            work(json!({"deleteOption": {"propagationPolicy": "Foreground"}})),
+            Some(false)
+        );
         let annotated = |group: &str, name: &str, value: &str| {
             kept(group, json!({"metadata": {"annotations": {name: value}}}))
         };

@@ -64,7 +64,11 @@ pub(super) fn look(object: &Object, findings: &mut [Finding], view: &View<'_>) {
 
 /// Somebody tries, and may not.
 fn refused(object: &Object, findings: &mut [Finding], view: &View<'_>) {
-    let Some(first) = findings.first_mut() else {
+    // Of Kubernetes' own finalizers nobody says such a thing.
+    let Some(first) = findings
+        .iter_mut()
+        .find(|finding| super::is_held(object, finding))
+    else {
         return;
     };
     let said = complaints(object, view);

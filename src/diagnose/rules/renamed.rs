@@ -34,7 +34,7 @@ pub(super) fn look(
     let Some(now) = newer(finalizer, entry) else {
         return;
     };
-    finding.say(format!(". It is an older name of {now}"));
+    finding.say(format!(". {} is an older name of {now}", finalizer.name));
     if object.finalizers().iter().any(|other| other.name == now) {
         finding.say(". That is on this object too, and goes first");
         return;

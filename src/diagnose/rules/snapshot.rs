@@ -5,9 +5,11 @@
 //! the snapshot until that is gone; with Retain, or without a content that points back, it lets go
 //! (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`
 //! checkandRemoveSnapshotFinalizersAndCheckandDeleteContent). **Wants** the content ([`super::snapshot_content`]), claims
-//! of the namespace and the group. **Concludes** `waiting` with what is in the way, and its steps.
+//! of the namespace and the group; where nothing is in the way, the snapshot-controller itself. **Concludes** `waiting` with
+//! what is in the way, and its steps; `stalled` with the controller that was switched off, may not change the snapshot, or does
+//! not renew its Lease.
 
-use super::{holder::Holder, snapshot_content::fate, sources, storage::unknown};
+use super::{held, holder::Holder, snapshot_content::fate, sources, storage::unknown};
 use crate::{
     diagnose::{
         model::{Finding, Outlook, Verdict},
@@ -31,10 +33,10 @@ pub(super) fn as_source(snapshot: &Object, finalizer: &Finalizer, view: &View<'_
         super::nothing_blocks(snapshot, view),
         says,
     );
-    if !restores(&mut finding, snapshot, view) && finding.wait.verdict == Verdict::Stalled {
-        finding.steps.push(super::nudge(snapshot));
-    }
     holder.testify(&mut finding);
+    if !restores(&mut finding, snapshot, view) {
+        late(&mut finding, snapshot, &holder, view);
+    }
     finding
 }
 
@@ -82,6 +84,16 @@ fn restores(finding: &mut Finding, snapshot: &Object, view: &View<'_>) -> bool {
     true
 }
 
+/// Nothing is in the way, and the snapshot-controller has not acted: it is switched off, cannot act, or does not run.
+fn late(finding: &mut Finding, snapshot: &Object, holder: &Holder, view: &View<'_>) {
+    if finding.wait.verdict != Verdict::Stalled {
+        return;
+    }
+    finding.steps.push(super::nudge(snapshot));
+    held::blame(finding, snapshot, view);
+    holder.or_late(finding, snapshot);
+}
+
 /// A snapshot that is bound to a content.
 pub(super) fn bound(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Holder::of(snapshot, finalizer, None, view);
@@ -109,9 +121,7 @@ pub(super) fn bound(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -
     ));
     let Some(content) = content else {
         finding.say(format!("; no content {name} points back to it"));
-        if finding.wait.verdict == Verdict::Stalled {
-            finding.steps.push(super::nudge(snapshot));
-        }
+        late(&mut finding, snapshot, &holder, view);
         return finding;
     };
     finding.outlook.push(Outlook {
@@ -126,10 +136,11 @@ pub(super) fn bound(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -
         return finding;
     }
     if content.text("/spec/deletionPolicy") != "Delete" {
-        if finding.wait.verdict == Verdict::Stalled {
-            finding.steps.push(super::nudge(snapshot));
-        }
+        late(&mut finding, snapshot, &holder, view);
         return finding;
+    }
+    if content.deletion().is_none() {
+        late(&mut finding, snapshot, &holder, view);
     }
     finding.wait.verdict = Verdict::Waiting;
     let says = if content.deletion().is_some() {

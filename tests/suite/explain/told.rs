@@ -251,10 +251,19 @@ fn confirmed(cluster: &Cluster, command: &str) -> String {
         Some("none" | "metadata") | None => String::new(),
         Some(other) => format!(" --accept {}", other.replace(' ', "-")),
     };
-    let plan = plan(&accept);
-    assert_eq!(plan["refused"], Value::Array(Vec::new()), "{command}: {plan:#}");
-    let digest = plan["digest"].as_str().unwrap_or_else(|| panic!("{plan:#}"));
-    shell(cluster, &format!("{command}{accept} --confirm {digest}"))
+    // An object that its controller writes to all the time has another digest each time.
+    for _ in 0..5 {
+        let plan = plan(&accept);
+        assert_eq!(plan["refused"], Value::Array(Vec::new()), "{command}: {plan:#}");
+        let digest = plan["digest"].as_str().unwrap_or_else(|| panic!("{plan:#}"));
+        let output = run(cluster, &format!("{command}{accept} --confirm {digest}"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !said.contains("is no longer, the one with digest") {
+            assert!(output.status.success(), "{command}: {output:?}");
+            return String::from_utf8_lossy(&output.stdout).into_owned();
+        }
+    }
+    panic!("{command}: it changes faster than a plan is confirmed");
 }
 
 /// Deletes without waiting.

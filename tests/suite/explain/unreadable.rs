@@ -12,7 +12,7 @@ const KEY: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// A type in two versions with an object that is stored in the first; then the second is the stored one, and a webhook
 /// whose Service does not exist converts.
-fn converted_by_nobody(cluster: &Cluster) {
+pub(super) fn converted_by_nobody(cluster: &Cluster) {
     let definition = |first: bool, conversion: &str| {
         cluster.apply(&format!(
             "

@@ -138,7 +138,7 @@ fn an_older_name_that_the_new_release_leaves() {
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(older), "stalled", "{story}");
     story
-        .says("It is an older name of chains.tekton.dev/taskrun")
+        .says("chains.tekton.dev is an older name of chains.tekton.dev/taskrun")
         .says("controller put the older one on and has not been heard of since")
         .says("It runs.")
         .says("take off this one older name, and no other")
