@@ -15,14 +15,14 @@ const DEEPEST: usize = 8;
 /// A shorter field name fits too many kinds.
 const SHORTEST: usize = 4;
 
-/// The field of `user` that names `used`, as a path.
-pub(super) fn field(user: &Object, used: &Object) -> Option<String> {
+/// The field of `user` that names `target`, as a path.
+pub(super) fn field(user: &Object, target: &Object) -> Option<String> {
     let fields = user.value.as_object()?;
     let of_its_own = ["apiVersion", "kind", "metadata", "status"];
     fields
         .iter()
         .filter(|(key, _)| !of_its_own.contains(&key.as_str()))
-        .find_map(|(key, value)| walk(key, key, value, user, used))
+        .find_map(|(key, value)| walk(key, key, value, user, target))
 }
 
 /// Whether `child` was made for `parent`: it owns it, its label names it, a field does, or it lives in the namespace that
@@ -43,34 +43,35 @@ fn label(child: &Object, parent: &Object) -> bool {
     })
 }
 
-fn walk(path: &str, key: &str, value: &Value, user: &Object, used: &Object) -> Option<String> {
+fn walk(path: &str, key: &str, value: &Value, user: &Object, target: &Object) -> Option<String> {
     if path.split('.').count() > DEEPEST {
         return None;
     }
     match value {
         Value::String(name) => {
-            let fits = name == used.name() && is_called_after(key, &used.kind) && is_near("", user, used);
+            let fits =
+                name == target.name() && is_called_after(key, &target.kind) && is_near("", user, target);
             fits.then(|| path.to_owned())
         }
-        Value::Object(fields) if refers(key, fields, user, used) => Some(path.to_owned()),
+        Value::Object(fields) if refers(key, fields, user, target) => Some(path.to_owned()),
         // A reference to something else.
         Value::Object(_) if key.to_lowercase().trim_end_matches('s').ends_with("ref") => None,
         Value::Object(fields) => fields
             .iter()
-            .find_map(|(key, value)| walk(&format!("{path}.{key}"), key, value, user, used)),
+            .find_map(|(key, value)| walk(&format!("{path}.{key}"), key, value, user, target)),
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .find_map(|(place, item)| walk(&format!("{path}[{place}]"), key, item, user, used)),
+            .find_map(|(place, item)| walk(&format!("{path}[{place}]"), key, item, user, target)),
         _ => None,
     }
 }
 
-fn refers(key: &str, fields: &Map<String, Value>, user: &Object, used: &Object) -> bool {
+fn refers(key: &str, fields: &Map<String, Value>, user: &Object, target: &Object) -> bool {
     let field = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
     let fits = match field("kind") {
-        "" => is_called_after(key, &used.kind),
-        kind => kind == used.kind,
+        "" => is_called_after(key, &target.kind),
+        kind => kind == target.kind,
     };
     let group = [field("group"), field("apiGroup"), field("apiVersion")]
         .into_iter()
@@ -79,10 +80,10 @@ fn refers(key: &str, fields: &Map<String, Value>, user: &Object, used: &Object) 
     // `poolName` in `clusterPoolRef` is its name as well.
     let named = fields
         .iter()
-        .any(|(key, value)| key.to_lowercase().ends_with("name") && value.as_str() == Some(used.name()));
+        .any(|(key, value)| key.to_lowercase().ends_with("name") && value.as_str() == Some(target.name()));
     fits && named
-        && (group.is_empty() || group == used.resource.group)
-        && is_near(field("namespace"), user, used)
+        && (group.is_empty() || group == target.resource.group)
+        && is_near(field("namespace"), user, target)
 }
 
 /// Whether `providerConfigRef`, `gatewayClassName` or `project` can mean an object of this kind.
@@ -96,13 +97,13 @@ fn is_called_after(key: &str, kind: &str) -> bool {
 }
 
 /// Whether a reference with this namespace, or with none, leads to where the object is.
-fn is_near(namespace: &str, user: &Object, used: &Object) -> bool {
+fn is_near(namespace: &str, user: &Object, target: &Object) -> bool {
     let place = if namespace.is_empty() {
         user.namespace()
     } else {
         namespace
     };
-    used.namespace().is_empty() || used.namespace() == place
+    target.namespace().is_empty() || target.namespace() == place
 }
 
 #[cfg(test)]
