@@ -36,7 +36,7 @@ pub(super) fn mention(object: &Object, findings: &mut [Finding], view: &View<'_>
         let entry = view
             .knowledge
             .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
-        let Some(entry) = entry.filter(|entry| is_its_own(entry)) else {
+        let Some(entry) = entry.filter(is_its_own) else {
             continue;
         };
         if finding.wait.verdict != Verdict::InUse {

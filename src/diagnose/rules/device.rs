@@ -188,23 +188,23 @@ mod tests {
         )
     }
 
-    fn pod(uid: &str, phase: &str) -> Option<Object> {
-        Some(object(
+    fn pod(uid: &str, phase: &str) -> Object {
+        object(
             "",
             "pods",
             "Pod",
             json!({"metadata": {"name": "p", "namespace": "n", "uid": uid}, "spec": {"nodeName": "a"},
                 "status": {"phase": phase}}),
-        ))
+        )
     }
 
     #[test]
     fn a_pod_counts_as_long_as_it_runs_and_is_the_same() {
         let entry = json!([{"resource": "pods", "name": "p", "uid": "1"}]);
         for (found, expected) in [
-            (pod("1", "Running"), Verdict::InUse),
-            (pod("1", "Succeeded"), Verdict::Stalled),
-            (pod("2", "Running"), Verdict::Stalled),
+            (Some(pod("1", "Running")), Verdict::InUse),
+            (Some(pod("1", "Succeeded")), Verdict::Stalled),
+            (Some(pod("2", "Running")), Verdict::Stalled),
             (None, Verdict::Stalled),
         ] {
             let told = World::new()

@@ -88,7 +88,7 @@ pub(super) fn look(
 
 /// The name that it has now, if this is not it.
 fn newer<'a>(finalizer: &Finalizer, entry: &'a Entry) -> Option<&'a str> {
-    let is_older = entry.renamed_from.iter().any(|old| *old == finalizer.name);
+    let is_older = entry.renamed_from.contains(&finalizer.name);
     match &entry.renamed_to {
         Some(now) => Some(now),
         None => is_older.then_some(entry.name.as_str()),
