@@ -183,16 +183,15 @@ pub(super) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
     ) else {
         return Vec::new();
     };
-    if users(volume, name, view).map_or(true, |users| !users.is_empty()) {
+    let used = users(volume, name, view).map_or(true, |users| !users.is_empty());
+    // Whoever would detach by itself comes first.
+    if used || !matches!(controller_manager::blocker(view), Ok(None)) {
         return Vec::new();
     }
     let Some(node) = node else {
         return of_no_node(attachment, name);
     };
-    let dead = not_ready(node, view).is_some()
-        && is_mounted(node, volume)
-        && !has_taint(node)
-        && matches!(controller_manager::blocker(view), Ok(None));
+    let dead = not_ready(node, view).is_some() && is_mounted(node, volume) && !has_taint(node);
     if !dead {
         return Vec::new();
     }
