@@ -90,7 +90,8 @@ pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
         .collect()
 }
 
-fn is_custom(object: &Object) -> bool {
+/// Whether its type is not one of Kubernetes' own, by its group.
+pub fn is_custom(object: &Object) -> bool {
     let group = object.resource.group.as_str();
     group.contains('.') && !group.ends_with(".k8s.io")
 }

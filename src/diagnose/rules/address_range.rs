@@ -1,6 +1,7 @@
 //! Ranges of addresses as the allocator of Service addresses sees them.
 
-use std::net::IpAddr;
+// The half of it that only parses.
+use core::net::IpAddr;
 
 /// A network in CIDR notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

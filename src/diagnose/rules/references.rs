@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{place_of, storage::let_go};
 use crate::{
     diagnose::{
-        complaint::Complaint,
+        complaint::{Complaint, is_custom},
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -87,6 +87,8 @@ pub(super) fn look(
             ));
         }
     }
+    // Of built-in objects it is Kubernetes itself that complains, of what has nothing to do with the finalizer.
+    let said = if is_custom(object) { said } else { &[] };
     for (ty, name) in said.iter().flat_map(|said| missing(&said.text, view)) {
         let known = |on: &Blocker| on.object.as_ref().is_some_and(|known| known.name == name);
         let namespace = if ty.namespaced { object.namespace() } else { "" };
@@ -157,10 +159,7 @@ fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, cert
         },
     ));
     let closed = !namespace.is_empty()
-        && matches!(
-            view.object("", "namespaces", "", namespace),
-            Ok(Some(place)) if place.deletion().is_some()
-        );
+        && matches!(view.object("", "namespaces", "", namespace), Ok(Some(place)) if place.deletion().is_some());
     let text = if closed {
         format!(
             "the namespace is being deleted, so {} {name} cannot be made again in it (unable to create new content in \
