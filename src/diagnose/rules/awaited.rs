@@ -5,8 +5,9 @@
 //! `waits-for`. **Why:** usages and references protect: a controller that works as it should keeps an `AppProject` while
 //! Applications name it, a `ProviderConfig` while managed resources use it, a cluster while it has machines; the sources are
 //! the entry's own. **Wants** all objects of those kinds, in the object's namespace where they must be there. **Concludes**
-//! `in-use` (`waiting` for what was made for it, `failing` if that is a Job that gave up) with those that [`named`](super::named) finds, unless its holder is gone, switched off or fails; finding none
-//! proves nothing, because not every product refers to others in the usual way. **Advises** to see what holds each.
+//! `in-use` (`waiting` for what was made for it, `failing` if that is a Job that gave up) with those that
+//! [`named`](super::named) finds, unless its holder is gone, switched off or fails; finding none proves nothing, because not
+//! every product refers to others in the usual way. **Advises** to see what holds each.
 
 use super::{
     named, place_of,

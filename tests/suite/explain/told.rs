@@ -200,7 +200,8 @@ pub fn shell(cluster: &Cluster, command: &str) -> String {
     text(&output.stdout)
 }
 
-fn run(cluster: &Cluster, command: &str) -> Output {
+/// The same, whatever comes of it.
+pub fn run(cluster: &Cluster, command: &str) -> Output {
     let folder = |program: &Path| program.parent().expect("it is in a folder").to_owned();
     let mut path = vec![
         folder(&cluster.kubectl_program()),
