@@ -82,7 +82,7 @@ pub enum Verb {
     /// Shows a plan first, and refuses where the finalizer protects something that is in use, where its holder is at work, and where not enough
     /// could be read to know. What it costs must be accepted by its name. The objects are saved to files first.
     Remove(RemoveArgs),
-    /// Take `kubernetes` out of the spec.finalizers of an empty Namespace
+    /// Take one entry out of the spec.finalizers of an empty Namespace
     ///
     /// Refuses while anything is left in the namespace or any type cannot be listed there.
     Finalize(FinalizeArgs),

@@ -139,8 +139,10 @@ fn the_snapshot_controller_deprived_of_a_right_scaled_away_and_stopped() {
     // Somebody tightens its role: it deletes at the provider, and cannot let go.
     role(cluster, &["get", "list", "watch"]);
     let target = going(cluster, &ns, "one");
+    wait("it has deleted the content", SOON, || {
+        told(cluster, &target, place).verdict(BOUND) == "stalled"
+    });
     let story = told(cluster, &target, place);
-    assert_eq!(story.verdict(BOUND), "stalled", "{story}");
     story
         .has_root("may neither update nor patch volumesnapshots.snapshot.storage.k8s.io")
         .never_says("switched off")
