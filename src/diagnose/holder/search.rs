@@ -43,6 +43,9 @@ pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &V
     if holder.pending {
         return holder;
     }
+    if is_late(object, view) {
+        workload::leave_out_others(entry, object, &mut holder, view);
+    }
     match holder.state() {
         // It runs and does nothing: may it do what it must?
         State::Running if is_late(object, view) => rights(object, &mut holder, view),

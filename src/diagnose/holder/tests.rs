@@ -264,6 +264,38 @@ fn one_that_may_not_do_its_work_is_failing() {
 }
 
 #[test]
+fn of_many_of_a_kind_the_one_for_other_types_says_nothing() {
+    let bucket = object(
+        "s3.aws.upbound.io",
+        "buckets",
+        "Bucket",
+        json!({"metadata": {"name": "logs", "finalizers": ["finalizer.managedresource.crossplane.io"],
+            "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0}, "spec": {}}),
+    );
+    let another = || {
+        let mut another = deployment(
+            "crossplane-system",
+            &json!({"pkg.crossplane.io/provider": "sql"}),
+            1,
+            1,
+        );
+        another.value["metadata"]["name"] = "provider-sql".into();
+        another
+    };
+    let told = Cluster::of([another()]).explain(&bucket);
+    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    let text = format!("{told:?}");
+    assert!(
+        text.contains("is for others: it may not change buckets.s3.aws.upbound.io"),
+        "{text}"
+    );
+    assert!(!text.contains("may neither"), "{text}");
+    // Nor does it while nobody knows what it may.
+    let told = Cluster::of([another()]).hiding("clusterroles").explain(&bucket);
+    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+}
+
+#[test]
 fn its_complaint_is_quoted() {
     let event = object(
         "",

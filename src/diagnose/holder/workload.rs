@@ -4,9 +4,11 @@
 //! is taken for the holder only if a second thing fits (labels, or the namespace it usually runs in), and it counts
 //! as gone only if nothing fits at all, neither by name nor by labels, in any namespace.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
+    account::acts_as,
+    rbac::Changers,
     standing,
     trace::{Holder, Sign, Tells, Trace},
 };
@@ -54,6 +56,53 @@ pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
 fn is_findable(workload: &Workload) -> bool {
     let fixed = workload.name.as_deref().is_some_and(|name| !name.contains('{'));
     fixed || workload.selector.is_some()
+}
+
+/// Whether it is known by no more than that it is one of many, as the providers of one product are.
+fn is_one_of_many(workload: &Workload) -> bool {
+    let selector = workload.selector.as_deref();
+    workload.name.is_none() && selector.is_some_and(|selector| !selector.contains('='))
+}
+
+/// Of many of one kind, whoever may not change the object is there for others: neither its life nor its lack of rights says
+/// anything about this one.
+pub(super) fn leave_out_others(entry: &Entry, object: &Object, holder: &mut Holder, view: &View<'_>) {
+    for workload in entry.holder.workloads.iter().filter(|one| is_one_of_many(one)) {
+        let (group, plural, _) = kind(workload.kind);
+        let namespace = workload.namespace.as_deref().unwrap_or_default();
+        let selector = By::Labels(workload.selector.clone().unwrap_or_default());
+        let Ok(found) = view.search(group, plural, namespace, selector) else {
+            return;
+        };
+        let changers = Changers::of(object, view);
+        if let Err(missing) = &changers {
+            holder.miss(missing);
+        }
+        for other in found {
+            let account = acts_as(other, "/spec/template/spec");
+            let may = |changers: &Rc<Changers>| changers.may(other.namespace(), account, object);
+            if changers.as_ref().is_ok_and(may) {
+                continue;
+            }
+            let reference = other.reference();
+            holder
+                .signs
+                .retain(|sign| sign.object.as_ref() != Some(&reference));
+            if changers.is_err() {
+                continue;
+            }
+            holder.add(
+                Sign::new(
+                    Trace::Workload,
+                    Tells::Nothing,
+                    Strength::Hint,
+                    name_of(other),
+                    format!("is for others: it may not change {}", object.resource.name()),
+                )
+                .about(reference),
+            );
+        }
+    }
 }
 
 fn described(workload: &Workload) -> String {
