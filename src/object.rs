@@ -88,6 +88,11 @@ pub fn in_words(kind: &str, namespace: Option<&str>, name: &str) -> String {
     }
 }
 
+/// Whether a group is that of a custom type by its name: those of Kubernetes have no dot, or end in `.k8s.io`.
+pub fn is_custom_group(group: &str) -> bool {
+    group.contains('.') && !group.ends_with(".k8s.io")
+}
+
 /// `name.group`, or the name alone in the core group.
 pub fn join_group(name: &str, group: &str) -> String {
     if group.is_empty() {

@@ -12,7 +12,10 @@ use super::{
     model::{Evidence, Strength},
     view::View,
 };
-use crate::{object::Age, snapshot::facts::Object};
+use crate::{
+    object::{Age, is_custom_group},
+    snapshot::facts::Object,
+};
 
 /// Longer texts are cut: some controllers put whole stack traces into a condition.
 const LONGEST: usize = 600;
@@ -82,7 +85,7 @@ pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
         &[]
     };
     let warnings = events.iter().filter_map(|event| warning(event, object, since));
-    let of_object = conditions(object, since).filter(|_| is_custom(object));
+    let of_object = conditions(object, since).filter(|_| is_custom_group(&object.resource.group));
     let newest = |all: &mut dyn Iterator<Item = Complaint>| all.max_by_key(|complaint| complaint.time);
     [newest(&mut { of_object }), newest(&mut { warnings })]
         .into_iter()
@@ -91,11 +94,6 @@ pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
 }
 
 /// Whether its type is not one of Kubernetes' own, by its group.
-pub fn is_custom(object: &Object) -> bool {
-    let group = object.resource.group.as_str();
-    group.contains('.') && !group.ends_with(".k8s.io")
-}
-
 fn speaks_of_failure(text: &str) -> bool {
     let text = text.to_lowercase();
     OF_FAILURE.iter().any(|word| text.contains(word))

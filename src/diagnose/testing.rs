@@ -34,6 +34,11 @@ pub(crate) fn object(group: &str, plural: &str, kind: &str, mut value: Value) ->
             .unwrap_or_default();
         value["metadata"]["uid"] = format!("{plural}-{name}").into();
     }
+    bare(group, plural, kind, value)
+}
+
+/// The same with nothing added to it.
+pub(crate) fn bare(group: &str, plural: &str, kind: &str, value: Value) -> Object {
     Object {
         resource: Resource::new(group, plural),
         kind: kind.into(),

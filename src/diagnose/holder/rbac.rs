@@ -92,21 +92,8 @@ impl Changers {
     fn add(&mut self, binding: &Object, grant: &Grant) {
         for subject in binding.list("/subjects") {
             let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
-            let account = match (field("kind"), field("name")) {
-                ("ServiceAccount", name) => {
-                    let namespace = match field("namespace") {
-                        "" => binding.namespace(),
-                        namespace => namespace,
-                    };
-                    Some((namespace.to_owned(), name.to_owned()))
-                }
-                ("User", name) => name
-                    .strip_prefix("system:serviceaccount:")
-                    .and_then(|rest| rest.split_once(':'))
-                    .map(|(namespace, name)| (namespace.to_owned(), name.to_owned())),
-                _ => None,
-            };
-            match account {
+            let account = account(subject, binding);
+            match account.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())) {
                 Some(account) if grant.role.starts_with("system:") => {
                     self.system.insert(account);
                 }
@@ -170,6 +157,19 @@ impl Grant {
 
     fn covers(&self, object: &Object) -> bool {
         self.only.is_empty() || self.only.contains(object.name())
+    }
+}
+
+/// Namespace and name of the ServiceAccount that a subject of this binding is, under either of its names.
+pub(super) fn account<'a>(subject: &'a Value, binding: &'a Object) -> Option<(&'a str, &'a str)> {
+    let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
+    match (field("kind"), field("name"), field("namespace")) {
+        ("ServiceAccount", name, "") => Some((binding.namespace(), name)),
+        ("ServiceAccount", name, namespace) => Some((namespace, name)),
+        ("User", name, _) => name
+            .strip_prefix("system:serviceaccount:")
+            .and_then(|rest| rest.split_once(':')),
+        _ => None,
     }
 }
 

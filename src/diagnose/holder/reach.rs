@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::account::acts_as;
+use super::{account::acts_as, rbac::account};
 use crate::{
     diagnose::view::{Missing, View},
     object::ResourceType,
@@ -42,11 +42,8 @@ pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
         .collect();
     let mut reach = Reach::default();
     for binding in cluster_bindings?.iter().chain(bindings?) {
-        if !binding
-            .list("/subjects")
-            .iter()
-            .any(|subject| is_any(subject, binding, &accounts))
-        {
+        let is_one = |subject| account(subject, binding).is_some_and(|one| accounts.contains(&one));
+        if !binding.list("/subjects").iter().any(is_one) {
             continue;
         }
         let place = match binding.text("/roleRef/kind") {
@@ -58,19 +55,6 @@ pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
         }
     }
     Ok(reach)
-}
-
-fn is_any(subject: &Value, binding: &Object, accounts: &BTreeSet<(&str, &str)>) -> bool {
-    let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
-    let account = match (field("kind"), field("name"), field("namespace")) {
-        ("ServiceAccount", name, "") => Some((binding.namespace(), name)),
-        ("ServiceAccount", name, namespace) => Some((namespace, name)),
-        ("User", name, _) => name
-            .strip_prefix("system:serviceaccount:")
-            .and_then(|rest| rest.split_once(':')),
-        _ => None,
-    };
-    account.is_some_and(|account| accounts.contains(&account))
 }
 
 impl Reach {

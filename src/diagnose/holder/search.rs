@@ -12,7 +12,7 @@ use crate::{
     diagnose::view::View,
     knowledge::{Entry, Runs},
     object::{Age, Finalizer},
-    snapshot::facts::Object,
+    snapshot::facts::{Object, Resource},
 };
 
 /// A holder that runs and has not done its work for so long is asked whether it may.
@@ -91,20 +91,13 @@ fn elsewhere(runs: Runs) -> Option<&'static str> {
 
 /// What runs as a workload of this cluster acts as its account, whose rights can be computed.
 fn rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
-    let mut running: Vec<_> = holder
-        .with(Tells::Alive)
-        .filter(|sign| sign.trace == Trace::Workload)
-        .filter_map(|sign| sign.object.clone())
-        .collect();
-    // The entry may have found one in several ways.
-    running.sort_unstable();
-    running.dedup();
-    let [only] = running.as_slice() else {
+    let running: Vec<_> = holder.running().into_iter().collect();
+    let &[only] = running.as_slice() else {
         return;
     };
-    let (plural, group) = only.type_name.split_once('.').unwrap_or((&only.type_name, ""));
+    let ty = Resource::named(&only.type_name);
     let namespace = only.namespace.as_deref().unwrap_or_default();
-    match view.object(group, plural, namespace, &only.name) {
+    match view.object(&ty.group, &ty.plural, namespace, &only.name) {
         Ok(Some(workload)) => account::lacks_rights(workload, object, holder, view),
         Ok(None) => {}
         Err(missing) => holder.wait_for(&missing),

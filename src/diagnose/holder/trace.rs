@@ -4,6 +4,8 @@
 //! different kinds, and only where every place in which it could have shown itself was looked at. One missing
 //! Lease, one failed probe, one Deployment of another name prove nothing.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use crate::{
@@ -239,6 +241,14 @@ impl Holder {
     /// The signs that tell this.
     pub fn with(&self, tells: Tells) -> impl Iterator<Item = &Sign> {
         self.signs.iter().filter(move |sign| sign.tells == tells)
+    }
+
+    /// The workloads that run and are taken for it, each once, in however many ways it was found.
+    pub fn running(&self) -> BTreeSet<&ObjectRef> {
+        self.with(Tells::Alive)
+            .filter(|sign| sign.trace == Trace::Workload)
+            .filter_map(|sign| sign.object.as_ref())
+            .collect()
     }
 }
 

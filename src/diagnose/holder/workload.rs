@@ -74,6 +74,9 @@ pub(super) fn leave_out_others(entry: &Entry, object: &Object, holder: &mut Hold
         let Ok(found) = view.search(group, plural, namespace, selector) else {
             return;
         };
+        if found.is_empty() {
+            continue;
+        }
         let changers = Changers::of(object, view);
         if let Err(missing) = &changers {
             holder.miss(missing);

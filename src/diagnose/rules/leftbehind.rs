@@ -17,7 +17,10 @@ use crate::{
         view::View,
     },
     object::ObjectRef,
-    snapshot::{Stray, facts::Object},
+    snapshot::{
+        Stray,
+        facts::{Object, Resource},
+    },
 };
 
 /// How it comes to that, and what it means.
@@ -109,9 +112,9 @@ pub(in crate::diagnose) fn without_namespace(
     };
     let first = strays.values().find_map(|stray| stray.first.first());
     if let Some(first) = first {
-        let (plural, group) = first.type_name.split_once('.').unwrap_or((&first.type_name, ""));
+        let ty = Resource::named(&first.type_name);
         // It may be that it cannot be read alone: it was listed, and that is enough.
-        if let Ok(None) = view.object(group, plural, name, &first.name) {
+        if let Ok(None) = view.object(&ty.group, &ty.plural, name, &first.name) {
             return None;
         }
     }

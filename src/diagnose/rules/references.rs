@@ -14,11 +14,11 @@ use serde_json::Value;
 use super::{place_of, storage::let_go};
 use crate::{
     diagnose::{
-        complaint::{Complaint, is_custom},
+        complaint::Complaint,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
-    object::{ObjectRef, ResourceType},
+    object::{ObjectRef, ResourceType, is_custom_group},
     snapshot::facts::Object,
 };
 
@@ -88,7 +88,11 @@ pub(super) fn look(
         }
     }
     // Of built-in objects it is Kubernetes itself that complains, of what has nothing to do with the finalizer.
-    let said = if is_custom(object) { said } else { &[] };
+    let said = if is_custom_group(&object.resource.group) {
+        said
+    } else {
+        &[]
+    };
     for (ty, name) in said.iter().flat_map(|said| missing(&said.text, view)) {
         let known = |on: &Blocker| on.object.as_ref().is_some_and(|known| known.name == name);
         let namespace = if ty.namespaced { object.namespace() } else { "" };

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::taken_away::withstands_less;
 use crate::{
@@ -16,22 +15,7 @@ use crate::{
     },
 };
 
-/// The moment of all these tests.
-pub(super) const NOW: &str = "2026-01-01T12:00:00Z";
-
-/// An object of `plural` in `group`.
-pub(super) fn object(group: &str, plural: &str, kind: &str, value: Value) -> Object {
-    Object {
-        resource: Resource::new(group, plural),
-        kind: kind.into(),
-        api_version: if group.is_empty() {
-            "v1".into()
-        } else {
-            format!("{group}/v1")
-        },
-        value,
-    }
-}
+pub(super) use crate::diagnose::testing::{NOW, bare as object};
 
 /// What has been answered.
 pub(super) struct World(Facts);

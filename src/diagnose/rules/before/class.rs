@@ -98,7 +98,7 @@ fn made(class: &Object, volumes: &[&Object], before: &mut Before) {
     if volumes.is_empty() {
         return;
     }
-    let size = quantity::sum(volumes.iter().map(|volume| volume.text("/spec/capacity/storage")));
+    let size = quantity::of(volumes);
     before.say(
         Fate::Kept,
         format!(

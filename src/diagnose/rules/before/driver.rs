@@ -28,7 +28,7 @@ pub(super) fn look(driver: &Object, before: &mut Before, view: &View<'_>) {
                 .filter(|volume| volume.text("/spec/csi/driver") == name)
                 .collect();
             if !own.is_empty() {
-                let size = quantity::sum(own.iter().map(|volume| volume.text("/spec/capacity/storage")));
+                let size = quantity::of(&own);
                 let (fate, more) = match lacks.as_slice() {
                     [] => (
                         Fate::Kept,

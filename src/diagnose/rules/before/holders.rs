@@ -5,15 +5,12 @@
 //! **Concludes** `stuck` where the holder does not run, or runs in the very namespace that is to be deleted: its pods
 //! go first (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{Before, references};
 use crate::{
     diagnose::{
-        holder::{self, Holder, State, Tells, Trace},
+        holder::{self, Holder, State},
         model::{Fate, Safety},
         rules::{held, is_known},
         view::View,
@@ -115,18 +112,9 @@ pub(super) fn count(objects: &[&Object], type_name: &str, finalizer: &Finalizer)
     format!("{} {type_name} with {finalizer}", objects.len())
 }
 
-/// The workloads that run and are taken for the holder.
-pub(super) fn running(holder: &Holder) -> BTreeSet<&ObjectRef> {
-    holder
-        .with(Tells::Alive)
-        .filter(|sign| sign.trace == Trace::Workload)
-        .filter_map(|sign| sign.object.as_ref())
-        .collect()
-}
-
 fn fate(holder: &Holder, home: Option<&str>) -> (Fate, String) {
     let state = holder.state();
-    let running = running(holder);
+    let running = holder.running();
     let within = |workload: &&ObjectRef| workload.namespace.as_deref() == home;
     if let (State::Running, Some(home), Some(first)) = (state, home, running.first())
         && running.iter().all(within)

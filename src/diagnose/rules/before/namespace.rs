@@ -155,7 +155,7 @@ fn of_disks(fate: Fate, because: &str, volumes: &[&Object], before: &mut Before)
     if volumes.is_empty() {
         return;
     }
-    let size = quantity::sum(volumes.iter().map(|volume| volume.text("/spec/capacity/storage")));
+    let size = quantity::of(volumes);
     before.say(
         fate,
         format!(

@@ -133,7 +133,7 @@ fn out_of_reach(node: &Object, volumes: &[Object], nodes: &[Object], before: &mu
     if own.is_empty() {
         return;
     }
-    let size = quantity::sum(own.iter().map(|volume| volume.text("/spec/capacity/storage")));
+    let size = quantity::of(&own);
     let says = format!(
         "volumes that no other node can reach: {}, of {size} in all; pods that use them cannot be placed any more, and the \
          data is on that machine",

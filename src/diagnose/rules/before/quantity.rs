@@ -1,5 +1,7 @@
 //! Sums of storage, as people read them.
 
+use crate::snapshot::facts::Object;
+
 /// The suffixes of a quantity that name bytes (`kubernetes/apimachinery:pkg/api/resource/suffix.go`).
 const UNITS: [(&str, f64); 11] = [
     ("Ki", 1024.0),
@@ -15,8 +17,14 @@ const UNITS: [(&str, f64); 11] = [
     ("", 1.0),
 ];
 
+/// How much some volumes hold together.
+pub(super) fn of<'a>(volumes: impl IntoIterator<Item = &'a &'a Object>) -> String {
+    let volumes = volumes.into_iter();
+    sum(volumes.map(|volume| volume.text("/spec/capacity/storage")))
+}
+
 /// The sum of some quantities, in the largest binary unit that it fills: `30Gi`. What cannot be read counts as none.
-pub(super) fn sum<'a>(quantities: impl Iterator<Item = &'a str>) -> String {
+fn sum<'a>(quantities: impl Iterator<Item = &'a str>) -> String {
     let bytes: f64 = quantities.filter_map(bytes).fold(0.0, |sum, bytes| sum + bytes);
     let unit = UNITS[..5].iter().rev().find(|(_, size)| bytes >= *size);
     let (name, size) = unit.copied().unwrap_or(("", 1.0));

@@ -18,7 +18,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::{Entry, Filter, GroupKind, List},
-    object::{Finalizer, ObjectRef, ResourceType, join_group},
+    object::{Finalizer, ObjectRef, ResourceType, is_custom_group, join_group},
     snapshot::facts::{By, Object, Resource},
 };
 
@@ -190,7 +190,8 @@ impl<'a> Workloads<'a> {
             .filter(|sign| sign.trace == Trace::Workload && sign.tells != Tells::Nothing)
             .filter_map(|sign| sign.object.as_ref())
             .any(is_one);
-        let others = holders::running(holder)
+        let others = holder
+            .running()
             .into_iter()
             .filter(|workload| !is_one(workload))
             .map(ObjectRef::in_words)
@@ -208,7 +209,7 @@ impl<'a> Workloads<'a> {
         let types: Vec<_> = view
             .types()
             .iter()
-            .filter(|ty| groups.contains(&ty.group) && is_custom(&ty.group))
+            .filter(|ty| groups.contains(&ty.group) && is_custom_group(&ty.group))
             .map(|ty| join_group(&ty.plural, &ty.group))
             .collect();
         if !types.is_empty() {
@@ -229,7 +230,7 @@ fn first_of_all(object: &Object, finalizer: &Finalizer, before: &mut Before) {
     } else {
         " --all-namespaces"
     };
-    if is_custom(&object.resource.group) {
+    if is_custom_group(&object.resource.group) {
         before.then(
             Safety::Destructive,
             format!(
@@ -248,10 +249,6 @@ fn first_of_all(object: &Object, finalizer: &Finalizer, before: &mut Before) {
             format!("kubectl finalizers scan {type_name} --all --finalizer '{finalizer}'"),
         );
     }
-}
-
-fn is_custom(group: &str) -> bool {
-    group.contains('.') && !group.ends_with(".k8s.io")
 }
 
 /// The types of which a controller may change the objects.
