@@ -8,11 +8,7 @@
 //!
 //! An entry that is not Kubernetes' own is a promise of somebody else, and is judged as [`remove`](super::remove()) judges it.
 
-use super::{
-    Action, Cost, Plan, Refusal, Request, Seen,
-    model::{named, others},
-    remove::{may_be_removed, safer},
-};
+use super::{Action, Cost, Plan, Refusal, Request, Seen, model::named, remove::may_be_removed};
 use crate::{
     diagnose::{Verdict, Wait, in_words},
     object::{Finalizer, List},
@@ -49,19 +45,8 @@ pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
         may_be_removed(seen, wait)?;
         Cost::of(seen, &finalizer)
     };
-    Ok(Plan {
-        action: Action::Finalize,
-        target: namespace.reference(),
-        resource_version: namespace.text("/metadata/resourceVersion").to_owned(),
-        stays: others(namespace, &finalizer),
-        verdict: wait.verdict,
-        says: wait.says.clone(),
-        evidence: seen.diagnosis.evidence.clone(),
-        cost,
-        safer: safer(seen),
-        request: Request::finalize(namespace, &finalizer),
-        finalizer: Some(finalizer),
-    })
+    let request = Request::finalize(namespace, &finalizer);
+    Ok(seen.without(Action::Finalize, finalizer, wait, cost, request))
 }
 
 /// The namespace controller is not at work on it any more, and nobody would refuse its update.
@@ -82,12 +67,7 @@ fn is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
 }
 
 fn not_on_it(seen: &Seen<'_>, name: &str) -> Refusal {
-    let has: Vec<_> = seen.object.finalizers().iter().map(ToString::to_string).collect();
-    let has = if has.is_empty() {
-        "it has no finalizers at all".to_owned()
-    } else {
-        format!("it has {}", has.join(", "))
-    };
+    let has = seen.has("it has no finalizers at all");
     seen.refuse(
         format!("spec.finalizers has no entry {name}: {has}"),
         "the entry is there: --finalizer names another one of spec.finalizers, and for what stands in metadata.finalizers \

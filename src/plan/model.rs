@@ -7,7 +7,7 @@ use crate::{
     snapshot::facts::{Facts, Object},
 };
 
-use super::{Cost, Request};
+use super::{Cost, Request, remove::safer};
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,40 @@ impl Seen<'_> {
         waits
             .into_iter()
             .find(|wait| wait.finalizer.as_ref() == Some(finalizer))
+    }
+
+    /// What it has on it, where something else was looked for: `it has a, b`.
+    pub(super) fn has(&self, none: &str) -> String {
+        let names: Vec<_> = self.object.finalizers().iter().map(ToString::to_string).collect();
+        if names.is_empty() {
+            none.to_owned()
+        } else {
+            format!("it has {}", names.join(", "))
+        }
+    }
+
+    /// The plan to take this finalizer out with this request, at this cost.
+    pub(super) fn without(
+        &self,
+        action: Action,
+        finalizer: Finalizer,
+        wait: &Wait,
+        cost: Cost,
+        request: Request,
+    ) -> Plan {
+        Plan {
+            action,
+            target: self.object.reference(),
+            resource_version: self.object.text("/metadata/resourceVersion").to_owned(),
+            stays: others(self.object, &finalizer),
+            finalizer: Some(finalizer),
+            verdict: wait.verdict,
+            says: wait.says.clone(),
+            evidence: self.diagnosis.evidence.clone(),
+            cost,
+            safer: safer(self),
+            request,
+        }
     }
 
     /// A refusal to do anything to it.

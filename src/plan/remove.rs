@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Action, Cost, Plan, Refusal, Request, Seen,
-    model::{in_metadata, named, others},
+    model::{in_metadata, named},
 };
 use crate::{
     diagnose::{Safety, Step, Verdict, Wait, in_words},
@@ -29,19 +29,9 @@ pub fn remove(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
         return Err(not_on_it(seen, &finalizer));
     };
     may_be_removed(seen, wait)?;
-    Ok(Plan {
-        action: Action::Remove,
-        target: object.reference(),
-        resource_version: object.text("/metadata/resourceVersion").to_owned(),
-        stays: others(object, &finalizer),
-        verdict: wait.verdict,
-        says: wait.says.clone(),
-        evidence: seen.diagnosis.evidence.clone(),
-        cost: Cost::of(seen, &finalizer),
-        safer: safer(seen),
-        request: Request::without(object, index, name),
-        finalizer: Some(finalizer),
-    })
+    let cost = Cost::of(seen, &finalizer);
+    let request = Request::without(object, index, name);
+    Ok(seen.without(Action::Remove, finalizer, wait, cost, request))
 }
 
 /// The steps of the diagnosis that destroy nothing.
@@ -65,12 +55,7 @@ fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
             ),
         );
     }
-    let has: Vec<_> = all.iter().map(ToString::to_string).collect();
-    let has = if has.is_empty() {
-        "it has none".to_owned()
-    } else {
-        format!("it has {}", has.join(", "))
-    };
+    let has = seen.has("it has none");
     seen.refuse(
         format!("finalizer {name} is not on it: {has}"),
         "the name is spelt as it stands there",

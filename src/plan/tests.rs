@@ -6,16 +6,18 @@ use serde_json::{Value, json};
 
 use super::{Cost, Plan, Refusal, Seen, digest, finalize, nudge, remove, unaccepted};
 use crate::{
-    diagnose::{Diagnosis, Verdict, Wait},
+    diagnose::{
+        Diagnosis, Verdict, Wait,
+        testing::{NOW, bare},
+    },
     knowledge::{Consequence, Knowledge},
     object::{Finalizer, List},
     snapshot::{
         Gap, What, Why,
-        facts::{Answer, Content, Facts, Object, Query, Resource},
+        facts::{Answer, Content, Facts, Object, Query},
     },
 };
 
-const NOW: &str = "2026-01-01T12:00:00Z";
 const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
 
 fn object(group: &str, plural: &str, kind: &str, value: Value) -> Object {
@@ -28,16 +30,7 @@ fn object(group: &str, plural: &str, kind: &str, value: Value) -> Object {
     ] {
         metadata.entry(field).or_insert(text.into());
     }
-    Object {
-        resource: Resource::new(group, plural),
-        kind: kind.into(),
-        api_version: if group.is_empty() {
-            "v1".into()
-        } else {
-            format!("{group}/v1")
-        },
-        value,
-    }
+    bare(group, plural, kind, value)
 }
 
 fn widget(finalizers: &[&str]) -> Object {
