@@ -353,21 +353,38 @@ pub const NUDGED: &str = "kubectl-finalizers/nudged";
 
 /// A change that does nothing, so that a level-triggered controller looks again.
 fn nudge(object: &Object) -> Step {
-    let namespace = object.namespace();
-    let place = if namespace.is_empty() {
-        String::new()
-    } else {
-        format!(" -n {namespace}")
-    };
     Step {
         when: "what to do",
         text: "touch it, so that its controller looks again; the annotation does no harm".into(),
         command: Some(format!(
-            "kubectl{place} annotate {}/{} {NUDGED}=\"$(date +%s)\" --overwrite",
+            "kubectl{} annotate {}/{} {NUDGED}=\"$(date +%s)\" --overwrite",
+            place_of(object),
             object.resource.name(),
             object.name()
         )),
         safety: Safety::Safe,
+    }
+}
+
+/// To see first what holds another object, as `text` says.
+fn see(object: &Object, text: String) -> Step {
+    Step {
+        when: "what to do",
+        text,
+        command: Some(format!(
+            "kubectl finalizers explain {} {}{}",
+            object.resource.name(),
+            object.name(),
+            place_of(object)
+        )),
+        safety: Safety::Safe,
+    }
+}
+
+/// A holder that has something left to wait for is not to blame.
+fn waits(finding: &mut Finding) {
+    if matches!(finding.wait.verdict, Verdict::Unknown | Verdict::Stalled) {
+        finding.wait.verdict = Verdict::Waiting;
     }
 }
 

@@ -10,12 +10,13 @@
 //! every product refers to others in the usual way. **Advises** to see what holds each.
 
 use super::{
-    named, place_of,
+    named,
     references::{self, Reference},
+    see,
 };
 use crate::{
     diagnose::{
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Step, Strength, Verdict},
         view::View,
     },
     knowledge::{
@@ -91,7 +92,7 @@ fn named(
             let says = format!("is named in its {field}{}", stands(found));
             finding.wait.on.push(super::as_blocker(found, says, view));
             if object.deletion().is_some() {
-                finding.steps.insert(0, see(found));
+                finding.steps.insert(0, look_at(found));
             }
         }
         Ok(None) => {}
@@ -224,7 +225,7 @@ fn of_type(
         });
     }
     if object.deletion().is_some() {
-        let steps = found.iter().take(NAMED).map(|(other, _)| see(other));
+        let steps = found.iter().take(NAMED).map(|(other, _)| look_at(other));
         finding.steps.splice(0..0, steps);
     }
 }
@@ -255,21 +256,12 @@ fn stands(other: &Object) -> &'static str {
     }
 }
 
-fn see(other: &Object) -> Step {
+/// What to do about one that is in the way.
+fn look_at(other: &Object) -> Step {
     let what = if other.deletion().is_some() {
         "see what holds"
     } else {
         "before you delete or move it, see what else goes with"
     };
-    Step {
-        when: "what to do",
-        text: format!("{what} {} {}", other.kind, other.name()),
-        command: Some(format!(
-            "kubectl finalizers explain {} {}{}",
-            other.resource.name(),
-            other.name(),
-            place_of(other)
-        )),
-        safety: Safety::Safe,
-    }
+    see(other, format!("{what} {} {}", other.kind, other.name()))
 }

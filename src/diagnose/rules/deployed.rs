@@ -8,12 +8,9 @@
 
 use serde_json::Value;
 
-use super::place_of;
+use super::{see, waits};
 use crate::{
-    diagnose::{
-        model::{Finding, Safety, Step, Verdict},
-        view::View,
-    },
+    diagnose::{model::Finding, view::View},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -37,27 +34,18 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, finding: &mut Finding
     if held.is_empty() {
         return;
     }
-    if matches!(finding.wait.verdict, Verdict::Unknown | Verdict::Stalled) {
-        finding.wait.verdict = Verdict::Waiting;
-    }
+    waits(finding);
     for child in &held {
         let says = "was deployed by it, is being deleted, and is still there".to_owned();
         finding.wait.on.push(super::as_blocker(child, says, view));
     }
-    let steps = held.iter().take(NAMED).map(|child| Step {
-        when: "what to do",
-        text: format!(
+    let steps = held.iter().take(NAMED).map(|child| {
+        let text = format!(
             "see what holds {} {}: the Application goes when it is gone",
             child.kind,
             child.name()
-        ),
-        command: Some(format!(
-            "kubectl finalizers explain {} {}{}",
-            child.resource.name(),
-            child.name(),
-            place_of(child)
-        )),
-        safety: Safety::Safe,
+        );
+        see(child, text)
     });
     finding.steps.splice(0..0, steps);
 }

@@ -13,10 +13,10 @@
 
 use serde_json::Value;
 
-use super::{claim::is_finished, place_of};
+use super::{claim::is_finished, place_of, see, waits};
 use crate::{
     diagnose::{
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Safety, Step, Strength},
         view::{Missing, View},
     },
     object::{Age, Finalizer},
@@ -65,12 +65,10 @@ fn of_claim(claim: &Object, finding: &mut Finding, view: &View<'_>) {
             ));
             finding.steps.insert(
                 0,
-                Step {
-                    when: "what to do",
-                    text: format!("see what holds node {name}: its machine is ended after that"),
-                    command: Some(format!("kubectl finalizers explain nodes {name}")),
-                    safety: Safety::Safe,
-                },
+                see(
+                    node,
+                    format!("see what holds node {name}: its machine is ended after that"),
+                ),
             );
         }
         Ok(None) => finding.say(format!(
@@ -80,13 +78,6 @@ fn of_claim(claim: &Object, finding: &mut Finding, view: &View<'_>) {
             "; whether its node {name} is left is not known: {}",
             missing.in_words()
         )),
-    }
-}
-
-/// A holder that does what it must is not to blame.
-fn waits(finding: &mut Finding) {
-    if matches!(finding.wait.verdict, Verdict::Unknown | Verdict::Stalled) {
-        finding.wait.verdict = Verdict::Waiting;
     }
 }
 
