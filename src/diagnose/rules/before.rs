@@ -8,12 +8,14 @@ mod backends;
 mod claim;
 mod class;
 mod crd;
+mod disks;
 mod driver;
 mod holders;
 mod namespace;
 mod node;
 mod operator;
 mod quantity;
+mod templates;
 mod volume;
 mod workloads;
 
