@@ -13,6 +13,7 @@ mod crds;
 mod devices;
 pub mod dice;
 mod full;
+mod groups;
 pub mod holder;
 mod malformed;
 mod namespaces;

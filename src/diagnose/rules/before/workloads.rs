@@ -18,7 +18,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::{Entry, Filter, GroupKind, List},
-    object::{Finalizer, ObjectRef, ResourceType, is_custom_group, join_group},
+    object::{Finalizer, ObjectRef, ResourceType, is_product_group, join_group},
     snapshot::facts::{By, Object, Resource},
 };
 
@@ -209,7 +209,7 @@ impl<'a> Workloads<'a> {
         let types: Vec<_> = view
             .types()
             .iter()
-            .filter(|ty| groups.contains(&ty.group) && is_custom_group(&ty.group))
+            .filter(|ty| groups.contains(&ty.group) && is_product_group(&ty.group))
             .map(|ty| join_group(&ty.plural, &ty.group))
             .collect();
         if !types.is_empty() {
@@ -230,7 +230,7 @@ fn first_of_all(object: &Object, finalizer: &Finalizer, before: &mut Before) {
     } else {
         " --all-namespaces"
     };
-    if is_custom_group(&object.resource.group) {
+    if is_product_group(&object.resource.group) {
         before.then(
             Safety::Destructive,
             format!(
