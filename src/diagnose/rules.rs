@@ -62,6 +62,8 @@ pub(super) mod taken_away;
 mod uncatalogued;
 pub(super) mod unreclaimed;
 mod vac;
+#[cfg(test)]
+mod vendor_tests;
 mod volume;
 #[cfg(test)]
 #[path = "../../tests/suite/explain/weaker.rs"]
@@ -73,6 +75,7 @@ pub use catalogued::filled;
 
 use super::{
     complaint::complaints,
+    holder::Holder,
     model::{Blocker, Finding, Safety, Step, Verdict},
     view::{Unfollowed, View},
 };
@@ -381,10 +384,16 @@ fn see(object: &Object, text: String) -> Step {
     }
 }
 
-/// A holder that has something left to wait for is not to blame.
-fn waits(finding: &mut Finding) {
-    if matches!(finding.wait.verdict, Verdict::Unknown | Verdict::Stalled) {
-        finding.wait.verdict = Verdict::Waiting;
+/// A holder that has something left to wait for is not to blame. One that could not be looked at may be gone, and then
+/// that keeps nothing.
+fn waits(finding: &mut Finding, holder: &Holder, verdict: Verdict) {
+    let excused = match finding.wait.verdict {
+        Verdict::Unknown => holder.unseen.is_empty(),
+        Verdict::Stalled | Verdict::Waiting => true,
+        _ => false,
+    };
+    if excused {
+        finding.wait.verdict = verdict;
     }
 }
 

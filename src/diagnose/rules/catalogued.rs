@@ -36,10 +36,10 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     let awaited = filled(&entry.waits_for.text);
     finding.say(format!(". It waits for this: {}", awaited.trim_end_matches('.')));
     super::renamed::look(object, finalizer, &entry, &found, &mut finding, view);
-    super::drained::look(object, finalizer, &mut finding, view);
-    super::deployed::look(object, finalizer, &mut finding, view);
+    super::drained::look(object, finalizer, &found, &mut finding, view);
+    super::deployed::look(object, finalizer, &found, &mut finding, view);
     super::shared_balancer::look(object, finalizer, &mut finding, view);
-    super::awaited::look(object, &entry, &mut finding, view);
+    super::awaited::look(object, &entry, &found, &mut finding, view);
     for step in &entry.fix {
         finding.steps.push(Step {
             when: "what to do",

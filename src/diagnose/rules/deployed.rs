@@ -10,7 +10,11 @@ use serde_json::Value;
 
 use super::{see, waits};
 use crate::{
-    diagnose::{model::Finding, view::View},
+    diagnose::{
+        holder::Holder,
+        model::{Finding, Verdict},
+        view::View,
+    },
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -22,7 +26,13 @@ const LOOKED_AT: usize = 20;
 /// Of so many it is said how to go on.
 const NAMED: usize = 3;
 
-pub(super) fn look(object: &Object, finalizer: &Finalizer, finding: &mut Finding, view: &View<'_>) {
+pub(super) fn look(
+    object: &Object,
+    finalizer: &Finalizer,
+    holder: &Holder,
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
     let of_application = object.is("argoproj.io", "applications") && finalizer.name.starts_with(FINALIZER);
     let here = object.text("/spec/destination/server") == HERE
         || object.text("/spec/destination/name") == "in-cluster";
@@ -34,7 +44,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, finding: &mut Finding
     if held.is_empty() {
         return;
     }
-    waits(finding);
+    waits(finding, holder, Verdict::Waiting);
     for child in &held {
         let says = "was deployed by it, is being deleted, and is still there".to_owned();
         finding.wait.on.push(super::as_blocker(child, says, view));
