@@ -218,6 +218,7 @@ fn the_readme_names_every_word() {
         "pub enum Wait {",
         "pub enum FoundBy {",
         "pub enum Runs {",
+        "pub enum IfHolder {",
         "pub enum Judged {",
         "pub enum Area {",
     ] {

@@ -10,11 +10,11 @@
 use super::held;
 use crate::{
     diagnose::{
-        holder,
+        holder::{self, Holder, State},
         model::{Finding, Outlook, Safety, Step},
         view::View,
     },
-    knowledge::{Consequence, Entry, Runs, schema::fill},
+    knowledge::{Consequence, Entry, IfHolder, Runs, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -40,14 +40,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     super::deployed::look(object, finalizer, &found, &mut finding, view);
     super::shared_balancer::look(object, finalizer, &mut finding, view);
     super::awaited::look(object, &entry, &found, &mut finding, view);
-    for step in &entry.fix {
-        finding.steps.push(Step {
-            when: "what to do",
-            text: filled(&step.text),
-            command: step.command.as_deref().map(filled),
-            safety: Safety::Reversible,
-        });
-    }
+    finding.steps.extend(steps(&entry, &found, &filled));
     finding.steps.extend(held::last_line(
         object,
         finalizer,
@@ -56,6 +49,42 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     ));
     caution(&mut finding, finalizer, &entry, &filled);
     finding
+}
+
+/// What the entry advises, less what is for a holder that stands otherwise. Where that is not known, what holds in one
+/// case only comes last and is asked for.
+fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
+    let when = |of: Option<IfHolder>| match (of, holder.state()) {
+        (None, _)
+        | (Some(IfHolder::Runs), State::Running | State::Failing)
+        | (Some(IfHolder::Gone), State::Gone)
+        | (Some(IfHolder::Unknown), State::Elsewhere | State::Unknown) => Some("what to do"),
+        (Some(IfHolder::Runs), State::Elsewhere | State::Unknown) => Some("does it run?"),
+        (Some(IfHolder::Gone), State::Elsewhere | State::Unknown) => Some("is it gone?"),
+        _ => None,
+    };
+    let mut steps: Vec<_> = entry
+        .fix
+        .iter()
+        .filter_map(|step| {
+            Some(Step {
+                when: when(step.if_holder)?,
+                text: filled(&step.text),
+                command: step.command.as_deref().map(filled),
+                // To find out changes nothing.
+                safety: match step.if_holder {
+                    Some(IfHolder::Unknown) => Safety::Safe,
+                    _ => Safety::Reversible,
+                },
+            })
+        })
+        .collect();
+    steps.sort_by_key(|step| {
+        ["what to do", "does it run?", "is it gone?"]
+            .iter()
+            .position(|when| *when == step.when)
+    });
+    steps
 }
 
 fn caution(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, filled: &impl Fn(&str) -> String) {
