@@ -41,13 +41,23 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     super::shared_balancer::look(object, finalizer, &mut finding, view);
     super::awaited::look(object, &entry, &found, &mut finding, view);
     finding.steps.extend(steps(&entry, &found, &filled));
-    finding.steps.extend(held::last_line(
+    let costs = filled(&entry.if_removed.text);
+    let last = held::last_line(
         object,
         finalizer,
         &found,
-        (entry.if_removed.consequence, &filled(&entry.if_removed.text)),
-    ));
-    caution(&mut finding, finalizer, &entry, &filled);
+        (entry.if_removed.consequence, &costs),
+    );
+    let is_offered = last.is_some();
+    finding.steps.extend(last);
+    // What it costs stands in the step that takes it out, where there is one.
+    caution(&mut finding, finalizer, &entry, (!is_offered).then_some(&costs));
+    if let Some(done) = &entry.done_when {
+        finding.outlook.push(Outlook {
+            when: "done when".into(),
+            then: filled(done),
+        });
+    }
     finding
 }
 
@@ -87,21 +97,16 @@ fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Ve
     steps
 }
 
-fn caution(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, filled: &impl Fn(&str) -> String) {
-    if entry.if_removed.consequence != Consequence::None {
-        finding.do_not.push(format!(
-            "remove {} by hand before that ({}): {}",
-            finalizer.name,
-            entry.if_removed.consequence,
-            filled(&entry.if_removed.text)
-        ));
+fn caution(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, costs: Option<&String>) {
+    let consequence = entry.if_removed.consequence;
+    if consequence == Consequence::None {
+        return;
     }
-    if let Some(done) = &entry.done_when {
-        finding.outlook.push(Outlook {
-            when: "done when".into(),
-            then: filled(done),
-        });
-    }
+    let costs = costs.map_or_else(String::new, |costs| format!(": {costs}"));
+    finding.do_not.push(format!(
+        "remove {} by hand before that ({consequence}){costs}",
+        finalizer.name
+    ));
 }
 
 /// A text of an entry, with the names of this object in it.
