@@ -42,12 +42,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     super::awaited::look(object, &entry, &found, &mut finding, view);
     finding.steps.extend(steps(&entry, &found, &filled));
     let costs = filled(&entry.if_removed.text);
-    let last = held::last_line(
-        object,
-        finalizer,
-        &found,
-        (entry.if_removed.consequence, &costs),
-    );
+    let last = held::last_line(object, finalizer, &found, (entry.if_removed.consequence, &costs));
     let is_offered = last.is_some();
     finding.steps.extend(last);
     // What it costs stands in the step that takes it out, where there is one.

@@ -116,6 +116,10 @@ const LOOKED_AT: &[(&str, &str)] = &[
         "poddisruptionbudgets.policy",
         "whether a pod of a node that is drained may be evicted",
     ),
+    (
+        "clusters.cluster.x-k8s.io",
+        "whether all that is of a Cluster is paused",
+    ),
     ("machines.cluster.x-k8s.io", "which machines a cluster has"),
     (
         "dockermachines.infrastructure.cluster.x-k8s.io",

@@ -1,6 +1,6 @@
 //! What counts as a sign of life, and what does not.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -195,6 +195,40 @@ fn a_mark_is_named_and_taken_away() {
         "{:#?}",
         told.steps
     );
+}
+
+/// Whoever suspends an object of Flux wants what it applied to stay: to resume it would delete that.
+#[test]
+fn what_is_suspended_is_not_to_be_resumed() {
+    let flux = |spec: Value| {
+        object(
+            "kustomize.toolkit.fluxcd.io",
+            "kustomizations",
+            "Kustomization",
+            json!({"metadata": {"name": "apps", "namespace": "flux-system", "finalizers": ["finalizers.fluxcd.io"],
+                "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0}, "spec": spec}),
+        )
+    };
+    let speaks = |told: &Diagnosis| {
+        told.outlook
+            .iter()
+            .any(|outlook| outlook.then.contains("lets go without deleting"))
+    };
+    let told = Cluster::default().explain(&flux(json!({"suspend": true})));
+    assert!(speaks(&told), "{told:#?}");
+    assert!(
+        told.do_not.iter().any(|text| text.contains("resume it")),
+        "{told:#?}"
+    );
+    let resumes = |step: &crate::diagnose::Step| {
+        step.command
+            .as_deref()
+            .is_some_and(|text| text.contains("\"suspend\":false"))
+    };
+    assert!(!told.steps.iter().any(resumes), "{told:#?}");
+    assert!(!speaks(
+        &Cluster::default().explain(&flux(json!({"suspend": false})))
+    ));
 }
 
 #[test]

@@ -165,6 +165,36 @@ fn a_cluster_that_has_machines() {
     withstands_less(cluster, &target, place, 60);
     story.follow(cluster, "explain machines.cluster.x-k8s.io prod-md-0");
 
+    // A Cluster that is paused pauses all that is of it, and another Cluster does not.
+    apply(
+        &json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": {"name": "other", "namespace": place},
+            "spec": {"paused": true}}),
+    );
+    told(cluster, &machine, place).never_says("left alone");
+    let pause = r#"{"spec":{"paused":true}}"#;
+    ns.kubectl(["patch", &target, "--type=merge", "--patch", pause])
+        .success();
+    let story = told(cluster, &machine, place);
+    assert_eq!(story.verdict("machine.cluster.x-k8s.io"), "waiting", "{story}");
+    story
+        .has_root("Cluster prod: is marked to be left alone (spec.paused: true)")
+        .says("DELETES WHAT IT STANDS FOR")
+        .is_careful();
+    withstands_less(cluster, &machine, place, 45);
+    story.follow(cluster, "\"paused\":false");
+    told(cluster, &machine, place).never_says("left alone");
+    // One of several controllers has it.
+    ns.kubectl(["label", &machine, "cluster.x-k8s.io/watch-filter=east"])
+        .success();
+    let story = told(cluster, &machine, place);
+    story
+        .has_root("Machine prod-md-0: is left to one of several controllers")
+        .says("grep -nF -- east")
+        .never_advises("watch-filter-")
+        .is_careful();
+    ns.kubectl(["label", &machine, "cluster.x-k8s.io/watch-filter-"])
+        .success();
+
     // Its credentials are gone, and it says so.
     let said = "failed to retrieve kubeconfig secret: secrets \"prod-kubeconfig\" not found";
     status(
