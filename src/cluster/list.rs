@@ -14,11 +14,11 @@ pub(super) use crate::object::escape;
 
 use super::{
     decode,
-    request::{Answer, Failure, METADATA, Server, WHOLE},
+    request::{Answer, Failure, METADATA, METADATA_LIST, Server, WHOLE},
 };
 use crate::{
     object::ResourceType,
-    snapshot::{Item, Keep, Storage, Tally, Why},
+    snapshot::{Item, Keep, Storage, Tally, Why, driver, json::Beyond},
 };
 
 /// Objects a page, as kubectl asks for them.
@@ -136,8 +136,7 @@ impl Listing<'_> {
             version: version.to_owned(),
             ..self.ty.clone()
         };
-        let whole = self.is_namespaces() || Storage::looks_into(self.ty);
-        let mut accept = if whole { WHOLE } else { METADATA };
+        let mut accept = self.accept();
         let mut next: Option<String> = None;
         // Tokens that were used, by hash: a list of a million objects has two thousand of them.
         let mut used = HashSet::new();
@@ -207,7 +206,7 @@ impl Listing<'_> {
                 Failure::Status {
                     code: StatusCode::NOT_ACCEPTABLE,
                     ..
-                } if accept == METADATA => {
+                } if accept != WHOLE => {
                     if self.ty.is_confidential() {
                         return listed.stopped(Why::MetadataOnlyRefused);
                     }
@@ -225,22 +224,17 @@ impl Listing<'_> {
             tally: Tally::default(),
             end: Ok(None),
         };
-        let decoded = decode::page(
-            &answer.content_type,
-            &answer.body,
-            self.is_namespaces(),
-            &mut |item| {
-                page.items += 1;
-                // Without a uid it is computed, not stored (metrics, component statuses): it cannot be deleted.
-                if !item.uid.is_empty() && family.is_new(&item.uid) {
-                    (self.observe)(&item);
-                    if ty.is("", "nodes") {
-                        page.tally.storage.get_or_insert_default().note_node(&item.name);
-                    }
-                    page.tally.note(ty, item, self.keep);
+        let decoded = decode::page(&answer.content_type, &answer.body, self.beyond(), &mut |item| {
+            page.items += 1;
+            // Without a uid it is computed, not stored (metrics, component statuses): it cannot be deleted.
+            if !item.uid.is_empty() && family.is_new(&item.uid) {
+                (self.observe)(&item);
+                if ty.is("", "nodes") {
+                    page.tally.storage.get_or_insert_default().note_node(&item.name);
                 }
-            },
-        );
+                page.tally.note(ty, item, self.keep);
+            }
+        });
         if Storage::looks_into(ty) {
             let storage = page.tally.storage.get_or_insert_default();
             storage.note_page(ty, &answer.body);
@@ -269,9 +263,25 @@ impl Listing<'_> {
         path
     }
 
-    /// Namespaces are asked for whole: what holds one may stand in its spec, and why in its status.
-    fn is_namespaces(&self) -> bool {
-        self.ty.is("", "namespaces")
+    /// In which form it is asked for. Namespaces whole: what holds one may stand in its spec, and why in its status.
+    fn accept(&self) -> &'static str {
+        let ty = self.ty;
+        match self.beyond() {
+            Beyond::Namespace => WHOLE,
+            _ if Storage::looks_into(ty) => WHOLE,
+            Beyond::Driver if driver::is_in_spec(&ty.group, &ty.kind) => WHOLE,
+            // Annotations are read from JSON only.
+            Beyond::Driver => METADATA_LIST,
+            Beyond::Nothing => METADATA,
+        }
+    }
+
+    fn beyond(&self) -> Beyond {
+        match Beyond::of(&self.ty.group, &self.ty.kind) {
+            _ if self.ty.is("", "namespaces") => Beyond::Namespace,
+            Beyond::Driver if !self.keep.crowds => Beyond::Nothing,
+            beyond => beyond,
+        }
     }
 }
 

@@ -22,7 +22,8 @@ use crate::{
     object::ResourceType,
     settings::{self, Scope},
     snapshot::{
-        Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why, json,
+        Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why,
+        json::{self, Beyond},
         select::{Choice, mentions},
         stray::missing_namespace,
     },
@@ -433,7 +434,7 @@ impl Scanner<'_> {
         if !self.keep.filter.labels(&object.labels()?) {
             return Ok(None);
         }
-        object.item(true).map(Some)
+        object.item(Beyond::Namespace).map(Some)
     }
 
     /// Says of a namespace that was asked for that it does not exist. Mistyped or gone is told apart by what

@@ -208,6 +208,7 @@ mod tests {
             }),
             finalizers: finalizers.iter().map(finalizer).collect(),
             conditions: Vec::new(),
+            driver: None,
         }
     }
 

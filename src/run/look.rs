@@ -52,12 +52,15 @@ pub(super) struct Found<'a> {
 
 impl Look {
     /// A look at what this scan has found, not yet begun.
-    pub(super) fn new(snapshot: &Snapshot, scan: &Scan, limits: Limits) -> Self {
+    pub(super) fn new(snapshot: &Snapshot, scan: &Scan, limits: Limits, knowledge: &Knowledge) -> Self {
         let all_types = scan.types.is_empty() && scan.exclude.is_empty() && scan.scope == Scope::All;
         Look {
             stuck: Stuck::new(snapshot, scan.is_narrowed(), limits.objects),
             behind: Behind::new(snapshot, scan, limits.objects),
-            holders: scan.view.is_by_holder().then(|| Holders::new(snapshot)),
+            holders: scan
+                .view
+                .is_by_holder()
+                .then(|| Holders::new(snapshot, knowledge)),
             asking: Asking::new(snapshot, all_types, limits),
             doing: Rc::default(),
         }

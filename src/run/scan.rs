@@ -118,7 +118,7 @@ async fn read(
     };
     let (mut snapshot, cut_off) = see(&server, scan).await?;
     let look = if cut_off {
-        Look::new(&snapshot, scan, Limits::default())
+        Look::new(&snapshot, scan, Limits::default(), knowledge)
     } else {
         look(Witness::Server(&server), &mut snapshot, scan, knowledge).await
     };
@@ -138,7 +138,7 @@ pub(super) async fn see(server: &Server, scan: &Scan) -> Result<(Snapshot, bool)
 
 /// Looks at what the scan has found until it is understood or the user has had enough.
 async fn look(witness: Witness<'_>, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Look {
-    let mut look = Look::new(snapshot, scan, Limits::default());
+    let mut look = Look::new(snapshot, scan, Limits::default(), knowledge);
     // A server that went away while it was read will not say more now.
     let gone = snapshot
         .gaps

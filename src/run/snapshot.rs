@@ -102,7 +102,7 @@ async fn take(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Op
         return Ok(None);
     }
     let facts = cluster::first_look(&server).await?;
-    let Some(suspects) = suspects(&server, &snapshot, &settings.scan).await else {
+    let Some(suspects) = suspects(&server, &snapshot, &settings.scan, knowledge).await else {
         return Ok(None);
     };
     let mut saved = saved(snapshot, facts, suspects, &server, settings);
@@ -114,8 +114,13 @@ async fn take(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Op
 }
 
 /// What looks left behind, of which a file holds no more than a scan would look at. None if the user stopped it.
-async fn suspects(server: &Server, snapshot: &Snapshot, scan: &settings::Scan) -> Option<Suspects> {
-    let mut look = Look::new(snapshot, scan, Limits::default());
+async fn suspects(
+    server: &Server,
+    snapshot: &Snapshot,
+    scan: &settings::Scan,
+    knowledge: &Knowledge,
+) -> Option<Suspects> {
+    let mut look = Look::new(snapshot, scan, Limits::default(), knowledge);
     let witness = Witness::Server(server);
     tokio::select! {
         suspects = look.go_through(&witness) => {

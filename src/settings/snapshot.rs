@@ -65,7 +65,8 @@ impl Snapshot {
                 view: View {
                     all: true,
                     terminating: false,
-                    by: By::Cause,
+                    // Then it is read too what tells one holder from another.
+                    by: By::Holder,
                     narrowed: false,
                     namespace: namespace.clone(),
                     sort_by: SortBy::Age,

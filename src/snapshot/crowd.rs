@@ -8,9 +8,18 @@ use jiff::Timestamp;
 use super::{OnType, Seen};
 use crate::object::{Finalizer, ObjectRef, ResourceType};
 
-/// All crowds, by type and finalizers.
+/// All crowds, by type and what their objects have in common.
 #[derive(Clone, Debug, Default)]
-pub struct Crowds(pub BTreeMap<OnType, BTreeMap<Vec<Finalizer>, Crowd>>);
+pub struct Crowds(pub BTreeMap<OnType, BTreeMap<Alike, Crowd>>);
+
+/// What the objects of a crowd have in common: whoever holds one of them holds them all.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Alike {
+    /// Their finalizers.
+    pub finalizers: Vec<Finalizer>,
+    /// The CSI driver that they belong to, as far as they say.
+    pub driver: Option<String>,
+}
 
 /// Objects with the same finalizers.
 #[derive(Clone, Debug)]
@@ -49,22 +58,26 @@ impl Crowds {
             terminating: u64::from(seen.deletion.is_some()),
             first: seen.clone(),
         };
-        self.add(OnType::from(ty), finalizers, one);
+        let alike = Alike {
+            finalizers,
+            driver: seen.driver.clone(),
+        };
+        self.add(OnType::from(ty), alike, one);
     }
 
     /// Adds what went by elsewhere.
     pub(super) fn absorb(&mut self, other: Crowds) {
         for (on, crowds) in other.0 {
-            for (finalizers, crowd) in crowds {
-                self.add(on.clone(), finalizers, crowd);
+            for (alike, crowd) in crowds {
+                self.add(on.clone(), alike, crowd);
             }
         }
     }
 
-    fn add(&mut self, on: OnType, finalizers: Vec<Finalizer>, more: Crowd) {
+    fn add(&mut self, on: OnType, alike: Alike, more: Crowd) {
         let crowds = self.0.entry(on).or_default();
-        let Some(known) = crowds.get_mut(&finalizers) else {
-            crowds.insert(finalizers, more);
+        let Some(known) = crowds.get_mut(&alike) else {
+            crowds.insert(alike, more);
             return;
         };
         known.objects += more.objects;
@@ -97,6 +110,7 @@ mod tests {
             }),
             finalizers: Vec::new(),
             conditions: Vec::new(),
+            driver: None,
         }
     }
 
@@ -139,5 +153,11 @@ mod tests {
             crowds.count(&ResourceType::default(), finalizers(names), &seen("a", None));
         }
         assert_eq!(crowds.0.values().map(BTreeMap::len).sum::<usize>(), 2);
+        let of_a_driver = Seen {
+            driver: Some("disks.example.test".into()),
+            ..seen("a", None)
+        };
+        crowds.count(&ResourceType::default(), finalizers(&["x"]), &of_a_driver);
+        assert_eq!(crowds.0.values().map(BTreeMap::len).sum::<usize>(), 3);
     }
 }

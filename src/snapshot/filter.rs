@@ -65,6 +65,8 @@ pub struct Item<'a> {
     pub finalizers: Vec<Cow<'a, str>>,
     /// What only a Namespace is asked for.
     pub namespace_only: Option<Box<NamespaceOnly>>,
+    /// The CSI driver that it belongs to, if it says so and that was asked for.
+    pub driver: Option<String>,
 }
 
 /// The parts of a Namespace beyond its metadata that decide whether it goes.

@@ -10,9 +10,9 @@ use serde::{
     Deserialize,
     de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
-use super::{Condition, Item, NamespaceOnly};
+use super::{Condition, Item, NamespaceOnly, driver};
 
 /// What is done with each object of a list. An error ends the reading and becomes its error.
 pub type Each<'f> = &'f mut dyn FnMut(Object<'_>) -> Result<(), String>;
@@ -117,6 +117,28 @@ struct ListMeta {
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// What is read of an object beyond what every object has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// Nothing.
+    Nothing,
+    /// Of a Namespace its own list of finalizers, and its conditions.
+    Namespace,
+    /// The CSI driver that it belongs to.
+    Driver,
+}
+
+impl Beyond {
+    /// What there is to be read of this type.
+    pub fn of(group: &str, kind: &str) -> Self {
+        match (group, kind) {
+            ("", "Namespace") => Beyond::Namespace,
+            _ if driver::is_named_by(group, kind) => Beyond::Driver,
+            _ => Beyond::Nothing,
+        }
+    }
+}
+
 /// One object of a list, not yet looked at closely.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -151,6 +173,8 @@ struct Metadata<'a> {
     finalizers: Option<Vec<Text<'a>>>,
     #[serde(borrow, default)]
     labels: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    annotations: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -196,9 +220,9 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The item that it is. `namespace` says that it is a Namespace, whose own list of finalizers and
-    /// conditions are read too.
-    pub fn item(self, namespace: bool) -> Result<Item<'a>, String> {
+    /// The item that it is.
+    pub fn item(self, beyond: Beyond) -> Result<Item<'a>, String> {
+        let driver = (beyond == Beyond::Driver).then(|| self.driver()).flatten();
         let metadata = self.metadata;
         let mut item = Item {
             namespace: metadata.namespace.unwrap_or_default().0,
@@ -215,9 +239,10 @@ impl<'a> Object<'a> {
                 .into_iter()
                 .map(|text| text.0)
                 .collect(),
+            driver,
             ..Item::default()
         };
-        if namespace {
+        if beyond == Beyond::Namespace {
             item.namespace_only = namespace_only(self.spec, self.status)?;
         }
         if !item.is_bare() {
@@ -227,6 +252,17 @@ impl<'a> Object<'a> {
                 .transpose()?;
         }
         Ok(item)
+    }
+
+    /// What makes no sense names no driver.
+    fn driver(&self) -> Option<String> {
+        let read = |raw: Option<&RawValue>| -> Value {
+            raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+                .unwrap_or_default()
+        };
+        let metadata = json!({"annotations": read(self.metadata.annotations)});
+        let object = json!({"metadata": metadata, "spec": read(self.spec)});
+        driver::names(&object).next().map(str::to_owned)
     }
 }
 
@@ -275,7 +311,7 @@ mod tests {
     fn items(body: &str) -> Result<(usize, List), serde_json::Error> {
         let mut count = 0;
         list(body.as_bytes(), &mut |object| {
-            object.item(false).map(|_| count += 1)
+            object.item(Beyond::Nothing).map(|_| count += 1)
         })
         .map(|list| (count, list))
     }
@@ -324,7 +360,7 @@ mod tests {
         let mut names = Vec::new();
         let body = r#"{"items":[{"metadata":{"name":"a\u0041"}},{"metadata":{"name":"plain"}}]}"#;
         list(body.as_bytes(), &mut |object| {
-            let item = object.item(false)?;
+            let item = object.item(Beyond::Nothing)?;
             names.push((item.name.to_string(), matches!(item.name, Cow::Borrowed(_))));
             Ok(())
         })

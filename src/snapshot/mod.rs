@@ -5,6 +5,7 @@
 //! finalizer, and only what will be printed is kept.
 
 pub mod crowd;
+pub mod driver;
 pub mod facts;
 pub mod filter;
 pub mod gap;
@@ -25,7 +26,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    crowd::{Crowd, Crowds},
+    crowd::{Alike, Crowd, Crowds},
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
     storage::Storage,
@@ -81,6 +82,9 @@ pub struct Seen {
     pub finalizers: Vec<Finalizer>,
     /// A Namespace's conditions; empty for every other type, whose status is never asked for.
     pub conditions: Vec<Condition>,
+    /// The CSI driver that it belongs to, if it says so and somebody asked for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
 }
 
 /// One entry of `status.conditions`.

@@ -223,6 +223,7 @@ fn seen(ty: &ResourceType, item: Item<'_>) -> Seen {
             .namespace_only
             .map(|namespace| namespace.conditions)
             .unwrap_or_default(),
+        driver: item.driver,
     }
 }
 

@@ -6,7 +6,10 @@
 mod protobuf;
 pub(crate) mod wire;
 
-use crate::snapshot::{Item, json};
+use crate::snapshot::{
+    Item,
+    json::{self, Beyond},
+};
 
 /// The media type of Kubernetes' protobuf, before its parameters.
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
@@ -23,12 +26,11 @@ pub struct Page {
 #[error("{0}")]
 pub struct Undecodable(pub String);
 
-/// Reads one page of the given content type, handing each item to `each`. `namespaces` says that it is a
-/// list of whole Namespaces.
+/// Reads one page of the given content type, handing each item to `each`.
 pub fn page(
     content_type: &str,
     body: &[u8],
-    namespaces: bool,
+    beyond: Beyond,
     each: &mut dyn FnMut(Item<'_>),
 ) -> Result<Page, Undecodable> {
     if content_type.starts_with(PROTOBUF) {
@@ -36,7 +38,7 @@ pub fn page(
             .map_err(|wire::Malformed| Undecodable("the protobuf answer is malformed".into()));
     }
     if content_type.starts_with("application/json") || content_type.is_empty() {
-        return json_page(body, namespaces, each);
+        return json_page(body, beyond, each);
     }
     Err(Undecodable(format!(
         "expected a list, got {content_type}: {}",
@@ -44,8 +46,8 @@ pub fn page(
     )))
 }
 
-fn json_page(body: &[u8], namespaces: bool, each: &mut dyn FnMut(Item<'_>)) -> Result<Page, Undecodable> {
-    match json::list(body, &mut |object| object.item(namespaces).map(&mut *each)) {
+fn json_page(body: &[u8], beyond: Beyond, each: &mut dyn FnMut(Item<'_>)) -> Result<Page, Undecodable> {
+    match json::list(body, &mut |object| object.item(beyond).map(&mut *each)) {
         Ok(json::List {
             has_items: true,
             next,

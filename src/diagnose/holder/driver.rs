@@ -4,13 +4,26 @@
 //! called is the `CSIDriver` object that its manifests bring, and the `CSINode` entries that kubelets write for a running
 //! node plugin (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). Either of them shows that it is installed.
 
-use super::trace::{Holder, Sign, Tells, Trace};
+use super::{
+    lease::plain,
+    trace::{Holder, Sign, Tells, Trace},
+};
 use crate::{
     diagnose::{model::Strength, view::View},
-    knowledge::Entry,
+    knowledge::{Entry, GroupKind, Knowledge},
     object::Finalizer,
-    snapshot::facts::Object,
+    snapshot::{Alike, OnType, driver::names, facts::Object},
 };
+
+/// A driver, as far as an object and a finalizer on it tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Driver {
+    /// Its name.
+    pub name: String,
+    /// Whether that is a CSI driver's, as the driver itself writes it: then a cluster in which it is installed knows it by
+    /// that name.
+    is_registered: bool,
+}
 
 /// Whether the entry describes a holder of which each driver has its own.
 pub(super) fn is_of_each(entry: &Entry) -> bool {
@@ -26,21 +39,71 @@ pub(super) fn is_of_each(entry: &Entry) -> bool {
         .any(|name| name.contains("{driver}"))
 }
 
-/// The driver whose holder it is. The finalizer's own name has it only with other characters.
-pub(super) fn of(object: &Object, finalizer: &Finalizer, entry: &Entry) -> Option<String> {
+/// The driver that tells these objects from others with the same finalizer.
+pub fn apart<'a>(
+    finalizer: &Finalizer,
+    on: &OnType,
+    alike: &'a Alike,
+    knowledge: &Knowledge,
+) -> Option<&'a str> {
+    let kind = GroupKind {
+        group: &on.group,
+        kind: &on.kind,
+    };
+    let driver = alike.driver.as_deref()?;
+    let entry = knowledge.lookup(&finalizer.name, finalizer.list, Some(kind))?;
+    is_of_each(&entry).then_some(driver)
+}
+
+/// The driver whose holder it is; `seen` is the one that the object named when it was seen last, for one that cannot be read
+/// any more.
+pub(super) fn of(
+    object: &Object,
+    finalizer: &Finalizer,
+    entry: &Entry,
+    seen: Option<&str>,
+) -> Option<Driver> {
     if !is_of_each(entry) {
         return None;
     }
-    ["/spec/csi/driver", "/spec/attacher", "/spec/driver"]
-        .into_iter()
-        .map(|pointer| object.text(pointer))
-        .chain(entry.matched(&finalizer.name))
-        .find(|driver| !driver.is_empty())
-        .map(str::to_owned)
+    let mut named = names(&object.value).chain(seen);
+    let Some(written) = written(finalizer, entry) else {
+        let name = named.next()?;
+        return Some(Driver {
+            name: name.to_owned(),
+            is_registered: is_csi(object, name),
+        });
+    };
+    // The finalizer's own name has it only with other characters.
+    let exact = named.find(|name| plain(name) == written);
+    Some(Driver {
+        name: exact.unwrap_or(written).to_owned(),
+        is_registered: exact.is_some(),
+    })
+}
+
+/// The driver as the finalizer's own name has it.
+pub(super) fn written<'a>(finalizer: &'a Finalizer, entry: &Entry) -> Option<&'a str> {
+    entry
+        .matched(&finalizer.name)
+        .filter(|written| !written.is_empty())
+}
+
+/// Volumes may be those of other provisioners, with the same library and finalizer, of which a cluster knows nothing.
+fn is_csi(object: &Object, driver: &str) -> bool {
+    let says_so = [
+        object.text("/spec/csi/driver"),
+        object.annotation("pv.kubernetes.io/migrated-to"),
+    ];
+    !object.is("", "persistentvolumes") || says_so.contains(&driver)
 }
 
 /// Whether the driver is installed.
-pub(super) fn look(driver: &str, holder: &mut Holder, view: &View<'_>) {
+pub(super) fn look(driver: &Driver, holder: &mut Holder, view: &View<'_>) {
+    if !driver.is_registered {
+        return;
+    }
+    let driver = driver.name.as_str();
     let object = view.object("storage.k8s.io", "csidrivers", "", driver);
     let nodes = view.list("storage.k8s.io", "csinodes", "");
     let (object, nodes) = match (object, nodes) {

@@ -1,6 +1,6 @@
 //! The holder of any finalizer, described or not, for whoever asks for all of them.
 
-use super::{described, driver, trace::Holder, undescribed};
+use super::{driver, search::of_driver, trace::Holder, undescribed};
 use crate::{diagnose::view::View, knowledge::Entry, object::Finalizer, snapshot::facts::Object};
 
 /// Who must remove a finalizer from an object, and what was seen of that somebody.
@@ -10,26 +10,31 @@ pub struct Found {
     pub entry: Option<Entry>,
     /// The CSI driver whose holder it is, where each driver has its own.
     pub driver: Option<String>,
-    /// Whether other objects with the same finalizer may be of other drivers: its own name does not say which.
+    /// Whether other objects with the same finalizer may be of other drivers: nothing says of which they are.
     pub of_others_too: bool,
     /// What was seen.
     pub holder: Holder,
 }
 
-/// Looks for the holder, as a rule that knows nothing else of the object does.
-pub fn find(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Found {
+/// Looks for the holder, as a rule that knows nothing else of the object does. `driver` is the CSI driver of all objects
+/// that this one stands for, if they name one.
+pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> Found {
     let reference = object.reference();
     let entry = view
         .knowledge
         .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
     match entry {
-        Some(entry) => Found {
-            holder: described(object, finalizer, &entry, view),
-            driver: driver::of(object, finalizer, &entry),
-            of_others_too: driver::is_of_each(&entry)
-                && entry.matched(&finalizer.name).is_none_or(str::is_empty),
-            entry: Some(entry),
-        },
+        Some(entry) => {
+            let of = driver::of(object, finalizer, &entry, driver);
+            Found {
+                holder: of_driver(of.as_ref(), object, finalizer, &entry, view),
+                of_others_too: driver::is_of_each(&entry)
+                    && driver.is_none()
+                    && driver::written(finalizer, &entry).is_none(),
+                driver: of.map(|driver| driver.name),
+                entry: Some(entry),
+            }
+        }
         None => Found {
             entry: None,
             driver: None,

@@ -93,17 +93,13 @@ fn filled(name: &str, driver: Option<&str>) -> Option<String> {
     if !name.contains("{driver}") {
         return Some(name.to_owned());
     }
-    let driver: String = driver?
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '-' {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    Some(name.replace("{driver}", &driver))
+    Some(name.replace("{driver}", &plain(driver?)))
+}
+
+/// A driver's name as Leases and finalizers have it.
+pub(super) fn plain(driver: &str) -> String {
+    let stays = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    driver.chars().map(|c| if stays(c) { c } else { '-' }).collect()
 }
 
 /// What a Lease tells, and when it was renewed.

@@ -4,7 +4,9 @@
 use jiff::SignedDuration;
 
 use super::{
-    account, driver, lease, product,
+    account,
+    driver::{self, Driver},
+    lease, product,
     trace::{Holder, State, Tells, Trace},
     workload, writer,
 };
@@ -20,14 +22,26 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(3);
 
 /// The holder of a finalizer that the catalogue describes.
 pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &View<'_>) -> Holder {
+    let driver = driver::of(object, finalizer, entry, None);
+    of_driver(driver.as_ref(), object, finalizer, entry, view)
+}
+
+/// The same where each CSI driver has its own, of this one.
+pub(super) fn of_driver(
+    driver: Option<&Driver>,
+    object: &Object,
+    finalizer: &Finalizer,
+    entry: &Entry,
+    view: &View<'_>,
+) -> Holder {
     let mut holder = Holder {
         elsewhere: elsewhere(entry.holder.runs),
         ..Holder::default()
     };
     workload::look(entry, &mut holder, view);
-    let driver = driver::of(object, finalizer, entry);
-    lease::named(entry, driver.as_deref(), &mut holder, view);
-    if let Some(driver) = &driver {
+    let name = driver.map(|driver| driver.name.as_str());
+    lease::named(entry, name, &mut holder, view);
+    if let Some(driver) = driver {
         driver::look(driver, &mut holder, view);
     }
     account::named(entry, &mut holder, view);

@@ -8,12 +8,16 @@ mod backends;
 mod claim;
 mod class;
 mod crd;
+mod default_class;
+mod disks;
 mod driver;
 mod holders;
 mod namespace;
 mod node;
 mod operator;
+mod pod_volumes;
 mod quantity;
+mod templates;
 mod volume;
 mod workloads;
 

@@ -24,7 +24,7 @@ use crate::{
         view::View,
     },
     object::Finalizer,
-    snapshot::facts::Object,
+    snapshot::{driver::names, facts::Object},
 };
 
 /// The finalizer of the CSI provisioner.
@@ -170,12 +170,10 @@ pub(super) fn keep_disk(volume: &Object) -> Step {
     }
 }
 
-/// Which provisioner acts on it (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go`).
+/// Which provisioner acts on it.
 pub(super) fn driver(volume: &Object) -> String {
-    let migrated = volume.annotation("pv.kubernetes.io/migrated-to");
-    let provisioned = volume.annotation("pv.kubernetes.io/provisioned-by");
-    let first = [migrated, provisioned, volume.text("/spec/csi/driver")]
-        .into_iter()
-        .find(|name| !name.is_empty());
-    first.unwrap_or("an unknown driver").to_owned()
+    names(&volume.value)
+        .next()
+        .unwrap_or("an unknown driver")
+        .to_owned()
 }

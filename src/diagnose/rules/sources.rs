@@ -24,7 +24,7 @@ use crate::{
         view::{Missing, View},
     },
     object::Finalizer,
-    snapshot::facts::Object,
+    snapshot::{driver::names, facts::Object},
 };
 
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
@@ -86,14 +86,7 @@ pub(super) fn of_snapshot(claim: &Object, finalizer: &Finalizer, view: &View<'_>
 
 /// A claim that is being cloned.
 pub(super) fn of_clone(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let driver = [
-        "volume.kubernetes.io/storage-provisioner",
-        "volume.beta.kubernetes.io/storage-provisioner",
-    ]
-    .iter()
-    .map(|name| claim.annotation(name))
-    .find(|driver| !driver.is_empty());
-    let (holder, whose) = match driver {
+    let (holder, whose) = match names(&claim.value).next() {
         Some(driver) => (Holder::sidecar(claim, finalizer, driver, view), driver.to_owned()),
         None => (Holder::of(claim, finalizer, None, view), "its driver".to_owned()),
     };

@@ -54,6 +54,7 @@ fn going(
         }),
         finalizers: finalizers.iter().map(finalizer).collect(),
         conditions: Vec::new(),
+        driver: None,
     }
 }
 

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asking::{Ask, Asking};
 use crate::{
-    diagnose::{holder::find, view::View},
+    diagnose::{
+        holder::{apart, find},
+        view::View,
+    },
     knowledge::Knowledge,
     object::Finalizer,
     report::holders::{CameOfIt, Sought},
@@ -15,7 +18,7 @@ use crate::{
     },
 };
 
-/// The finalizers in use, each once for each type.
+/// The finalizers in use, each once for each type, and for each CSI driver where each has a holder of its own.
 pub(super) struct Holders {
     sought: Vec<Open>,
 }
@@ -23,6 +26,7 @@ pub(super) struct Holders {
 struct Open {
     type_name: String,
     finalizer: Finalizer,
+    driver: Option<String>,
     /// The object that stands for all: as the scan has seen it, and whole once it has been read.
     object: Object,
     query: Query,
@@ -36,12 +40,13 @@ enum State {
 }
 
 impl Holders {
-    pub(super) fn new(snapshot: &Snapshot) -> Self {
-        let mut first: BTreeMap<(&str, &Finalizer), &Crowd> = BTreeMap::new();
+    pub(super) fn new(snapshot: &Snapshot, knowledge: &Knowledge) -> Self {
+        let mut first: BTreeMap<(&str, &Finalizer, Option<&str>), &Crowd> = BTreeMap::new();
         for (on, crowds) in &snapshot.tally.crowds.0 {
-            for (finalizers, crowd) in crowds {
-                for finalizer in finalizers {
-                    let known = first.entry((&on.name, finalizer)).or_insert(crowd);
+            for (alike, crowd) in crowds {
+                for finalizer in &alike.finalizers {
+                    let driver = apart(finalizer, on, alike, knowledge);
+                    let known = first.entry((&on.name, finalizer, driver)).or_insert(crowd);
                     if crowd.rank() < known.rank() {
                         *known = crowd;
                     }
@@ -51,13 +56,15 @@ impl Holders {
         let mut sought: Vec<_> = first.into_iter().collect();
         // If not all can be looked for, then those first that hold back what has been going for the longest time.
         sought.sort_by_key(|(_, crowd)| crowd.rank());
-        let open = |((type_name, finalizer), crowd): ((&str, &Finalizer), &Crowd)| Open {
-            type_name: type_name.to_owned(),
-            finalizer: finalizer.clone(),
-            object: Object::from(&crowd.first),
-            query: Query::of(&crowd.first.object),
-            state: State::Open,
-        };
+        let open =
+            |((type_name, finalizer, driver), crowd): ((&str, &Finalizer, Option<&str>), &Crowd)| Open {
+                type_name: type_name.to_owned(),
+                finalizer: finalizer.clone(),
+                driver: driver.map(str::to_owned),
+                object: Object::from(&crowd.first),
+                query: Query::of(&crowd.first.object),
+                state: State::Open,
+            };
         Holders {
             sought: sought.into_iter().map(open).collect(),
         }
@@ -121,6 +128,7 @@ impl Holders {
             .map(|one| Sought {
                 type_name: one.type_name,
                 finalizer: one.finalizer,
+                driver: one.driver,
                 came_of_it: match one.state {
                     State::Done(came_of_it) => Some(*came_of_it),
                     State::Open | State::NotLookedAt => None,
@@ -133,7 +141,7 @@ impl Holders {
 impl Open {
     fn look(&mut self, view: &View<'_>, facts: &Facts) -> BTreeSet<Query> {
         view.begin();
-        let found = find(&self.object, &self.finalizer, view);
+        let found = find(&self.object, &self.finalizer, self.driver.as_deref(), view);
         let wanted = view.wanted();
         if wanted.is_empty() {
             let mut gaps = view.gaps();

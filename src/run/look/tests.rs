@@ -120,6 +120,7 @@ fn snapshot(claims: usize) -> Snapshot {
             name: "kubernetes.io/pvc-protection".into(),
         }],
         conditions: Vec::new(),
+        driver: None,
     };
     Snapshot {
         observed_at: NOW,
@@ -161,7 +162,7 @@ fn scan() -> Scan {
 
 fn report(snapshot: &Snapshot, server: &Fake, limits: Limits) -> ScanReport {
     let (scan, knowledge) = (scan(), Knowledge::builtin());
-    let mut look = Look::new(snapshot, &scan, limits);
+    let mut look = Look::new(snapshot, &scan, limits, &knowledge);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

@@ -17,7 +17,10 @@ use super::{
     time::Times,
     whole::Whole,
 };
-use crate::snapshot::{Filter, Gap, Item, What, Why, json::Object};
+use crate::snapshot::{
+    Filter, Gap, Item, What, Why,
+    json::{Beyond, Object},
+};
 
 /// How many faults of one file are told one by one. A file that is something else altogether would otherwise
 /// fill the screen.
@@ -365,12 +368,14 @@ impl<'a> Collector<'a> {
             Some(_) => object.labels().map_err(Why::Undecodable)?,
             None => BTreeMap::new(),
         };
-        let namespace = self.groups[group]
-            .name
-            .as_ref()
-            // An unnamed group may turn out to be Namespaces; others have no such fields, or ignore them.
-            .is_none_or(|(api_version, kind)| api_version == "v1" && kind == "Namespace");
-        let item = object.item(namespace).map_err(Why::Undecodable)?;
+        let beyond = match &self.groups[group].name {
+            Some((api_version, kind)) => {
+                Beyond::of(api_version.split_once('/').map_or("", |(group, _)| group), kind)
+            }
+            // It may turn out to be Namespaces; others have no such fields, or ignore them.
+            None => Beyond::Namespace,
+        };
+        let item = object.item(beyond).map_err(Why::Undecodable)?;
         if item.name.is_empty() {
             return Err(Why::Undecodable("an object without a name".into()));
         }
@@ -465,6 +470,7 @@ fn owned(item: Item<'_>) -> Item<'static> {
         grace_seconds: item.grace_seconds,
         finalizers: item.finalizers.into_iter().map(own).collect(),
         namespace_only: item.namespace_only,
+        driver: item.driver,
     }
 }
 

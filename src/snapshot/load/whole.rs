@@ -409,5 +409,6 @@ fn seen(object: &Object, finalizers: Vec<Finalizer>) -> Seen {
             .filter(|finalizer| finalizer.list == List::Metadata || object.is("", "namespaces"))
             .collect(),
         conditions: Vec::new(),
+        driver: None,
     }
 }

@@ -262,5 +262,6 @@ fn item(seen: &Seen) -> Item<'_> {
                 conditions: seen.conditions.clone(),
             })
         }),
+        driver: seen.driver.clone(),
     }
 }

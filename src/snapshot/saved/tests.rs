@@ -112,6 +112,7 @@ fn seen() -> Seen {
             name: "kubernetes.io/pvc-protection".into(),
         }],
         conditions: Vec::new(),
+        driver: None,
     }
 }
 

@@ -169,6 +169,7 @@ fn answer(query: &Query, forbidden: &[&str]) -> Result<Answer, Why> {
                     deletion: object.deletion(),
                     finalizers: object.finalizers(),
                     conditions: Vec::new(),
+                    driver: None,
                 });
             }
             Answer::Content(Box::new(content))

@@ -26,6 +26,7 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ("replicasets.apps", "whether a Deployment makes the pods"),
     ("statefulsets.apps", "whether scaling down deletes claims"),
     ("jobs.batch", "whether a pod is still to be counted"),
+    ("cronjobs.batch", "whose pods need a class or a driver"),
     ("volumeattachments.storage.k8s.io", "whether a disk is attached"),
     ("csidrivers.storage.k8s.io", "whether a driver is installed"),
     ("csinodes.storage.k8s.io", "whether a driver runs on any node"),

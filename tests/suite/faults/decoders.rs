@@ -4,7 +4,10 @@
 use std::cell::Cell;
 
 use jiff::Timestamp;
-use kubectl_finalizers::{cluster::decode, snapshot::Item};
+use kubectl_finalizers::{
+    cluster::decode,
+    snapshot::{Item, json::Beyond},
+};
 use proptest::{collection::vec, option, prelude::*, sample::Index, test_runner::Config};
 
 use super::fake::{Malformed, Object, json, object, protobuf};
@@ -15,7 +18,9 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// What a decoder says of a page: items before the end or the fault, and the next token or the fault.
 fn decoded(content_type: &str, body: &[u8]) -> (Vec<Item<'static>>, Result<Option<String>, String>) {
     let mut items = Vec::new();
-    let page = decode::page(content_type, body, false, &mut |item| items.push(owned(&item)));
+    let page = decode::page(content_type, body, Beyond::Nothing, &mut |item| {
+        items.push(owned(&item))
+    });
     (
         items,
         page.map(|page| page.next).map_err(|error| error.to_string()),
@@ -33,6 +38,7 @@ fn owned(item: &Item<'_>) -> Item<'static> {
         grace_seconds: item.grace_seconds,
         finalizers: item.finalizers.iter().map(|name| own(name)).collect(),
         namespace_only: item.namespace_only.clone(),
+        driver: item.driver.clone(),
     }
 }
 
@@ -195,7 +201,7 @@ fn malformed_pages_hand_over_what_is_good_before_the_fault_and_no_more() {
     for &malformed in Malformed::ALL {
         let count = Cell::new(0);
         let form = if malformed.is_protobuf() { PROTOBUF } else { JSON };
-        let page = decode::page(form, &malformed.body(), false, &mut |_| {
+        let page = decode::page(form, &malformed.body(), Beyond::Nothing, &mut |_| {
             count.set(count.get() + 1);
         });
         let error = page.err().map(|error| error.to_string());

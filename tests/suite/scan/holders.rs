@@ -1,6 +1,8 @@
 //! `scan --by holder`: who must remove the finalizers in use, what each holds, and whether it is alive.
 
-use std::sync::LazyLock;
+mod drivers;
+
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde_json::{Value, json as value};
 use tempfile::TempDir;
@@ -428,51 +430,65 @@ fn what_is_asked_does_not_grow_with_the_objects() {
     assert_eq!(asked_of_few, asked_of_many);
 }
 
-/// Each driver has a sidecar of its own: what is seen of one is not said of all.
+/// Each driver has a sidecar of its own: what is seen of one is not said of another.
 #[test]
 fn the_sidecar_of_one_driver_does_not_speak_for_the_others() {
-    let volume = |name: &str, driver: &str| {
+    let volume = |name: &str, mut spec: Value| {
+        spec["capacity"] = value!({"storage": "1Mi"});
+        spec["accessModes"] = value!(["ReadWriteOnce"]);
+        let finalizers = ["external-provisioner.volume.kubernetes.io/finalizer"];
         world().apply(
-            &value!({"apiVersion": "v1", "kind": "PersistentVolume",
-                "metadata": {"name": name, "finalizers": ["external-provisioner.volume.kubernetes.io/finalizer"]},
-                "spec": {"capacity": {"storage": "1Mi"}, "accessModes": ["ReadWriteOnce"],
-                    "csi": {"driver": driver, "volumeHandle": name}}})
+            &value!({"apiVersion": "v1", "kind": "PersistentVolume", "spec": spec,
+                "metadata": {"name": name, "finalizers": finalizers}})
             .to_string(),
         );
     };
-    let look = || {
-        let words = [
-            "scan",
-            "pv",
-            "--by",
-            "holder",
-            "--finalizer",
-            "external-provisioner*",
-            "-o",
-            "json",
-        ];
-        json(world().plugin(words))
-    };
-    volume("holders-a", "a.holders.example");
-    volume("holders-b", "b.holders.example");
-    let report = look();
-    let [row] = report["holders"].as_array().unwrap().as_slice() else {
-        panic!("{report:#}")
-    };
-    assert_eq!(text(row, "name"), "csi-provisioner of each CSI driver");
-    assert_eq!(text(row, "state"), "unknown", "{row:#}");
-    assert!(
-        text(row, "says").contains("only that of a.holders.example was looked for"),
-        "{row:#}"
-    );
+    let of = |driver: &str| value!({"csi": {"driver": driver, "volumeHandle": driver}});
+    volume("holders-a", of("a.holders.example"));
+    volume("holders-b", of("b.holders.example"));
+    volume("holders-c", value!({"hostPath": {"path": "/tmp"}}));
     lease("default", "a-holders-example", "a", 1);
-    let report = look();
-    let row = &report["holders"][0];
+    let words = [
+        "scan",
+        "pv",
+        "--by",
+        "holder",
+        "--finalizer",
+        "external-provisioner*",
+        "-o",
+        "json",
+    ];
+    let report = json(world().plugin(words));
+    let rows: BTreeMap<_, _> = report["holders"]
+        .as_array()
+        .expect("holders")
+        .iter()
+        .map(|row| (text(row, "name"), row))
+        .collect();
+    let names: Vec<_> = rows.keys().copied().collect();
     assert_eq!(
-        (text(row, "state"), &row["likely"]),
-        ("running", &value!(true)),
-        "{row:#}"
+        names,
+        [
+            "csi-provisioner of a.holders.example",
+            "csi-provisioner of b.holders.example",
+            "csi-provisioner of each CSI driver"
+        ],
+        "{report:#}"
     );
+    let [a, b, c] = [rows[names[0]], rows[names[1]], rows[names[2]]];
+    assert_eq!(
+        (text(a, "state"), &a["likely"]),
+        ("running", &value!(false)),
+        "{a:#}"
+    );
+    // No cluster without nodes proves a driver gone.
+    assert_eq!(text(b, "state"), "unknown", "{b:#}");
+    assert!(
+        text(b, "says").ends_with("does not exist, which is one sign and no proof"),
+        "{b:#}"
+    );
+    assert_eq!(text(c, "state"), "unknown", "{c:#}");
+    assert!(text(c, "says").contains("each CSI driver has its own"), "{c:#}");
 }
 
 #[test]

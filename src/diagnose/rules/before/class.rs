@@ -4,10 +4,10 @@
 //! that name (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` provisionClaim), and
 //! the provisioner deletes a disk without the class's secret where the volume does not name one itself
 //! (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` Delete). Volumes need it for nothing else.
-//! **Wants** all claims, volumes and StatefulSets, and the other classes if it is the default. **Concludes** which of them
-//! wait for it. **Advises** to save it: one of the same name and parameters does as well.
+//! **Wants** all claims, volumes and workloads, and the other classes if it is the default. **Concludes** which of them wait
+//! for it. **Advises** to save it: one of the same name and parameters does as well.
 
-use super::{Before, quantity, references};
+use super::{Before, default_class, pod_volumes, quantity, references};
 use crate::{
     diagnose::{
         model::{Fate, Safety, Step},
@@ -17,16 +17,17 @@ use crate::{
     snapshot::facts::Object,
 };
 
-const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
+const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const OWN_SECRET: &str = "volume.kubernetes.io/provisioner-deletion-secret-name";
 
 pub(super) fn look(class: &Object, before: &mut Before, view: &View<'_>) {
     let name = class.name();
-    let names_it = |object: &&Object| object.text("/spec/storageClassName") == name;
+    let names_it = |object: &&Object| class_of(object) == name;
     // Asked together, so that they are read together.
     let claims = view.list("", "persistentvolumeclaims", "");
     let volumes = view.list("", "persistentvolumes", "");
     let sets = view.list("apps", "statefulsets", "");
+    let scratch = pod_volumes::makers(&|volume| class_of_scratch(volume) == Some(Some(name)), view);
     match claims {
         Ok(claims) => {
             let unbound = |claim: &&Object| claim.text("/spec/volumeName").is_empty();
@@ -48,17 +49,9 @@ pub(super) fn look(class: &Object, before: &mut Before, view: &View<'_>) {
         }
         Err(missing) => before.unknown("which volumes were made from it", &missing),
     }
-    match sets {
+    match &sets {
         Ok(sets) => {
-            let asks = |set: &&Object| {
-                let templates = set.list("/spec/volumeClaimTemplates");
-                templates.iter().any(|template| {
-                    template
-                        .pointer("/spec/storageClassName")
-                        .and_then(serde_json::Value::as_str)
-                        == Some(name)
-                })
-            };
+            let asks = |set: &&Object| templates(set).any(|class| class == Some(name));
             let asking: Vec<_> = sets.iter().filter(asks).collect();
             if !asking.is_empty() {
                 let says = format!(
@@ -68,10 +61,14 @@ pub(super) fn look(class: &Object, before: &mut Before, view: &View<'_>) {
                 before.say(Fate::Broken, says, references(asking));
             }
         }
-        Err(missing) => before.unknown("which StatefulSets make claims of it", &missing),
+        Err(missing) => before.unknown("which StatefulSets make claims of it", missing),
     }
-    if class.annotation(DEFAULT) == "true" {
-        default(class, before, view);
+    match scratch {
+        Ok(makers) => scratch_of(&makers, "it", before),
+        Err(missing) => before.unknown("which workloads have ephemeral volumes of it", &missing),
+    }
+    if default_class::is_default(class) {
+        default_class::look(class, sets.ok(), before, view);
     }
     if before
         .effects
@@ -123,15 +120,43 @@ fn made(class: &Object, volumes: &[&Object], before: &mut Before) {
     }
 }
 
-fn default(class: &Object, before: &mut Before, view: &View<'_>) {
-    match view.list("storage.k8s.io", "storageclasses", "") {
-        Ok(all) => {
-            let other = |other: &Object| other.name() != class.name() && other.annotation(DEFAULT) == "true";
-            if !all.iter().any(other) {
-                let says = "it is the only default class: new claims that name no class get no volume";
-                before.say(Fate::Broken, says, []);
-            }
-        }
-        Err(missing) => before.unknown("whether there is another default class", &missing),
+/// Who makes pods whose volumes are made of it with them.
+pub(super) fn scratch_of(makers: &[&Object], which: &str, before: &mut Before) {
+    if makers.is_empty() {
+        return;
     }
+    let says = format!(
+        "workloads with ephemeral volumes that name {which}: {}; new pods of them get no volume, and wait",
+        makers.len()
+    );
+    before.say(Fate::Broken, says, references(makers.iter().copied()));
+}
+
+/// The class that a generic ephemeral volume names, if it is one and if it names one.
+pub(super) fn class_of_scratch(volume: &serde_json::Value) -> Option<Option<&str>> {
+    let template = volume.pointer("/ephemeral/volumeClaimTemplate")?;
+    Some(
+        template
+            .pointer("/spec/storageClassName")
+            .and_then(serde_json::Value::as_str),
+    )
+}
+
+/// The class that a claim or a volume names, in its annotation before its spec
+/// (`kubernetes/component-helpers:storage/volume/helpers.go` GetPersistentVolumeClaimClass).
+fn class_of(object: &Object) -> &str {
+    match object.annotation(OLD_CLASS) {
+        "" => object.text("/spec/storageClassName"),
+        class => class,
+    }
+}
+
+/// The class that each template of claims of a `StatefulSet` names. An empty one asks for volumes without a class.
+pub(super) fn templates(set: &Object) -> impl Iterator<Item = Option<&str>> {
+    set.list("/spec/volumeClaimTemplates").iter().map(|template| {
+        let annotations = template.pointer("/metadata/annotations");
+        let old = annotations.and_then(|all| all.get(OLD_CLASS));
+        let class = old.or_else(|| template.pointer("/spec/storageClassName"));
+        class.and_then(serde_json::Value::as_str)
+    })
 }

@@ -1,12 +1,13 @@
 //! What Kubernetes knows of a CSI driver is to be deleted, and its volumes are still used.
 //!
 //! **Recognises** a `CSIDriver`. **Why:** nothing holds it. Without it a kubelet takes the driver for one that needs
-//! attachments, is not told the pod and gets no tokens, and refuses its volumes inline in pods
-//! (`kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` skipAttach, podInfoEnabled, getVolumeLifecycleMode). **Wants**
-//! all volumes and attachments. **Concludes** what new mounts would lack. **Advises** to save it first; the driver's
-//! volumes go before the driver.
+//! attachments, is not told the pod and gets no tokens, gives volumes to the pod's group by another rule, refreshes nothing,
+//! and refuses its volumes inline in pods (`kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` skipAttach, podInfoEnabled,
+//! supportsVolumeLifecycleMode, RequiresRemount; `csi_mounter.go` getFSGroupPolicy). **Wants** all volumes and attachments; all
+//! workloads and pods if it takes inline volumes. **Concludes** what new mounts would lack, and who has inline volumes.
+//! **Advises** to save it first; the driver's volumes go before the driver.
 
-use super::{Before, quantity, references};
+use super::{Before, pod_volumes, quantity, references};
 use crate::{
     diagnose::{
         model::{Fate, Safety},
@@ -21,6 +22,12 @@ pub(super) fn look(driver: &Object, before: &mut Before, view: &View<'_>) {
     let volumes = view.list("", "persistentvolumes", "");
     let attachments = view.list("storage.k8s.io", "volumeattachments", "");
     let lacks = lacks(driver);
+    let is_refreshed = has(driver, "/spec/requiresRepublish", true);
+    let mounted = if is_refreshed {
+        "what is mounted is not refreshed any more"
+    } else {
+        "what is mounted stays"
+    };
     match volumes {
         Ok(volumes) => {
             let own: Vec<_> = volumes
@@ -30,13 +37,11 @@ pub(super) fn look(driver: &Object, before: &mut Before, view: &View<'_>) {
             if !own.is_empty() {
                 let size = quantity::of(&own);
                 let (fate, more) = match lacks.as_slice() {
-                    [] => (
-                        Fate::Kept,
-                        "what is mounted stays, and new mounts lack nothing".to_owned(),
-                    ),
+                    [] if is_refreshed => (Fate::Broken, mounted.to_owned()),
+                    [] => (Fate::Kept, format!("{mounted}, and new mounts lack nothing")),
                     some => (
                         Fate::Broken,
-                        format!("what is mounted stays, but new mounts {}", some.join(", ")),
+                        format!("{mounted}, and new mounts {}", some.join(", ")),
                     ),
                 };
                 let says = format!("volumes of it: {}, of {size} in all; {more}", own.len());
@@ -63,8 +68,7 @@ pub(super) fn look(driver: &Object, before: &mut Before, view: &View<'_>) {
     }
     let modes = driver.list("/spec/volumeLifecycleModes");
     if modes.iter().any(|mode| mode == "Ephemeral") {
-        let says = "pods with inline volumes of it do not start any more";
-        before.say(Fate::Broken, says, []);
+        inline(name, before, view);
     }
     if before.effects.iter().any(|effect| effect.fate == Fate::Broken) {
         before.then(
@@ -80,18 +84,52 @@ pub(super) fn look(driver: &Object, before: &mut Before, view: &View<'_>) {
     }
 }
 
+/// Who has volumes of it inline, which a kubelet mounts only of a driver that it knows to have such.
+fn inline(driver: &str, before: &mut Before, view: &View<'_>) {
+    let is_one = |volume: &serde_json::Value| {
+        let named = volume.pointer("/csi/driver");
+        named.and_then(serde_json::Value::as_str) == Some(driver)
+    };
+    // Asked together, so that they are read together.
+    let (makers, pods) = (
+        pod_volumes::makers(&is_one, view),
+        pod_volumes::pods(&is_one, view),
+    );
+    for (found, what) in [(makers, "workloads"), (pods, "pods of no workload")] {
+        match found {
+            Ok(found) if found.is_empty() => {}
+            Ok(found) => {
+                let says = format!(
+                    "{what} with inline volumes of it: {}; pods that run go on, and new ones do not start",
+                    found.len()
+                );
+                before.say(Fate::Broken, says, references(found));
+            }
+            Err(missing) => before.unknown(&format!("which {what} have inline volumes of it"), &missing),
+        }
+    }
+}
+
+fn has(driver: &Object, field: &str, value: impl Into<serde_json::Value>) -> bool {
+    driver.value.pointer(field) == Some(&value.into())
+}
+
 /// What a kubelet does for the driver's mounts only because this object says so.
 fn lacks(driver: &Object) -> Vec<&'static str> {
-    let is = |field: &str, value: bool| driver.value.pointer(field) == Some(&serde_json::Value::Bool(value));
     let mut all = Vec::new();
-    if is("/spec/attachRequired", false) {
+    if has(driver, "/spec/attachRequired", false) {
         all.push("wait for an attachment that nobody makes");
     }
-    if is("/spec/podInfoOnMount", true) {
+    if has(driver, "/spec/podInfoOnMount", true) {
         all.push("are not told which pod they are for");
     }
     if !driver.list("/spec/tokenRequests").is_empty() {
         all.push("get no token");
+    }
+    match driver.text("/spec/fsGroupPolicy") {
+        "File" => all.push("are not given to the fsGroup of their pod unless they are ReadWriteOnce"),
+        "None" => all.push("are given to the fsGroup of their pod, file by file, if they are ReadWriteOnce"),
+        _ => {}
     }
     all
 }

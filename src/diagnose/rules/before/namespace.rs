@@ -9,18 +9,14 @@
 //! what they hold elsewhere. **Concludes** what is destroyed, leaked, stuck and broken. **Advises** to keep disks with
 //! policy Retain, and to delete first what only a controller in this namespace can let go.
 
-use super::{Before, backends, holders, quantity, references, workloads::Workloads};
+use super::{Before, backends, disks, holders, references, workloads::Workloads};
 use crate::{
     diagnose::{
-        model::{Evidence, Fate, Safety, Step, Strength},
-        rules::disk,
-        view::{Missing, View},
+        model::{Fate, Safety},
+        view::View,
     },
     snapshot::facts::{Content, Object},
 };
-
-/// So many volumes are read one by one; for more of them all volumes are listed.
-const ONE_BY_ONE: usize = 10;
 
 pub(super) fn look(namespace: &Object, before: &mut Before, view: &View<'_>) {
     let name = namespace.name();
@@ -33,7 +29,7 @@ pub(super) fn look(namespace: &Object, before: &mut Before, view: &View<'_>) {
         Err(missing) => before.unknown("what is in it", &missing),
     }
     match claims {
-        Ok(claims) => data(claims, before, view),
+        Ok(claims) => disks::behind(claims, "its claims", before, view),
         Err(missing) => before.unknown("which claims are in it, and what becomes of their data", &missing),
     }
     match &found {
@@ -99,94 +95,4 @@ fn balancers(name: &str, before: &mut Before, view: &View<'_>) {
         );
         before.say(Fate::Released, says, references(free));
     }
-}
-
-/// What becomes of the disks behind the claims.
-fn data(claims: &[Object], before: &mut Before, view: &View<'_>) {
-    let names: Vec<_> = claims
-        .iter()
-        .map(|claim| claim.text("/spec/volumeName"))
-        .filter(|name| !name.is_empty())
-        .collect();
-    let volumes = match volumes(&names, view) {
-        Ok(volumes) => volumes,
-        Err(missing) => return before.unknown("what becomes of the disks behind its claims", &missing),
-    };
-    let mut go = Vec::new();
-    let mut leak = Vec::new();
-    let mut stay = Vec::new();
-    for volume in volumes {
-        match disk::policy(volume) {
-            "Delete" if disk::leaks(volume) => leak.push(volume),
-            "Delete" => go.push(volume),
-            _ => stay.push(volume),
-        }
-    }
-    of_disks(Fate::Destroyed, "their reclaim policy is Delete", &go, before);
-    of_disks(
-        Fate::Leaked,
-        "their volumes are being deleted already, and no finalizer makes anybody delete the disks",
-        &leak,
-        before,
-    );
-    of_disks(
-        Fate::Kept,
-        "their reclaim policy is Retain; the volumes are Released then",
-        &stay,
-        before,
-    );
-    if !go.is_empty() {
-        let names: Vec<_> = go.iter().map(|volume| volume.name()).collect();
-        before.steps.insert(
-            0,
-            Step {
-                when: super::KEEP,
-                text:
-                    "set policy Retain on the volumes first: nobody then deletes the disks when the claims go"
-                        .into(),
-                command: Some(disk::retain_all(&names.join(" "))),
-                safety: Safety::Reversible,
-            },
-        );
-    }
-}
-
-fn of_disks(fate: Fate, because: &str, volumes: &[&Object], before: &mut Before) {
-    if volumes.is_empty() {
-        return;
-    }
-    let size = quantity::of(volumes);
-    before.say(
-        fate,
-        format!(
-            "disks behind its claims: {}, of {size} in all; {because}",
-            volumes.len()
-        ),
-        references(volumes.iter().copied()),
-    );
-    before.evidence.extend(volumes.iter().map(|volume| Evidence {
-        source: format!(
-            "PersistentVolume {} spec.persistentVolumeReclaimPolicy, spec.csi.volumeHandle",
-            volume.name()
-        ),
-        value: format!("{}, {}", disk::policy(volume), disk::disk(volume)),
-        strength: Strength::Proof,
-    }));
-}
-
-fn volumes<'a>(names: &[&str], view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
-    if names.len() > ONE_BY_ONE {
-        let all = view.list("", "persistentvolumes", "")?;
-        return Ok(all
-            .iter()
-            .filter(|volume| names.contains(&volume.name()))
-            .collect());
-    }
-    // All are asked for before the first answer is used.
-    let asked: Vec<_> = names
-        .iter()
-        .map(|name| view.object("", "persistentvolumes", "", name))
-        .collect();
-    let found: Result<Vec<_>, _> = asked.into_iter().collect();
-    Ok(found?.into_iter().flatten().collect())
 }

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Before, backends, workloads::Workloads};
+use super::{Before, backends, templates, workloads::Workloads};
 use crate::{
     diagnose::{
         holder,
@@ -40,15 +40,25 @@ pub(super) fn look(workload: &Object, before: &mut Before, view: &View<'_>) {
         Err(missing) => before.unknown("which Services lead to it, and who calls them", &missing),
     }
     own(workload, before);
-    let harms = |fate| matches!(fate, Fate::Stuck | Fate::Broken | Fate::Destroyed);
-    if before.effects.iter().any(|effect| harms(effect.fate)) {
+    if workload.is("apps", "statefulsets") {
+        templates::look(workload, before, view);
+    }
+    let has =
+        |before: &Before, fates: &[Fate]| before.effects.iter().any(|effect| fates.contains(&effect.fate));
+    let is_loss = has(before, &[Fate::Destroyed, Fate::Leaked]);
+    if is_loss || has(before, &[Fate::Stuck, Fate::Broken]) {
         let installed = match holder::installer(workload) {
             Some(installer) => format!(", better with what installed it: {installer}"),
             None => String::new(),
         };
+        let (safety, text) = if is_loss {
+            (Safety::Destructive, format!("DATA LOSS: delete it{installed}"))
+        } else {
+            (Safety::Reversible, format!("then delete it{installed}"))
+        };
         before.then(
-            Safety::Reversible,
-            format!("then delete it{installed}"),
+            safety,
+            text,
             format!(
                 "kubectl -n {} delete {} {}",
                 workload.namespace(),
@@ -68,10 +78,6 @@ fn own(workload: &Object, before: &mut Before) {
         .unwrap_or_default();
     if pods > 0 {
         before.say(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
-    }
-    if workload.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted") == "Delete" {
-        let says = "the claims of its volumeClaimTemplates, because persistentVolumeClaimRetentionPolicy.whenDeleted is Delete";
-        before.say(Fate::Destroyed, says, []);
     }
 }
 

@@ -23,6 +23,11 @@ pub(super) fn of<'a>(volumes: impl IntoIterator<Item = &'a &'a Object>) -> Strin
     sum(volumes.map(|volume| volume.text("/spec/capacity/storage")))
 }
 
+/// What these claims were given.
+pub(super) fn of_claims(claims: &[&Object]) -> String {
+    sum(claims.iter().map(|claim| claim.text("/status/capacity/storage")))
+}
+
 /// The sum of some quantities, in the largest binary unit that it fills: `30Gi`. What cannot be read counts as none.
 fn sum<'a>(quantities: impl Iterator<Item = &'a str>) -> String {
     let bytes: f64 = quantities.filter_map(bytes).fold(0.0, |sum, bytes| sum + bytes);

@@ -43,6 +43,7 @@ fn full(groups: usize, each: usize) -> Content {
                     name: format!("x.test/{group}"),
                 }],
                 conditions: Vec::new(),
+                driver: None,
             });
         }
     }

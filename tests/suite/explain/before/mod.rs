@@ -1,6 +1,7 @@
 //! What is said of objects that nobody is deleting yet: what would be lost, left behind or broken, and that the order
 //! which is advised leaves nothing behind.
 
+mod claims_of_sets;
 mod classes;
 mod crds;
 mod namespaces;

@@ -1,0 +1,236 @@
+//! Finalizers in use, put together by whoever holds them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    HeldReport, HolderReport, Sought,
+    words::{deciding, says},
+};
+use crate::{
+    diagnose::{
+        holder::{Found, Holder, Tells, Trace, apart},
+        model::Strength,
+    },
+    knowledge::{Entry, GroupKind, Knowledge, Runs},
+    object::Finalizer,
+    report::ScanReport,
+    snapshot::{OnType, Snapshot},
+};
+
+/// Rows as they come together: several finalizers may have one holder.
+struct Row {
+    name: String,
+    project: Option<String>,
+    holder: Holder,
+    nobody: bool,
+    of_each_driver: bool,
+    objects: u64,
+    terminating: u64,
+    on: BTreeSet<String>,
+    finalizers: BTreeMap<Finalizer, HeldReport>,
+}
+
+impl ScanReport {
+    /// Adds who holds what. `sought` is none where nobody could be asked: in files from kubectl.
+    pub fn add_holders(
+        &mut self,
+        snapshot: &Snapshot,
+        knowledge: &Knowledge,
+        sought: Option<&[Sought]>,
+        all: bool,
+    ) {
+        let by_place: BTreeMap<_, _> = sought
+            .into_iter()
+            .flatten()
+            .map(|one| {
+                (
+                    (one.type_name.as_str(), &one.finalizer, one.driver.as_deref()),
+                    one,
+                )
+            })
+            .collect();
+        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+        for (on, crowds) in &snapshot.tally.crowds.0 {
+            for (alike, crowd) in crowds {
+                let mut met = BTreeSet::new();
+                for finalizer in &alike.finalizers {
+                    let driver = apart(finalizer, on, alike, knowledge);
+                    let came_of_it = by_place
+                        .get(&(on.name.as_str(), finalizer, driver))
+                        .and_then(|one| one.came_of_it.as_ref());
+                    let found = came_of_it.map(|one| &one.found);
+                    let (key, row) = row(finalizer, on, driver, found, knowledge);
+                    let row = rows.entry(key.clone()).or_insert(row);
+                    match came_of_it {
+                        Some(one) => {
+                            row.holder.join(&one.found.holder);
+                            if one.found.of_others_too {
+                                row.holder.unsee(&only(one.found.driver.as_deref()));
+                            }
+                        }
+                        None => row.holder.unsee(not_sought(sought.is_some())),
+                    }
+                    let held = row
+                        .finalizers
+                        .entry(finalizer.clone())
+                        .or_insert_with(|| HeldReport {
+                            name: finalizer.name.clone(),
+                            list: finalizer.list,
+                            objects: 0,
+                            terminating: 0,
+                            on: BTreeSet::new(),
+                        });
+                    held.objects += crowd.objects;
+                    held.terminating += crowd.terminating;
+                    held.on.insert(on.name.clone());
+                    // An object with two finalizers of one holder is one object.
+                    if met.insert(key) {
+                        row.objects += crowd.objects;
+                        row.terminating += crowd.terminating;
+                        row.on.insert(on.name.clone());
+                    }
+                }
+            }
+        }
+        let mut holders: Vec<_> = rows
+            .into_values()
+            .filter(|row| all || row.terminating > 0)
+            .map(HolderReport::from)
+            .collect();
+        holders.sort_by(|a, b| {
+            b.terminating
+                .cmp(&a.terminating)
+                .then(b.objects.cmp(&a.objects))
+                .then_with(|| a.name.cmp(&b.name))
+        });
+        self.holders = Some(holders);
+        let gaps = sought
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.came_of_it.as_ref());
+        self.add_weaker(gaps.flat_map(|one| &one.gaps));
+    }
+}
+
+/// One object stands for all, and only its own driver was looked at.
+fn only(driver: Option<&str>) -> String {
+    let driver = driver.map_or_else(String::new, |driver| {
+        format!(", and only that of {driver} was looked for")
+    });
+    format!("each CSI driver has its own{driver}")
+}
+
+fn not_sought(could_be: bool) -> &'static str {
+    if could_be {
+        "it was not looked for, to spare the server, or because this was stopped"
+    } else {
+        "files from kubectl do not say what they lack, so nobody is looked for in them; a snapshot does"
+    }
+}
+
+/// What tells one holder from another, and the row of it before anything is counted.
+fn row(
+    finalizer: &Finalizer,
+    on: &OnType,
+    driver: Option<&str>,
+    found: Option<&Found>,
+    knowledge: &Knowledge,
+) -> (String, Row) {
+    let kind = GroupKind {
+        group: &on.group,
+        kind: &on.kind,
+    };
+    let entry = knowledge.lookup(&finalizer.name, finalizer.list, Some(kind));
+    let (key, name) = if let Some(entry) = &entry {
+        let driver = match found {
+            Some(found) if found.of_others_too => Some("each CSI driver"),
+            Some(found) => found.driver.as_deref(),
+            None => driver,
+        };
+        let holder = &entry.holder;
+        let key = format!(
+            "{} {driver:?} {:?} {:?} {:?}",
+            entry.project, holder.runs, holder.leases, holder.workloads
+        );
+        (key, name(entry, driver))
+    } else {
+        let name = found
+            .and_then(workloads)
+            .unwrap_or_else(|| format!("whoever removes {finalizer}"));
+        (format!("? {name}"), name)
+    };
+    let row = Row {
+        name,
+        of_each_driver: found.is_some_and(|found| found.of_others_too),
+        nobody: entry
+            .as_ref()
+            .is_some_and(|entry| entry.holder.runs == Runs::Nobody),
+        project: entry.map(|entry| entry.project),
+        holder: Holder::default(),
+        objects: 0,
+        terminating: 0,
+        on: BTreeSet::new(),
+        finalizers: BTreeMap::new(),
+    };
+    (key, row)
+}
+
+/// The name that the catalogue knows it by.
+fn name(entry: &Entry, driver: Option<&str>) -> String {
+    let holder = &entry.holder;
+    let workloads = holder
+        .workloads
+        .iter()
+        .filter_map(|workload| workload.name.as_ref());
+    let leases = holder.leases.iter().map(|lease| &lease.name);
+    let fixed = workloads
+        .chain(leases)
+        .chain(&holder.managers)
+        .find(|name| !name.contains(['*', '{']));
+    let name = fixed.unwrap_or(&entry.project);
+    match driver {
+        Some(driver) => format!("{name} of {driver}"),
+        None => name.clone(),
+    }
+}
+
+/// What was found to run, of a holder that nobody has described.
+fn workloads(found: &Found) -> Option<String> {
+    let names: BTreeSet<_> = found
+        .holder
+        .signs
+        .iter()
+        .filter(|sign| sign.trace == Trace::Workload && sign.tells != Tells::Nothing)
+        .filter_map(|sign| Some(sign.object.as_ref()?.in_words()))
+        .collect();
+    (!names.is_empty()).then(|| names.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+impl From<Row> for HolderReport {
+    fn from(row: Row) -> Self {
+        let holder = &row.holder;
+        let says = says(holder);
+        HolderReport {
+            state: holder.state().into(),
+            likely: deciding(holder)
+                .first()
+                .is_some_and(|sign| sign.strength > Strength::Strong || row.of_each_driver),
+            says: if row.nobody {
+                format!("no released program removes it any more; {says}")
+            } else {
+                says
+            },
+            evidence: holder
+                .signs
+                .iter()
+                .map(|sign| (&sign.evidence()).into())
+                .collect(),
+            name: row.name,
+            project: row.project,
+            objects: row.objects,
+            terminating: row.terminating,
+            on: row.on,
+            finalizers: row.finalizers.into_values().collect(),
+        }
+    }
+}
