@@ -228,6 +228,7 @@ fn propagation(name: &str) -> Option<Propagation> {
 fn look_at(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
     let step = |text: &str, command: String| Step {
         if_holder: None,
+        destructive: false,
         text: text.to_owned(),
         command: Some(command),
     };

@@ -14,7 +14,7 @@ use crate::{
         model::{Finding, Outlook, Safety, Step},
         view::View,
     },
-    knowledge::{Consequence, Entry, IfHolder, Runs, schema::fill},
+    knowledge::{self, Consequence, Entry, IfHolder, Runs, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -59,13 +59,14 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
 /// What the entry advises, less what is for a holder that stands otherwise. Where that is not known, what holds in one
 /// case only comes last and is asked for.
 fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
-    let when = |of: Option<IfHolder>| match (of, holder.state()) {
+    let when = |step: &knowledge::Step| match (step.if_holder, holder.state()) {
         (None, _)
         | (Some(IfHolder::Runs), State::Running | State::Failing)
         | (Some(IfHolder::Gone), State::Gone)
         | (Some(IfHolder::Unknown), State::Elsewhere | State::Unknown) => Some("what to do"),
         (Some(IfHolder::Runs), State::Elsewhere | State::Unknown) => Some("does it run?"),
-        (Some(IfHolder::Gone), State::Elsewhere | State::Unknown) => Some("is it gone?"),
+        // What destroys waits until that is certain.
+        (Some(IfHolder::Gone), State::Elsewhere | State::Unknown) if !step.destructive => Some("is it gone?"),
         _ => None,
     };
     let mut steps: Vec<_> = entry
@@ -73,11 +74,12 @@ fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Ve
         .iter()
         .filter_map(|step| {
             Some(Step {
-                when: when(step.if_holder)?,
-                text: filled(&step.text),
+                when: when(step)?,
+                text: filled(&step.words()),
                 command: step.command.as_deref().map(filled),
-                // To find out changes nothing.
                 safety: match step.if_holder {
+                    _ if step.destructive => Safety::Destructive,
+                    // To find out changes nothing.
                     Some(IfHolder::Unknown) => Safety::Safe,
                     _ => Safety::Reversible,
                 },

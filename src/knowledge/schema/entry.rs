@@ -196,11 +196,25 @@ pub struct Step {
     /// How it must stand with the holder for this step to make sense; none if it always does.
     #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
     pub if_holder: Option<IfHolder>,
+    /// Whether it destroys something that nobody brings back, or may.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub destructive: bool,
     /// What and why, as one or two sentences.
     pub text: String,
     /// The command, with placeholders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+}
+
+impl Step {
+    /// What to say, with the warning in front.
+    pub fn words(&self) -> String {
+        if self.destructive {
+            format!("DESTRUCTIVE: {}", self.text)
+        } else {
+            self.text.clone()
+        }
+    }
 }
 
 impl Entry {
