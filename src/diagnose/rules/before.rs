@@ -17,8 +17,10 @@ mod node;
 mod operator;
 mod pod_volumes;
 mod quantity;
+mod snapshots;
 mod templates;
 mod volume;
+mod waiting;
 mod workloads;
 
 use crate::{

@@ -5,7 +5,10 @@
 //! **Concludes** `stuck` where the holder does not run, or runs in the very namespace that is to be deleted: its pods
 //! go first (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::{Before, references};
 use crate::{
@@ -19,8 +22,12 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Of so many finalizers the holder is looked for; each costs some requests.
-const LOOKED_FOR: usize = 4;
+/// Of so many finalizers the holder is looked for. What shows who may change an object is read once for all of them; beyond
+/// that a finalizer of the catalogue costs up to a dozen requests for the names that it gives, and a namespace may hold the
+/// objects of every operator there is.
+const LOOKED_FOR: usize = 16;
+/// More finalizers than this are counted.
+const NAMED: usize = 4;
 
 /// Objects of one type that have the same finalizer.
 pub(super) type Groups<'a> = BTreeMap<(String, Finalizer), Vec<&'a Object>>;
@@ -52,7 +59,6 @@ pub(super) fn assess<'a>(
         .into_iter()
         .collect();
     groups.sort_by_key(|(_, objects)| Reverse(objects.len()));
-    let rest: Vec<_> = groups.iter().skip(LOOKED_FOR).flat_map(|(_, all)| all).collect();
     for ((type_name, finalizer), objects) in groups.iter().take(LOOKED_FOR) {
         let Some(first) = objects.first() else { continue };
         let (who, holder) = of(first, finalizer, view);
@@ -80,13 +86,30 @@ pub(super) fn assess<'a>(
             .evidence
             .extend(holder.signs.iter().map(holder::Sign::evidence));
     }
-    if !rest.is_empty() {
-        before.say(
-            Fate::Unknown,
-            "whether other finalizers would be removed is not known: no more than four are looked into",
-            references(rest.into_iter().copied()),
-        );
+    not_looked_for(&groups[groups.len().min(LOOKED_FOR)..], before);
+}
+
+/// Those on the fewest objects.
+fn not_looked_for(rest: &[((String, Finalizer), Vec<&Object>)], before: &mut Before) {
+    if rest.is_empty() {
+        return;
     }
+    let names: BTreeSet<_> = rest
+        .iter()
+        .map(|((_, finalizer), _)| finalizer.to_string())
+        .collect();
+    let named: Vec<_> = names.iter().take(NAMED).map(String::as_str).collect();
+    let more = match names.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let says = format!(
+        "whether these would be removed is not known: {}{more}. No more than {LOOKED_FOR} finalizers are looked into; kubectl \
+         finalizers scan --by holder looks into all",
+        named.join(", ")
+    );
+    let objects = rest.iter().flat_map(|(_, objects)| objects).copied();
+    before.say(Fate::Unknown, says, references(objects));
 }
 
 /// Who must remove it, as it is found for an object that is stuck.

@@ -51,8 +51,15 @@ pub(super) fn look(workload: &Object, before: &mut Before, view: &View<'_>) {
             Some(installer) => format!(", better with what installed it: {installer}"),
             None => String::new(),
         };
-        let (safety, text) = if is_loss {
-            (Safety::Destructive, format!("DATA LOSS: delete it{installed}"))
+        let (safety, text) = if has(before, &[Fate::Destroyed]) {
+            let text =
+                format!("DATA LOSS: delete it{installed}; the disks behind its claims are destroyed with it");
+            (Safety::Destructive, text)
+        } else if is_loss {
+            let text = format!(
+                "LEAKED INFRASTRUCTURE: delete it{installed}; nobody deletes the disks behind its claims"
+            );
+            (Safety::Destructive, text)
         } else {
             (Safety::Reversible, format!("then delete it{installed}"))
         };

@@ -6,19 +6,15 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Before,
-    holders::{self, count},
-    references,
-};
+use super::{Before, snapshots, waiting::held};
 use crate::{
     diagnose::{
-        holder::{self, Holder, Reach, Tells, Trace},
+        holder::{self, Reach},
         model::{Fate, Safety},
         view::{Missing, View},
     },
     knowledge::{Entry, Filter, GroupKind, List},
-    object::{Finalizer, ObjectRef, ResourceType, is_product_group, join_group},
+    object::{ResourceType, is_product_group, join_group},
     snapshot::facts::{By, Object, Resource},
 };
 
@@ -27,9 +23,9 @@ const MANY: usize = 40;
 
 /// Some workloads of one namespace that go together.
 pub(super) struct Workloads<'a> {
-    all: Vec<&'a Object>,
+    pub(super) all: Vec<&'a Object>,
     /// The namespace, where all of it goes.
-    home: Option<String>,
+    pub(super) home: Option<String>,
 }
 
 impl<'a> Workloads<'a> {
@@ -108,15 +104,17 @@ impl<'a> Workloads<'a> {
             .iter()
             .map(|ty| (ty.name(), view.search(&ty.group, &ty.plural, "", By::Held)))
             .collect();
+        let mut stuck = Vec::new();
         for (type_name, list) in lists {
             match list {
-                Ok(objects) => self.held(objects, &placed, before, view),
+                Ok(objects) => stuck.extend(held(self, objects, &placed, before, view)),
                 Err(missing) => before.unknown(
                     &format!("which {type_name} wait for it when they are deleted"),
                     &missing,
                 ),
             }
         }
+        snapshots::look(&stuck, before, view);
     }
 
     /// Sidecars of a driver, whose volumes and snapshots wait for them.
@@ -135,68 +133,6 @@ impl<'a> Workloads<'a> {
             );
             before.say(Fate::Unknown, says, []);
         }
-    }
-
-    fn held(&self, objects: &[Object], entries: &[Entry], before: &mut Before, view: &View<'_>) {
-        let elsewhere = objects
-            .iter()
-            .filter(|object| self.home.as_deref() != Some(object.namespace()));
-        for ((type_name, finalizer), objects) in holders::groups(elsewhere, |_, _| true) {
-            let Some(first) = objects.first() else { continue };
-            let reference = first.reference();
-            let entry = view
-                .knowledge
-                .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
-            // Somebody else's, as the catalogue knows.
-            if entry.is_some_and(|entry| !entry.last_resort && !entries.contains(&entry)) {
-                continue;
-            }
-            let (_, holder) = holders::of(first, &finalizer, view);
-            if holder.pending {
-                continue;
-            }
-            let (found, others) = self.among(&holder);
-            let says = count(&objects, &type_name, &finalizer);
-            if !found && !holder.unseen.is_empty() {
-                let unseen = holder.unseen.join("; ");
-                let says = format!("whether {says} wait for it is not known: {unseen}");
-                before.say(Fate::Unknown, says, []);
-            } else if found && others.is_empty() {
-                before.say(
-                    Fate::Stuck,
-                    format!("{says}. Nobody else was found who removes that"),
-                    references(objects.iter().copied()),
-                );
-                first_of_all(first, &finalizer, before);
-            } else if found {
-                before.say(
-                    Fate::Kept,
-                    format!(
-                        "{says}. Somebody else runs who may remove that: {}",
-                        others.join(", ")
-                    ),
-                    references(objects.iter().copied()),
-                );
-            }
-        }
-    }
-
-    /// Whether one of these is taken for the holder, and who else is that runs.
-    fn among(&self, holder: &Holder) -> (bool, Vec<String>) {
-        let is_one = |workload: &ObjectRef| self.all.iter().any(|one| one.reference() == *workload);
-        let found = holder
-            .signs
-            .iter()
-            .filter(|sign| sign.trace == Trace::Workload && sign.tells != Tells::Nothing)
-            .filter_map(|sign| sign.object.as_ref())
-            .any(is_one);
-        let others = holder
-            .running()
-            .into_iter()
-            .filter(|workload| !is_one(workload))
-            .map(ObjectRef::in_words)
-            .collect();
-        (found, others)
     }
 
     /// The types of its product, once nothing of them is left.
@@ -219,35 +155,6 @@ impl<'a> Workloads<'a> {
                 format!("kubectl delete crd {}", types.join(" ")),
             );
         }
-    }
-}
-
-/// What has to go while its controller runs. Of Kubernetes' own types others have objects too, which nobody means.
-fn first_of_all(object: &Object, finalizer: &Finalizer, before: &mut Before) {
-    let type_name = object.resource.name();
-    let all = if object.namespace().is_empty() {
-        ""
-    } else {
-        " --all-namespaces"
-    };
-    if is_product_group(&object.resource.group) {
-        before.then(
-            Safety::Destructive,
-            format!(
-                "DATA LOSS: delete the {type_name}, with what they stand for, while their controller runs; this waits until \
-                 they are gone. To keep what they stand for, keep the controller"
-            ),
-            format!("kubectl delete {type_name} --all{all}"),
-        );
-    } else {
-        before.then(
-            Safety::Safe,
-            format!(
-                "see which {type_name} have {finalizer}, and delete them, or make them do without it, while their controller \
-                 runs"
-            ),
-            format!("kubectl finalizers scan {type_name} --all --finalizer '{finalizer}'"),
-        );
     }
 }
 

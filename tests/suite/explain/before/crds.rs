@@ -4,7 +4,7 @@ use super::WORLD;
 use crate::{
     explain::{
         taken_away::withstands_less,
-        told::{goes, release, told},
+        told::{goes, release, told, told_to},
     },
     stuck::custom_type,
 };
@@ -50,4 +50,49 @@ fn a_type_goes_with_all_its_objects() {
     story.follow(cluster, "delete boats.before.example.test --all");
     story.follow(cluster, "delete crd boats.before.example.test");
     goes(cluster, target, "");
+}
+
+/// Who removes a finalizer is looked for only so often, and what was left out is named.
+#[test]
+fn a_type_whose_objects_have_more_finalizers_than_are_looked_into() {
+    let cluster = &*WORLD;
+    custom_type(cluster, "many.example.test", "parcels", "Parcel");
+    let ns = cluster.namespace("parcels");
+    let parcels = |numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            ns.apply(&format!(
+                "{{apiVersion: many.example.test/v1, kind: Parcel, metadata: {{name: parcel-{number:02}, finalizers: \
+                 [many.example.test/stamp-{number:02}]}}}}"
+            ));
+        }
+    };
+    let target = "crd/parcels.many.example.test";
+    let asked = |name: &str| {
+        let user = cluster.user(name).may("get,list", "*").create();
+        let story = told_to(cluster, &user, target, "");
+        (cluster.asked(name).len(), story)
+    };
+    parcels(0..1);
+    let (one, _) = asked("asks-of-one-parcel");
+    parcels(1..16);
+    let (sixteen, story) = asked("asks-of-16-parcels");
+    story.never_says("No more than");
+    assert_eq!(story.fated("unknown").len(), 16, "{story}");
+    // Nothing but what is the same for all of them is asked for.
+    assert_eq!(one, sixteen);
+    parcels(16..18);
+    let (_, story) = asked("asks-of-18-parcels");
+    story.fates(
+        "unknown",
+        "whether these would be removed is not known: many.example.test/stamp-16, many.example.test/stamp-17. No more than 16 \
+         finalizers are looked into; kubectl finalizers scan --by holder looks into all: parcel-16 parcel-17",
+    );
+    assert_eq!(story.fated("unknown").len(), 17, "{story}");
+    for number in 0..18 {
+        release(
+            cluster,
+            &format!("parcels.many.example.test/parcel-{number:02}"),
+            ns.name(),
+        );
+    }
 }

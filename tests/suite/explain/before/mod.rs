@@ -7,6 +7,7 @@ mod crds;
 mod namespaces;
 mod nodes;
 mod operators;
+mod snapshots;
 mod volumes;
 
 use std::sync::LazyLock;
@@ -52,6 +53,11 @@ impl Told {
 
 /// A controller by its Deployment and account, whose one Pod is ready.
 fn operator(namespace: &str, name: &str, labels: &Value) {
+    standing(&WORLD, namespace, name, labels);
+}
+
+/// The same in another cluster.
+fn standing(cluster: &Cluster, namespace: &str, name: &str, labels: &Value) {
     let metadata = json!({"name": name, "namespace": namespace, "labels": labels});
     let items = json!([
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
@@ -61,11 +67,11 @@ fn operator(namespace: &str, name: &str, labels: &Value) {
                 "template": {"metadata": {"labels": labels}, "spec": {"serviceAccountName": name,
                     "containers": [{"name": "manager", "image": "registry.example/operator:1"}]}}}},
     ]);
-    WORLD.apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string());
+    cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string());
     let place = format!("--namespace={namespace}");
     let mut pod = None;
     wait("the Deployment has its Pod", SOON, || {
-        let pods = WORLD.get(["pods", &place]).unwrap_or_default();
+        let pods = cluster.get(["pods", &place]).unwrap_or_default();
         let mut owned = pods["items"].as_array().into_iter().flatten();
         pod = owned
             .find(|pod| pod["spec"]["serviceAccountName"] == name)
@@ -73,9 +79,9 @@ fn operator(namespace: &str, name: &str, labels: &Value) {
         pod.is_some()
     });
     let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
-    WORLD.patch_status(["pod", &pod.unwrap_or_default(), &place], &ready);
+    cluster.patch_status(["pod", &pod.unwrap_or_default(), &place], &ready);
     wait("the Deployment counts its Pod", SOON, || {
-        WORLD
+        cluster
             .get(["deployment", name, &place])
             .is_some_and(|found| found["status"]["readyReplicas"] == 1)
     });
