@@ -54,6 +54,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
         &found,
         (entry.if_removed.consequence, &filled(&entry.if_removed.text)),
     ));
+    super::unconfirmed::look(object, finalizer, &mut finding, view);
     caution(&mut finding, finalizer, &entry, &filled);
     finding
 }
