@@ -60,6 +60,7 @@ mod store;
 #[cfg(test)]
 pub(super) mod taken_away;
 mod uncatalogued;
+mod unconfirmed;
 pub(super) mod unreclaimed;
 mod vac;
 #[cfg(test)]
@@ -414,6 +415,13 @@ fn take_out(object: &Object, finalizer: &Finalizer) -> String {
         object.name(),
         word(&finalizer.name)
     )
+}
+
+/// Whether a step takes a finalizer out by hand.
+fn is_take_out(step: &Step) -> bool {
+    step.command
+        .as_deref()
+        .is_some_and(|command| command.starts_with("kubectl finalizers remove "))
 }
 
 /// `-n NAMESPACE`, with a space before it, where there is one.

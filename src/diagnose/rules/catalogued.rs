@@ -43,9 +43,10 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     finding.steps.extend(steps(&entry, &found, &filled));
     let costs = filled(&entry.if_removed.text);
     let last = held::last_line(object, finalizer, &found, (entry.if_removed.consequence, &costs));
-    let is_offered = last.is_some();
     finding.steps.extend(last);
+    super::unconfirmed::look(object, finalizer, &mut finding, view);
     // What it costs stands in the step that takes it out, where there is one.
+    let is_offered = finding.steps.iter().any(super::is_take_out);
     caution(&mut finding, finalizer, &entry, (!is_offered).then_some(&costs));
     if let Some(done) = &entry.done_when {
         finding.outlook.push(Outlook {

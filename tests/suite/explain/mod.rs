@@ -10,6 +10,7 @@ mod changing;
 mod collector;
 mod complaints;
 mod crds;
+mod crowded;
 mod devices;
 pub mod dice;
 mod full;
@@ -33,6 +34,7 @@ mod taken_away;
 pub mod told;
 mod unreadable;
 mod vendors;
+mod vetoed;
 mod virtualization;
 mod weaker;
 

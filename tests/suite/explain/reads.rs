@@ -128,6 +128,10 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ),
     ("ingresses.networking.k8s.io", "who shares a load balancer"),
     (
+        "settings.longhorn.io",
+        "whether anybody confirmed that its storage may go",
+    ),
+    (
         "manifestworks.work.open-cluster-management.io",
         "what is deployed to a managed cluster",
     ),
