@@ -15,6 +15,7 @@ mod holders;
 mod namespace;
 mod node;
 mod operator;
+mod pod;
 mod pod_volumes;
 mod quantity;
 mod snapshots;
@@ -53,6 +54,7 @@ const RULES: &[(&str, &str, Look)] = &[
     ("", "namespaces", namespace::look),
     ("apiextensions.k8s.io", "customresourcedefinitions", crd::look),
     ("", "nodes", node::look),
+    ("", "pods", pod::look),
     ("", "persistentvolumeclaims", claim::look),
     ("", "persistentvolumes", volume::look),
     ("storage.k8s.io", "csidrivers", driver::look),

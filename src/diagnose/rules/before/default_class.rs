@@ -1,6 +1,6 @@
-//! The storage class that claims get which name none.
+//! The default storage class is to be deleted, which claims get that name none.
 //!
-//! **Why:** without a default nobody gives them one, and they wait until there is a default again
+//! **Recognises** a `StorageClass` that says it is the default, in either annotation. **Why:** without a default nobody gives them one, and they wait until there is a default again
 //! (`kubernetes/kubernetes:plugin/pkg/admission/storage/storageclass/setdefault/admission.go`,
 //! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` assignDefaultStorageClass). **Wants** the
 //! other classes and all workloads. **Concludes** who gets no volumes any more, unless another class is a default too.

@@ -1,6 +1,6 @@
 //! The disks behind claims that go together with something else.
 //!
-//! **Why:** with a claim goes its volume, and the reclaim policy decides about the disk
+//! **Recognises** nothing by itself. **Why:** with a claim goes its volume, and the reclaim policy decides about the disk
 //! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). **Advises** Retain where
 //! the data is to be kept.
 

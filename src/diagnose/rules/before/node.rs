@@ -2,13 +2,17 @@
 //!
 //! **Recognises** a Node. **Why:** the pods of a node that does not exist are deleted by force after a minute, without
 //! anybody having stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned); what is in
-//! their `emptyDir`s goes with the machine. A volume whose node affinity no other node meets cannot be used any more
+//! their `emptyDir`s goes with the machine, and what is in generic ephemeral volumes with the pods. A volume whose node affinity no other node meets cannot be used any more
 //! (`kubernetes/component-helpers:storage/volume/helpers.go` CheckNodeAffinity). **Wants** its pods, all volumes and
 //! nodes, and the attachments. **Concludes** what goes with it. **Advises** to drain it first.
 
 use serde_json::Value;
 
-use super::{Before, quantity, references};
+use super::{
+    Before,
+    pod::{is_empty_dir, is_ephemeral, is_static},
+    quantity, references,
+};
 use crate::{
     diagnose::{
         model::{Fate, Safety},
@@ -60,8 +64,7 @@ pub(super) fn look(node: &Object, before: &mut Before, view: &View<'_>) {
 fn running(node: &str, pods: &[Object], before: &mut Before) {
     let is_bound_to_it = |pod: &&Object| {
         let of_daemon_set = pod.controller().is_some_and(|(kind, _)| kind == "DaemonSet");
-        let is_static = !pod.annotation("kubernetes.io/config.mirror").is_empty();
-        !of_daemon_set && !is_static && !is_finished(pod)
+        !of_daemon_set && !is_static(pod) && !is_finished(pod)
     };
     let moved: Vec<_> = pods.iter().filter(is_bound_to_it).collect();
     if moved.is_empty() {
@@ -72,14 +75,18 @@ fn running(node: &str, pods: &[Object], before: &mut Before) {
         .copied()
         .filter(|pod| pod.controller().is_none())
         .collect();
-    let scratch: Vec<_> = moved.iter().copied().filter(|pod| has_scratch(pod)).collect();
+    let with = |is_one: fn(&Value) -> bool| -> Vec<&Object> {
+        let has = |pod: &&Object| pod.list("/spec/volumes").iter().any(is_one);
+        moved.iter().copied().filter(has).collect()
+    };
+    let (scratch, ephemeral) = (with(is_empty_dir), with(is_ephemeral));
     before.say(
         Fate::Released,
         format!(
             "pods on it: {}; without a drain they are deleted by force within two minutes, and nobody stops them first",
             moved.len()
         ),
-        references(moved),
+        references(moved.iter().copied()),
     );
     if !alone.is_empty() {
         let says = format!("pods on it that no controller makes again: {}", alone.len());
@@ -89,39 +96,36 @@ fn running(node: &str, pods: &[Object], before: &mut Before) {
         let says = format!("what pods on it keep in emptyDir volumes: {} pods", scratch.len());
         before.say(Fate::Destroyed, says, references(scratch.iter().copied()));
     }
+    if !ephemeral.is_empty() {
+        let says = format!(
+            "what pods on it keep in ephemeral volumes, whose claims are deleted with the pods: {} pods",
+            ephemeral.len()
+        );
+        before.say(Fate::Destroyed, says, references(ephemeral.iter().copied()));
+    }
     let mut command = format!("kubectl drain {node} --ignore-daemonsets");
-    let lost = match (alone.is_empty(), scratch.is_empty()) {
-        (true, true) => None,
-        (false, true) => Some("pods that nobody makes again"),
-        (true, false) => Some("what is in emptyDir volumes"),
-        (false, false) => Some("pods that nobody makes again, and what is in emptyDir volumes"),
-    };
+    let lost: Vec<_> = [
+        (&alone, "pods that nobody makes again"),
+        (&scratch, "what is in emptyDir volumes"),
+        (&ephemeral, "what is in ephemeral volumes"),
+    ]
+    .into_iter()
+    .filter(|(pods, _)| !pods.is_empty())
+    .map(|(_, what)| what)
+    .collect();
     if !scratch.is_empty() {
         command.push_str(" --delete-emptydir-data");
     }
     if !alone.is_empty() {
         command.push_str(" --force");
     }
-    match lost {
-        Some(what) => before.then(
-            Safety::Destructive,
-            format!(
-                "DATA LOSS ({what}): move its pods away first; they are asked to stop, and budgets are kept"
-            ),
-            command,
-        ),
-        None => before.then(
-            Safety::Reversible,
-            "move its pods away first; they are asked to stop, and budgets are kept",
-            command,
-        ),
+    let how = "move its pods away first; they are asked to stop, and budgets are kept";
+    if lost.is_empty() {
+        before.then(Safety::Reversible, how, command);
+    } else {
+        let text = format!("DATA LOSS ({}): {how}", lost.join(", "));
+        before.then(Safety::Destructive, text, command);
     }
-}
-
-fn has_scratch(pod: &Object) -> bool {
-    pod.list("/spec/volumes")
-        .iter()
-        .any(|volume| volume.get("emptyDir").is_some())
 }
 
 fn out_of_reach(node: &Object, volumes: &[Object], nodes: &[Object], before: &mut Before) {

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Before, backends, templates, workloads::Workloads};
+use super::{Before, backends, pod::is_ephemeral, templates, workloads::Workloads};
 use crate::{
     diagnose::{
         holder,
@@ -51,18 +51,18 @@ pub(super) fn look(workload: &Object, before: &mut Before, view: &View<'_>) {
             Some(installer) => format!(", better with what installed it: {installer}"),
             None => String::new(),
         };
-        let (safety, text) = if has(before, &[Fate::Destroyed]) {
-            let text =
-                format!("DATA LOSS: delete it{installed}; the disks behind its claims are destroyed with it");
-            (Safety::Destructive, text)
+        let has_claims = !workload.list("/spec/volumeClaimTemplates").is_empty();
+        let cost = if has(before, &[Fate::Destroyed]) {
+            Some("DATA LOSS: delete it, and what is destroyed with it")
         } else if is_loss {
-            let text = format!(
-                "LEAKED INFRASTRUCTURE: delete it{installed}; nobody deletes the disks behind its claims"
-            );
-            (Safety::Destructive, text)
+            Some("LEAKED INFRASTRUCTURE: delete it; nobody deletes the disks behind its claims")
+        } else if has_claims && has(before, &[Fate::Unknown]) {
+            Some("DATA LOSS, if its claims go with it, which is not known: delete it")
         } else {
-            (Safety::Reversible, format!("then delete it{installed}"))
+            None
         };
+        let safety = cost.map_or(Safety::Reversible, |_| Safety::Destructive);
+        let text = format!("{}{installed}", cost.unwrap_or("then delete it"));
         before.then(
             safety,
             text,
@@ -85,6 +85,16 @@ fn own(workload: &Object, before: &mut Before) {
         .unwrap_or_default();
     if pods > 0 {
         before.say(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
+    }
+    if pods > 0
+        && workload
+            .list("/spec/template/spec/volumes")
+            .iter()
+            .any(is_ephemeral)
+    {
+        let says = "what its pods keep in ephemeral volumes: the claims are deleted with the pods, and by their reclaim policy \
+                    the disks";
+        before.say(Fate::Destroyed, says, []);
     }
 }
 

@@ -1,6 +1,6 @@
-//! The claims of a `StatefulSet`'s volumeClaimTemplates.
+//! A `StatefulSet` is to be deleted, and the claims of its volumeClaimTemplates go with it or stay.
 //!
-//! **Why:** they go with it only if they have it as their owner, which its controller sees to where
+//! **Recognises** a `StatefulSet` with volumeClaimTemplates. **Why:** they go with it only if they have it as their owner, which its controller sees to where
 //! `persistentVolumeClaimRetentionPolicy.whenDeleted` is Delete
 //! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go` updateClaimOwnerRefForSetAndPod). The garbage
 //! collector goes by the owners alone (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go`

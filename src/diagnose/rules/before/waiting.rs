@@ -1,4 +1,7 @@
 //! Objects that wait for a controller which is to go, as soon as they are deleted.
+//!
+//! **Recognises** nothing by itself: which objects and which controllers, [`super::workloads`] says. Several finalizers on the
+//! same objects are told together, since they need the same step.
 
 use super::{
     Before,

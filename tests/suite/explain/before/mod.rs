@@ -7,6 +7,7 @@ mod crds;
 mod namespaces;
 mod nodes;
 mod operators;
+mod pods;
 mod snapshots;
 mod volumes;
 

@@ -40,6 +40,9 @@ fn what_goes_with_a_node_and_what_only_it_can_reach() {
     };
     ns.apply(&pod("cache", "leaving-node", "{name: scratch, emptyDir: {}}"));
     ns.apply(&pod("neighbour", "staying-node", ""));
+    let claim = "{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}";
+    let brought = format!("{{name: brought, ephemeral: {{volumeClaimTemplate: {{spec: {claim}}}}}}}");
+    ns.apply(&pod("sorter", "leaving-node", &brought));
     local("only-here", &["leaving-node"]);
     local("on-both", &["leaving-node", "staying-node"]);
     cluster.apply(
@@ -50,10 +53,12 @@ fn what_goes_with_a_node_and_what_only_it_can_reach() {
     let target = "node/leaving-node";
     let story = told(cluster, target, "");
     story
-        .fates("released", "pods on it: 1")
+        .fates("released", "pods on it: 2")
         .fates("released", "attachments of volumes to it: 1")
-        .fates("destroyed", "pods on it that no controller makes again: 1: cache")
-        .fates("destroyed", "what pods on it keep in emptyDir volumes: 1")
+        .fates("destroyed", "pods on it that no controller makes again: 2: cache sorter")
+        .fates("destroyed", "what pods on it keep in emptyDir volumes: 1 pods: cache")
+        .fates("destroyed", "what pods on it keep in ephemeral volumes, whose claims are deleted with the pods: 1 pods: sorter")
+        .says("DATA LOSS (pods that nobody makes again, what is in emptyDir volumes, what is in ephemeral volumes)")
         .fates("broken", "volumes that no other node can reach: 1, of 5Gi in all")
         .fates("broken", "only-here")
         .never_says("on-both")
@@ -63,6 +68,7 @@ fn what_goes_with_a_node_and_what_only_it_can_reach() {
 
     story.follow(cluster, "drain leaving-node");
     assert!(ns.get(["pod", "cache"]).is_none() && ns.get(["pod", "neighbour"]).is_some());
+    goes(cluster, "pvc/sorter-brought", ns.name());
     let held = r#"{"metadata":{"finalizers":["karpenter.sh/termination"]}}"#;
     cluster
         .kubectl(["patch", target, "--type=merge", "--patch", held])
