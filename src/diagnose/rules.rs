@@ -57,6 +57,7 @@ mod storage;
 #[cfg(test)]
 mod storage_tests;
 mod store;
+mod subscribed;
 #[cfg(test)]
 pub(super) mod taken_away;
 mod uncatalogued;

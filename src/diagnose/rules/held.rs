@@ -43,6 +43,7 @@ pub(super) fn finding(
         State::Gone => {
             finding.wait.verdict = Verdict::Orphaned;
             finding.steps.extend(bring_back(object, view));
+            super::subscribed::look(object, &mut finding, view);
         }
         State::Elsewhere | State::Unknown => {
             marked(object, &mut finding, view);

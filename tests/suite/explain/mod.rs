@@ -10,6 +10,7 @@ mod changing;
 mod collector;
 mod complaints;
 mod crds;
+mod creating;
 mod crowded;
 mod devices;
 pub mod dice;

@@ -123,10 +123,22 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ),
     ("machines.cluster.x-k8s.io", "which machines a cluster has"),
     (
-        "dockermachines.infrastructure.cluster.x-k8s.io",
+        "awsmachines.infrastructure.cluster.x-k8s.io",
         "what a machine is at its provider",
     ),
     ("ingresses.networking.k8s.io", "who shares a load balancer"),
+    (
+        "subscriptions.operators.coreos.com",
+        "whether OLM is to install an operator that is gone",
+    ),
+    (
+        "catalogsources.operators.coreos.com",
+        "whether OLM can install an operator",
+    ),
+    (
+        "clusterserviceversions.operators.coreos.com",
+        "whether an operator is installed that is said to be",
+    ),
     (
         "settings.longhorn.io",
         "whether anybody confirmed that its storage may go",

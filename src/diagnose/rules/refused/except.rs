@@ -95,3 +95,81 @@ fn added(looking: &Looking<'_>, path: &[&str], entry: &Value) -> Value {
         .fold(json!([entry]), |inside, name| json!({*name: inside}));
     json!({"op": "add", "path": at, "value": value})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::rules::sample::object;
+
+    fn exception(target: &Object, spec: &Value) -> Option<Value> {
+        let binding = object(
+            "admissionregistration.k8s.io",
+            "validatingadmissionpolicybindings",
+            "ValidatingAdmissionPolicyBinding",
+            json!({"metadata": {"name": "b"}, "spec": spec}),
+        );
+        let looking = Looking {
+            configuration: &binding,
+            at: "/spec/matchResources".into(),
+            same: ("/spec/policyName".into(), "p"),
+            name: "binding b".into(),
+        };
+        let command = step(target, &looking)?.command?;
+        let operations = command.split('\'').nth(1)?;
+        let operations: Value = serde_json::from_str(operations).expect("it is JSON");
+        assert_eq!(
+            operations[0],
+            json!({"op": "test", "path": "/spec/policyName", "value": "p"})
+        );
+        Some(operations[1].clone())
+    }
+
+    #[test]
+    fn what_is_not_there_yet_is_made_and_what_is_there_stays() {
+        let pod = object(
+            "",
+            "pods",
+            "Pod",
+            json!({"metadata": {"name": "a", "namespace": "n"}}),
+        );
+        let not_n = json!({"key": NAME, "operator": "NotIn", "values": ["n"]});
+        let at = "/spec/matchResources";
+        for (spec, path, value) in [
+            (
+                json!({"policyName": "p"}),
+                String::from(at),
+                json!({"namespaceSelector": {"matchExpressions": [not_n]}}),
+            ),
+            (
+                json!({"matchResources": {"objectSelector": {}}}),
+                format!("{at}/namespaceSelector"),
+                json!({"matchExpressions": [not_n]}),
+            ),
+            (
+                json!({"matchResources": {"namespaceSelector": {"matchLabels": {"a": "b"}}}}),
+                format!("{at}/namespaceSelector/matchExpressions"),
+                json!([not_n]),
+            ),
+            (
+                json!({"matchResources": {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}}),
+                format!("{at}/namespaceSelector/matchExpressions/-"),
+                not_n.clone(),
+            ),
+        ] {
+            assert_eq!(
+                exception(&pod, &spec),
+                Some(json!({"op": "add", "path": path, "value": value})),
+                "{spec}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_in_no_namespace_is_excepted_by_its_name() {
+        let node = object("", "nodes", "Node", json!({"metadata": {"name": "a"}}));
+        let operation = exception(&node, &json!({"matchResources": {}})).expect("it can be said");
+        assert_eq!(operation["path"], "/spec/matchResources/excludeResourceRules");
+        assert_eq!(operation["value"][0]["resourceNames"], json!(["a"]));
+        assert_eq!(operation["value"][0]["operations"], json!(["UPDATE"]));
+    }
+}
