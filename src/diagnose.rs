@@ -161,6 +161,9 @@ fn headline(target: &Object, findings: &[Finding], view: &View<'_>) -> String {
         );
     }
     let age = Age::between(deletion.requested_at(), view.now());
+    if target.is("", "namespaces") {
+        return format!("{name}: Terminating for {age}. Until it is gone nothing can be created in it.");
+    }
     let verdicts: BTreeSet<_> = findings.iter().map(|finding| finding.wait.verdict).collect();
     let comment = if verdicts.contains(&Verdict::InUse)
         && verdicts

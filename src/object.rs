@@ -88,9 +88,42 @@ pub fn in_words(kind: &str, namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-/// Whether a group is that of a custom type by its name: those of Kubernetes have no dot, or end in `.k8s.io`.
+/// Groups that the API server itself serves, without `.k8s.io` (`kubernetes/kubernetes:pkg/apis/` and the aggregator).
+/// Others have no dot in their name.
+const BUILT_IN_GROUPS: [&str; 18] = [
+    "admissionregistration",
+    "apiextensions",
+    "apiregistration",
+    "authentication",
+    "authorization",
+    "certificates",
+    "coordination",
+    "discovery",
+    "events",
+    "flowcontrol.apiserver",
+    "internal.apiserver",
+    "networking",
+    "node",
+    "rbac.authorization",
+    "resource",
+    "scheduling",
+    "storage",
+    "storagemigration",
+];
+
+/// The domain that Kubernetes shares with what its groups of interest define: `snapshot.storage.k8s.io`.
+const SHARED_DOMAIN: &str = ".k8s.io";
+
+/// Whether a group is not served by the API server itself, but by custom resource definitions or another server.
 pub fn is_custom_group(group: &str) -> bool {
-    group.contains('.') && !group.ends_with(".k8s.io")
+    let in_shared = group.strip_suffix(SHARED_DOMAIN);
+    group.contains('.') && in_shared.is_none_or(|name| !BUILT_IN_GROUPS.contains(&name))
+}
+
+/// Whether a group is of one product by its name. What is defined in Kubernetes' own domain, such as volume snapshots
+/// and gateways, has objects of many.
+pub fn is_product_group(group: &str) -> bool {
+    is_custom_group(group) && !group.ends_with(SHARED_DOMAIN)
 }
 
 /// `name.group`, or the name alone in the core group.
@@ -235,6 +268,24 @@ mod tests {
 
     fn at(text: &str) -> Timestamp {
         text.parse().expect("a timestamp")
+    }
+
+    #[test]
+    fn a_group_in_the_shared_domain_is_custom_and_of_no_product() {
+        for (group, custom, product) in [
+            ("", false, false),
+            ("apps", false, false),
+            ("storage.k8s.io", false, false),
+            ("rbac.authorization.k8s.io", false, false),
+            ("snapshot.storage.k8s.io", true, false),
+            ("gateway.networking.k8s.io", true, false),
+            ("metrics.k8s.io", true, false),
+            ("cluster.x-k8s.io", true, true),
+            ("cert-manager.io", true, true),
+        ] {
+            assert_eq!(is_custom_group(group), custom, "{group}");
+            assert_eq!(is_product_group(group), product, "{group}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod backend;
 mod conditions;
+mod fields;
 mod matching;
 pub(super) mod policies;
 pub(super) mod schema;

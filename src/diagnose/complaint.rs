@@ -93,7 +93,6 @@ pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
         .collect()
 }
 
-/// Whether its type is not one of Kubernetes' own, by its group.
 fn speaks_of_failure(text: &str) -> bool {
     let text = text.to_lowercase();
     OF_FAILURE.iter().any(|word| text.contains(word))

@@ -57,11 +57,15 @@ mod storage;
 #[cfg(test)]
 mod storage_tests;
 mod store;
+mod subscribed;
 #[cfg(test)]
 pub(super) mod taken_away;
 mod uncatalogued;
+mod unconfirmed;
 pub(super) mod unreclaimed;
 mod vac;
+#[cfg(test)]
+mod vendor_tests;
 mod volume;
 #[cfg(test)]
 #[path = "../../tests/suite/explain/weaker.rs"]
@@ -73,6 +77,7 @@ pub use catalogued::filled;
 
 use super::{
     complaint::complaints,
+    holder::Holder,
     model::{Blocker, Finding, Safety, Step, Verdict},
     view::{Unfollowed, View},
 };
@@ -381,10 +386,16 @@ fn see(object: &Object, text: String) -> Step {
     }
 }
 
-/// A holder that has something left to wait for is not to blame.
-fn waits(finding: &mut Finding) {
-    if matches!(finding.wait.verdict, Verdict::Unknown | Verdict::Stalled) {
-        finding.wait.verdict = Verdict::Waiting;
+/// A holder that has something left to wait for is not to blame. One that could not be looked at may be gone, and then
+/// that keeps nothing.
+fn waits(finding: &mut Finding, holder: &Holder, verdict: Verdict) {
+    let excused = match finding.wait.verdict {
+        Verdict::Unknown => holder.unseen.is_empty(),
+        Verdict::Stalled | Verdict::Waiting => true,
+        _ => false,
+    };
+    if excused {
+        finding.wait.verdict = verdict;
     }
 }
 
@@ -405,6 +416,13 @@ fn take_out(object: &Object, finalizer: &Finalizer) -> String {
         object.name(),
         word(&finalizer.name)
     )
+}
+
+/// Whether a step takes a finalizer out by hand.
+fn is_take_out(step: &Step) -> bool {
+    step.command
+        .as_deref()
+        .is_some_and(|command| command.starts_with("kubectl finalizers remove "))
 }
 
 /// `-n NAMESPACE`, with a space before it, where there is one.

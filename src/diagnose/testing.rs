@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{Diagnosis, diagnose, rules::taken_away::withstands_less};
 use crate::{
     knowledge::Knowledge,
+    object::ResourceType,
     snapshot::{
         Why,
         facts::{Answer, By, Facts, Object, Query, Resource},
@@ -21,6 +22,7 @@ pub(crate) const NOW: &str = "2026-01-01T12:00:00Z";
 #[derive(Default)]
 pub(crate) struct Cluster {
     objects: Vec<Object>,
+    types: Vec<ResourceType>,
     hidden: Vec<&'static str>,
     blind: bool,
 }
@@ -63,6 +65,19 @@ impl Cluster {
     /// And this one.
     pub(crate) fn with(mut self, object: Object) -> Self {
         self.objects.push(object);
+        self
+    }
+
+    /// With this namespaced custom type.
+    pub(crate) fn serving(mut self, group: &str, plural: &str, kind: &str) -> Self {
+        self.types.push(ResourceType {
+            group: group.into(),
+            version: "v1".into(),
+            plural: plural.into(),
+            kind: kind.into(),
+            namespaced: true,
+            ..ResourceType::default()
+        });
         self
     }
 
@@ -159,7 +174,7 @@ impl Cluster {
     pub(crate) fn answered<T>(&self, look: impl Fn(&Facts) -> (T, BTreeSet<Query>)) -> T {
         let mut facts = Facts {
             now: NOW.parse().expect("a time"),
-            types: Vec::new(),
+            types: self.types.clone(),
             gaps: Vec::new(),
             answers: BTreeMap::new(),
         };

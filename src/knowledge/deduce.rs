@@ -227,6 +227,8 @@ fn propagation(name: &str) -> Option<Propagation> {
 /// Where the holder can be found. Only what has the form of a domain is put into a command.
 fn look_at(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
     let step = |text: &str, command: String| Step {
+        if_holder: None,
+        destructive: false,
         text: text.to_owned(),
         command: Some(command),
     };

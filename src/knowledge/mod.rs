@@ -23,8 +23,8 @@ pub use catalog::Filter;
 pub use deduce::{Deduced, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
-    Area, Consequence, Entry, FoundBy, GroupKind, Holder, IfRemoved, Judged, KindPattern, Lease, List, Match,
-    Mistake, Runs, Step, Wait, WaitsFor, Workload, WorkloadKind,
+    Area, Consequence, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern, Lease,
+    List, Match, Mistake, Runs, Step, Wait, WaitsFor, Workload, WorkloadKind,
 };
 
 use schema::Located;

@@ -197,6 +197,35 @@ fn the_example_of_the_readme_is_good() {
     }
 }
 
+/// Whoever reads an entry at night sees the warning first, and a program sees it at all.
+#[test]
+fn what_destroys_is_marked() {
+    let words = [
+        "estructive",
+        "DESTROYS",
+        "CAUTION",
+        "ata loss",
+        "DATA LOSS",
+        "DELETES",
+        "WIPED",
+    ];
+    let mut marked = 0;
+    for entry in all() {
+        for step in &entry.fix {
+            // A warning in front of what keeps the data.
+            let keeps = step
+                .command
+                .as_deref()
+                .is_some_and(|command| command.contains("Retain"));
+            let warns = words.iter().any(|word| step.text.contains(word)) && !keeps;
+            assert!(!warns || step.destructive, "{}: {}", entry.name, step.text);
+            assert_eq!(step.words().starts_with("DESTRUCTIVE: "), step.destructive);
+            marked += usize::from(step.destructive);
+        }
+    }
+    assert!(marked > 50, "{marked}");
+}
+
 /// The README names every word that a file may use.
 #[test]
 fn the_readme_names_every_word() {
@@ -218,6 +247,7 @@ fn the_readme_names_every_word() {
         "pub enum Wait {",
         "pub enum FoundBy {",
         "pub enum Runs {",
+        "pub enum IfHolder {",
         "pub enum Judged {",
         "pub enum Area {",
     ] {

@@ -351,6 +351,16 @@ impl Object {
         Some((field("status"), field("reason"), field("message")))
     }
 
+    /// When one of its conditions took this status, if it has that now.
+    pub fn since(&self, kind: &str, status: &str) -> Option<Timestamp> {
+        let field = |condition: &Value, name: &str| condition.get(name)?.as_str().map(str::to_owned);
+        let found = self.list("/status/conditions").iter().find(|condition| {
+            field(condition, "type").as_deref() == Some(kind)
+                && field(condition, "status").as_deref() == Some(status)
+        })?;
+        field(found, "lastTransitionTime")?.parse().ok()
+    }
+
     /// The controller among its owners: kind and name.
     pub fn controller(&self) -> Option<(&str, &str)> {
         let owner = self

@@ -22,7 +22,7 @@ const PARTS: [(&str, &str); 5] = [
 ];
 
 /// Files that are no cause of their own, but a part of the rules that use them.
-const HELPERS: [&str; 11] = [
+const HELPERS: [&str; 14] = [
     "address_range",
     "backend",
     "before",
@@ -33,6 +33,9 @@ const HELPERS: [&str; 11] = [
     "namespace_conditions",
     "namespace_content",
     "pod_collector",
+    "refused/except",
+    "refused/policy",
+    "refused/said",
     "storage",
 ];
 

@@ -1,12 +1,15 @@
 //! `matchConditions` and validations: CEL, of which only what is common and certain is understood.
 //!
-//! `&&`, `||`, `!`, comparisons of a field of the request with a text, and whether the object is being deleted.
+//! `&&`, `||`, `!`, comparisons of fields of the request and of the object, and whether these are there.
 //! Everything else is [`Truth::Unknown`], and CEL's own logic makes the best of it: false and anything is false.
 //! Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/matchconditions/matcher.go`.
 
 use serde_json::Value;
 
-use super::{Change, Truth};
+use super::{
+    Change, Truth,
+    fields::{Field, field},
+};
 
 /// Longer expressions are no idiom.
 const LONGEST: usize = 1024;
@@ -63,8 +66,14 @@ fn value(text: &str, change: &Change<'_>, depth: usize) -> Truth {
     match text {
         "true" => Truth::Yes,
         "false" => Truth::No,
-        _ if has_deletion_timestamp(text) => Truth::Yes,
-        _ => in_parentheses(text).map_or(Truth::Unknown, below),
+        _ => match (in_has(text), in_parentheses(text)) {
+            (Some(inside), _) => has(inside, change),
+            (None, Some(inside)) => below(inside),
+            (None, None) => match field(text, change) {
+                Field::Is(Value::Bool(known)) => (*known).into(),
+                _ => Truth::Unknown,
+            },
+        },
     }
 }
 
@@ -74,9 +83,18 @@ const DELETION_TIMESTAMPS: [&str; 2] = [
     "oldObject.metadata.deletionTimestamp",
 ];
 
-fn has_deletion_timestamp(text: &str) -> bool {
+fn in_has(text: &str) -> Option<&str> {
     let inside = text.strip_prefix("has(").and_then(|text| text.strip_suffix(')'));
-    inside.is_some_and(|field| DELETION_TIMESTAMPS.contains(&field.trim()))
+    inside.map(str::trim)
+}
+
+fn has(name: &str, change: &Change<'_>) -> Truth {
+    match field(name, change) {
+        _ if DELETION_TIMESTAMPS.contains(&name) => Truth::Yes,
+        Field::Is(_) => Truth::Yes,
+        Field::Absent => Truth::No,
+        Field::NotKnown => Truth::Unknown,
+    }
 }
 
 /// `a == b`, `a != b` or `a in [b, c]`; none if it is something else.
@@ -95,7 +113,7 @@ fn relation(text: &str, change: &Change<'_>) -> Option<Truth> {
         .strip_prefix('[')
         .and_then(|list| list.strip_suffix(']'));
     let Some(list) = list.and_then(|list| split(list, ",")) else {
-        return Some(Truth::Unknown);
+        return Some(is_in(left.trim(), right.trim(), change));
     };
     let equals = list
         .into_iter()
@@ -103,18 +121,61 @@ fn relation(text: &str, change: &Change<'_>) -> Option<Truth> {
     Some(equals.fold(Truth::No, Truth::or))
 }
 
-fn equal(left: &str, right: &str, change: &Change<'_>) -> Truth {
-    if right == "null" && DELETION_TIMESTAMPS.contains(&left) {
-        return Truth::No;
-    }
-    match (operand(left, change), operand(right, change)) {
-        (Some(left), Some(right)) => (left == right).into(),
+/// Whether a text is a key of a map, or in a list.
+fn is_in(left: &str, right: &str, change: &Change<'_>) -> Truth {
+    match (operand(left, change), field(right, change)) {
+        (Some(Operand::Text(key)), Field::Is(Value::Object(fields))) => fields.contains_key(key).into(),
+        (Some(Operand::Text(text)), Field::Is(Value::Array(items))) if items.iter().all(Value::is_string) => {
+            items.iter().any(|item| item == text).into()
+        }
         _ => Truth::Unknown,
     }
 }
 
-/// A text, or a field whose value is known.
-fn operand<'a>(text: &'a str, change: &Change<'a>) -> Option<&'a str> {
+fn equal(left: &str, right: &str, change: &Change<'_>) -> Truth {
+    if right == "null" {
+        let is_there = DELETION_TIMESTAMPS.contains(&left) || matches!(field(left, change), Field::Is(_));
+        return if is_there { Truth::No } else { Truth::Unknown };
+    }
+    if let (Field::Is(left), Field::Is(right)) = (field(left, change), field(right, change))
+        && std::ptr::eq(left, right)
+    {
+        // The same field of the old and of the new object, whatever it holds.
+        return Truth::Yes;
+    }
+    match (operand(left, change), operand(right, change)) {
+        (Some(Operand::Text(left)), Some(Operand::Text(right))) => (left == right).into(),
+        (Some(Operand::Bool(left)), Some(Operand::Bool(right))) => (left == right).into(),
+        (Some(Operand::Int(left)), Some(Operand::Int(right))) => (left == right).into(),
+        // Of what is of two types CEL may say no or fail.
+        _ => Truth::Unknown,
+    }
+}
+
+/// What can be compared.
+#[derive(Clone, Copy)]
+enum Operand<'a> {
+    Text(&'a str),
+    Bool(bool),
+    Int(i64),
+}
+
+fn operand<'a>(text: &'a str, change: &Change<'a>) -> Option<Operand<'a>> {
+    if let Some(known) = self::text(text, change) {
+        return Some(Operand::Text(known));
+    }
+    match (text, field(text, change)) {
+        ("true", _) => Some(Operand::Bool(true)),
+        ("false", _) => Some(Operand::Bool(false)),
+        (_, Field::Is(Value::String(known))) => Some(Operand::Text(known)),
+        (_, Field::Is(Value::Bool(known))) => Some(Operand::Bool(*known)),
+        (_, Field::Is(Value::Number(known))) => known.as_i64().map(Operand::Int),
+        _ => text.parse().ok().map(Operand::Int),
+    }
+}
+
+/// A text, or a field of the request whose value is known.
+fn text<'a>(text: &'a str, change: &Change<'a>) -> Option<&'a str> {
     for quote in ['\'', '"'] {
         let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
         if let Some(inner) = inner.filter(|inner| !inner.contains(quote)) {
@@ -199,7 +260,10 @@ mod tests {
             resource: Resource::new("x.test", "widgets"),
             kind: "Widget".into(),
             api_version: "x.test/v1".into(),
-            value: json!({"metadata": {"name": "w", "namespace": "a"}}),
+            value: json!({"metadata": {"name": "w", "namespace": "a", "resourceVersion": "7", "finalizers": ["x.test/f"],
+                    "labels": {"app": "w", "x.test/done": ""}},
+                "spec": {"phases": ["a"], "none": null, "replicas": 3, "deep": {"names": [1]}, "empty": ""},
+                "status": {"completionTime": "2026-01-01T00:00:00Z", "succeeded": true}}),
         };
         let change = Change {
             object: &object,
@@ -220,6 +284,15 @@ mod tests {
                     "request.operation in ['CREATE', 'UPDATE'] || object.spec.x > 3",
                     "'a||b' != 'a&&b'",
                     "!(!(true))",
+                    "has(oldObject.status.completionTime)",
+                    "!has(object.status.reason) && oldObject.status.succeeded",
+                    "oldObject.status.succeeded == true && object.spec.replicas == 3",
+                    "object.spec['empty'] == ''",
+                    "'app' in object.metadata.labels && 'a' in object.spec.phases",
+                    "object.metadata.labels[\"x.test/done\"] != 'yes'",
+                    "object.spec == oldObject.spec && object.spec.deep == oldObject.spec.deep",
+                    "object.spec.replicas != null",
+                    "object.spec.replicas in [2, 3]",
                 ][..],
             ),
             (
@@ -229,6 +302,11 @@ mod tests {
                     "object.spec.replicas > 3 && request.operation == 'DELETE'",
                     "request.resource.group == 'apps' || request.namespace in ['b']",
                     "object.metadata.deletionTimestamp == null",
+                    "!has(oldObject.status.completionTime)",
+                    "has(object.status.reason)",
+                    "!(has(object.status) && has(object.status.succeeded) && object.status.succeeded)",
+                    "'b' in object.spec.phases || object.spec.replicas == -1",
+                    "object.spec.replicas == null",
                 ],
             ),
             (
@@ -237,6 +315,21 @@ mod tests {
                     "",
                     "object.spec.done",
                     "!object.spec.done",
+                    "has(object.spec.no.done)",
+                    "has(object.spec.none)",
+                    "has(object.metadata.finalizers)",
+                    "object.metadata == oldObject.metadata",
+                    "object == oldObject",
+                    "object.metadata.resourceVersion == '7'",
+                    "object.spec.replicas == '3'",
+                    "object.spec.replicas == 3.0",
+                    "object.spec.replicas > 2",
+                    "object.spec.phases[0] == 'a'",
+                    "object.spec.phases.size() == 1",
+                    "object.spec.deep == object.status.deep",
+                    "object.status.succeeded.not == true",
+                    "has(objects.spec)",
+                    "params.name == 'a'",
                     "request.userInfo.username == 'me'",
                     "request.subResource == ''",
                     "request.operation == 'DELETE' ? true : false",

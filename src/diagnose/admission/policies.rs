@@ -1,8 +1,8 @@
-//! ValidatingAdmissionPolicies that are asked about a change. They run inside the API server and are never dead.
-//!
 //! A policy acts through a binding, and each has its own idea of what it looks at. What it then demands is CEL:
-//! only what is certain without evaluating it is called a refusal.
-//! Source: `kubernetes/apiserver:pkg/admission/plugin/policy/{matching/matching.go,validating/dispatcher.go}`.
+//! only what is certain is called a refusal. A binding may hand a parameter over; where that does not exist it says
+//! whether the policy lets everything through or refuses everything, before any condition of the policy is looked at.
+//! Source: `kubernetes/apiserver:pkg/admission/plugin/policy/{matching/matching.go,validating/dispatcher.go,`
+//! `generic/policy_dispatcher.go}`.
 
 use serde_json::Value;
 
@@ -17,10 +17,19 @@ pub(in crate::diagnose) struct Policy<'a> {
     pub(in crate::diagnose) object: &'a Object,
     /// The binding through which it acts.
     pub(in crate::diagnose) binding: &'a Object,
-    /// The demand that decides, if one is certain to fail.
-    pub(in crate::diagnose) demand: Option<&'a str>,
+    /// What decides, if it is certain.
+    pub(in crate::diagnose) demand: Option<Demand<'a>>,
     /// Whether it refuses the change.
     pub(in crate::diagnose) refuses: Truth,
+}
+
+/// What a policy wants, and does not get.
+#[derive(Clone, Copy)]
+pub(in crate::diagnose) enum Demand<'a> {
+    /// An expression is to be true.
+    Holds(&'a str),
+    /// An object is to exist: its kind and name.
+    Exists(&'a str, &'a str),
 }
 
 /// Those that refuse the change or may, one for each policy.
@@ -32,8 +41,8 @@ pub(in crate::diagnose) fn refusing<'a>(change: &Change<'_>, view: &View<'a>) ->
     let looking: Vec<_> = policies
         .iter()
         .filter_map(|policy| {
-            let asked = is_asked(policy, change);
-            (asked != Truth::No).then_some((policy, asked))
+            let covered = covered(policy.value.pointer("/spec/matchConstraints"), change);
+            (covered != Truth::No).then_some((policy, covered))
         })
         .collect();
     if looking.is_empty() {
@@ -43,38 +52,28 @@ pub(in crate::diagnose) fn refusing<'a>(change: &Change<'_>, view: &View<'a>) ->
         .list(GROUP, "validatingadmissionpolicybindings", "")
         .unwrap_or_default();
     for (object, asked) in looking {
-        let (refused, demand) = verdict(object, change);
         let acting = bindings
             .iter()
-            .filter(|binding| binding.text("/spec/policyName") == object.name() && denies(binding));
+            .filter(|binding| binding.text("/spec/policyName") == object.name());
         let strongest = acting
             .map(|binding| {
-                let bound = covered(binding.value.pointer("/spec/matchResources"), change);
-                (asked.and(bound).and(refused), binding)
+                let bound = asked.and(covered(binding.value.pointer("/spec/matchResources"), change));
+                let (refused, demand) = match bound {
+                    Truth::No => (Truth::No, None),
+                    _ => verdict(object, binding, change, view),
+                };
+                Policy {
+                    object,
+                    binding,
+                    demand,
+                    refuses: bound.and(refused),
+                }
             })
-            .filter(|(refuses, _)| *refuses != Truth::No)
-            .max_by_key(|(refuses, _)| *refuses == Truth::Yes);
-        if let Some((refuses, binding)) = strongest {
-            found.push(Policy {
-                object,
-                binding,
-                demand,
-                refuses,
-            });
-        }
+            .filter(|policy| policy.refuses != Truth::No)
+            .max_by_key(|policy| policy.refuses == Truth::Yes);
+        found.extend(strongest);
     }
     found
-}
-
-fn is_asked(policy: &Object, change: &Change<'_>) -> Truth {
-    let covered = covered(policy.value.pointer("/spec/matchConstraints"), change);
-    if covered == Truth::No {
-        return Truth::No;
-    }
-    covered.and(conditions::all(
-        policy.value.pointer("/spec/matchConditions"),
-        change,
-    ))
 }
 
 fn covered(matching: Option<&Value>, change: &Change<'_>) -> Truth {
@@ -102,17 +101,90 @@ fn denies(binding: &Object) -> bool {
         .any(|action| action == "Deny")
 }
 
-/// Whether its demands fail, and the one that is certain to. Without parameters a policy may do nothing at all.
-fn verdict<'a>(policy: &'a Object, change: &Change<'_>) -> (Truth, Option<&'a str>) {
+/// Whether it fails through this binding, and what is certain to.
+fn verdict<'a>(
+    policy: &'a Object,
+    binding: &'a Object,
+    change: &Change<'_>,
+    view: &View<'a>,
+) -> (Truth, Option<Demand<'a>>) {
+    match parameter(policy, binding, change, view) {
+        Parameter::Any => demands(policy, binding, change),
+        Parameter::None if binding.text("/spec/paramRef/parameterNotFoundAction") != "Deny" => {
+            (Truth::No, None)
+        }
+        Parameter::None => {
+            let kind = policy.text("/spec/paramKind/kind");
+            let refuses = policy.text("/spec/failurePolicy") != "Ignore";
+            let demand = Demand::Exists(kind, binding.text("/spec/paramRef/name"));
+            (refuses.into(), Some(demand).filter(|_| refuses))
+        }
+        Parameter::NotKnown => match demands(policy, binding, change) {
+            // Without a parameter it may refuse all the same.
+            (Truth::No, _) if binding.text("/spec/paramRef/parameterNotFoundAction") != "Deny" => {
+                (Truth::No, None)
+            }
+            _ => (Truth::Unknown, None),
+        },
+    }
+}
+
+/// What a binding hands to its policy.
+enum Parameter {
+    /// It needs none, or it is there; what it holds is not looked into.
+    Any,
+    /// What it names does not exist.
+    None,
+    NotKnown,
+}
+
+fn parameter(policy: &Object, binding: &Object, change: &Change<'_>, view: &View<'_>) -> Parameter {
+    let kind = policy.value.pointer("/spec/paramKind");
+    let reference = binding.value.pointer("/spec/paramRef");
+    if kind.is_none() || reference.is_none() {
+        return Parameter::Any;
+    }
+    let api_version = policy.text("/spec/paramKind/apiVersion");
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    let name = binding.text("/spec/paramRef/name");
+    let Some(ty) = view.kind(group, policy.text("/spec/paramKind/kind")) else {
+        return Parameter::NotKnown;
+    };
+    let own = if change.object.is("", "namespaces") {
+        change.object.name()
+    } else {
+        change.object.namespace()
+    };
+    let namespace = match binding.text("/spec/paramRef/namespace") {
+        _ if !ty.namespaced => "",
+        "" => own,
+        other => other,
+    };
+    if name.is_empty() || ty.namespaced == namespace.is_empty() {
+        return Parameter::NotKnown;
+    }
+    match view.object(group, &ty.plural, namespace, name) {
+        Ok(Some(_)) => Parameter::Any,
+        Ok(None) => Parameter::None,
+        Err(_) => Parameter::NotKnown,
+    }
+}
+
+/// Whether its validations fail, and the one that is certain to.
+fn demands<'a>(policy: &'a Object, binding: &Object, change: &Change<'_>) -> (Truth, Option<Demand<'a>>) {
+    if !denies(binding) {
+        return (Truth::No, None);
+    }
+    let asked = conditions::all(policy.value.pointer("/spec/matchConditions"), change);
     let mut refused = Truth::No;
     for demand in policy.list("/spec/validations") {
         match conditions::expression(demand, change) {
-            Truth::No if policy.value.pointer("/spec/paramKind").is_none() => {
+            Truth::No if asked == Truth::Yes => {
                 let text = demand.get("expression").and_then(Value::as_str);
-                return (Truth::Yes, text);
+                return (Truth::Yes, text.map(Demand::Holds));
             }
             met => refused = refused.or(!met),
         }
     }
-    (refused.and(Truth::Unknown), None)
+    (refused.and(asked).and(Truth::Unknown), None)
 }

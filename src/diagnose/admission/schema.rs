@@ -8,36 +8,16 @@
 use serde_json::Value;
 
 use super::is_whole;
-use crate::{diagnose::view::View, snapshot::facts::Object};
+use crate::{diagnose::view::View, object::is_custom_group, snapshot::facts::Object};
 
 const GROUP: &str = "apiextensions.k8s.io";
-/// Groups with a dot that have no definitions.
-const BUILT_IN: &[&str] = &[
-    "admissionregistration.k8s.io",
-    "apiextensions.k8s.io",
-    "apiregistration.k8s.io",
-    "certificates.k8s.io",
-    "coordination.k8s.io",
-    "discovery.k8s.io",
-    "events.k8s.io",
-    "flowcontrol.apiserver.k8s.io",
-    "internal.apiserver.k8s.io",
-    "networking.k8s.io",
-    "node.k8s.io",
-    "rbac.authorization.k8s.io",
-    "resource.k8s.io",
-    "scheduling.k8s.io",
-    "storage.k8s.io",
-    "storagemigration.k8s.io",
-];
 
 /// What is required at the root of the object and is not there, with the definition that requires it.
 pub(in crate::diagnose) fn missing<'a>(
     object: &Object,
     view: &View<'a>,
 ) -> Option<(&'a Object, Vec<&'a str>)> {
-    let group = object.resource.group.as_str();
-    if !is_whole(object) || !group.contains('.') || BUILT_IN.contains(&group) {
+    if !is_whole(object) || !is_custom_group(&object.resource.group) {
         return None;
     }
     let definition = view

@@ -1,26 +1,40 @@
 //! Objects that their controllers have been told to leave alone. Nothing happens then, deletion included, and
-//! nothing is broken.
+//! nothing is broken. Or that are left to one of several controllers, so that the others do nothing.
+//!
+//! `spec.suspend` is no such mark: what Flux applies by a suspended object stays, and its finalizer goes at once
+//! (`fluxcd/kustomize-controller:internal/controller/kustomization_controller.go` finalizerShouldDeleteResources,
+//! `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete).
 
 use std::fmt;
 
 use serde_json::Value;
 
-use crate::snapshot::facts::Object;
+use crate::{
+    diagnose::{
+        model::{Safety, Step},
+        rules::word,
+        view::{Missing, View},
+    },
+    snapshot::facts::Object,
+};
 
 /// Where a mark stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// An annotation, with any of these values; none for whatever value.
     Annotation(&'static str, &'static [&'static str]),
-    /// A label, likewise.
-    Label(&'static str, &'static [&'static str]),
+    /// A label that says to which of several controllers it is left.
+    Shard(&'static str),
     /// A field of the spec that is true.
     True(&'static str),
 }
 
 /// What controllers look at before they act; not all of them also before they clean up, so it is said with a "may".
 /// Sources: `crossplane/crossplane-runtime:pkg/meta/meta.go`, `kubernetes-sigs/cluster-api:util/annotations/helpers.go`,
-/// `argoproj/argo-cd:common/common.go`, `fluxcd/pkg:runtime/controller/watch.go`, `strimzi/strimzi-kafka-operator:api/`, `elastic/cloud-on-k8s:pkg/controller/common/`.
+/// `argoproj/argo-cd:common/common.go`, `argoproj/argo-workflows:workflow/util/util.go`,
+/// `argoproj/argo-rollouts:utils/defaults/defaults.go`, `akuity/kargo:api/v1alpha1/labels.go`,
+/// `fluxcd/pkg:runtime/controller/watch.go`, `strimzi/strimzi-kafka-operator:api/`,
+/// `elastic/cloud-on-k8s:pkg/controller/common/`.
 const MARKS: &[Mark] = &[
     Mark::Annotation("crossplane.io/paused", &["true"]),
     Mark::Annotation("cluster.x-k8s.io/paused", &[]),
@@ -28,11 +42,17 @@ const MARKS: &[Mark] = &[
     Mark::Annotation("strimzi.io/pause-reconciliation", &["true"]),
     Mark::Annotation("eck.k8s.elastic.co/managed", &["false"]),
     Mark::Annotation("cluster.x-k8s.io/managed-by", &[]),
-    Mark::Label("cluster.x-k8s.io/watch-filter", &[]),
-    Mark::Label("sharding.fluxcd.io/key", &[]),
-    Mark::True("/spec/paused"),
-    Mark::True("/spec/suspend"),
+    Mark::Shard("cluster.x-k8s.io/watch-filter"),
+    Mark::Shard("sharding.fluxcd.io/key"),
+    Mark::Shard("workflows.argoproj.io/controller-instanceid"),
+    Mark::Shard("argo-rollouts.argoproj.io/controller-instance-id"),
+    Mark::Shard("kargo.akuity.io/shard"),
+    Mark::True(PAUSED),
 ];
+
+const PAUSED: &str = "/spec/paused";
+/// By which Cluster API finds the Cluster of an object.
+const OF_CLUSTER: &str = "cluster.x-k8s.io/cluster-name";
 
 /// A mark on an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +70,7 @@ pub fn marks(object: &Object) -> Vec<Found> {
 fn found(mark: Mark, object: &Object) -> Option<Found> {
     let (place, name, values) = match mark {
         Mark::Annotation(name, values) => ("annotations", name, values),
-        Mark::Label(name, values) => ("labels", name, values),
+        Mark::Shard(name) => ("labels", name, &[][..]),
         Mark::True(pointer) => {
             let is_true = object.value.pointer(pointer) == Some(&Value::Bool(true));
             let value = "true".to_owned();
@@ -71,7 +91,7 @@ impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mark {
             Mark::Annotation(name, _) => write!(f, "metadata.annotations {name}: {:?}", self.value),
-            Mark::Label(name, _) => write!(f, "metadata.labels {name}: {:?}", self.value),
+            Mark::Shard(name) => write!(f, "metadata.labels {name}: {:?}", self.value),
             Mark::True(pointer) => {
                 write!(f, "{}: true", pointer.trim_start_matches('/').replace('/', "."))
             }
@@ -80,20 +100,64 @@ impl fmt::Display for Found {
 }
 
 impl Found {
-    /// What takes the mark away.
-    pub fn undo(&self, object: &Object) -> String {
+    /// What it means for the object.
+    pub fn says(&self) -> String {
+        match self.mark {
+            Mark::Shard(_) => {
+                format!("is left to one of several controllers ({self}): the others do nothing")
+            }
+            _ => format!(
+                "is marked to be left alone ({self}): its controller may do nothing while that is there"
+            ),
+        }
+    }
+
+    /// What to do about it. Who paused something may have wanted to keep what the deletion would take.
+    pub fn step(&self, object: &Object) -> Step {
         let place = match object.namespace() {
             "" => String::new(),
             namespace => format!(" -n {namespace}"),
         };
         let target = format!("{}/{}", object.resource.name(), object.name());
-        match self.mark {
+        let undo = match self.mark {
+            Mark::Shard(_) => {
+                return Step {
+                    when: "what to do",
+                    text: "see that the controller for it runs: the value is one of its flags, as a rule. The label is not \
+                           to be changed before it is clear that it will not run again"
+                        .into(),
+                    command: Some(format!(
+                        "kubectl get deployments,statefulsets -A -o yaml | grep -nF -- {}",
+                        word(&self.value)
+                    )),
+                    safety: Safety::Safe,
+                };
+            }
             Mark::Annotation(name, _) => format!("kubectl{place} annotate {target} {name}-"),
-            Mark::Label(name, _) => format!("kubectl{place} label {target} {name}-"),
             Mark::True(pointer) => {
                 let field = pointer.trim_start_matches("/spec/");
                 format!("kubectl{place} patch {target} --type=merge -p '{{\"spec\":{{\"{field}\":false}}}}'")
             }
+        };
+        Step {
+            when: "what to do",
+            text: "DELETES WHAT IT STANDS FOR, if the object goes on being deleted: ask who marked it, and why; then take the \
+                   mark away, and its controller goes on"
+                .into(),
+            command: Some(undo),
+            safety: Safety::Destructive,
         }
     }
+}
+
+/// The Cluster of an object of Cluster API, if that is paused: then nothing of it is looked at
+/// (`kubernetes-sigs/cluster-api:util/annotations/helpers.go` IsPaused).
+pub fn cluster<'a>(object: &Object, view: &View<'a>) -> Result<Option<(&'a Object, Found)>, Missing> {
+    const GROUP: &str = "cluster.x-k8s.io";
+    let labels = object.labels();
+    let (Some(name), Some(_)) = (labels.get(OF_CLUSTER), view.resource_type(GROUP, "clusters")) else {
+        return Ok(None);
+    };
+    let cluster = view.object(GROUP, "clusters", object.namespace(), name)?;
+    Ok(cluster.and_then(|cluster| Some((cluster, found(Mark::True(PAUSED), cluster)?))))
 }

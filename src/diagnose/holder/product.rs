@@ -13,6 +13,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::Entry,
+    object::is_custom_group,
     snapshot::facts::Object,
 };
 
@@ -46,7 +47,7 @@ pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
 
 /// The definition of the object's type: who installed it, and whether what converts its versions is there.
 pub(super) fn definition<'a>(object: &Object, holder: &mut Holder, view: &View<'a>) -> Option<&'a Object> {
-    if !object.resource.group.contains('.') || object.resource.group.ends_with(".k8s.io") {
+    if !is_custom_group(&object.resource.group) {
         return None;
     }
     let name = object.resource.name();

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::view::{Missing, View},
+    object::is_custom_group,
     snapshot::facts::Object,
 };
 
@@ -181,34 +182,12 @@ fn grants(roles: &[Object], object: &Object) -> BTreeMap<String, Grant> {
         .collect()
 }
 
-/// Groups of built-in types, without `.k8s.io`: others end so that are custom ones, such as `snapshot.storage.k8s.io`
-/// (`kubernetes/kubernetes:pkg/apis/`).
-const BUILT_IN: [&str; 16] = [
-    "admissionregistration",
-    "apiextensions",
-    "apiregistration",
-    "authentication",
-    "authorization",
-    "certificates",
-    "coordination",
-    "discovery",
-    "events",
-    "flowcontrol.apiserver",
-    "networking",
-    "rbac.authorization",
-    "resource",
-    "scheduling",
-    "storage",
-    "storagemigration",
-];
-
 /// What a role grants: to `update` or `patch` objects of this type.
 fn grant(role: &Object, object: &Object) -> Option<Grant> {
     let (group, plural) = (&*object.resource.group, &*object.resource.plural);
     let [status, finalizers] = ["status", "finalizers"].map(|sub| format!("{plural}/{sub}"));
     // Of built-in types some can be changed through their status as well; of custom ones only the status changes there.
-    let through_status =
-        !group.contains('.') || BUILT_IN.iter().any(|name| group == format!("{name}.k8s.io"));
+    let through_status = !is_custom_group(group);
     let (mut granted, mut works, mut everything) = (None::<Grant>, false, false);
     for rule in role.list("/rules") {
         let holds = |field: &str, wanted: &[&str]| {

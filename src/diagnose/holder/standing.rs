@@ -3,11 +3,13 @@
 //! Readiness: `kubernetes/kubernetes:pkg/controller/deployment/sync.go`, `pkg/controller/daemon/daemon_controller.go`; reasons
 //! of containers: `pkg/kubelet/images/types.go`, `pkg/kubelet/container/sync_result.go`.
 
+use jiff::Timestamp;
+
 use super::{
     off,
     trace::{Holder, Sign, Tells, Trace},
     workload::{labels, name_of},
-    writer::{self, Change},
+    writer,
 };
 use crate::{
     diagnose::{model::Strength, view::View},
@@ -15,26 +17,25 @@ use crate::{
     snapshot::facts::{By, Object},
 };
 
+/// What a workload says of itself.
+struct Standing {
+    tells: Tells,
+    field: &'static str,
+    value: String,
+    /// Since when, if it says that.
+    since: Option<Timestamp>,
+}
+
 /// How a workload stands, as one sign.
 pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
-    let mut since = None;
-    let (tells, value) = if let Some(deletion) = object.deletion() {
-        let ago = Age::between(deletion.requested_at(), view.now());
-        (Tells::Failing, format!("is itself being deleted, for {ago}"))
-    } else if object.is("", "pods") {
-        of_pod(object)
-    } else if object.is("batch", "jobs") {
-        match object.number("/status/active").unwrap_or_default() {
-            0 => (Tells::Off, "has no Pod that runs".to_owned()),
-            active => (Tells::Alive, format!("{active} Pods run")),
-        }
-    } else {
-        let scaled = writer::last_change(object, &["fieldsV1", "f:spec", "f:replicas"]);
-        since = scaled.as_ref().map(|change| change.time);
-        of_replicas(object, scaled.as_ref(), view)
-    };
+    let Standing {
+        tells,
+        field,
+        value,
+        since,
+    } = standing(object, view);
     let sign = Sign::new(Trace::Workload, tells, strength, name_of(object), value);
-    let mut sign = sign.about(object.reference()).at(since);
+    let mut sign = sign.of(field).about(object.reference()).at(since);
     let event = (tells == Tells::Off)
         .then(|| off::scaled_down(object, holder, view))
         .flatten();
@@ -52,6 +53,38 @@ pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, vi
     }
     if tells == Tells::Failing {
         home(object, strength, holder, view);
+    }
+}
+
+fn standing(object: &Object, view: &View<'_>) -> Standing {
+    if let Some(deletion) = object.deletion() {
+        let since = deletion.requested_at();
+        return Standing {
+            tells: Tells::Failing,
+            field: "metadata.deletionTimestamp",
+            value: format!("is itself being deleted, for {}", Age::between(since, view.now())),
+            since: Some(since),
+        };
+    }
+    if object.is("", "pods") {
+        of_pod(object, view)
+    } else if object.is("batch", "jobs") {
+        of_job(object)
+    } else {
+        of_replicas(object, view)
+    }
+}
+
+fn of_job(job: &Object) -> Standing {
+    let (tells, value) = match job.number("/status/active").unwrap_or_default() {
+        0 => (Tells::Off, "has no Pod that runs".to_owned()),
+        active => (Tells::Alive, format!("{active} Pods run")),
+    };
+    Standing {
+        tells,
+        field: "status.active",
+        value,
+        since: None,
     }
 }
 
@@ -77,37 +110,65 @@ fn home(workload: &Object, strength: Strength, holder: &mut Holder, view: &View<
     }
 }
 
-fn of_replicas(object: &Object, scaled: Option<&Change>, view: &View<'_>) -> (Tells, String) {
-    let (wanted, ready) = if object.is("apps", "daemonsets") {
+fn of_replicas(object: &Object, view: &View<'_>) -> Standing {
+    let of_each_node = object.is("apps", "daemonsets");
+    let (wanted, ready, field) = if of_each_node {
         (
             object
                 .number("/status/desiredNumberScheduled")
                 .unwrap_or_default(),
             object.number("/status/numberReady").unwrap_or_default(),
+            "status.numberReady",
         )
     } else {
         (
             object.number("/spec/replicas").unwrap_or(1),
             object.number("/status/readyReplicas").unwrap_or_default(),
+            "status.readyReplicas",
         )
     };
-    if wanted == 0 && object.is("apps", "daemonsets") {
-        return (Tells::Off, "is meant to run on no node".to_owned());
+    if wanted == 0 && of_each_node {
+        return Standing {
+            tells: Tells::Off,
+            field: "status.desiredNumberScheduled",
+            value: "is meant to run on no node".to_owned(),
+            since: None,
+        };
     }
     if wanted == 0 {
-        let who = scaled.map_or_else(String::new, |change| {
+        let scaled = writer::last_change(object, &["fieldsV1", "f:spec", "f:replicas"]);
+        let who = scaled.as_ref().map_or_else(String::new, |change| {
             let ago = Age::between(change.time, view.now());
             format!(", by {} {ago} ago", change.manager)
         });
-        return (Tells::Off, format!("is scaled to 0 replicas{who}"));
+        return Standing {
+            tells: Tells::Off,
+            field: "spec.replicas",
+            value: format!("is scaled to 0 replicas{who}"),
+            since: scaled.map(|change| change.time),
+        };
     }
-    if ready > 0 {
-        return (Tells::Alive, format!("{ready} of {wanted} ready"));
+    let (since, lasting) = lasting(object, "Available", ready > 0, view);
+    let (tells, why) = if ready > 0 {
+        (Tells::Alive, String::new())
+    } else {
+        (Tells::Failing, why_not(object, view))
+    };
+    Standing {
+        tells,
+        field,
+        value: format!("{ready} of {wanted} ready{lasting}{why}"),
+        since,
     }
-    (
-        Tells::Failing,
-        format!("0 of {wanted} ready{}", why_not(object, view)),
-    )
+}
+
+/// Since when a condition has been so, if it is so; and the same in words.
+fn lasting(object: &Object, condition: &str, holds: bool, view: &View<'_>) -> (Option<Timestamp>, String) {
+    let since = object.since(condition, if holds { "True" } else { "False" });
+    let words = since.map_or_else(String::new, |since| {
+        format!(" for {}", Age::between(since, view.now()))
+    });
+    (since, words)
 }
 
 /// Why none of its Pods is ready, in the words of the first that says so.
@@ -135,13 +196,20 @@ fn why_not(object: &Object, view: &View<'_>) -> String {
     }
 }
 
-fn of_pod(pod: &Object) -> (Tells, String) {
-    match pod.condition("Ready") {
-        Some(("True", _, _)) => (Tells::Alive, "ready".to_owned()),
-        _ => match trouble(pod) {
-            Some(said) => (Tells::Failing, said),
-            None => (Tells::Failing, format!("{} and not ready", phase(pod))),
-        },
+fn of_pod(pod: &Object, view: &View<'_>) -> Standing {
+    let ready = matches!(pod.condition("Ready"), Some(("True", _, _)));
+    let (since, lasting) = lasting(pod, "Ready", ready, view);
+    let (tells, value) = if ready {
+        (Tells::Alive, format!("ready{lasting}"))
+    } else {
+        let why = trouble(pod).unwrap_or_else(|| format!("{} and not ready{lasting}", phase(pod)));
+        (Tells::Failing, why)
+    };
+    Standing {
+        tells,
+        field: "status.conditions",
+        value,
+        since,
     }
 }
 

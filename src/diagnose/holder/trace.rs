@@ -56,8 +56,10 @@ pub struct Sign {
     pub trace: Trace,
     /// What it tells.
     pub tells: Tells,
-    /// Object and field that it was read from.
+    /// What it was read from, as it is named in a sentence: `Deployment ops/widgets`.
     pub source: String,
+    /// The field of that, where the source does not say it.
+    pub field: &'static str,
     /// What that said.
     pub value: String,
     /// How much it proves.
@@ -85,6 +87,7 @@ impl Sign {
             trace,
             tells,
             source: source.into(),
+            field: "",
             value,
             strength,
             object: None,
@@ -100,6 +103,13 @@ impl Sign {
         self
     }
 
+    /// The same, read from this field.
+    #[must_use]
+    pub fn of(mut self, field: &'static str) -> Self {
+        self.field = field;
+        self
+    }
+
     /// The same, with its time.
     #[must_use]
     pub fn at(mut self, time: Option<Timestamp>) -> Self {
@@ -110,7 +120,7 @@ impl Sign {
     /// As part of the evidence.
     pub fn evidence(&self) -> Evidence {
         Evidence {
-            source: self.source.clone(),
+            source: format!("{} {}", self.source, self.field).trim_end().to_owned(),
             value: self.value.clone(),
             strength: self.strength,
         }

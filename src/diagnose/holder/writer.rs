@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::trace::{Holder, Sign, Tells, Trace};
 use crate::{
     diagnose::{model::Strength, view::View},
-    object::{Age, Finalizer},
+    object::{Age, Finalizer, is_product_group},
     snapshot::facts::Object,
 };
 
@@ -149,7 +149,7 @@ fn is_of_the_group(object: &Object, finalizer: &Finalizer) -> bool {
         parts.reverse();
         parts.join(".")
     };
-    group.contains('.') && !group.ends_with(".k8s.io") && last_two(group) == last_two(domain)
+    is_product_group(group) && last_two(group) == last_two(domain)
 }
 
 #[cfg(test)]

@@ -6,16 +6,17 @@
 //! Applications name it, a `ProviderConfig` while managed resources use it, a cluster while it has machines; the sources are
 //! the entry's own. **Wants** all objects of those kinds, in the object's namespace where they must be there. **Concludes**
 //! `in-use` (`waiting` for what was made for it, `failing` if that is a Job that gave up) with those that
-//! [`named`](super::named) finds, unless its holder is gone, switched off or fails; finding none proves nothing, because not
+//! [`named`](super::named) finds, unless its holder is gone, switched off or fails, or was not to be seen; finding none proves nothing, because not
 //! every product refers to others in the usual way. **Advises** to see what holds each.
 
 use super::{
     named,
     references::{self, Reference},
-    see,
+    see, waits,
 };
 use crate::{
     diagnose::{
+        holder::Holder,
         model::{Blocker, Evidence, Finding, Outlook, Step, Strength, Verdict},
         view::View,
     },
@@ -42,191 +43,181 @@ enum Link {
     OfType,
 }
 
-pub(super) fn look(object: &Object, entry: &Entry, finding: &mut Finding, view: &View<'_>) {
+/// One finalizer, and what is found out about it.
+struct Look<'a, 'v> {
+    object: &'a Object,
+    holder: &'a Holder,
+    finding: &'a mut Finding,
+    view: &'a View<'v>,
+}
+
+pub(super) fn look(object: &Object, entry: &Entry, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
+    let mut look = Look {
+        object,
+        holder,
+        finding,
+        view,
+    };
     for wait in &entry.waits_for.on {
         match wait {
-            Wait::UsedBy(kinds) => of_kinds(object, kinds, Link::Uses, "", finding, view),
-            Wait::ChildObjects(kinds) => of_kinds(object, kinds, Link::MadeFor, "", finding, view),
-            Wait::InstancesOf(kinds) => of_kinds(object, kinds, Link::OfType, "", finding, view),
-            Wait::InstancesBeside(kinds) => {
-                of_kinds(object, kinds, Link::OfType, object.namespace(), finding, view);
-            }
+            Wait::UsedBy(kinds) => look.of_kinds(kinds, Link::Uses, ""),
+            Wait::ChildObjects(kinds) => look.of_kinds(kinds, Link::MadeFor, ""),
+            Wait::InstancesOf(kinds) => look.of_kinds(kinds, Link::OfType, ""),
+            Wait::InstancesBeside(kinds) => look.of_kinds(kinds, Link::OfType, object.namespace()),
             Wait::Instances => {
                 let group = object.text("/spec/group");
                 for names in ["/spec/names/plural", "/spec/claimNames/plural"] {
-                    let ty = view.resource_type(group, object.text(names));
-                    of_type(object, ty, Link::OfType, "", finding, view);
+                    if let Some(ty) = view.resource_type(group, object.text(names)) {
+                        look.of_type(ty, Link::OfType, "");
+                    }
                 }
             }
-            Wait::Named(path) => must_go(object, path, finding, view),
+            Wait::Named(path) => look.must_go(path),
             _ => {}
         }
     }
 }
 
-/// The object that a field names.
-fn must_go(object: &Object, path: &str, finding: &mut Finding, view: &View<'_>) {
-    let pointer = format!("/{}", path.replace('.', "/"));
-    let field = |name: &str| object.text(&format!("{pointer}/{name}"));
-    let name = [field("resourceRef/name"), field("name")]
-        .into_iter()
-        .find(|name| !name.is_empty());
-    let group = field("apiVersion").split_once('/').map_or("", |(group, _)| group);
-    let (Some(name), Some(ty)) = (name, view.kind(group, field("kind"))) else {
-        return;
-    };
-    let namespace = if ty.namespaced { object.namespace() } else { "" };
-    named(object, (path, ty, namespace, name), finding, view);
-}
+impl Look<'_, '_> {
+    /// The object that a field names.
+    fn must_go(&mut self, path: &str) {
+        let object = self.object;
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let field = |name: &str| object.text(&format!("{pointer}/{name}"));
+        let name = [field("resourceRef/name"), field("name")]
+            .into_iter()
+            .find(|name| !name.is_empty());
+        let group = field("apiVersion").split_once('/').map_or("", |(group, _)| group);
+        let (Some(name), Some(ty)) = (name, self.view.kind(group, field("kind"))) else {
+            return;
+        };
+        let namespace = if ty.namespaced { object.namespace() } else { "" };
+        self.named(path, ty, namespace, name);
+    }
 
-/// What the object itself names, and what must go before it.
-fn named(
-    object: &Object,
-    (field, ty, namespace, name): (&str, &ResourceType, &str, &str),
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
-    match view.object(&ty.group, &ty.plural, namespace, name) {
-        Ok(Some(found)) => {
-            keeps(finding, Verdict::Waiting);
-            let says = format!("is named in its {field}{}", stands(found));
-            finding.wait.on.push(super::as_blocker(found, says, view));
-            if object.deletion().is_some() {
-                finding.steps.insert(0, look_at(found));
+    /// What the object itself names, and what must go before it.
+    fn named(&mut self, field: &str, ty: &ResourceType, namespace: &str, name: &str) {
+        match self.view.object(&ty.group, &ty.plural, namespace, name) {
+            Ok(Some(found)) => {
+                self.keeps(Verdict::Waiting);
+                let says = format!("is named in its {field}{}", stands(found));
+                self.finding
+                    .wait
+                    .on
+                    .push(super::as_blocker(found, says, self.view));
+                if self.object.deletion().is_some() {
+                    self.finding.steps.insert(0, look_at(found));
+                }
+            }
+            Ok(None) => {}
+            Err(missing) => self.finding.say(format!(
+                "; whether {} {name} is left is not known: {}",
+                ty.kind,
+                missing.in_words()
+            )),
+        }
+    }
+
+    fn of_kinds(&mut self, kinds: &[KindPattern], link: Link, namespace: &str) {
+        let own = &self.object.resource.group;
+        for pattern in kinds {
+            let is_meant = |ty: &&ResourceType| {
+                let of_its_group = !pattern.group().contains('*') || ty.group == *own;
+                // What is in the core group is named in ways of its own, by rules of its own.
+                of_its_group
+                    && !ty.group.is_empty()
+                    && pattern.matches(GroupKind {
+                        group: &ty.group,
+                        kind: &ty.kind,
+                    })
+            };
+            if pattern.kind() == "*" {
+                self.by_reference(is_meant);
+                continue;
+            }
+            for ty in self.view.types().iter().filter(is_meant).take(TYPES) {
+                self.of_type(ty, link, namespace);
             }
         }
-        Ok(None) => {}
-        Err(missing) => finding.say(format!(
-            "; whether {} {name} is left is not known: {}",
-            ty.kind,
-            missing.in_words()
-        )),
     }
-}
 
-fn of_kinds(
-    object: &Object,
-    kinds: &[KindPattern],
-    link: Link,
-    namespace: &str,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
-    for pattern in kinds {
-        let is_meant = |ty: &&ResourceType| {
-            let of_its_group = !pattern.group().contains('*') || ty.group == object.resource.group;
-            // What is in the core group is named in ways of its own, by rules of its own.
-            of_its_group
-                && !ty.group.is_empty()
-                && pattern.matches(GroupKind {
-                    group: &ty.group,
-                    kind: &ty.kind,
-                })
+    /// Of a whole group of kinds there may be any number: only what the object itself names is looked at.
+    fn by_reference(&mut self, is_meant: impl Fn(&&ResourceType) -> bool) {
+        for reference in references::of(self.object, self.view)
+            .iter()
+            .filter(|reference| is_meant(&reference.ty))
+        {
+            let Reference {
+                field,
+                ty,
+                namespace,
+                name,
+            } = reference;
+            self.named(field, ty, namespace, name);
+        }
+    }
+
+    /// What its holder waits for is no fault of the holder's.
+    fn keeps(&mut self, verdict: Verdict) {
+        waits(self.finding, self.holder, verdict);
+        // To look again changes nothing as long as this is there.
+        self.finding.steps.retain(|step| !super::is_nudge(step));
+    }
+
+    fn of_type(&mut self, ty: &ResourceType, link: Link, namespace: &str) {
+        let object = self.object;
+        let place = if ty.namespaced { namespace } else { "" };
+        let all = match self.view.list(&ty.group, &ty.plural, place) {
+            Ok(all) => all,
+            Err(missing) => {
+                self.finding.say(format!(
+                    "; which {} that are is not known: {}",
+                    ty.name(),
+                    missing.in_words()
+                ));
+                return;
+            }
         };
-        if pattern.kind() == "*" {
-            by_reference(object, is_meant, finding, view);
-            continue;
-        }
-        for ty in view.types().iter().filter(is_meant).take(TYPES) {
-            of_type(object, Some(ty), link, namespace, finding, view);
-        }
-    }
-}
-
-/// Of a whole group of kinds there may be any number: only what the object itself names is looked at.
-fn by_reference(
-    object: &Object,
-    is_meant: impl Fn(&&ResourceType) -> bool,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
-    for reference in references::of(object, view)
-        .iter()
-        .filter(|reference| is_meant(&reference.ty))
-    {
-        let Reference {
-            field,
-            ty,
-            namespace,
-            name,
-        } = reference;
-        named(object, (field, ty, namespace, name), finding, view);
-    }
-}
-
-/// What its holder waits for is no fault of the holder's.
-fn keeps(finding: &mut Finding, verdict: Verdict) {
-    let open = [Verdict::Waiting, Verdict::Unknown, Verdict::Stalled];
-    if open.contains(&finding.wait.verdict) {
-        finding.wait.verdict = verdict;
-    }
-    // To look again changes nothing as long as this is there.
-    finding.steps.retain(|step| !super::is_nudge(step));
-}
-
-fn of_type(
-    object: &Object,
-    ty: Option<&ResourceType>,
-    link: Link,
-    namespace: &str,
-    finding: &mut Finding,
-    view: &View<'_>,
-) {
-    let Some(ty) = ty else { return };
-    let place = if ty.namespaced { namespace } else { "" };
-    let all = match view.list(&ty.group, &ty.plural, place) {
-        Ok(all) => all,
-        Err(missing) => {
-            finding.say(format!(
-                "; which {} that are is not known: {}",
-                ty.name(),
-                missing.in_words()
-            ));
+        let found: Vec<_> = all
+            .iter()
+            .filter(|other| other.reference() != object.reference())
+            .filter_map(|other| Some((other, words(object, other, link)?)))
+            .collect();
+        if found.is_empty() {
             return;
         }
-    };
-    let found: Vec<_> = all
-        .iter()
-        .filter(|other| other.reference() != object.reference())
-        .filter_map(|other| Some((other, words(object, other, link)?)))
-        .collect();
-    if found.is_empty() {
-        return;
-    }
-    // What uses it is protected; what was made for it is on its way out with it, unless the work itself has failed.
-    keeps(
-        finding,
-        match link {
+        // What uses it is protected; what was made for it is on its way out with it, unless the work itself has failed.
+        self.keeps(match link {
             Link::MadeFor if found.iter().any(|(other, _)| failed_job(other).is_some()) => Verdict::Failing,
             Link::MadeFor => Verdict::Waiting,
             Link::Uses | Link::OfType => Verdict::InUse,
-        },
-    );
-    finding.evidence.push(Evidence {
-        source: format!("a list of {}", ty.name()),
-        value: format!("{} of {} keep it", found.len(), all.len()),
-        strength: Strength::Strong,
-    });
-    let blockers = found.iter().take(SHOWN);
-    finding
-        .wait
-        .on
-        .extend(blockers.map(|(other, says)| super::as_blocker(other, says.clone(), view)));
-    if found.len() > SHOWN {
-        finding.wait.on.push(Blocker::new(
-            None,
-            format!("{} more {}", found.len() - SHOWN, ty.name()),
-        ));
-    }
-    if matches!(finding.wait.verdict, Verdict::InUse | Verdict::Waiting) {
-        finding.outlook.push(Outlook {
-            when: "when they are gone".into(),
-            then: format!("no object of {} holds it any more", ty.name()),
         });
-    }
-    if object.deletion().is_some() {
-        let steps = found.iter().take(NAMED).map(|(other, _)| look_at(other));
-        finding.steps.splice(0..0, steps);
+        self.finding.evidence.push(Evidence {
+            source: format!("a list of {}", ty.name()),
+            value: format!("{} of {} keep it", found.len(), all.len()),
+            strength: Strength::Strong,
+        });
+        let blockers = found.iter().take(SHOWN);
+        self.finding
+            .wait
+            .on
+            .extend(blockers.map(|(other, says)| super::as_blocker(other, says.clone(), self.view)));
+        if found.len() > SHOWN {
+            self.finding.wait.on.push(Blocker::new(
+                None,
+                format!("{} more {}", found.len() - SHOWN, ty.name()),
+            ));
+        }
+        if matches!(self.finding.wait.verdict, Verdict::InUse | Verdict::Waiting) {
+            self.finding.outlook.push(Outlook {
+                when: "when they are gone".into(),
+                then: format!("no object of {} holds it any more", ty.name()),
+            });
+        }
+        if object.deletion().is_some() {
+            let steps = found.iter().take(NAMED).map(|(other, _)| look_at(other));
+            self.finding.steps.splice(0..0, steps);
+        }
     }
 }
 

@@ -10,11 +10,11 @@
 use super::held;
 use crate::{
     diagnose::{
-        holder,
+        holder::{self, Holder, State},
         model::{Finding, Outlook, Safety, Step},
         view::View,
     },
-    knowledge::{Consequence, Entry, Runs, schema::fill},
+    knowledge::{self, Consequence, Entry, IfHolder, Runs, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -36,43 +36,75 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     let awaited = filled(&entry.waits_for.text);
     finding.say(format!(". It waits for this: {}", awaited.trim_end_matches('.')));
     super::renamed::look(object, finalizer, &entry, &found, &mut finding, view);
-    super::drained::look(object, finalizer, &mut finding, view);
-    super::deployed::look(object, finalizer, &mut finding, view);
+    super::drained::look(object, finalizer, &found, &mut finding, view);
+    super::deployed::look(object, finalizer, &found, &mut finding, view);
     super::shared_balancer::look(object, finalizer, &mut finding, view);
-    super::awaited::look(object, &entry, &mut finding, view);
-    for step in &entry.fix {
-        finding.steps.push(Step {
-            when: "what to do",
-            text: filled(&step.text),
-            command: step.command.as_deref().map(filled),
-            safety: Safety::Reversible,
-        });
-    }
-    finding.steps.extend(held::last_line(
-        object,
-        finalizer,
-        &found,
-        (entry.if_removed.consequence, &filled(&entry.if_removed.text)),
-    ));
-    caution(&mut finding, finalizer, &entry, &filled);
-    finding
-}
-
-fn caution(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, filled: &impl Fn(&str) -> String) {
-    if entry.if_removed.consequence != Consequence::None {
-        finding.do_not.push(format!(
-            "remove {} by hand before that ({}): {}",
-            finalizer.name,
-            entry.if_removed.consequence,
-            filled(&entry.if_removed.text)
-        ));
-    }
+    super::awaited::look(object, &entry, &found, &mut finding, view);
+    finding.steps.extend(steps(&entry, &found, &filled));
+    let costs = filled(&entry.if_removed.text);
+    let last = held::last_line(object, finalizer, &found, (entry.if_removed.consequence, &costs));
+    finding.steps.extend(last);
+    super::unconfirmed::look(object, finalizer, &mut finding, view);
+    // What it costs stands in the step that takes it out, where there is one.
+    let is_offered = finding.steps.iter().any(super::is_take_out);
+    caution(&mut finding, finalizer, &entry, (!is_offered).then_some(&costs));
     if let Some(done) = &entry.done_when {
         finding.outlook.push(Outlook {
             when: "done when".into(),
             then: filled(done),
         });
     }
+    finding
+}
+
+/// What the entry advises, less what is for a holder that stands otherwise. Where that is not known, what holds in one
+/// case only comes last and is asked for.
+fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
+    let when = |step: &knowledge::Step| match (step.if_holder, holder.state()) {
+        (None, _)
+        | (Some(IfHolder::Runs), State::Running | State::Failing)
+        | (Some(IfHolder::Gone), State::Gone)
+        | (Some(IfHolder::Unknown), State::Elsewhere | State::Unknown) => Some("what to do"),
+        (Some(IfHolder::Runs), State::Elsewhere | State::Unknown) => Some("does it run?"),
+        // What destroys waits until that is certain.
+        (Some(IfHolder::Gone), State::Elsewhere | State::Unknown) if !step.destructive => Some("is it gone?"),
+        _ => None,
+    };
+    let mut steps: Vec<_> = entry
+        .fix
+        .iter()
+        .filter_map(|step| {
+            Some(Step {
+                when: when(step)?,
+                text: filled(&step.words()),
+                command: step.command.as_deref().map(filled),
+                safety: match step.if_holder {
+                    _ if step.destructive => Safety::Destructive,
+                    // To find out changes nothing.
+                    Some(IfHolder::Unknown) => Safety::Safe,
+                    _ => Safety::Reversible,
+                },
+            })
+        })
+        .collect();
+    steps.sort_by_key(|step| {
+        ["what to do", "does it run?", "is it gone?"]
+            .iter()
+            .position(|when| *when == step.when)
+    });
+    steps
+}
+
+fn caution(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, costs: Option<&String>) {
+    let consequence = entry.if_removed.consequence;
+    if consequence == Consequence::None {
+        return;
+    }
+    let costs = costs.map_or_else(String::new, |costs| format!(": {costs}"));
+    finding.do_not.push(format!(
+        "remove {} by hand before that ({consequence}){costs}",
+        finalizer.name
+    ));
 }
 
 /// A text of an entry, with the names of this object in it.

@@ -6,7 +6,8 @@
 //! Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`,
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/`. **Wants** the webhook configurations, and the Service behind
 //! the webhook that the message names. **Concludes** `failing`, with the message quoted. `unexpected items still
-//! remain` alone is no failure: pods whose kubelet has not confirmed. **Advises** to bring the Service back; to
+//! remain` alone is no failure: pods whose kubelet has not confirmed. A request that ran out of time over very many objects
+//! is slow, and held up by no finalizer. **Advises** to bring the Service back; to
 //! delete that one configuration, saved, only when its product is uninstalled.
 
 use std::collections::BTreeSet;
@@ -41,6 +42,12 @@ pub(super) fn look(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
     if !message.is_empty() && !late {
         finding.wait.verdict = Verdict::Failing;
         finding.say(format!("; it fails: {message}"));
+        if ran_out_of_time(namespace) {
+            finding.say(
+                ". That request ran out of time, as one does over very many objects: no finalizer holds it up, and each time \
+                 it begins again",
+            );
+        }
         for webhook in all_between(message, "failed calling webhook \"", "\"") {
             dead_webhook(finding, webhook, view);
         }
@@ -68,6 +75,23 @@ pub(super) fn look(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
     let told = || std::iter::once(message).chain(unlisted.iter().map(|(_, text)| *text));
     conversion::look(finding, told(), view);
     corrupt::look(finding, told(), view);
+}
+
+/// Whether a request to delete all objects of a type ended before it was done: the server's own end, as a client tells of it
+/// (`kubernetes/apimachinery:pkg/api/errors/errors.go`, `kubernetes/apiserver:pkg/server/filters/timeout.go`).
+pub(super) fn ran_out_of_time(namespace: &Object) -> bool {
+    let ends = [
+        "unable to return a response in the time allotted",
+        "request did not complete within",
+        "context deadline exceeded",
+        "INTERNAL_ERROR; received from peer",
+    ];
+    match namespace.condition(CONDITION) {
+        Some(("True", _, message)) => {
+            !message.contains("webhook") && ends.iter().any(|end| message.contains(end))
+        }
+        _ => false,
+    }
 }
 
 /// Types of which the server has objects there that it cannot hand out, to nobody, and what it says.

@@ -110,9 +110,14 @@ pub(super) fn blame(finding: &mut Finding, view: &View<'_>) {
         0,
         Step {
             when: "what to do",
-            text: "bring kube-controller-manager back first; what waits for it goes by itself then. On most clusters it \
-                   is a static pod of the control plane"
-                .into(),
+            text: if full {
+                "then see that kube-controller-manager is back: it ends when it cannot renew its Lease, and is started \
+                 again where it is a static pod of the control plane"
+            } else {
+                "bring kube-controller-manager back first; what waits for it goes by itself then. On most clusters it \
+                 is a static pod of the control plane"
+            }
+            .into(),
             command: Some(format!(
                 "kubectl -n {NAMESPACE} get pods -l component={NAME} -o wide; kubectl -n {NAMESPACE} get lease {NAME}"
             )),

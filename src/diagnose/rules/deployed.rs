@@ -1,59 +1,88 @@
-//! An Argo CD Application and what it deployed, where that does not go.
+//! An Argo CD Application, or an `AppliedManifestWork` of Open Cluster Management, and what it deployed, where that does not go.
 //!
-//! **Recognises** `resources-finalizer.argocd.argoproj.io` (with any ending) on an Application that is being deleted. **Why:**
-//! the controller deletes everything that it deployed and then waits until it is gone; one object with a finalizer of its own
-//! holds the Application. Source: `argoproj/argo-cd:controller/appcontroller.go` finalizeApplicationDeletion. **Wants** the
-//! objects in `status.resources`, if the destination is this cluster. **Concludes** `waiting`, with those that are being
-//! deleted and still there, unless the holder is gone or fails. **Advises** to see what holds each.
+//! **Recognises** `resources-finalizer.argocd.argoproj.io` (with any ending) on an Application that is being deleted, and
+//! `cluster.open-cluster-management.io/applied-manifest-work-cleanup`. **Why:** the controller deletes everything that it
+//! deployed and then waits until it is gone; one object with a finalizer of its own holds the rest. Sources:
+//! `argoproj/argo-cd:controller/appcontroller.go` finalizeApplicationDeletion and
+//! `open-cluster-management-io/ocm:pkg/work/spoke/controllers/finalizercontroller/appliedmanifestwork_finalize_controller.go`.
+//! **Wants** the objects that its status lists, if the destination is this cluster. **Concludes** `waiting`, with those that
+//! are being deleted and still there, unless the holder is gone or fails. **Advises** to see what holds each.
 
 use serde_json::Value;
 
 use super::{see, waits};
 use crate::{
-    diagnose::{model::Finding, view::View},
+    diagnose::{
+        holder::Holder,
+        model::{Finding, Verdict},
+        view::View,
+    },
     object::Finalizer,
     snapshot::facts::Object,
 };
 
-const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
+const OF_APPLICATION: &str = "resources-finalizer.argocd.argoproj.io";
+const OF_WORK: &str = "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
 const HERE: &str = "https://kubernetes.default.svc";
-/// An Application of more objects is looked at in part.
+/// One with more objects than these is looked at in part.
 const LOOKED_AT: usize = 20;
 /// Of so many it is said how to go on.
 const NAMED: usize = 3;
 
-pub(super) fn look(object: &Object, finalizer: &Finalizer, finding: &mut Finding, view: &View<'_>) {
-    let of_application = object.is("argoproj.io", "applications") && finalizer.name.starts_with(FINALIZER);
-    let here = object.text("/spec/destination/server") == HERE
-        || object.text("/spec/destination/name") == "in-cluster";
-    if !of_application || !here || object.deletion().is_none() {
+pub(super) fn look(
+    object: &Object,
+    finalizer: &Finalizer,
+    holder: &Holder,
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
+    if object.deletion().is_none() {
         return;
     }
-    let deployed = object.list("/status/resources").iter().take(LOOKED_AT);
+    let deployed = match listed(object, finalizer) {
+        Some(list) => object.list(list).iter().take(LOOKED_AT),
+        None => return,
+    };
     let held: Vec<_> = deployed.filter_map(|resource| going(resource, view)).collect();
     if held.is_empty() {
         return;
     }
-    waits(finding);
+    waits(finding, holder, Verdict::Waiting);
     for child in &held {
         let says = "was deployed by it, is being deleted, and is still there".to_owned();
         finding.wait.on.push(super::as_blocker(child, says, view));
     }
     let steps = held.iter().take(NAMED).map(|child| {
         let text = format!(
-            "see what holds {} {}: the Application goes when it is gone",
+            "see what holds {} {}: the {} goes when it is gone",
             child.kind,
-            child.name()
+            child.name(),
+            object.kind
         );
         see(child, text)
     });
     finding.steps.splice(0..0, steps);
 }
 
-/// An object that it lists, if that is there and on its way out.
+/// Where its status lists what it deployed in this cluster.
+fn listed(object: &Object, finalizer: &Finalizer) -> Option<&'static str> {
+    let here = object.text("/spec/destination/server") == HERE
+        || object.text("/spec/destination/name") == "in-cluster";
+    if object.is("argoproj.io", "applications") && finalizer.name.starts_with(OF_APPLICATION) {
+        here.then_some("/status/resources")
+    } else {
+        let of_work = object.is("work.open-cluster-management.io", "appliedmanifestworks");
+        (of_work && finalizer.name == OF_WORK).then_some("/status/appliedResources")
+    }
+}
+
+/// An object that it lists, by kind or by type, if that is there and on its way out.
 fn going<'a>(resource: &Value, view: &View<'a>) -> Option<&'a Object> {
     let field = |name: &str| resource.get(name).and_then(Value::as_str).unwrap_or_default();
-    let ty = view.kind(field("group"), field("kind"))?;
+    let ty = match field("resource") {
+        "" => view.kind(field("group"), field("kind")),
+        plural => view.resource_type(field("group"), plural),
+    }?;
     let namespace = if ty.namespaced { field("namespace") } else { "" };
     view.object(&ty.group, &ty.plural, namespace, field("name"))
         .ok()?

@@ -16,7 +16,8 @@ use serde_json::Value;
 use super::{claim::is_finished, place_of, see, waits};
 use crate::{
     diagnose::{
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+        holder::Holder,
+        model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
     object::{Age, Finalizer},
@@ -34,18 +35,24 @@ const SHOWN: usize = 5;
 /// So long over its time, a pod is no longer waited for.
 const GIVEN_UP: i64 = 60;
 
-pub(super) fn look(object: &Object, finalizer: &Finalizer, finding: &mut Finding, view: &View<'_>) {
+pub(super) fn look(
+    object: &Object,
+    finalizer: &Finalizer,
+    holder: &Holder,
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
     if finalizer.name != FINALIZER {
         return;
     }
     if object.is("karpenter.sh", "nodeclaims") {
-        of_claim(object, finding, view);
+        of_claim(object, holder, finding, view);
     } else if object.is("", "nodes") {
-        of_node(object, finding, view);
+        of_node(object, holder, finding, view);
     }
 }
 
-fn of_claim(claim: &Object, finding: &mut Finding, view: &View<'_>) {
+fn of_claim(claim: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
     let name = claim.text("/status/nodeName");
     if name.is_empty() {
         return;
@@ -57,7 +64,7 @@ fn of_claim(claim: &Object, finding: &mut Finding, view: &View<'_>) {
             } else {
                 "is not being deleted yet"
             };
-            waits(finding);
+            waits(finding, holder, Verdict::Waiting);
             finding.wait.on.push(super::as_blocker(
                 node,
                 format!("its node is still there, and {going}"),
@@ -81,7 +88,7 @@ fn of_claim(claim: &Object, finding: &mut Finding, view: &View<'_>) {
     }
 }
 
-fn of_node(node: &Object, finding: &mut Finding, view: &View<'_>) {
+fn of_node(node: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
     let pods = match view.search("", "pods", "", By::Node(node.name().to_owned())) {
         Ok(pods) => pods,
         Err(missing) => {
@@ -108,7 +115,7 @@ fn of_node(node: &Object, finding: &mut Finding, view: &View<'_>) {
         );
         return;
     }
-    waits(finding);
+    waits(finding, holder, Verdict::Waiting);
     for pod in left.iter().take(SHOWN) {
         let (says, step) = kept(pod, view);
         finding.wait.on.push(super::as_blocker(pod, says, view));

@@ -26,7 +26,7 @@ pub(super) fn finding(
     match holder.state() {
         State::Running => {
             finding.wait.verdict = Verdict::Waiting;
-            marked(object, &mut finding);
+            marked(object, &mut finding, view);
             complain(object, &mut finding, view);
             if finding.wait.on.is_empty() && super::nothing_blocks(object, view) == Verdict::Stalled {
                 finding.steps.push(super::nudge(object));
@@ -43,9 +43,10 @@ pub(super) fn finding(
         State::Gone => {
             finding.wait.verdict = Verdict::Orphaned;
             finding.steps.extend(bring_back(object, view));
+            super::subscribed::look(object, &mut finding, view);
         }
         State::Elsewhere | State::Unknown => {
-            marked(object, &mut finding);
+            marked(object, &mut finding, view);
             complain(object, &mut finding, view);
         }
     }
@@ -120,25 +121,30 @@ pub(super) fn in_words(holder: &Holder) -> String {
     format!("{hidden}{state}")
 }
 
-/// Whether its controller was told to leave this object alone.
-fn marked(object: &Object, finding: &mut Finding) {
-    for mark in paused::marks(object) {
-        let text = mark.to_string();
-        finding.wait.on.push(Blocker::new(
-            Some(object.reference()),
-            format!("is marked to be left alone ({text}): its controller may do nothing while that is there"),
-        ));
+/// Whether its controller was told to leave this object alone, or the Cluster that it is of.
+fn marked(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    let mut found: Vec<_> = paused::marks(object)
+        .into_iter()
+        .map(|mark| (object, mark))
+        .collect();
+    match paused::cluster(object, view) {
+        Ok(cluster) => found.extend(cluster),
+        Err(missing) => finding.say(format!(
+            ". Whether its Cluster is paused is not known: {}",
+            missing.in_words()
+        )),
+    }
+    for (on, mark) in found {
+        finding
+            .wait
+            .on
+            .push(Blocker::new(Some(on.reference()), mark.says()));
         finding.evidence.push(Evidence {
-            source: format!("{} {}", object.kind, object.name()),
-            value: text,
+            source: format!("{} {}", on.kind, on.name()),
+            value: mark.to_string(),
             strength: Strength::Moderate,
         });
-        finding.steps.push(Step {
-            when: "what to do",
-            text: "ask who marked it, and why; then take the mark away, and its controller goes on".into(),
-            command: Some(mark.undo(object)),
-            safety: Safety::Reversible,
-        });
+        finding.steps.push(mark.step(on));
     }
 }
 

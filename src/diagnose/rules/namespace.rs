@@ -125,7 +125,7 @@ fn left(
         }
         return;
     }
-    others(finding, content, &groups, name);
+    others(finding, content, &groups, namespace, view);
     made_again(finding, content, namespace);
     if all == 0 {
         nothing_left(finding, content, dead, blind, namespace, view);
@@ -142,7 +142,7 @@ fn left(
             } else if blind {
                 "why is not known, as not everything could be listed"
             } else {
-                "what the controller could not list it does not count"
+                "what the controller could not delete or list it does not count"
             };
             finding.say(format!(
                 ". Its own conditions say \"{message}\", which is not so: {why}"

@@ -6,12 +6,16 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
+use super::content_failure;
 use crate::{
     diagnose::{
         model::{Blocker, Finding, Safety, Step},
         view::View,
     },
-    snapshot::{Seen, What, facts::Content},
+    snapshot::{
+        Seen, What,
+        facts::{Content, Object},
+    },
 };
 
 /// More groups of objects than this are summed up.
@@ -20,6 +24,8 @@ pub(super) const SHOWN: usize = 8;
 pub(super) const DEEP: usize = 3;
 /// So many objects of one type may be too many for one request.
 const MANY: u64 = 1000;
+/// So many are deleted at once by hand: a few seconds' work for a server.
+const PAGE: u64 = 500;
 /// More types than this are summed up in a sentence.
 pub(super) const NAMED: usize = 4;
 
@@ -113,7 +119,13 @@ pub(super) fn one_group(
 }
 
 /// What has not been asked to go yet.
-pub(super) fn others(finding: &mut Finding, content: &Content, groups: &[Group<'_>], namespace: &str) {
+pub(super) fn others(
+    finding: &mut Finding,
+    content: &Content,
+    groups: &[Group<'_>],
+    namespace: &Object,
+    view: &View<'_>,
+) {
     let mut rest = content.counts.clone();
     for group in groups {
         if let Some(count) = rest.get_mut(group.type_name) {
@@ -133,7 +145,7 @@ pub(super) fn others(finding: &mut Finding, content: &Content, groups: &[Group<'
     } else if unseen_pods {
         "not being deleted yet; whether pods are left, for which everything else waits, is not known"
     } else {
-        slow(finding, &rest, namespace);
+        slow(finding, &rest, namespace, view);
         return;
     };
     finding
@@ -159,9 +171,12 @@ pub(super) fn counted(counts: &BTreeMap<String, u64>) -> String {
 }
 
 /// What no finalizer holds goes one object after the other. A request to delete very many may end before it is done,
-/// and the next begins again (`kubernetes/kubernetes#107948`).
-fn slow(finding: &mut Finding, rest: &BTreeMap<String, u64>, namespace: &str) {
-    let many = rest.values().any(|count| *count >= MANY);
+/// and the next begins again (`kubernetes/kubernetes#107948`). With a limit it ends after a page
+/// (`kubernetes/apiserver:pkg/registry/generic/registry/store.go` `DeleteCollection`); kubectl has no word for that, and
+/// object by object it allows itself five requests a second.
+fn slow(finding: &mut Finding, rest: &BTreeMap<String, u64>, namespace: &Object, view: &View<'_>) {
+    let ran_out = content_failure::ran_out_of_time(namespace);
+    let many = ran_out || rest.values().any(|count| *count >= MANY);
     let pace = if many {
         "; slow, not stuck, as long as their number falls"
     } else {
@@ -174,17 +189,27 @@ fn slow(finding: &mut Finding, rest: &BTreeMap<String, u64>, namespace: &str) {
     let Some((type_name, count)) = rest.iter().max_by_key(|(_, count)| **count) else {
         return;
     };
-    if *count >= MANY {
-        finding.steps.push(Step {
-            when: "number does not fall?",
-            text: format!(
-                "DELETES what the deletion of the namespace deletes anyway, in small portions: its own requests may run out \
-                 of time over {count} {type_name}"
-            ),
-            command: Some(format!(
-                "kubectl get {type_name} -n {namespace} -o name | xargs -r -n 100 kubectl delete -n {namespace} --wait=false"
-            )),
-            safety: Safety::Destructive,
-        });
-    }
+    let (plural, group) = type_name.split_once('.').unwrap_or((type_name, ""));
+    let ty = view.resource_type(group, plural).filter(|ty| ty.namespaced);
+    let Some(ty) = ty.filter(|_| many) else {
+        return;
+    };
+    let (when, runs) = if ran_out {
+        ("what to do", "run")
+    } else {
+        ("number does not fall?", "may run")
+    };
+    finding.steps.push(Step {
+        when,
+        text: format!(
+            "DELETES what the deletion of the namespace deletes anyway, {PAGE} at a time: its own requests {runs} out of time \
+             over {count} {type_name}"
+        ),
+        command: Some(format!(
+            "for page in $(seq {}); do kubectl delete --raw '{}?limit={PAGE}' > /dev/null; done",
+            count.div_ceil(PAGE),
+            ty.path(&ty.version, Some(namespace.name()))
+        )),
+        safety: Safety::Destructive,
+    });
 }

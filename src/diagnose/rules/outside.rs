@@ -6,7 +6,9 @@
 //! `aws-controllers-k8s/runtime:apis/core/v1alpha1/annotations.go`, the reference of Config Connector
 //! (`cnrm.cloud.google.com/deletion-policy`),
 //! `openshift/hive:apis/hive/v1/clusterdeployment_types.go`, `open-cluster-management-io/api:work/v1/types.go`,
-//! `flux-iac/tofu-controller:api/v1alpha2/terraform_types.go`, `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a
+//! `flux-iac/tofu-controller:api/v1alpha2/terraform_types.go`,
+//! `fluxcd/kustomize-controller:internal/controller/kustomization_controller.go` finalizerShouldDeleteResources,
+//! `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete, `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a
 //! load balancer: `kubernetes/cloud-provider:controllers/service/controller.go`. **Wants** nothing.
 //! **Concludes** nothing about the finalizers. **Advises** nothing; it says what happens when the object goes.
 
@@ -91,6 +93,17 @@ pub(super) fn look(object: &Object, findings: &mut [Finding]) {
             ),
         });
     }
+    if is_suspended(object) {
+        first.outlook.push(Outlook {
+            when: "when it goes".into(),
+            then: "what it applied stays, and nothing manages it any more: spec.suspend is true, and with that its controller \
+                   lets go without deleting anything"
+                .into(),
+        });
+        first.do_not.push(
+            "resume it (spec.suspend: false) if what it applied is to stay: resumed, its controller deletes all of that".into(),
+        );
+    }
     let Some((kept, because)) = fate(object) else {
         return;
     };
@@ -107,6 +120,13 @@ pub(super) fn look(object: &Object, findings: &mut [Finding]) {
         when: "when it goes".into(),
         then: format!("what it stands for outside the cluster{name} {becomes}: {because}"),
     });
+}
+
+/// A Kustomization or `HelmRelease` of Flux that is suspended.
+fn is_suspended(object: &Object) -> bool {
+    let of_flux = object.is("kustomize.toolkit.fluxcd.io", "kustomizations")
+        || object.is("helm.toolkit.fluxcd.io", "helmreleases");
+    of_flux && object.value.pointer("/spec/suspend") == Some(&Value::Bool(true))
 }
 
 /// Where the load balancer of a Service, an Ingress or a Gateway is reached.

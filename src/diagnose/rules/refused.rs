@@ -5,18 +5,21 @@
 //! refuses it, and so the webhook of a product that is gone vetoes the repair. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/`, `pkg/admission/plugin/policy/` and
 //! `pkg/admission/plugin/namespace/lifecycle/admission.go`. **Wants** the webhook configurations and policies once, and
-//! the Service behind each that is asked. **Concludes** `rejected` only where the refusal is certain; what may refuse is
-//! named, and how to try it without changing anything. **Advises** to bring the backend back; to delete that one
-//! configuration only when its product is gone.
+//! the Service behind each that is asked. **Concludes** `rejected` only where the refusal is certain, or where the holder
+//! itself tells of it; what may refuse is named, and how to try it without changing anything. Where that could not all be
+//! looked at, no holder is called gone. **Advises** to bring the backend back; to delete that one configuration only when its
+//! product is gone; to except one namespace from what works.
+
+mod except;
+mod policy;
+mod said;
 
 use std::collections::BTreeMap;
 
 use crate::{
     diagnose::{
         admission::{
-            Change, Truth,
-            policies::{self, Policy},
-            schema,
+            Change, Truth, policies, schema,
             webhooks::{self, Webhook},
         },
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -50,7 +53,13 @@ pub(super) fn look(object: &Object, findings: &mut [Finding], blind: bool, view:
             _ => false,
         };
         if awaited {
+            let missed = view.missed();
             one(object, finding, view);
+            // Whoever is refused cannot do his part, whether he is there or not.
+            if finding.wait.verdict == Verdict::Orphaned && view.missed() > missed {
+                finding.wait.verdict = Verdict::Stalled;
+                finding.say("; whether the API server takes an update of it is not known");
+            }
         }
     }
 }
@@ -71,8 +80,11 @@ fn one(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let Some(change) = Change::new(object, &finalizer, view) else {
         return;
     };
+    let asked = webhooks::asked(&change, view);
+    let policies = policies::refusing(&change, view);
+    let told = said::look(object, finding, &asked, &policies, view);
     let (mut dead, mut perhaps) = (BTreeMap::<_, Vec<Webhook<'_>>>::new(), Vec::new());
-    for webhook in webhooks::asked(&change, view) {
+    for webhook in asked {
         match (webhook.dead().is_some(), webhook.asked) {
             (true, Truth::Yes) => dead
                 .entry((&webhook.configuration.kind, webhook.configuration.name()))
@@ -82,16 +94,17 @@ fn one(object: &Object, finding: &mut Finding, view: &View<'_>) {
                 "webhook {}, which cannot be called, if its selectors and matchConditions cover it",
                 webhook.name
             )),
+            (false, _) if told.iter().any(|name| name == webhook.name) => {}
             (false, _) => perhaps.push(format!("webhook {}", webhook.name)),
         }
     }
     for (at, webhooks) in dead.values().enumerate() {
         by_webhooks(finding, webhooks, at < TOLD);
     }
-    for policy in policies::refusing(&change, view) {
+    for policy in policies {
         if policy.refuses == Truth::Yes {
-            by_policy(finding, &policy);
-        } else {
+            policy::certain(object, finding, &policy);
+        } else if !told.iter().any(|name| name == policy.object.name()) {
             perhaps.push(format!("ValidatingAdmissionPolicy {}", policy.object.name()));
         }
     }
@@ -220,41 +233,6 @@ fn without(webhook: &Webhook<'_>) -> Step {
         command: Some(format!("{save} && {then}")),
         safety: Safety::Destructive,
     }
-}
-
-fn by_policy(finding: &mut Finding, policy: &Policy<'_>) {
-    let (name, binding) = (policy.object.name(), policy.binding.name());
-    let demand = policy.demand.unwrap_or_default();
-    finding.wait.on.push(Blocker::new(
-        Some(policy.object.reference()),
-        format!("applies to it through binding {binding}, and demands what no such update meets: {demand}"),
-    ));
-    refuse(
-        finding,
-        &format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request"),
-    );
-    finding.evidence.push(Evidence {
-        source: format!("ValidatingAdmissionPolicy {name} spec.validations"),
-        value: demand.to_owned(),
-        strength: Strength::Proof,
-    });
-    finding.steps.insert(
-        0,
-        Step {
-            when: "what to do",
-            text: format!(
-                "see what policy {name} is for, and have its owner except this object, or its namespace, in binding \
-                 {binding}"
-            ),
-            command: Some(format!(
-                "kubectl get validatingadmissionpolicy/{name} validatingadmissionpolicybinding/{binding} -o yaml"
-            )),
-            safety: Safety::Safe,
-        },
-    );
-    finding.do_not.push(format!(
-        "delete policy {name}: it works, and refuses for a reason"
-    ));
 }
 
 fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missing: &[&str]) {

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Area, Consequence, FoundBy, GroupKind, Judged, KindPattern, List, Match, Runs, Wait, WorkloadKind, glob,
-    literals,
+    Area, Consequence, FoundBy, GroupKind, IfHolder, Judged, KindPattern, List, Match, Runs, Wait,
+    WorkloadKind, glob, literals,
 };
 
 /// Everything that is known about one finalizer, or about a family of names that one pattern describes.
@@ -188,13 +188,33 @@ pub struct IfRemoved {
 
 /// One thing to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(
+    rename_all(serialize = "camelCase", deserialize = "kebab-case"),
+    deny_unknown_fields
+)]
 pub struct Step {
+    /// How it must stand with the holder for this step to make sense; none if it always does.
+    #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
+    pub if_holder: Option<IfHolder>,
+    /// Whether it destroys something that nobody brings back, or may.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub destructive: bool,
     /// What and why, as one or two sentences.
     pub text: String,
     /// The command, with placeholders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+}
+
+impl Step {
+    /// What to say, with the warning in front.
+    pub fn words(&self) -> String {
+        if self.destructive {
+            format!("DESTRUCTIVE: {}", self.text)
+        } else {
+            self.text.clone()
+        }
+    }
 }
 
 impl Entry {

@@ -21,4 +21,4 @@ pub use glob::{glob, literals};
 pub use kinds::{GroupKind, KindPattern};
 pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
-pub use vocabulary::{Area, Consequence, FoundBy, Judged, List, Match, Runs, Wait, WorkloadKind};
+pub use vocabulary::{Area, Consequence, FoundBy, IfHolder, Judged, List, Match, Runs, Wait, WorkloadKind};

@@ -111,6 +111,18 @@ pub enum Runs {
     Nobody,
 }
 
+/// How it stands with a holder, as far as that decides what to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IfHolder {
+    /// It runs, and perhaps cannot do its work.
+    Runs,
+    /// It was uninstalled.
+    Gone,
+    /// Nobody has found out yet.
+    Unknown,
+}
+
 /// How the holder is found when its name is not fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

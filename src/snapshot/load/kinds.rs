@@ -244,6 +244,7 @@ const BUILT_IN: &[Known] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::is_custom_group;
 
     #[test]
     fn the_table_knows_what_the_rules_would_get_wrong() {
@@ -260,6 +261,13 @@ mod tests {
         assert_eq!(plural("example.org/v1", "Bus"), "buses.example.org");
         assert_eq!(plural("example.org/v1", "Thing"), "things.example.org");
         assert!(!resource_type("v1", "Node", &Customs::new(), true).namespaced);
+    }
+
+    #[test]
+    fn what_is_built_in_is_of_no_custom_group() {
+        for known in BUILT_IN {
+            assert!(!is_custom_group(known.group), "{}", known.group);
+        }
     }
 
     #[test]

@@ -366,12 +366,19 @@ fn a_policy_that_refuses_is_named_and_not_called_dead() {
         .never_advises("kubectl delete")
         .follow(cluster, &format!("validatingadmissionpolicy/{name}"));
 
-    // What it comes to is not known without evaluating it, but it can be tried.
+    // What is there and does not change is known.
+    let unlabelled = "!has(object.metadata.labels) || !('app' in object.metadata.labels)";
+    policy(cluster, ns.name(), &name, unlabelled, &["Deny"]);
+    let story = told(cluster, &target, ns.name());
+    assert_eq!(story.verdict(HOLD), "rejected", "{story}");
+    story.says(unlabelled);
+
+    // What else it comes to is not known without evaluating it, but it can be tried.
     policy(
         cluster,
         ns.name(),
         &name,
-        "!has(object.metadata.labels) || !('app' in object.metadata.labels)",
+        "object.metadata.labels.all(key, key != 'app')",
         &["Deny"],
     );
     let story = told(cluster, &target, ns.name());

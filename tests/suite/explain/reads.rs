@@ -117,12 +117,32 @@ const LOOKED_AT: &[(&str, &str)] = &[
         "poddisruptionbudgets.policy",
         "whether a pod of a node that is drained may be evicted",
     ),
+    (
+        "clusters.cluster.x-k8s.io",
+        "whether all that is of a Cluster is paused",
+    ),
     ("machines.cluster.x-k8s.io", "which machines a cluster has"),
     (
-        "dockermachines.infrastructure.cluster.x-k8s.io",
+        "awsmachines.infrastructure.cluster.x-k8s.io",
         "what a machine is at its provider",
     ),
     ("ingresses.networking.k8s.io", "who shares a load balancer"),
+    (
+        "subscriptions.operators.coreos.com",
+        "whether OLM is to install an operator that is gone",
+    ),
+    (
+        "catalogsources.operators.coreos.com",
+        "whether OLM can install an operator",
+    ),
+    (
+        "clusterserviceversions.operators.coreos.com",
+        "whether an operator is installed that is said to be",
+    ),
+    (
+        "settings.longhorn.io",
+        "whether anybody confirmed that its storage may go",
+    ),
     (
         "manifestworks.work.open-cluster-management.io",
         "what is deployed to a managed cluster",

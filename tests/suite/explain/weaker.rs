@@ -155,6 +155,13 @@ impl Said {
                 .iter()
                 .any(|word| what.contains(word));
             let rank = rank.max(usize::from(changes));
+            // What is for a holder that is gone, or that runs, is advised to whoever does not know only after that question.
+            let asks = ["is it gone?", "does it run?"]
+                .iter()
+                .any(|when| step["when"] == *when);
+            if asks && rank == 1 {
+                return;
+            }
             let highest = self.commands.entry(without_numbers(what)).or_default();
             *highest = rank.max(*highest);
         });
@@ -237,6 +244,14 @@ fn less_is_accepted_and_something_else_is_not() {
     let mut milder = more.clone();
     milder["steps"][0]["safety"] = "safe".into();
     assert_eq!(faults(&[more], &milder, None).len(), 1);
+    let asked = |when: &str, safety: &str| {
+        let mut more = full[0].clone();
+        more["steps"] = json!([{"when": when, "text": "install it again", "safety": safety}]);
+        faults(&full, &more, None).len()
+    };
+    assert_eq!(asked("is it gone?", "reversible"), 0);
+    assert_eq!(asked("what to do", "reversible"), 1);
+    assert_eq!(asked("is it gone?", "destructive"), 1);
     let mut blames = full[0].clone();
     blames["waitsFor"][0]["blockers"] = json!([{"object": {"name": "innocent"}, "says": "it runs"}]);
     assert_eq!(faults(&full, &blames, None).len(), 1);

@@ -16,7 +16,7 @@ use crate::{
         view::View,
     },
     knowledge::Entry,
-    object::{Finalizer, ObjectRef, is_custom_group},
+    object::{Finalizer, ObjectRef, is_product_group},
     snapshot::facts::Object,
 };
 
@@ -107,7 +107,7 @@ fn among(workloads: &Workloads<'_>, holder: &Holder) -> (bool, Vec<String>) {
 /// What has to go while its controller runs. Of Kubernetes' own types others have objects too, which nobody means.
 fn first_of_all(object: &Object, finalizers: &[Finalizer], before: &mut Before) {
     let type_name = object.resource.name();
-    if is_custom_group(&object.resource.group) {
+    if is_product_group(&object.resource.group) {
         let all = if object.namespace().is_empty() {
             ""
         } else {

@@ -14,7 +14,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::{Entry, Filter, GroupKind, List},
-    object::{ResourceType, is_custom_group, join_group},
+    object::{ResourceType, is_product_group, join_group},
     snapshot::facts::{By, Object, Resource},
 };
 
@@ -145,7 +145,7 @@ impl<'a> Workloads<'a> {
         let types: Vec<_> = view
             .types()
             .iter()
-            .filter(|ty| groups.contains(&ty.group) && is_custom_group(&ty.group))
+            .filter(|ty| groups.contains(&ty.group) && is_product_group(&ty.group))
             .map(|ty| join_group(&ty.plural, &ty.group))
             .collect();
         if !types.is_empty() {

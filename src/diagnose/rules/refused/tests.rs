@@ -199,3 +199,43 @@ fn thousands_of_webhooks_are_told_in_few_lines() {
     assert!(line.contains("and 2996 more") && line.len() < 400, "{line}");
     assert!(!commands(&told).contains("delete"));
 }
+
+/// A policy that wants a ServiceAccount beside the object, through a binding that says what is so without it.
+fn with_a_parameter(action: &str, failure: &str) -> World {
+    let policy = json!({"metadata": {"name": "p"}, "spec": {"failurePolicy": failure,
+        "paramKind": {"apiVersion": "v1", "kind": "ServiceAccount"},
+        "matchConditions": [{"name": "never", "expression": "false"}],
+        "matchConstraints": {"resourceRules": [{"apiGroups": ["x.test"], "apiVersions": ["v1"], "resources": ["widgets"],
+            "operations": ["UPDATE"]}]},
+        "validations": [{"expression": "true"}]}});
+    let binding = json!({"metadata": {"name": "b"}, "spec": {"policyName": "p", "validationActions": ["Deny"],
+        "paramRef": {"name": "account", "parameterNotFoundAction": action}}});
+    let (policies, bindings) = ("validatingadmissionpolicies", "validatingadmissionpolicybindings");
+    let policy = object(ADMISSION, policies, "ValidatingAdmissionPolicy", policy);
+    let binding = object(ADMISSION, bindings, "ValidatingAdmissionPolicyBinding", binding);
+    world(Vec::new())
+        .with_namespaced_type("", "serviceaccounts", "ServiceAccount")
+        .list(ADMISSION, policies, "", vec![policy])
+        .list(ADMISSION, bindings, "", vec![binding])
+}
+
+#[test]
+fn a_parameter_that_went_first_refuses_before_any_condition_is_looked_at() {
+    let of = |world: World| verdict(&world.explain(&widget()), HOLD).expect("a verdict");
+    let without = |world: World| world.object("", "serviceaccounts", "a", "account", None);
+    let with = |world: World| {
+        let account = json!({"metadata": {"name": "account", "namespace": "a"}});
+        let account = object("", "serviceaccounts", "ServiceAccount", account);
+        world.object("", "serviceaccounts", "a", "account", Some(account))
+    };
+    assert_eq!(of(without(with_a_parameter("Deny", "Fail"))), Verdict::Rejected);
+    for passes in [
+        without(with_a_parameter("Allow", "Fail")),
+        without(with_a_parameter("Deny", "Ignore")),
+        with(with_a_parameter("Deny", "Fail")),
+        // Nobody could look.
+        with_a_parameter("Deny", "Fail"),
+    ] {
+        assert_eq!(of(passes), Verdict::Unknown);
+    }
+}

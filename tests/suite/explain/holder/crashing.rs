@@ -44,7 +44,8 @@ fn an_operator_that_crashes_fails_with_the_words_of_its_kubelet() {
     let story = told(cluster, target, ns.name());
     assert_eq!(story.verdict(FINALIZER), "failing", "{story}");
     story
-        .has_root("Deployment keda-operator: 0 of 1 ready: CrashLoopBackOff: back-off 5m0s")
+        .has_root("Deployment keda-operator: 0 of 1 ready for ")
+        .says(": CrashLoopBackOff: back-off 5m0s")
         .says("It cannot run")
         .never_says("It is gone")
         .never_advises("finalizers remove")

@@ -1,4 +1,4 @@
-//! Tekton: a policy that forbids every update of a finished run, and a finalizer under its older name.
+//! Tekton: a policy and a webhook that forbid every update of a finished run, and a finalizer under its older name.
 
 use serde_json::json;
 
@@ -7,15 +7,26 @@ use crate::{
     explain::{
         holder::WORLD,
         taken_away::withstands_less,
-        told::{SOON, goes, release, run, told},
+        told::{SOON, goes, release, told},
     },
     harness::wait,
 };
 
+/// Who takes the finalizers off that these runs have.
+fn chains() {
+    define("tekton.dev", "v1", "pipelineruns", "PipelineRun");
+    running(
+        "tekton-chains",
+        "tekton-chains-controller",
+        json!({"app": "tekton-chains-controller"}),
+        "tekton.dev",
+    );
+}
+
 #[test]
 fn a_finished_run_that_nobody_may_update() {
     let cluster = &*WORLD;
-    define("tekton.dev", "v1", "pipelineruns", "PipelineRun");
+    chains();
     let ns = cluster.namespace("ci");
     let place = ns.name();
     let finalizer = "chains.tekton.dev/pipelinerun";
@@ -53,31 +64,16 @@ fn a_finished_run_that_nobody_may_update() {
     });
 
     let story = told(cluster, &target, place);
+    assert_eq!(story.verdict(finalizer), "rejected", "{story}");
     story
-        .says("finished-runs")
-        .never_advises("delete validatingadmissionpolicy ")
+        .has_root("ValidatingAdmissionPolicy finished-runs: applies to it through binding finished-runs")
+        .says("!has(oldObject.status.completionTime)")
+        .never_advises("delete validatingadmissionpolicy")
+        .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    // Whether it refuses is for the server to say, and trying changes nothing.
-    let command = story
-        .commands()
-        .into_iter()
-        .find(|command| command.contains("--dry-run=server"))
-        .unwrap_or_else(|| panic!("no way to try it: {story}"))
-        .to_owned();
-    let tried = run(cluster, &command);
-    let said = String::from_utf8_lossy(&tried.stderr);
-    assert!(
-        !tried.status.success() && said.contains("finished-runs"),
-        "{command}: {tried:?}"
-    );
     // This namespace is taken out of the binding, and nobody else loses the policy.
-    apply(
-        &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": "finished-runs"}, "spec": {"policyName": "finished-runs", "validationActions": ["Deny"],
-            "matchResources": {"namespaceSelector": {"matchExpressions": [
-                {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [place]}], "matchLabels": null}}}}),
-    );
+    story.follow(cluster, "kubectl patch validatingadmissionpolicybindings");
     wait("the policy lets it through", SOON, || {
         ns.kubectl([
             "patch",
@@ -90,9 +86,113 @@ fn a_finished_run_that_nobody_may_update() {
         .code
             == 0
     });
+    let binding = cluster
+        .get(["validatingadmissionpolicybinding", "finished-runs"])
+        .unwrap();
+    assert_eq!(binding["spec"]["validationActions"][0], "Deny");
     told(cluster, &target, place).never_says("finished-runs");
     release(cluster, &target, place);
     goes(cluster, &target, place);
+}
+
+/// The same from a webhook that runs. What it goes by only it knows; its controller tells what it was told.
+#[test]
+fn a_webhook_that_refuses_what_is_finished() {
+    let cluster = &*WORLD;
+    chains();
+    let ns = cluster.namespace("ci-webhook");
+    let place = ns.name();
+    let finalizer = "chains.tekton.dev/pipelinerun";
+    let run = |name: &str| {
+        json!({"apiVersion": "tekton.dev/v1", "kind": "PipelineRun",
+            "metadata": {"name": name, "namespace": place, "finalizers": [finalizer], "labels": {"app": "asked"}},
+            "status": {"completionTime": "2026-01-01T00:00:00Z"}})
+    };
+    let target = going("pipelineruns", &run("nightly"), 10);
+    let quiet = going("pipelineruns", &run("quiet"), 10);
+    let other = going("pipelineruns", &run("other"), 10);
+    let webhook = "validation.webhook.pipeline.tekton.dev";
+    let selector =
+        json!({"matchExpressions": [{"key": "webhooks.knative.dev/exclude", "operator": "DoesNotExist"}]});
+    let hooks = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": webhook}, "webhooks": [{"name": webhook, "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "failurePolicy": "Fail", "timeoutSeconds": 1, "namespaceSelector": selector,
+            "objectSelector": {"matchLabels": {"app": "asked"}},
+            "clientConfig": {"service": {"namespace": place, "name": "tekton-pipelines-webhook", "path": "/resource-validation"}},
+            "rules": [{"apiGroups": ["tekton.dev"], "apiVersions": ["v1"], "resources": ["pipelineruns"],
+                "operations": ["CREATE", "UPDATE", "DELETE"]}]}]});
+    // Somebody is behind it.
+    apply(
+        &json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "tekton-pipelines-webhook", "namespace": place},
+            "spec": {"ports": [{"name": "https-webhook", "port": 443}]}}),
+    );
+    apply(
+        &json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+            "metadata": {"name": "tekton-pipelines-webhook-1", "namespace": place,
+                "labels": {"kubernetes.io/service-name": "tekton-pipelines-webhook"}},
+            "ports": [{"name": "https-webhook", "port": 8443}],
+            "endpoints": [{"addresses": ["192.0.2.1"], "conditions": {"ready": true}}]}),
+    );
+    apply(&hooks);
+    let denied =
+        format!("admission webhook \"{webhook}\" denied the request: validation failed: invalid value: ");
+    let warn = |name: &str, message: &str| {
+        let uid = ns.get(["pipelineruns.tekton.dev", name]).unwrap()["metadata"]["uid"].clone();
+        apply(
+            &json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("{name}.1"), "namespace": place},
+            "involvedObject": {"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "name": name, "namespace": place, "uid": uid},
+            "type": "Warning", "reason": "InternalError", "message": message, "source": {"component": "tekton-chains-controller"},
+            "lastTimestamp": jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(), "count": 7}),
+        );
+    };
+    let finished = "Once the PipelineRun is complete, no updates are allowed";
+    warn(
+        "nightly",
+        &format!("1 error occurred: failed to clear finalizers: {denied}{finished}"),
+    );
+    // Something else was denied: that says nothing about the finalizer.
+    warn(
+        "other",
+        &format!("failed to create TaskRun: {denied}no such task"),
+    );
+
+    let story = told(cluster, &target, place);
+    assert_eq!(story.verdict(finalizer), "rejected", "{story}");
+    story
+        .has_root(&format!(
+            "ValidatingWebhookConfiguration {webhook}: webhook {webhook}"
+        ))
+        .says(finished)
+        .never_advises("kubectl delete")
+        .never_advises("finalizers remove")
+        .is_careful();
+    withstands_less(cluster, &target, place, 35);
+    for (target, verdict) in [(&quiet, "waiting"), (&other, "failing")] {
+        let story = told(cluster, target, place);
+        assert_eq!(story.verdict(finalizer), verdict, "{story}");
+        story.says("(whether they do is not known): webhook");
+    }
+    story.follow(cluster, "kubectl patch validatingwebhookconfigurations");
+    let left = cluster.get(["validatingwebhookconfiguration", webhook]).unwrap();
+    let excepted = &left["webhooks"][0]["namespaceSelector"]["matchExpressions"];
+    assert_eq!(excepted.as_array().map(Vec::len), Some(2), "{left}");
+    // What it said is still there, and it is asked no more.
+    let story = told(cluster, &target, place);
+    assert_eq!(story.verdict(finalizer), "failing", "{story}");
+    for target in [&target, &quiet, &other] {
+        wait("the server has heard of the exception", SOON, || {
+            ns.kubectl([
+                "patch",
+                target,
+                "--type=merge",
+                "--patch",
+                r#"{"metadata":{"finalizers":null}}"#,
+            ])
+            .code
+                == 0
+        });
+        goes(cluster, target, place);
+    }
 }
 
 #[test]

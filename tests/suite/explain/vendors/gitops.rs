@@ -167,13 +167,18 @@ fn flux_acts_as_a_service_account_that_went_first() {
     ns.kubectl(["create", "serviceaccount", "deployer"]).success();
     told(cluster, &target, place).never_says("does not exist");
 
-    // Suspended, it is left alone.
+    // Suspended, it is let go, and what it installed stays. Resumed, that would be uninstalled.
     let suspend = r#"{"spec":{"suspend":true},"status":null}"#;
     ns.kubectl(["patch", &target, "--type=merge", "--patch", suspend])
         .success();
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(FLUX), "waiting", "{story}");
-    story.has_root("HelmRelease podinfo: is marked to be left alone");
+    story
+        .says("lets go without deleting anything")
+        .says("resume it (spec.suspend: false)")
+        .never_says("left alone")
+        .never_advises("\"suspend\":false")
+        .is_careful();
     release(cluster, &target, place);
     goes(cluster, &target, place);
 }

@@ -115,8 +115,8 @@ fn a_cluster_that_has_machines() {
     define(
         "infrastructure.cluster.x-k8s.io",
         "v1beta1",
-        "dockermachines",
-        "DockerMachine",
+        "awsmachines",
+        "AWSMachine",
     );
     running(
         "capi-system",
@@ -132,13 +132,13 @@ fn a_cluster_that_has_machines() {
         "machines",
         &json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine",
             "metadata": {"name": "prod-md-0", "namespace": place, "labels": labels, "finalizers": ["machine.cluster.x-k8s.io"]},
-            "spec": {"clusterName": "prod", "infrastructureRef": {"apiVersion": infra, "kind": "DockerMachine", "name": "prod-md-0", "namespace": place}}}),
+            "spec": {"clusterName": "prod", "infrastructureRef": {"apiVersion": infra, "kind": "AWSMachine", "name": "prod-md-0", "namespace": place}}}),
         10,
     );
-    let docker = going(
-        "dockermachines",
-        &json!({"apiVersion": infra, "kind": "DockerMachine",
-            "metadata": {"name": "prod-md-0", "namespace": place, "labels": labels, "finalizers": ["dockermachine.infrastructure.cluster.x-k8s.io"]}}),
+    let aws = going(
+        "awsmachines",
+        &json!({"apiVersion": infra, "kind": "AWSMachine",
+            "metadata": {"name": "prod-md-0", "namespace": place, "labels": labels, "finalizers": ["awsmachine.infrastructure.cluster.x-k8s.io"]}}),
         10,
     );
     apply(
@@ -158,12 +158,42 @@ fn a_cluster_that_has_machines() {
     story
         .says("was made for it, is being deleted")
         .says("is named in its spec.infrastructureRef, is being deleted")
-        .has_root("DockerMachine prod-md-0: is named in its spec.infrastructureRef")
+        .has_root("AWSMachine prod-md-0: is named in its spec.infrastructureRef")
         .never_says("other-md-0")
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 60);
     story.follow(cluster, "explain machines.cluster.x-k8s.io prod-md-0");
+
+    // A Cluster that is paused pauses all that is of it, and another Cluster does not.
+    apply(
+        &json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": {"name": "other", "namespace": place},
+            "spec": {"paused": true}}),
+    );
+    told(cluster, &machine, place).never_says("left alone");
+    let pause = r#"{"spec":{"paused":true}}"#;
+    ns.kubectl(["patch", &target, "--type=merge", "--patch", pause])
+        .success();
+    let story = told(cluster, &machine, place);
+    assert_eq!(story.verdict("machine.cluster.x-k8s.io"), "waiting", "{story}");
+    story
+        .has_root("Cluster prod: is marked to be left alone (spec.paused: true)")
+        .says("DELETES WHAT IT STANDS FOR")
+        .is_careful();
+    withstands_less(cluster, &machine, place, 45);
+    story.follow(cluster, "\"paused\":false");
+    told(cluster, &machine, place).never_says("left alone");
+    // One of several controllers has it.
+    ns.kubectl(["label", &machine, "cluster.x-k8s.io/watch-filter=east"])
+        .success();
+    let story = told(cluster, &machine, place);
+    story
+        .has_root("Machine prod-md-0: is left to one of several controllers")
+        .says("grep -nF -- east")
+        .never_advises("watch-filter-")
+        .is_careful();
+    ns.kubectl(["label", &machine, "cluster.x-k8s.io/watch-filter-"])
+        .success();
 
     // Its credentials are gone, and it says so.
     let said = "failed to retrieve kubeconfig secret: secrets \"prod-kubeconfig\" not found";
@@ -176,15 +206,37 @@ fn a_cluster_that_has_machines() {
     assert_eq!(story.verdict("machine.cluster.x-k8s.io"), "failing", "{story}");
     story
         .has_root("Secret prod-kubeconfig: does not exist, and its controller complains of that")
-        .has_root("DockerMachine prod-md-0")
+        .has_root("AWSMachine prod-md-0")
         .says("LEAKED INFRASTRUCTURE")
         .is_careful();
     withstands_less(cluster, &machine, place, 45);
     ns.kubectl(["create", "secret", "generic", "prod-kubeconfig"])
         .success();
-    told(cluster, &machine, place).never_says("does not exist");
-    for target in [&docker, &machine, &target] {
-        release(cluster, target, place);
-        goes(cluster, target, place);
-    }
+    let story = told(cluster, &machine, place);
+    story.never_says("does not exist");
+    // Then what the provider has of it, whose own controller is gone.
+    story.follow(
+        cluster,
+        "explain awsmachines.infrastructure.cluster.x-k8s.io prod-md-0",
+    );
+    let story = told(cluster, &aws, place);
+    assert_eq!(
+        story.verdict("awsmachine.infrastructure.cluster.x-k8s.io"),
+        "orphaned",
+        "{story}"
+    );
+    story.says("LEAKED INFRASTRUCTURE").is_careful();
+    story.follow(cluster, "finalizers remove");
+    goes(cluster, &aws, place);
+    let roots = told(cluster, &machine, place).roots();
+    assert!(
+        roots.iter().all(|root| !root.contains("AWSMachine")),
+        "{roots:#?}"
+    );
+    // Core's controller runs, and does the rest.
+    release(cluster, &machine, place);
+    goes(cluster, &machine, place);
+    told(cluster, &target, place).never_says("was made for it");
+    release(cluster, &target, place);
+    goes(cluster, &target, place);
 }

@@ -5,10 +5,10 @@ use serde_json::json;
 use super::{apply, condition, define, going, running, status};
 use crate::explain::{
     holder::WORLD,
-    replayed::replayed,
     taken_away::withstands_less,
-    told::{delete, goes, release, told},
+    told::{SOON, delete, goes, release, told},
 };
+use crate::harness::wait;
 
 #[test]
 fn a_ceph_cluster_with_pools() {
@@ -84,7 +84,8 @@ fn longhorn_behind_its_own_dead_webhook() {
         &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
         "metadata": {"name": "longhorn-webhook-validator"},
         "webhooks": [{"name": "validator.longhorn.io", "sideEffects": "None", "admissionReviewVersions": ["v1"],
-            "failurePolicy": "Fail", "clientConfig": {"service": {"namespace": "longhorn-system", "name": "longhorn-admission-webhook",
+            "failurePolicy": "Fail", "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": place}},
+            "clientConfig": {"service": {"namespace": "longhorn-system", "name": "longhorn-admission-webhook",
                 "path": "/v1/webhook/validation", "port": 9502}},
             "rules": [{"apiGroups": ["longhorn.io"], "apiVersions": ["v1beta2"], "resources": ["*"],
                 "operations": ["CREATE", "UPDATE", "DELETE"]}]}]}),
@@ -98,17 +99,81 @@ fn longhorn_behind_its_own_dead_webhook() {
             .says("DATA LOSS")
             .is_careful();
     }
-    replayed(cluster, &image, place);
+    withstands_less(cluster, &image, place, 30);
     // As long as it is there nobody can take anything off, neither by hand nor by Longhorn.
     let patch = r#"{"metadata":{"finalizers":null}}"#;
     let refused = ns.kubectl(["patch", &image, "--type=merge", "--patch", patch]);
     assert!(refused.stderr.contains("longhorn-admission-webhook"), "{refused}");
     let story = told(cluster, &image, place);
     story.follow(cluster, "delete validatingwebhookconfigurations");
+    wait("the server has forgotten the webhook", SOON, || {
+        ns.kubectl([
+            "patch",
+            &image,
+            "--type=merge",
+            "--dry-run=server",
+            "--patch",
+            patch,
+        ])
+        .code
+            == 0
+    });
     for target in [&image, &node] {
         let story = told(cluster, target, place);
-        assert_ne!(story.verdict(finalizer), "rejected", "{story}");
-        release(cluster, target, place);
+        assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
+        story.says("DATA LOSS").is_careful();
+        withstands_less(cluster, target, place, 30);
+        story.follow(cluster, "finalizers remove");
         goes(cluster, target, place);
     }
+}
+
+/// Longhorn's uninstall does nothing until somebody confirms that its data may go.
+#[test]
+fn longhorn_that_nobody_has_confirmed_to_go() {
+    let cluster = &*WORLD;
+    let (group, finalizer) = ("longhorn.io", "longhorn.io");
+    define(group, "v1beta2", "replicas", "Replica");
+    define(group, "v1beta2", "settings", "Setting");
+    let ns = cluster.namespace("longhorn-flag");
+    let place = ns.name();
+    let setting = |value: &str| {
+        apply(&json!({"apiVersion": "longhorn.io/v1beta2", "kind": "Setting",
+            "metadata": {"name": "deleting-confirmation-flag", "namespace": place}, "value": value}));
+    };
+    setting("false");
+    let target = going(
+        "replicas",
+        &json!({"apiVersion": "longhorn.io/v1beta2", "kind": "Replica",
+            "metadata": {"name": "pvc-1-r-5f2", "namespace": place, "finalizers": [finalizer]}}),
+        30,
+    );
+    // The uninstall Job as the chart makes it, which gave up.
+    ns.apply("{apiVersion: batch/v1, kind: Job, metadata: {name: longhorn-uninstall, labels: {app.kubernetes.io/name: longhorn}}, spec: {backoffLimit: 1, suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: longhorn-uninstall, image: i}]}}}}");
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let failed = |kind: &str| {
+        json!({"type": kind, "status": "True", "reason": "BackoffLimitExceeded",
+            "message": "Job has reached the specified backoff limit", "lastTransitionTime": now})
+    };
+    ns.patch_status(
+        ["job", "longhorn-uninstall"],
+        &json!({"startTime": now, "failed": 2, "conditions": [failed("FailureTarget"), failed("Failed")]}),
+    );
+    let story = told(cluster, &target, place);
+    assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
+    story
+        .has_root("Setting deleting-confirmation-flag: is false")
+        .has_root("Job longhorn-uninstall: has given up (BackoffLimitExceeded)")
+        .says("cannot uninstall Longhorn because deleting-confirmation-flag is set to false")
+        .never_advises("finalizers remove")
+        .is_careful();
+    withstands_less(cluster, &target, place, 30);
+    // Another Setting of that name is not this Longhorn's, and one that is confirmed is in nobody's way.
+    story.follow(cluster, "patch settings.longhorn.io deleting-confirmation-flag");
+    let story = told(cluster, &target, place);
+    assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
+    story
+        .never_says("Setting deleting-confirmation-flag: is false")
+        .follow(cluster, "finalizers remove");
+    goes(cluster, &target, place);
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{condition, define, going, status};
 use crate::{
     explain::{
-        holder::WORLD,
+        holder::{Operator, WORLD},
         taken_away::{for_all_types, withstands_less},
         told::{self, SOON, delete, goes, release, told},
     },
@@ -115,16 +115,93 @@ fn an_operator_version_without_olm_and_an_instance_without_its_broker() {
         30,
     );
     let story = told(cluster, &target, place);
-    assert!(
-        ["unknown", "orphaned"].contains(&story.verdict(finalizer)),
-        "{story}"
-    );
+    assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
     story
-        .says("leaked infrastructure")
+        .says("LEAKED INFRASTRUCTURE")
         .never_says("It runs")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    release(cluster, &target, place);
+    story.follow(cluster, "get apiservices v1beta1.servicecatalog.k8s.io");
+    story.follow(cluster, "finalizers remove");
+    goes(cluster, &target, place);
+}
+
+/// The version of an operator was deleted and its Subscription was not, and the catalogue does not answer.
+#[test]
+fn a_subscription_that_believes_it_is_served() {
+    let cluster = &*WORLD;
+    let olm = "operators.coreos.com";
+    define(olm, "v1alpha1", "subscriptions", "Subscription");
+    define(olm, "v1alpha1", "catalogsources", "CatalogSource");
+    define(olm, "v1alpha1", "clusterserviceversions", "ClusterServiceVersion");
+    define(
+        "compliance.openshift.io",
+        "v1alpha1",
+        "compliancesuites",
+        "ComplianceSuite",
+    );
+    let ns = cluster.namespace("compliance");
+    let place = ns.name();
+    let label = format!("operators.coreos.com/compliance-operator.{place}=");
+    let definition = "crd/compliancesuites.compliance.openshift.io";
+    cluster.kubectl(["label", definition, &label]).success();
+    let subscription = |name: &str, package: &str, version: &str| {
+        super::apply(
+            &json!({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription",
+            "metadata": {"name": name, "namespace": place},
+            "spec": {"name": package, "channel": "stable", "source": "redhat-operators", "sourceNamespace": place},
+            "status": {"state": "AtLatestKnown", "installedCSV": version}}),
+        );
+    };
+    let catalogue = |state: &str| {
+        super::apply(
+            &json!({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "CatalogSource",
+            "metadata": {"name": "redhat-operators", "namespace": place}, "spec": {"sourceType": "grpc"},
+            "status": {"connectionState": {"lastObservedState": state}}}),
+        );
+    };
+    subscription("compliance", "compliance-operator", "compliance-operator.v1.4.0");
+    subscription("another", "another-operator", "another-operator.v1.0.0");
+    catalogue("TRANSIENT_FAILURE");
+    let finalizer = "suite.finalizers.compliance.openshift.io";
+    let target = going(
+        "compliancesuites",
+        &json!({"apiVersion": "compliance.openshift.io/v1alpha1", "kind": "ComplianceSuite",
+            "metadata": {"name": "cis", "namespace": place, "finalizers": [finalizer]}}),
+        30,
+    );
+    let story = told(cluster, &target, place);
+    assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
+    story
+        .has_root("Subscription compliance: says that compliance-operator.v1.4.0 is installed")
+        .has_root("CatalogSource redhat-operators: was last seen TRANSIENT_FAILURE")
+        .never_says("another-operator")
+        .is_careful();
+    withstands_less(cluster, &target, place, 35);
+
+    // The catalogue first, then the Subscription: OLM makes the version, and that the operator.
+    story.follow(cluster, "get catalogsources");
+    catalogue("READY");
+    let story = told(cluster, &target, place);
+    story.never_says("TRANSIENT_FAILURE");
+    let before = ns
+        .get(["subscriptions.operators.coreos.com", "compliance"])
+        .unwrap();
+    story.follow(cluster, "kubectl replace --force");
+    let after = ns
+        .get(["subscriptions.operators.coreos.com", "compliance"])
+        .unwrap();
+    assert_ne!(before["metadata"]["uid"], after["metadata"]["uid"]);
+    super::apply(
+        &json!({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
+        "metadata": {"name": "compliance-operator.v1.4.0", "namespace": place}}),
+    );
+    told(cluster, &target, place).never_says("says that compliance-operator");
+    delete(cluster, "subscriptions.operators.coreos.com/compliance", place);
+    let story = told(cluster, &target, place);
+    story
+        .says("asks OLM for operator compliance-operator any more")
+        .follow(cluster, "finalizers remove");
     goes(cluster, &target, place);
 }
 
@@ -148,7 +225,7 @@ fn a_mark_of_rancher_on_a_namespace() {
     story.never_advises("finalizers finalize").is_careful();
     // Some more look for Rancher.
     withstands_less(cluster, &target, "", for_all_types(cluster) + 6);
-    release(cluster, &target, "");
+    story.follow(cluster, "finalizers remove");
     goes(cluster, &target, "");
 }
 
@@ -157,6 +234,16 @@ fn artifacts_that_cannot_be_deleted() {
     let cluster = &*WORLD;
     let finalizer = "workflows.argoproj.io/artifact-gc";
     define("argoproj.io", "v1alpha1", "workflows", "Workflow");
+    let controller = Operator {
+        namespace: "argo-workflows",
+        name: "workflow-controller",
+        labels: json!({"app": "workflow-controller"}),
+        group: "argoproj.io",
+        resources: json!(["workflows"]),
+        verbs: json!(["*"]),
+    };
+    controller.install();
+    controller.runs();
     let ns = cluster.namespace("argo");
     let place = ns.name();
     let workflow = |name: &str| -> Value {

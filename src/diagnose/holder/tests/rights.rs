@@ -1,0 +1,90 @@
+//! Who may change the object, and what it means that the holder may not.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+#[test]
+fn one_that_may_not_do_its_work_is_failing() {
+    let without = Cluster::of([
+        definition(),
+        deployment("cert-manager", &labels(), 1, 1),
+        account("cert-manager", "cert-manager"),
+    ]);
+    let told = without.explain(&challenge());
+    assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
+    assert!(
+        told.waits[0].on[0]
+            .says
+            .contains("may neither update nor patch challenges.acme.cert-manager.io")
+    );
+    // Rights that cannot be read are no missing rights.
+    let hidden =
+        Cluster::of([definition(), deployment("cert-manager", &labels(), 1, 1)]).hiding("clusterroles");
+    assert_eq!(verdict(&hidden.explain(&challenge())), Verdict::Waiting);
+}
+
+#[test]
+fn a_pipeline_that_may_edit_is_not_taken_for_the_controller() {
+    let account = |name: &str| json!([{"kind": "ServiceAccount", "namespace": "ops", "name": name}]);
+    let mut pipeline = deployment("ops", &json!({"app": "ci"}), 1, 1);
+    pipeline.value["metadata"]["name"] = "ci".into();
+    pipeline.value["spec"]["template"]["spec"]["serviceAccountName"] = "ci".into();
+    let mut all = vec![pipeline];
+    all.extend(granted("widget-editor", &json!(["widgets"]), &account("ci")));
+    let told = Cluster::of(all.clone()).explain(&widget());
+    assert!(
+        told.waits[0].says.contains("ops/ci"),
+        "nobody else may: {told:#?}"
+    );
+    all.extend(granted(
+        "widget-manager",
+        &json!(["widgets", "widgets/finalizers"]),
+        &account("manager"),
+    ));
+    let told = Cluster::of(all).explain(&widget());
+    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    assert!(!told.waits[0].says.contains("ops/ci"), "{told:#?}");
+}
+
+#[test]
+fn rights_are_counted_as_the_api_server_counts_them() {
+    let account = json!([{"kind": "ServiceAccount", "namespace": "cert-manager", "name": "cert-manager"}]);
+    let base = || {
+        vec![
+            definition(),
+            deployment("cert-manager", &labels(), 1, 1),
+            self::account("cert-manager", "cert-manager"),
+        ]
+    };
+    let with = |role: &str, change: &dyn Fn(&mut Value)| {
+        let [mut granted, bound] = granted(role, &json!(["challenges"]), &account);
+        granted.value["rules"][0]["apiGroups"] = json!(["acme.cert-manager.io"]);
+        change(&mut granted.value["rules"][0]);
+        let mut all = base();
+        all.extend([granted, bound]);
+        verdict(&Cluster::of(all).explain(&challenge()))
+    };
+    assert_eq!(with("r", &|_| {}), Verdict::Waiting);
+    assert_eq!(with("system:borrowed", &|_| {}), Verdict::Waiting);
+    assert_eq!(
+        with("r", &|rule| rule["resourceNames"] = json!(["api-cert"])),
+        Verdict::Waiting
+    );
+    assert_eq!(
+        with("r", &|rule| rule["resourceNames"] = json!(["another"])),
+        Verdict::Failing
+    );
+    assert_eq!(
+        with("r", &|rule| rule["verbs"] = json!(["get", "list", "watch"])),
+        Verdict::Failing
+    );
+    assert_eq!(
+        with("r", &|rule| rule["resources"] = json!(["challenges/status"])),
+        Verdict::Failing
+    );
+    assert_eq!(
+        with("r", &|rule| rule["apiGroups"] = json!([""])),
+        Verdict::Failing
+    );
+}
