@@ -113,7 +113,7 @@ pub(super) fn in_words(holder: &Holder) -> String {
         }
         State::Unknown => match told(Tells::Gone) {
             one if one.is_empty() => {
-                "Whether it is alive is not known: nothing shows it, which proves nothing".into()
+                "Whether it is alive is not known: no sign of it was found, which proves nothing".into()
             }
             one => format!("Whether it is alive is not known: {one}, which is one sign and no proof"),
         },
