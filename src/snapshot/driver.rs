@@ -34,10 +34,9 @@ pub fn is_in_spec(group: &str, kind: &str) -> bool {
 
 /// All names that an object of such a type gives its driver.
 pub fn names(object: &Value) -> impl Iterator<Item = &str> {
-    let text = |pointer: &&str| object.pointer(pointer).and_then(Value::as_str);
     FIELDS
         .iter()
-        .filter_map(move |pointer| text(pointer))
+        .filter_map(|pointer| object.pointer(pointer)?.as_str())
         .filter(|name| !name.is_empty())
 }
 

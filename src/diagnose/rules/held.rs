@@ -106,19 +106,27 @@ pub(super) fn in_words(holder: &Holder) -> String {
             likely(Tells::Failing),
             told(Tells::Failing)
         ),
-        State::Gone => format!("It is gone. {}", told(Tells::Gone)),
+        State::Gone => format!("It is gone. {}", sentence(&told(Tells::Gone))),
         State::Elsewhere => "It cannot be seen from here".to_owned(),
         State::Unknown if !holder.unseen.is_empty() => {
             format!("Whether it is alive is not known: {}", holder.unseen.join("; "))
         }
         State::Unknown => match told(Tells::Gone) {
             one if one.is_empty() => {
-                "Whether it is alive is not known: nothing shows it, which proves nothing".into()
+                "Whether it is alive is not known: no sign of it was found, which proves nothing".into()
             }
             one => format!("Whether it is alive is not known: {one}, which is one sign and no proof"),
         },
     };
     format!("{hidden}{state}")
+}
+
+/// With a capital in front.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Whether its controller was told to leave this object alone, or the Cluster that it is of.

@@ -32,7 +32,7 @@ pub(super) fn says(holder: &Holder) -> String {
         (_, None) if !holder.unseen.is_empty() => holder.unseen.join("; "),
         (_, None) => match holder.with(Tells::Gone).next() {
             Some(sign) => format!("{}, which is one sign and no proof", told(sign)),
-            None => "nothing shows it, which proves nothing".to_owned(),
+            None => "no sign of it was found, which proves nothing".to_owned(),
         },
     }
 }

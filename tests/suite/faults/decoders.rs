@@ -19,7 +19,7 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 fn decoded(content_type: &str, body: &[u8]) -> (Vec<Item<'static>>, Result<Option<String>, String>) {
     let mut items = Vec::new();
     let page = decode::page(content_type, body, Beyond::Nothing, &mut |item| {
-        items.push(owned(&item))
+        items.push(owned(&item));
     });
     (
         items,

@@ -7,6 +7,8 @@
 //! **Wants** all claims, volumes and workloads, and the other classes if it is the default. **Concludes** which of them wait
 //! for it. **Advises** to save it: one of the same name and parameters does as well.
 
+use serde_json::Value;
+
 use super::{Before, default_class, pod_volumes, quantity, references};
 use crate::{
     diagnose::{
@@ -27,7 +29,10 @@ pub(super) fn look(class: &Object, before: &mut Before, view: &View<'_>) {
     let claims = view.list("", "persistentvolumeclaims", "");
     let volumes = view.list("", "persistentvolumes", "");
     let sets = view.list("apps", "statefulsets", "");
-    let scratch = pod_volumes::makers(&|volume| class_of_scratch(volume) == Some(Some(name)), view);
+    let brought = pod_volumes::makers(
+        &|volume| scratch(volume).is_some_and(|claim| class_of_template(claim) == Some(name)),
+        view,
+    );
     match claims {
         Ok(claims) => {
             let unbound = |claim: &&Object| claim.text("/spec/volumeName").is_empty();
@@ -63,7 +68,7 @@ pub(super) fn look(class: &Object, before: &mut Before, view: &View<'_>) {
         }
         Err(missing) => before.unknown("which StatefulSets make claims of it", missing),
     }
-    match scratch {
+    match brought {
         Ok(makers) => scratch_of(&makers, "it", before),
         Err(missing) => before.unknown("which workloads have ephemeral volumes of it", &missing),
     }
@@ -132,14 +137,9 @@ pub(super) fn scratch_of(makers: &[&Object], which: &str, before: &mut Before) {
     before.say(Fate::Broken, says, references(makers.iter().copied()));
 }
 
-/// The class that a generic ephemeral volume names, if it is one and if it names one.
-pub(super) fn class_of_scratch(volume: &serde_json::Value) -> Option<Option<&str>> {
-    let template = volume.pointer("/ephemeral/volumeClaimTemplate")?;
-    Some(
-        template
-            .pointer("/spec/storageClassName")
-            .and_then(serde_json::Value::as_str),
-    )
+/// The claim that a generic ephemeral volume is made from, if it is one.
+pub(super) fn scratch(volume: &Value) -> Option<&Value> {
+    volume.pointer("/ephemeral/volumeClaimTemplate")
 }
 
 /// The class that a claim or a volume names, in its annotation before its spec
@@ -151,12 +151,17 @@ fn class_of(object: &Object) -> &str {
     }
 }
 
-/// The class that each template of claims of a `StatefulSet` names. An empty one asks for volumes without a class.
+/// The class that each template of claims of a `StatefulSet` names.
 pub(super) fn templates(set: &Object) -> impl Iterator<Item = Option<&str>> {
-    set.list("/spec/volumeClaimTemplates").iter().map(|template| {
-        let annotations = template.pointer("/metadata/annotations");
-        let old = annotations.and_then(|all| all.get(OLD_CLASS));
-        let class = old.or_else(|| template.pointer("/spec/storageClassName"));
-        class.and_then(serde_json::Value::as_str)
-    })
+    set.list("/spec/volumeClaimTemplates")
+        .iter()
+        .map(class_of_template)
+}
+
+/// The class that a template names. An empty one asks for volumes without a class.
+pub(super) fn class_of_template(template: &Value) -> Option<&str> {
+    let annotations = template.pointer("/metadata/annotations");
+    let old = annotations.and_then(|all| all.get(OLD_CLASS));
+    let class = old.or_else(|| template.pointer("/spec/storageClassName"));
+    class.and_then(Value::as_str)
 }

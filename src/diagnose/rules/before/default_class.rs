@@ -8,7 +8,7 @@
 
 use super::{
     Before,
-    class::{class_of_scratch, scratch_of, templates},
+    class::{class_of_template, scratch, scratch_of, templates},
     pod_volumes, references,
 };
 use crate::{
@@ -47,7 +47,10 @@ pub(super) fn look(class: &Object, sets: Option<&[Object]>, before: &mut Before,
         );
         before.say(Fate::Broken, says, references(asking));
     }
-    match pod_volumes::makers(&|volume| class_of_scratch(volume) == Some(None), view) {
+    match pod_volumes::makers(
+        &|volume| scratch(volume).is_some_and(|claim| class_of_template(claim).is_none()),
+        view,
+    ) {
         Ok(makers) => scratch_of(&makers, "no class", before),
         Err(missing) => before.unknown("which workloads have ephemeral volumes without a class", &missing),
     }

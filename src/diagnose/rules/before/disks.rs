@@ -45,14 +45,14 @@ pub(super) fn behind<'a>(
             _ => stay.push(volume),
         }
     }
-    let mut say = |fate, because, volumes: &[&Object]| said(fate, which, because, volumes, before);
-    say(Fate::Destroyed, "their reclaim policy is Delete", &go);
-    say(
+    let mut tell = |fate, because, volumes: &[&Object]| said(fate, which, because, volumes, before);
+    tell(Fate::Destroyed, "their reclaim policy is Delete", &go);
+    tell(
         Fate::Leaked,
         "their volumes are being deleted already, and no finalizer makes anybody delete the disks",
         &leak,
     );
-    say(
+    tell(
         Fate::Kept,
         "their reclaim policy is Retain; the volumes are Released then",
         &stay,

@@ -4,8 +4,8 @@
 //! attachments, is not told the pod and gets no tokens, gives volumes to the pod's group by another rule, refreshes nothing,
 //! and refuses its volumes inline in pods (`kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` skipAttach, podInfoEnabled,
 //! supportsVolumeLifecycleMode, RequiresRemount; `kubernetes/kubernetes:pkg/volume/csi/csi_mounter.go` getFSGroupPolicy).
-//! **Wants** all volumes and attachments; all workloads and pods if it takes inline volumes. **Concludes** what new mounts would lack, and who has inline volumes.
-//! **Advises** to save it first; the driver's volumes go before the driver.
+//! **Wants** all volumes and attachments; all workloads and pods if it takes inline volumes. **Concludes** what new mounts
+//! would lack, and who has inline volumes. **Advises** to save it first; the driver's volumes go before the driver.
 
 use super::{Before, pod_volumes, quantity, references};
 use crate::{

@@ -98,15 +98,15 @@ fn not_looked_for(rest: &[((String, Finalizer), Vec<&Object>)], before: &mut Bef
         .iter()
         .map(|((_, finalizer), _)| finalizer.to_string())
         .collect();
-    let named: Vec<_> = names.iter().take(NAMED).map(String::as_str).collect();
-    let more = match names.len() - named.len() {
+    let first: Vec<_> = names.iter().take(NAMED).map(String::as_str).collect();
+    let more = match names.len() - first.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let says = format!(
         "whether these would be removed is not known: {}{more}. No more than {LOOKED_FOR} finalizers are looked into; kubectl \
          finalizers scan --by holder looks into all",
-        named.join(", ")
+        first.join(", ")
     );
     let objects = rest.iter().flat_map(|(_, objects)| objects).copied();
     before.say(Fate::Unknown, says, references(objects));
