@@ -22,7 +22,7 @@ const PARTS: [(&str, &str); 5] = [
 ];
 
 /// Files that are no cause of their own, but a part of the rules that use them.
-const HELPERS: [&str; 14] = [
+const HELPERS: [&str; 15] = [
     "address_range",
     "backend",
     "before",
@@ -36,6 +36,7 @@ const HELPERS: [&str; 14] = [
     "refused/except",
     "refused/policy",
     "refused/said",
+    "refused/webhook",
     "storage",
 ];
 

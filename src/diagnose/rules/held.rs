@@ -106,7 +106,7 @@ pub(super) fn in_words(holder: &Holder) -> String {
             likely(Tells::Failing),
             told(Tells::Failing)
         ),
-        State::Gone => format!("It is gone. {}", told(Tells::Gone)),
+        State::Gone => format!("It is gone. {}", sentence(&told(Tells::Gone))),
         State::Elsewhere => "It cannot be seen from here".to_owned(),
         State::Unknown if !holder.unseen.is_empty() => {
             format!("Whether it is alive is not known: {}", holder.unseen.join("; "))
@@ -119,6 +119,14 @@ pub(super) fn in_words(holder: &Holder) -> String {
         },
     };
     format!("{hidden}{state}")
+}
+
+/// With a capital in front.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Whether its controller was told to leave this object alone, or the Cluster that it is of.

@@ -35,8 +35,9 @@ pub(super) fn look(object: &Object, finding: &mut Finding, view: &View<'_>) {
     };
     let asks = |subscription: &&Object| subscription.text("/spec/name") == package;
     if let Some(subscription) = subscriptions.iter().find(asks) {
-        served(finding, subscription, view);
+        // Made anew, it is served from there.
         catalogue(finding, subscription, view);
+        served(finding, subscription, view);
         return;
     }
     finding.say(format!(

@@ -62,6 +62,10 @@ fn a_policy_that_misses_an_account_which_went_first() {
     let place_itself = format!("ns/{place}");
     delete(cluster, &place_itself, "");
     let patch = r#"{"metadata":{"finalizers":null}}"#;
+    let words = format!(
+        "ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request: failed to configure binding: no params found \
+         for policy binding with `Deny` parameterNotFoundAction"
+    );
     wait("the policy refuses", SOON, || {
         let tried = ns.kubectl([
             "patch",
@@ -71,7 +75,7 @@ fn a_policy_that_misses_an_account_which_went_first() {
             "--patch",
             patch,
         ]);
-        tried.stderr.contains("no params found for policy binding")
+        tried.stderr.contains(&words)
     });
     // A controller has a minute before it is called late.
     wait("nobody can be early any more", Duration::from_secs(90), || {
@@ -84,9 +88,7 @@ fn a_policy_that_misses_an_account_which_went_first() {
     story
         .has_root(&format!("ValidatingAdmissionPolicy {name}: applies to it"))
         .says("needs ServiceAccount workload, which does not exist")
-        .says(&format!(
-            "ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request"
-        ))
+        .says(&words)
         .never_says(&near)
         .never_advises("delete validatingadmissionpolicy")
         .is_careful();

@@ -14,16 +14,18 @@ use crate::{
 
 pub(super) fn certain(object: &Object, finding: &mut Finding, policy: &Policy<'_>) {
     let (name, binding) = (policy.object.name(), policy.binding.name());
-    let (says, source, value) = match policy.demand {
+    let (says, source, value, words) = match policy.demand {
         Some(Demand::Exists(kind, parameter)) => (
             format!("needs {kind} {parameter}, which does not exist, and refuses everything without it"),
             format!("ValidatingAdmissionPolicyBinding {binding} spec.paramRef"),
             format!("{kind} {parameter} does not exist, parameterNotFoundAction Deny"),
+            ": failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
         ),
         Some(Demand::Holds(demand)) => (
             format!("demands what no such update meets: {demand}"),
             format!("ValidatingAdmissionPolicy {name} spec.validations"),
             demand.to_owned(),
+            "",
         ),
         None => return,
     };
@@ -33,7 +35,7 @@ pub(super) fn certain(object: &Object, finding: &mut Finding, policy: &Policy<'_
     ));
     refuse(
         finding,
-        &format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request"),
+        &format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request{words}"),
     );
     finding.evidence.push(Evidence {
         source,
