@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 pub use self::model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait};
 use self::rules::Before;
-pub use self::rules::{NUDGED, filled, word};
+pub use self::rules::{NUDGED, filled, is_of_definition, word};
 use self::view::View;
 use crate::{
     knowledge::Knowledge,

@@ -165,6 +165,11 @@ pub(super) fn look_into(type_name: &str) -> bool {
             .any(|rule| join_group(rule.plural, rule.group) == type_name)
 }
 
+/// Whether the server's words say that the definition of a type keeps its objects from being read.
+pub fn is_of_definition(text: &str) -> bool {
+    conversion::failed(text) || unserved::is_told(text)
+}
+
 /// The garbage collector's own, on objects of any type.
 const OF_OWNERS: [&str; 2] = ["foregroundDeletion", "orphan"];
 

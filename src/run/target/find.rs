@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Named, near};
 use crate::run::witness::Witness;
 use crate::{
+    diagnose::is_of_definition,
     error::Error,
     object::ResourceType,
     settings::Place,
@@ -86,7 +87,7 @@ async fn everywhere(
     let names = witness
         .names(ty, None, Some(name))
         .await
-        .map_err(|why| unreadable(&what, &why))?;
+        .map_err(|why| unreadable(ty, &what, &why))?;
     match names.len() {
         0 => Err(Error::Server {
             message: format!("there is no {what}"),
@@ -119,11 +120,12 @@ async fn read(
         Some(Ok(Answer::Object(None))) => Ok(None),
         Some(Ok(Answer::Object(Some(object)))) if object.name() == name => Ok(Some((**object).clone())),
         Some(Ok(_)) => Err(unreadable(
+            ty,
             &what,
             &Why::Undecodable("the answer is something else".into()),
         )),
-        Some(Err(why)) => Err(unreadable(&what, why)),
-        _ => Err(unreadable(&what, &Why::Interrupted)),
+        Some(Err(why)) => Err(unreadable(ty, &what, why)),
+        _ => Err(unreadable(ty, &what, &Why::Interrupted)),
     }
 }
 
@@ -135,11 +137,15 @@ pub(super) fn described(ty: &ResourceType, namespace: Option<&str>, name: &str) 
     }
 }
 
-fn unreadable(what: &str, why: &Why) -> Error {
+fn unreadable(ty: &ResourceType, what: &str, why: &Why) -> Error {
     Error::Server {
         message: format!("cannot read {what}: {}", why.message()),
         hint: match why {
             Why::TimedOut(_) => Some("--request-timeout gives the server more time".into()),
+            _ if is_of_definition(&why.message()) => Some(format!(
+                "its definition stops that, and what to do is said of it: kubectl finalizers explain crd/{}",
+                ty.name()
+            )),
             _ => None,
         },
     }

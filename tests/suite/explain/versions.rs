@@ -95,6 +95,11 @@ fn its_stored_version_is_gone_and_one_that_serves_none() {
 
     let gears = &format!("crd/gears.{GROUP}");
     loses_its_version(cluster, gears);
+    // Of an object that nobody can read it is said where to go on.
+    let target = format!("gears.{GROUP}/g");
+    let unread = cluster.plugin(["explain", &target, "--namespace=old"]).run();
+    let hint = format!("kubectl finalizers explain crd/gears.{GROUP}");
+    assert!(unread.code == 1 && unread.stderr.contains(&hint), "{unread}");
     delete(cluster, "ns/old", "");
     condition(cluster, "old", "NamespaceDeletionContentFailure", "True");
     let story = told(cluster, "ns/old", "");
