@@ -63,6 +63,7 @@ pub(super) mod taken_away;
 mod uncatalogued;
 mod unconfirmed;
 pub(super) mod unreclaimed;
+mod unserved;
 mod vac;
 #[cfg(test)]
 mod vendor_tests;

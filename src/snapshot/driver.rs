@@ -40,6 +40,12 @@ pub fn names(object: &Value) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty())
 }
 
+/// A driver's name as Leases and finalizers have it.
+pub fn plain(driver: &str) -> String {
+    let stays = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    driver.chars().map(|c| if stays(c) { c } else { '-' }).collect()
+}
+
 #[test]
 fn after_migration_it_is_the_driver_that_took_over() {
     use serde_json::json;

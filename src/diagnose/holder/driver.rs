@@ -4,15 +4,16 @@
 //! called is the `CSIDriver` object that its manifests bring, and the `CSINode` entries that kubelets write for a running
 //! node plugin (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). Either of them shows that it is installed.
 
-use super::{
-    lease::plain,
-    trace::{Holder, Sign, Tells, Trace},
-};
+use super::trace::{Holder, Sign, Tells, Trace};
 use crate::{
     diagnose::{model::Strength, view::View},
     knowledge::{Entry, GroupKind, Knowledge},
     object::Finalizer,
-    snapshot::{Alike, OnType, driver::names, facts::Object},
+    snapshot::{
+        Alike, OnType,
+        driver::{names, plain},
+        facts::Object,
+    },
 };
 
 /// A driver, as far as an object and a finalizer on it tell.

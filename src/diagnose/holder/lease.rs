@@ -16,7 +16,7 @@ use crate::{
     },
     knowledge::{Entry, schema::glob},
     object::{Age, Finalizer},
-    snapshot::facts::Object,
+    snapshot::{driver::plain, facts::Object},
 };
 
 /// Leaders may be late by this much more before they count as late: clocks differ, and API servers pause.
@@ -94,12 +94,6 @@ fn filled(name: &str, driver: Option<&str>) -> Option<String> {
         return Some(name.to_owned());
     }
     Some(name.replace("{driver}", &plain(driver?)))
-}
-
-/// A driver's name as Leases and finalizers have it.
-pub(super) fn plain(driver: &str) -> String {
-    let stays = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    driver.chars().map(|c| if stays(c) { c } else { '-' }).collect()
 }
 
 /// What a Lease tells, and when it was renewed.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{backend, conversion, corrupt};
+use super::{backend, conversion, corrupt, unserved};
 use crate::{
     diagnose::{
         model::{Blocker, Finding, Safety, Step, Verdict},
@@ -62,7 +62,8 @@ pub(super) fn look(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
         if !message.contains(text) {
             finding.say(format!("; {type_name} cannot be listed: {text}"));
         }
-        if !conversion::failed(text) && !corrupt::is_told(text) {
+        unserved::of_type(finding, type_name, text, view);
+        if !is_explained(text) {
             finding.wait.on.push(Blocker::new(
                 None,
                 format!(
@@ -94,6 +95,11 @@ pub(super) fn ran_out_of_time(namespace: &Object) -> bool {
     }
 }
 
+/// Whether there is a rule for what a list was told.
+fn is_explained(text: &str) -> bool {
+    conversion::failed(text) || corrupt::is_told(text) || unserved::is_told(text)
+}
+
 /// Types of which the server has objects there that it cannot hand out, to nobody, and what it says.
 fn unlisted<'a>(namespace: &Object, view: &View<'a>) -> Vec<(&'a str, &'a str)> {
     if namespace.deletion().is_none() {
@@ -107,9 +113,7 @@ fn unlisted<'a>(namespace: &Object, view: &View<'a>) -> Vec<(&'a str, &'a str)> 
             Some((&**name, &**text))
         }
         // A watch cache that cannot be filled says so, and why, with a request to wait.
-        (What::TypeIn { name, .. } | What::Type { name, .. }, Why::Throttled(text))
-            if conversion::failed(text) || corrupt::is_told(text) =>
-        {
+        (What::TypeIn { name, .. } | What::Type { name, .. }, Why::Throttled(text)) if is_explained(text) => {
             Some((&**name, &**text))
         }
         _ => None,

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{conversion, corrupt};
+use super::{conversion, corrupt, unserved};
 use crate::{
     diagnose::{
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -58,6 +58,7 @@ pub(super) fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) ->
             reason,
             message,
         );
+        unserved::none(&mut finding, crd);
     }
     finding.do_not.push(format!(
         "take out {} by hand: the objects stay in etcd where no API reaches them, and come back, still being deleted, \
@@ -95,6 +96,7 @@ fn unreadable(finding: &mut Finding, crd: &Object, missing: &Missing, message: &
         }
     }
     corrupt::look(finding, [told, message].into_iter(), view);
+    unserved::look(finding, crd, &[told, message]);
 }
 
 fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'_>) {

@@ -3,7 +3,8 @@
 //! Hidden are the names of objects and namespaces, uids, handles and hosts, wherever they stand, in messages too. A name
 //! is hidden piece by piece, at its hyphens and dots, because names are made of names: the claim `data-web-0` of the pod
 //! `web-0` stays recognisable as such. Numbers of up to five digits stay. Names that say nothing about a cluster but are what
-//! a diagnosis goes by stay too: types, classes, drivers, finalizers, and those that every cluster or the catalogue has.
+//! a diagnosis goes by stay too: types, classes, drivers and the Leases of their sidecars, finalizers, and those that every
+//! cluster or the catalogue has.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +15,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{Counted, Saved};
-use crate::snapshot::facts::{Answer, Query};
+use crate::snapshot::{
+    driver::plain,
+    facts::{Answer, Query},
+};
 
 /// Every cluster has these.
 const COMMON: &[&str] = &[
@@ -123,6 +127,11 @@ impl Saved {
             mask.public
                 .extend([ty.name(), ty.group.clone(), ty.plural.clone()]);
         }
+        mask.drivers.extend(
+            self.kept
+                .iter()
+                .filter_map(|seen| Some(plain(seen.driver.as_ref()?))),
+        );
         let is_definition = |type_name: &str| DEFINITIONS.contains(&type_name);
         let kept = self.kept.iter().map(|seen| &seen.object);
         let kept = kept.filter(|object| is_definition(&object.type_name));
@@ -166,6 +175,8 @@ impl Saved {
 #[derive(Default)]
 struct Mask {
     public: BTreeSet<String>,
+    /// CSI drivers, as the names of their sidecars' Leases have them, after what the catalogue says that these begin with.
+    drivers: BTreeSet<String>,
     hidden: BTreeSet<String>,
     /// What stands for a piece of a name.
     pieces: BTreeMap<String, String>,
@@ -192,10 +203,20 @@ impl Mask {
 
     fn hide(&mut self, text: &str) {
         for name in text.split(|c| !is_of_name(c)) {
-            if !name.is_empty() && !is_ordinal(name) && !self.public.contains(name) {
+            if !name.is_empty() && !is_ordinal(name) && !self.is_public(name) {
                 self.hidden.insert(name.to_owned());
             }
         }
+    }
+
+    fn is_public(&self, name: &str) -> bool {
+        let begins = |driver: &String| name.strip_suffix(driver.as_str());
+        self.public.contains(name)
+            || self
+                .drivers
+                .iter()
+                .filter_map(begins)
+                .any(|rest| rest.is_empty() || self.public.contains(rest))
     }
 
     /// In the order of the alphabet, so that the same names are hidden in the same way.
@@ -245,7 +266,7 @@ impl Mask {
     }
 
     fn name(&self, name: &str) -> String {
-        if self.public.contains(name) {
+        if self.is_public(name) {
             return name.to_owned();
         }
         if name

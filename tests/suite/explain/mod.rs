@@ -35,6 +35,7 @@ mod taken_away;
 pub mod told;
 mod unreadable;
 mod vendors;
+mod versions;
 mod vetoed;
 mod virtualization;
 mod weaker;

@@ -89,7 +89,8 @@ impl Told {
         self
     }
 
-    fn holds(&self, text: &str) -> bool {
+    /// Whether it says this.
+    pub fn holds(&self, text: &str) -> bool {
         let mut found = false;
         each_text(&self.0, &mut |each| found |= each.contains(text));
         found

@@ -253,6 +253,13 @@ fn the_same_from_files(cluster: &Cluster) {
     assert_eq!(states(&saved, ALIVE), ["running"; 3], "{saved:#}");
     assert_eq!(states(&saved, GONE), ["gone"; 3], "{saved:#}");
 
+    let file = folder.path().join("redacted");
+    let path = file.display().to_string();
+    cluster.plugin(["snapshot", &path, "--redact"]).run().success();
+    let hidden = document(&from(&file, words(&[])));
+    assert_eq!(states(&hidden, ALIVE), ["running"; 3], "{hidden:#}");
+    assert_eq!(states(&hidden, GONE), ["gone"; 3], "{hidden:#}");
+
     // What kubectl printed tells what each holds, and nothing of their lives.
     let dump = cluster
         .kubectl(["get", TYPES, "--all-namespaces", "-o", "json"])
