@@ -106,26 +106,8 @@ fn a_node_that_karpenter_cannot_drain() {
     goes(cluster, &claim, "");
 }
 
-#[test]
-fn a_cluster_that_has_machines() {
-    let cluster = &*WORLD;
-    let core = "cluster.x-k8s.io";
-    define(core, "v1beta1", "clusters", "Cluster");
-    define(core, "v1beta1", "machines", "Machine");
-    define(
-        "infrastructure.cluster.x-k8s.io",
-        "v1beta1",
-        "awsmachines",
-        "AWSMachine",
-    );
-    running(
-        "capi-system",
-        "capi-controller-manager",
-        json!({"cluster.x-k8s.io/provider": "cluster-api"}),
-        core,
-    );
-    let ns = cluster.namespace("fleet");
-    let place = ns.name();
+/// A Cluster with a Machine, what that is at the provider, all being deleted, and a Machine of another Cluster.
+fn fleet(place: &str) -> [String; 3] {
     let labels = json!({"cluster.x-k8s.io/cluster-name": "prod"});
     let infra = "infrastructure.cluster.x-k8s.io/v1beta1";
     let machine = going(
@@ -152,6 +134,30 @@ fn a_cluster_that_has_machines() {
             "metadata": {"name": "prod", "namespace": place, "finalizers": ["cluster.cluster.x-k8s.io"]}}),
         10,
     );
+    [machine, aws, target]
+}
+
+#[test]
+fn a_cluster_that_has_machines() {
+    let cluster = &*WORLD;
+    let core = "cluster.x-k8s.io";
+    define(core, "v1beta1", "clusters", "Cluster");
+    define(core, "v1beta1", "machines", "Machine");
+    define(
+        "infrastructure.cluster.x-k8s.io",
+        "v1beta1",
+        "awsmachines",
+        "AWSMachine",
+    );
+    running(
+        "capi-system",
+        "capi-controller-manager",
+        json!({"cluster.x-k8s.io/provider": "cluster-api"}),
+        core,
+    );
+    let ns = cluster.namespace("fleet");
+    let place = ns.name();
+    let [machine, aws, target] = fleet(place);
     // The chain leads to the machine at the provider, and to who must end it.
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict("cluster.cluster.x-k8s.io"), "waiting", "{story}");
@@ -214,12 +220,17 @@ fn a_cluster_that_has_machines() {
         .success();
     let story = told(cluster, &machine, place);
     story.never_says("does not exist");
-    // Then what the provider has of it, whose own controller is gone.
     story.follow(
         cluster,
         "explain awsmachines.infrastructure.cluster.x-k8s.io prod-md-0",
     );
-    let story = told(cluster, &aws, place);
+    to_the_end(place, [&machine, &aws, &target]);
+}
+
+/// What the provider has of it goes first, whose own controller is gone; core's runs, and does the rest.
+fn to_the_end(place: &str, [machine, aws, target]: [&String; 3]) {
+    let cluster = &*WORLD;
+    let story = told(cluster, aws, place);
     assert_eq!(
         story.verdict("awsmachine.infrastructure.cluster.x-k8s.io"),
         "orphaned",
@@ -227,16 +238,15 @@ fn a_cluster_that_has_machines() {
     );
     story.says("LEAKED INFRASTRUCTURE").is_careful();
     story.follow(cluster, "finalizers remove");
-    goes(cluster, &aws, place);
-    let roots = told(cluster, &machine, place).roots();
+    goes(cluster, aws, place);
+    let roots = told(cluster, machine, place).roots();
     assert!(
         roots.iter().all(|root| !root.contains("AWSMachine")),
         "{roots:#?}"
     );
-    // Core's controller runs, and does the rest.
-    release(cluster, &machine, place);
-    goes(cluster, &machine, place);
-    told(cluster, &target, place).never_says("was made for it");
-    release(cluster, &target, place);
-    goes(cluster, &target, place);
+    release(cluster, machine, place);
+    goes(cluster, machine, place);
+    told(cluster, target, place).never_says("was made for it");
+    release(cluster, target, place);
+    goes(cluster, target, place);
 }
