@@ -53,11 +53,13 @@ mod shared_balancer;
 mod snapshot;
 mod snapshot_content;
 mod sources;
+mod steps;
 mod storage;
 #[cfg(test)]
 mod storage_tests;
 mod store;
 mod subscribed;
+mod table;
 #[cfg(test)]
 pub(super) mod taken_away;
 mod uncatalogued;
@@ -75,15 +77,19 @@ mod zombie;
 
 pub(super) use before::{Before, before};
 pub use catalogued::filled;
+pub use steps::{NUDGED, word};
+
+use steps::{is_nudge, is_take_out, nudge, place_of, quoted, see, take_out};
+use table::rule;
 
 use super::{
     complaint::complaints,
     holder::Holder,
-    model::{Blocker, Finding, Safety, Step, Verdict},
+    model::{Blocker, Finding, Verdict},
     view::{Unfollowed, View},
 };
 use crate::{
-    object::{Age, Finalizer, List, join_group},
+    object::{Age, Finalizer, List},
     snapshot::facts::Object,
 };
 
@@ -159,10 +165,7 @@ fn without_a_rule(object: &Object, findings: &mut [Finding], certain: bool, view
 /// Whether a rule reads more of objects of this type (`plural.group`) than their metadata.
 pub(super) fn look_into(type_name: &str) -> bool {
     let by_kind = ["pods", "namespaces"];
-    by_kind.contains(&type_name)
-        || RULES
-            .iter()
-            .any(|rule| join_group(rule.plural, rule.group) == type_name)
+    by_kind.contains(&type_name) || table::is_for(type_name)
 }
 
 /// Whether the server's words say that the definition of a type keeps its objects from being read.
@@ -194,12 +197,6 @@ fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     }
 }
 
-fn rule(object: &Object, finalizer: &Finalizer) -> Option<&'static Rule> {
-    RULES
-        .iter()
-        .find(|rule| object.is(rule.group, rule.plural) && matches(rule.finalizer, &finalizer.name))
-}
-
 /// Whether a finding is about a holder that no rule knows by name, and not about what that waits for.
 fn is_held(object: &Object, finding: &Finding) -> bool {
     finding
@@ -208,123 +205,6 @@ fn is_held(object: &Object, finding: &Finding) -> bool {
         .as_ref()
         .is_some_and(|finalizer| finalizer.list == List::Metadata && !is_known(object, finalizer))
 }
-
-/// One that ends in `/` stands for all that begin so.
-fn matches(pattern: &str, name: &str) -> bool {
-    pattern == name || pattern.ends_with('/') && name.starts_with(pattern)
-}
-
-struct Rule {
-    group: &'static str,
-    plural: &'static str,
-    finalizer: &'static str,
-    look: fn(&Object, &Finalizer, &View<'_>) -> Finding,
-}
-
-const RULES: &[Rule] = &[
-    Rule {
-        group: "",
-        plural: "persistentvolumeclaims",
-        finalizer: "kubernetes.io/pvc-protection",
-        look: claim::in_use,
-    },
-    Rule {
-        group: "",
-        plural: "persistentvolumes",
-        finalizer: "kubernetes.io/pv-protection",
-        look: volume::bound,
-    },
-    Rule {
-        group: "",
-        plural: "persistentvolumes",
-        finalizer: "external-provisioner.volume.kubernetes.io/finalizer",
-        look: reclaim::by_provisioner,
-    },
-    Rule {
-        group: "",
-        plural: "persistentvolumes",
-        finalizer: "kubernetes.io/pv-controller",
-        look: reclaim::in_tree,
-    },
-    Rule {
-        group: "",
-        plural: "persistentvolumes",
-        finalizer: "external-attacher/",
-        look: attachment::on_volume,
-    },
-    Rule {
-        group: "storage.k8s.io",
-        plural: "volumeattributesclasses",
-        finalizer: "kubernetes.io/vac-protection",
-        look: vac::in_use,
-    },
-    Rule {
-        group: "storage.k8s.io",
-        plural: "volumeattachments",
-        finalizer: "external-attacher/",
-        look: detach::on_attachment,
-    },
-    Rule {
-        group: "",
-        plural: "persistentvolumeclaims",
-        finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
-        look: sources::of_snapshot,
-    },
-    Rule {
-        group: "",
-        plural: "persistentvolumeclaims",
-        finalizer: "provisioner.storage.kubernetes.io/cloning-protection",
-        look: sources::of_clone,
-    },
-    Rule {
-        group: "snapshot.storage.k8s.io",
-        plural: "volumesnapshots",
-        finalizer: "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection",
-        look: sources::of_restore,
-    },
-    Rule {
-        group: "snapshot.storage.k8s.io",
-        plural: "volumesnapshots",
-        finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
-        look: snapshot::as_source,
-    },
-    Rule {
-        group: "snapshot.storage.k8s.io",
-        plural: "volumesnapshots",
-        finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection",
-        look: snapshot::bound,
-    },
-    Rule {
-        group: "snapshot.storage.k8s.io",
-        plural: "volumesnapshotcontents",
-        finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
-        look: snapshot_content::bound,
-    },
-    Rule {
-        group: "",
-        plural: "pods",
-        finalizer: "batch.kubernetes.io/job-tracking",
-        look: job_tracking::look,
-    },
-    Rule {
-        group: "resource.k8s.io",
-        plural: "resourceclaims",
-        finalizer: "resource.kubernetes.io/delete-protection",
-        look: device::reserved,
-    },
-    Rule {
-        group: "networking.k8s.io",
-        plural: "servicecidrs",
-        finalizer: "networking.k8s.io/service-cidr-finalizer",
-        look: service_range::in_use,
-    },
-    Rule {
-        group: "apiextensions.k8s.io",
-        plural: "customresourcedefinitions",
-        finalizer: "customresourcecleanup.apiextensions.k8s.io",
-        look: crd::instances,
-    },
-];
 
 /// How an object stands, as a blocker of another one: with its own waits if it is being deleted itself.
 fn as_blocker(object: &Object, says: String, view: &View<'_>) -> Blocker {
@@ -359,39 +239,6 @@ fn nothing_blocks(object: &Object, view: &View<'_>) -> Verdict {
     }
 }
 
-/// The annotation that makes a level-triggered controller look again. Nothing reads it; that it changes is all.
-pub const NUDGED: &str = "kubectl-finalizers/nudged";
-
-/// A change that does nothing, so that a level-triggered controller looks again.
-fn nudge(object: &Object) -> Step {
-    Step {
-        when: "what to do",
-        text: "touch it, so that its controller looks again; the annotation does no harm".into(),
-        command: Some(format!(
-            "kubectl{} annotate {}/{} {NUDGED}=\"$(date +%s)\" --overwrite",
-            place_of(object),
-            object.resource.name(),
-            object.name()
-        )),
-        safety: Safety::Safe,
-    }
-}
-
-/// To see first what holds another object, as `text` says.
-fn see(object: &Object, text: String) -> Step {
-    Step {
-        when: "what to do",
-        text,
-        command: Some(format!(
-            "kubectl finalizers explain {} {}{}",
-            object.resource.name(),
-            object.name(),
-            place_of(object)
-        )),
-        safety: Safety::Safe,
-    }
-}
-
 /// A holder that has something left to wait for is not to blame. One that could not be looked at may be gone, and then
 /// that keeps nothing.
 fn waits(finding: &mut Finding, holder: &Holder, verdict: Verdict) {
@@ -403,53 +250,4 @@ fn waits(finding: &mut Finding, holder: &Holder, verdict: Verdict) {
     if excused {
         finding.wait.verdict = verdict;
     }
-}
-
-/// Whether a step only makes a controller look again.
-fn is_nudge(step: &Step) -> bool {
-    step.command
-        .as_deref()
-        .is_some_and(|command| command.contains(NUDGED))
-}
-
-/// Takes one entry out of `metadata.finalizers`, with everything that guards it: it is diagnosed and tried out again, and
-/// what it costs has to be accepted by whoever reads the plan.
-fn take_out(object: &Object, finalizer: &Finalizer) -> String {
-    format!(
-        "kubectl finalizers remove{} {}/{} --finalizer {}",
-        place_of(object),
-        object.resource.name(),
-        object.name(),
-        word(&finalizer.name)
-    )
-}
-
-/// Whether a step takes a finalizer out by hand.
-fn is_take_out(step: &Step) -> bool {
-    step.command
-        .as_deref()
-        .is_some_and(|command| command.starts_with("kubectl finalizers remove "))
-}
-
-/// `-n NAMESPACE`, with a space before it, where there is one.
-fn place_of(object: &Object) -> String {
-    match object.namespace() {
-        "" => String::new(),
-        namespace => format!(" -n {namespace}"),
-    }
-}
-
-/// One word of a shell; a word that is one already stays as it is.
-pub fn word(text: &str) -> String {
-    let plain = !text.is_empty()
-        && !text.starts_with('-')
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
-    if plain { text.to_owned() } else { quoted(text) }
-}
-
-/// As one word of a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
