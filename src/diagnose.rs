@@ -12,6 +12,7 @@ pub mod holder;
 pub mod left;
 pub mod model;
 mod rules;
+mod shell;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod view;
@@ -131,6 +132,7 @@ fn assemble(target: &Object, findings: Vec<Finding>, before: Before, view: &View
     diagnosis
         .steps
         .sort_by_key(|step| moments.iter().position(|when| *when == step.when));
+    shell::commands(&mut diagnosis, target);
     cut::texts(&mut diagnosis);
     diagnosis
 }

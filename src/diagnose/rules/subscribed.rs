@@ -9,7 +9,7 @@
 //! the catalogue of the one for the package. **Concludes** nothing about the holder; names what keeps OLM from bringing it
 //! back. **Advises** to repair that: OLM then installs the operator, which finishes by itself.
 
-use super::place_of;
+use super::{place_of, word};
 use crate::{
     diagnose::{
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
@@ -150,8 +150,11 @@ fn catalogue(finding: &mut Finding, subscription: &Object, view: &View<'_>) {
     finding.steps.push(Step {
         when: "what to do",
         text: format!("bring catalogue {name} back: OLM resolves its Subscriptions when it answers"),
+        // Anybody's words, in fields that nobody checks.
         command: Some(format!(
-            "kubectl -n {namespace} get catalogsources.{GROUP}; kubectl -n {namespace} get pods -l olm.catalogSource={name}"
+            "kubectl -n {place} get catalogsources.{GROUP}; kubectl -n {place} get pods -l olm.catalogSource={}",
+            word(name),
+            place = word(namespace)
         )),
         safety: Safety::Safe,
     });
