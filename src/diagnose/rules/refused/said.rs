@@ -1,10 +1,12 @@
-//! A refusal that the holder tells of: its own attempt was denied by a webhook or a policy that runs.
+//! A refusal that the holder tells of: its own attempt was denied by a webhook or a policy that runs, or by the API server
+//! itself, for which the object is not valid.
 //!
 //! What such a one goes by only it knows. But the API server's words name it, and a controller repeats them in an event or
 //! a condition: `failed to clear finalizers: admission webhook "W" denied the request: …`. They count where they speak of
 //! finalizers: whoever cleans up is denied other things too. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
-//! `pkg/admission/plugin/policy/validating/dispatcher.go`.
+//! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go` NewInvalid and
+//! `pkg/api/validation/objectmeta.go` `FieldImmutableErrorMsg`.
 
 use super::{
     except::{self, Looking},
@@ -49,7 +51,12 @@ pub(super) fn look(
                 let found = policies.iter().find(|policy| policy.object.name() == name);
                 (name, found.map(|policy| by_policy(object, policy)))
             }
-            None => continue,
+            None => {
+                if let Some(words) = invalidity(&said.text) {
+                    invalid(object, finding, words);
+                }
+                continue;
+            }
         };
         let Some((blocker, steps, do_not)) = named else {
             not_found(finding, view);
@@ -63,6 +70,56 @@ pub(super) fn look(
         finding.do_not.push(do_not);
     }
     told
+}
+
+/// What the API server found wrong with an object that was to lose a finalizer.
+fn invalidity(text: &str) -> Option<&str> {
+    // The words may quote the whole object, with its finalizers.
+    let (tried, words) = text.split_once(" is invalid: ")?;
+    let kinds = [
+        "Required value",
+        "Invalid value",
+        "Unsupported value",
+        "immutable",
+    ];
+    let of_server = kinds.iter().any(|kind| words.contains(kind));
+    (of_server && tried.to_lowercase().contains("finalizer")).then_some(words)
+}
+
+/// An update is checked as a whole, whatever it changes.
+fn invalid(object: &Object, finding: &mut Finding, words: &str) {
+    finding.wait.on.push(Blocker::new(
+        Some(object.reference()),
+        format!("is not valid for the API server ({words}), which takes no update of it then"),
+    ));
+    finding.wait.verdict = Verdict::Rejected;
+    refuse(finding, words);
+    let edit = format!(
+        "kubectl{} edit {}/{}",
+        super::super::place_of(object),
+        object.resource.name(),
+        object.name()
+    );
+    let text = if words.contains("immutable") {
+        "see who changes that field: whoever takes the finalizer out sends it with another value, or a webhook changes it on \
+         the way"
+    } else {
+        "correct what it names: an object that is being deleted can still be edited, and its controller can then finish. Or \
+         loosen its schema for as long as it takes"
+    };
+    finding.steps.insert(
+        0,
+        Step {
+            when: "what to do",
+            text: text.into(),
+            command: Some(edit),
+            safety: Safety::Reversible,
+        },
+    );
+    finding.do_not.push(
+        "delete its definition to get rid of one object: all objects of the type go with it (DATA LOSS)"
+            .into(),
+    );
 }
 
 /// It may have been changed since, or not be about this object; or nobody could look.
@@ -180,6 +237,22 @@ mod tests {
             ("finalizer: admission webhook \"a.test", None),
         ] {
             assert_eq!(super::denial(text), denial, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_valid_is_read_out_of_them_too() {
+        let said = "failed to remove finalizer: Form.schema.test \"f\" is invalid: spec.size: Required value";
+        assert_eq!(invalidity(said), Some("spec.size: Required value"));
+        let said = "removing finalizers: Job.batch \"j\" is invalid: spec.template: Invalid value: field is immutable";
+        assert!(invalidity(said).is_some_and(|words| words.contains("immutable")));
+        for text in [
+            // It may not make what it needs to clean up.
+            "Job.batch \"j\" is invalid: spec.template: Required value",
+            "failed to remove finalizer: the token is invalid: it has expired",
+            "failed to remove finalizer: conflict",
+        ] {
+            assert_eq!(invalidity(text), None, "{text}");
         }
     }
 }

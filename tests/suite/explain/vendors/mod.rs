@@ -5,6 +5,7 @@ mod comes_back;
 mod finished;
 mod gitops;
 mod helm;
+mod invalid;
 mod machines;
 mod multicluster;
 mod network;
