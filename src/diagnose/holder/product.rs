@@ -59,7 +59,43 @@ pub(super) fn definition<'a>(object: &Object, holder: &mut Holder, view: &View<'
             .pointer("/spec/conversion/webhook/clientConfig/service");
         backend(definition, service, holder, view);
     }
+    owners(definition, holder, view);
     Some(definition)
+}
+
+/// A definition that a package manager made has its package for an owner, as the ones of a Crossplane provider have their
+/// `ProviderRevision`. With that the controller goes too.
+fn owners(definition: &Object, holder: &mut Holder, view: &View<'_>) {
+    for owner in definition.list("/metadata/ownerReferences") {
+        let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (kind, name) = (field("kind"), field("name"));
+        let Some((group, _)) = field("apiVersion").split_once('/') else {
+            continue;
+        };
+        let gone = match view.kind(group, kind) {
+            Some(ty) => match view.object(&ty.group, &ty.plural, "", name) {
+                Ok(found) => found.is_none(),
+                Err(missing) => {
+                    holder.wait_for(&missing);
+                    false
+                }
+            },
+            None => view.knows_all_types(),
+        };
+        if gone {
+            holder.add(
+                Sign::new(
+                    Trace::Product,
+                    Tells::Gone,
+                    Strength::Strong,
+                    format!("{} {}", definition.kind, definition.name()),
+                    format!("belongs to {kind} {name}, which does not exist"),
+                )
+                .of("metadata.ownerReferences")
+                .about(definition.reference()),
+            );
+        }
+    }
 }
 
 /// What is there. What cannot be seen is one sign less.

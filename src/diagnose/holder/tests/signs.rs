@@ -197,6 +197,36 @@ fn a_mark_is_named_and_taken_away() {
     );
 }
 
+/// With its package a controller goes too; one that is there, or that nobody may see, says nothing.
+#[test]
+fn a_package_that_is_gone_is_a_sign() {
+    let group = "pkg.crossplane.io";
+    let mut definition = definition();
+    definition.value["metadata"]["name"] = "widgets.widgets.test".into();
+    definition.value["metadata"]["ownerReferences"] = json!([{"apiVersion": "pkg.crossplane.io/v1", "kind": "ProviderRevision", "name": "p-1", "uid": "u"}]);
+    let revision = object(
+        group,
+        "providerrevisions",
+        "ProviderRevision",
+        json!({"metadata": {"name": "p-1"}}),
+    );
+    let on =
+        |objects: Vec<Object>| Cluster::of(objects).serving(group, "providerrevisions", "ProviderRevision");
+    let told = on(vec![definition.clone()]).explain(&widget());
+    assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
+    assert!(
+        told.waits[0]
+            .says
+            .contains("belongs to ProviderRevision p-1, which does not exist")
+    );
+    let told = on(vec![definition.clone(), revision]).explain(&widget());
+    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    let told = on(vec![definition])
+        .hiding("providerrevisions")
+        .explain(&widget());
+    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+}
+
 /// Whoever suspends an object of Flux wants what it applied to stay: to resume it would delete that.
 #[test]
 fn what_is_suspended_is_not_to_be_resumed() {

@@ -151,7 +151,7 @@ fn a_provider_that_went_before_its_resources() {
     // them may change this one.
     assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
     story
-        .says("ProviderRevision provider-rds-1a2b")
+        .says("belongs to ProviderRevision provider-rds-1a2b, which does not exist")
         .says("LEAKED INFRASTRUCTURE");
     withstands_less(cluster, &target, ANYWHERE, 30);
     told(cluster, &crd, "").follow(cluster, "explain instances.rds.aws.example-provider.io orders");
