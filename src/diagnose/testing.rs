@@ -53,6 +53,18 @@ pub(crate) fn bare(group: &str, plural: &str, kind: &str, value: Value) -> Objec
     }
 }
 
+/// A type of objects in namespaces.
+pub(crate) fn namespaced_type(group: &str, plural: &str, kind: &str) -> ResourceType {
+    ResourceType {
+        group: group.into(),
+        version: "v1".into(),
+        plural: plural.into(),
+        kind: kind.into(),
+        namespaced: true,
+        ..ResourceType::default()
+    }
+}
+
 impl Cluster {
     /// These objects and no others.
     pub(crate) fn of(objects: impl IntoIterator<Item = Object>) -> Self {
@@ -70,14 +82,7 @@ impl Cluster {
 
     /// With this namespaced custom type.
     pub(crate) fn serving(mut self, group: &str, plural: &str, kind: &str) -> Self {
-        self.types.push(ResourceType {
-            group: group.into(),
-            version: "v1".into(),
-            plural: plural.into(),
-            kind: kind.into(),
-            namespaced: true,
-            ..ResourceType::default()
-        });
+        self.types.push(namespaced_type(group, plural, kind));
         self
     }
 

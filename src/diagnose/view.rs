@@ -164,6 +164,11 @@ impl<'a> View<'a> {
         &self.facts.types
     }
 
+    /// The definition of a custom type (`plural.group`).
+    pub fn definition(&self, type_name: &str) -> Result<Option<&'a Object>, Missing> {
+        self.object("apiextensions.k8s.io", "customresourcedefinitions", "", type_name)
+    }
+
     /// One object, or that there is none.
     pub fn object(
         &self,

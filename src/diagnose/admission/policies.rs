@@ -1,3 +1,5 @@
+//! ValidatingAdmissionPolicies that are asked about a change. They run inside the API server and are never dead.
+//!
 //! A policy acts through a binding, and each has its own idea of what it looks at. What it then demands is CEL:
 //! only what is certain is called a refusal. A binding may hand a parameter over; where that does not exist it says
 //! whether the policy lets everything through or refuses everything, before any condition of the policy is looked at.

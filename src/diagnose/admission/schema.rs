@@ -10,8 +10,6 @@ use serde_json::Value;
 use super::is_whole;
 use crate::{diagnose::view::View, object::is_custom_group, snapshot::facts::Object};
 
-const GROUP: &str = "apiextensions.k8s.io";
-
 /// What is required at the root of the object and is not there, with the definition that requires it.
 pub(in crate::diagnose) fn missing<'a>(
     object: &Object,
@@ -20,9 +18,7 @@ pub(in crate::diagnose) fn missing<'a>(
     if !is_whole(object) || !is_custom_group(&object.resource.group) {
         return None;
     }
-    let definition = view
-        .object(GROUP, "customresourcedefinitions", "", &object.resource.name())
-        .ok()??;
+    let definition = view.definition(&object.resource.name()).ok()??;
     let version = object.api_version.rsplit('/').next()?;
     let schema = definition
         .list("/spec/versions")

@@ -10,11 +10,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::{
-    diagnose::{
-        model::{Safety, Step},
-        rules::word,
-        view::{Missing, View},
-    },
+    diagnose::view::{Missing, View},
     snapshot::facts::Object,
 };
 
@@ -112,40 +108,27 @@ impl Found {
         }
     }
 
-    /// What to do about it. Who paused something may have wanted to keep what the deletion would take.
-    pub fn step(&self, object: &Object) -> Step {
+    /// Its value, for a field `true`.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// What takes the mark away; none for one that leaves the object to another controller, which still has to act.
+    pub fn undo(&self, object: &Object) -> Option<String> {
         let place = match object.namespace() {
             "" => String::new(),
             namespace => format!(" -n {namespace}"),
         };
         let target = format!("{}/{}", object.resource.name(), object.name());
-        let undo = match self.mark {
-            Mark::Shard(_) => {
-                return Step {
-                    when: "what to do",
-                    text: "see that the controller for it runs: the value is one of its flags, as a rule. The label is not \
-                           to be changed before it is clear that it will not run again"
-                        .into(),
-                    command: Some(format!(
-                        "kubectl get deployments,statefulsets -A -o yaml | grep -nF -- {}",
-                        word(&self.value)
-                    )),
-                    safety: Safety::Safe,
-                };
-            }
-            Mark::Annotation(name, _) => format!("kubectl{place} annotate {target} {name}-"),
+        match self.mark {
+            Mark::Shard(_) => None,
+            Mark::Annotation(name, _) => Some(format!("kubectl{place} annotate {target} {name}-")),
             Mark::True(pointer) => {
                 let field = pointer.trim_start_matches("/spec/");
-                format!("kubectl{place} patch {target} --type=merge -p '{{\"spec\":{{\"{field}\":false}}}}'")
+                Some(format!(
+                    "kubectl{place} patch {target} --type=merge -p '{{\"spec\":{{\"{field}\":false}}}}'"
+                ))
             }
-        };
-        Step {
-            when: "what to do",
-            text: "DELETES WHAT IT STANDS FOR, if the object goes on being deleted: ask who marked it, and why; then take the \
-                   mark away, and its controller goes on"
-                .into(),
-            command: Some(undo),
-            safety: Safety::Destructive,
         }
     }
 }

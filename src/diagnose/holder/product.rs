@@ -51,7 +51,7 @@ pub(super) fn definition<'a>(object: &Object, holder: &mut Holder, view: &View<'
         return None;
     }
     let name = object.resource.name();
-    let found = view.object("apiextensions.k8s.io", "customresourcedefinitions", "", &name);
+    let found = view.definition(&name);
     let definition = seen(found, holder)?;
     if definition.text("/spec/conversion/strategy") == "Webhook" {
         let service = definition

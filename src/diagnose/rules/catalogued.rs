@@ -57,6 +57,13 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> F
     finding
 }
 
+/// When a step makes sense however it stands with the holder, or as is known; in the order in which they are told.
+const ANYHOW: &str = "what to do";
+/// Only if it runs, and that is not known.
+const RUNS: &str = "does it run?";
+/// Only if it is gone, and that is not known.
+const GONE: &str = "is it gone?";
+
 /// What the entry advises, less what is for a holder that stands otherwise. Where that is not known, what holds in one
 /// case only comes last and is asked for.
 fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
@@ -64,10 +71,10 @@ fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Ve
         (None, _)
         | (Some(IfHolder::Runs), State::Running | State::Failing)
         | (Some(IfHolder::Gone), State::Gone)
-        | (Some(IfHolder::Unknown), State::Elsewhere | State::Unknown) => Some("what to do"),
-        (Some(IfHolder::Runs), State::Elsewhere | State::Unknown) => Some("does it run?"),
+        | (Some(IfHolder::Unknown), State::Elsewhere | State::Unknown) => Some(ANYHOW),
+        (Some(IfHolder::Runs), State::Elsewhere | State::Unknown) => Some(RUNS),
         // What destroys waits until that is certain.
-        (Some(IfHolder::Gone), State::Elsewhere | State::Unknown) if !step.destructive => Some("is it gone?"),
+        (Some(IfHolder::Gone), State::Elsewhere | State::Unknown) if !step.destructive => Some(GONE),
         _ => None,
     };
     let mut steps: Vec<_> = entry
@@ -87,11 +94,7 @@ fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Ve
             })
         })
         .collect();
-    steps.sort_by_key(|step| {
-        ["what to do", "does it run?", "is it gone?"]
-            .iter()
-            .position(|when| *when == step.when)
-    });
+    steps.sort_by_key(|step| [ANYHOW, RUNS, GONE].iter().position(|when| *when == step.when));
     steps
 }
 

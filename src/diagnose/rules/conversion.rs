@@ -33,7 +33,7 @@ pub(super) fn look<'a>(finding: &mut Finding, texts: impl Iterator<Item = &'a st
             continue;
         };
         let name = ty.name();
-        match view.object("apiextensions.k8s.io", "customresourcedefinitions", "", &name) {
+        match view.definition(&name) {
             Ok(Some(crd)) => {
                 if let Some(mut blocker) = webhook(finding, crd, view) {
                     let says = "its conversion webhook cannot be called, so none of its objects that is stored in another \

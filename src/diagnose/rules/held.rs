@@ -152,7 +152,34 @@ fn marked(object: &Object, finding: &mut Finding, view: &View<'_>) {
             value: mark.to_string(),
             strength: Strength::Moderate,
         });
-        finding.steps.push(mark.step(on));
+        finding.steps.push(unmark(on, &mark));
+    }
+}
+
+/// What to do about a mark. Who paused something may have wanted to keep what the deletion would take.
+fn unmark(on: &Object, mark: &paused::Found) -> Step {
+    let (text, command, safety) = match mark.undo(on) {
+        Some(undo) => (
+            "DELETES WHAT IT STANDS FOR, if the object goes on being deleted: ask who marked it, and why; then take the mark \
+             away, and its controller goes on",
+            undo,
+            Safety::Destructive,
+        ),
+        None => (
+            "see that the controller for it runs: the value is one of its flags, as a rule. The label is not to be changed \
+             before it is clear that it will not run again",
+            format!(
+                "kubectl get deployments,statefulsets -A -o yaml | grep -nF -- {}",
+                super::word(mark.value())
+            ),
+            Safety::Safe,
+        ),
+    };
+    Step {
+        when: "what to do",
+        text: text.into(),
+        command: Some(command),
+        safety,
     }
 }
 
@@ -245,9 +272,7 @@ fn bring_back(object: &Object, view: &View<'_>) -> Option<Step> {
     if object.resource.group.is_empty() {
         return None;
     }
-    let definition = view
-        .object("apiextensions.k8s.io", "customresourcedefinitions", "", &name)
-        .ok()??;
+    let definition = view.definition(&name).ok()??;
     let installer = crate::diagnose::holder::installer(definition)?;
     Some(Step {
         when: "what to do",

@@ -135,6 +135,21 @@ fn refuse(finding: &mut Finding, words: &str) {
         .retain(|step| !super::is_nudge(step) && step.when != super::STILL_THERE);
 }
 
+/// To change what makes the object invalid, as `text` says.
+fn edit(object: &Object, text: String) -> Step {
+    Step {
+        when: "what to do",
+        text,
+        command: Some(format!(
+            "kubectl{} edit {}/{}",
+            super::place_of(object),
+            object.resource.name(),
+            object.name()
+        )),
+        safety: Safety::Reversible,
+    }
+}
+
 fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missing: &[&str]) {
     let fields = missing.join(", ");
     finding.wait.on.push(Blocker::new(
@@ -156,20 +171,13 @@ fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missin
     });
     finding.steps.insert(
         0,
-        Step {
-            when: "what to do",
-            text: format!(
+        edit(
+            object,
+            format!(
                 "add {fields} to the object, with values that its schema takes; an object that is being deleted can \
                  still be edited, and its controller can then finish"
             ),
-            command: Some(format!(
-                "kubectl{} edit {}/{}",
-                super::place_of(object),
-                object.resource.name(),
-                object.name()
-            )),
-            safety: Safety::Reversible,
-        },
+        ),
     );
     finding.do_not.push(format!(
         "delete the CustomResourceDefinition {} to get rid of one object: all objects of the type go with it (DATA LOSS)",

@@ -15,6 +15,7 @@ use crate::{
     },
 };
 
+use crate::diagnose::testing::namespaced_type;
 pub(super) use crate::diagnose::testing::{NOW, bare as object};
 
 /// What has been answered.
@@ -44,14 +45,7 @@ impl World {
 
     /// The server has this type of objects in namespaces.
     pub(super) fn with_namespaced_type(mut self, group: &str, plural: &str, kind: &str) -> Self {
-        self.0.types.push(ResourceType {
-            group: group.into(),
-            version: "v1".into(),
-            plural: plural.into(),
-            kind: kind.into(),
-            namespaced: true,
-            ..ResourceType::default()
-        });
+        self.0.types.push(namespaced_type(group, plural, kind));
         self
     }
 

@@ -60,9 +60,7 @@ fn unseen(finding: &mut Finding, question: &str, missing: &Missing) {
 /// Package and namespace of the operator that OLM installed this type with.
 fn package<'a>(object: &Object, view: &View<'a>) -> Option<(&'a str, &'a str)> {
     let name = object.resource.name();
-    let definition = view
-        .object("apiextensions.k8s.io", "customresourcedefinitions", "", &name)
-        .ok()??;
+    let definition = view.definition(&name).ok()??;
     let labels = definition.value.pointer("/metadata/labels")?.as_object()?;
     // A package may have a dot in its name, and a namespace has none.
     let names = |key: &'a String| key.strip_prefix("operators.coreos.com/")?.rsplit_once('.');

@@ -36,7 +36,7 @@ pub(super) fn of_type(finding: &mut Finding, type_name: &str, text: &str, view: 
     if !is_told(text) {
         return;
     }
-    match view.object("apiextensions.k8s.io", "customresourcedefinitions", "", type_name) {
+    match view.definition(type_name) {
         Ok(Some(definition)) => look(finding, definition, &[text]),
         Ok(None) => finding.say(format!("; the definition {type_name} has gone since")),
         Err(missing) => {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     taken_away::withstands_less,
-    told::{Told, delete, goes, release, shell, told},
+    told::{Told, delete, goes, refusal, release, shell, told},
 };
 use crate::harness::{Cluster, Namespace, wait};
 
@@ -36,18 +36,6 @@ pub(super) fn two_versions(cluster: &Cluster, plural: &str, kind: &str, scope: &
             .code
             == 0
     });
-}
-
-/// What the server says to taking all finalizers out, if it refuses.
-pub(super) fn refusal(cluster: &Cluster, what: &str, namespace: &str) -> Option<String> {
-    let mut words = vec!["patch", what, "--type=merge", "--dry-run=server"];
-    words.extend(["--patch", r#"{"metadata":{"finalizers":null}}"#]);
-    let place = format!("--namespace={namespace}");
-    if !namespace.is_empty() {
-        words.push(&place);
-    }
-    let out = cluster.kubectl(words);
-    (out.code != 0).then_some(out.stderr)
 }
 
 /// A ConfigMap of which a webhook configuration refuses every change, to see when the server has heard of it.

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    admission::{GROUP, canary, configuration, heard, refusal, two_versions},
+    admission::{GROUP, canary, configuration, heard, two_versions},
     dice::Dice,
-    told::delete,
+    told::{delete, refusal},
 };
 use crate::harness::{Cluster, Options};
 

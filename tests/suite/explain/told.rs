@@ -323,3 +323,15 @@ pub fn condition(cluster: &Cluster, namespace: &str, kind: &str, status: &str) {
             .any(|condition| condition["type"] == kind && condition["status"] == status)
     });
 }
+
+/// What the server says to taking all finalizers out, if it refuses.
+pub fn refusal(cluster: &Cluster, what: &str, namespace: &str) -> Option<String> {
+    let mut words = vec!["patch", what, "--type=merge", "--dry-run=server"];
+    words.extend(["--patch", r#"{"metadata":{"finalizers":null}}"#]);
+    let place = format!("--namespace={namespace}");
+    if !namespace.is_empty() {
+        words.push(&place);
+    }
+    let out = cluster.kubectl(words);
+    (out.code != 0).then_some(out.stderr)
+}

@@ -1,10 +1,11 @@
 //! The default storage class is to be deleted, which claims get that name none.
 //!
-//! **Recognises** a `StorageClass` that says it is the default, in either annotation. **Why:** without a default nobody gives them one, and they wait until there is a default again
+//! **Recognises** a `StorageClass` that says it is the default, in either annotation. **Why:** without a default nobody
+//! gives them one, and they wait until there is a default again
 //! (`kubernetes/kubernetes:plugin/pkg/admission/storage/storageclass/setdefault/admission.go`,
-//! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` assignDefaultStorageClass). **Wants** the
-//! other classes and all workloads. **Concludes** who gets no volumes any more, unless another class is a default too.
-//! **Advises** to make another one the default first.
+//! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` assignDefaultStorageClass).
+//! **Wants** the other classes and all workloads. **Concludes** who gets no volumes any more, unless another class is a
+//! default too. **Advises** to make another one the default first.
 
 use super::{
     Before,

@@ -2,9 +2,10 @@
 //!
 //! **Recognises** a Node. **Why:** the pods of a node that does not exist are deleted by force after a minute, without
 //! anybody having stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned); what is in
-//! their `emptyDir`s goes with the machine, and what is in generic ephemeral volumes with the pods. A volume whose node affinity no other node meets cannot be used any more
-//! (`kubernetes/component-helpers:storage/volume/helpers.go` CheckNodeAffinity). **Wants** its pods, all volumes and
-//! nodes, and the attachments. **Concludes** what goes with it. **Advises** to drain it first.
+//! their `emptyDir`s goes with the machine, and what is in generic ephemeral volumes with the pods. A volume whose node
+//! affinity no other node meets cannot be used any more (`kubernetes/component-helpers:storage/volume/helpers.go`
+//! CheckNodeAffinity). **Wants** its pods, all volumes and nodes, and the attachments. **Concludes** what goes with it.
+//! **Advises** to drain it first.
 
 use serde_json::Value;
 

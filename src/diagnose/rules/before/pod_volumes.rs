@@ -1,7 +1,7 @@
 //! Who has pods with a volume of some sort: workloads by their templates, and pods that none of these made.
 //!
-//! **Recognises** nothing by itself. **Wants** all workloads, and all pods where what runs now counts too. What another controller makes of a type of its own
-//! shows in its pods alone.
+//! **Recognises** nothing by itself. **Wants** all workloads, and all pods where what runs now counts too. What another
+//! controller makes of a type of its own shows in its pods alone.
 
 use serde_json::Value;
 

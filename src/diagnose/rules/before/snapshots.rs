@@ -1,10 +1,11 @@
 //! The snapshot-controller is to be deleted, and the contents behind all snapshots of a cluster wait for it.
 //!
-//! **Recognises** workloads that only the finalizer of bound VolumeSnapshots waits for. **Why:** a driver's csi-snapshotter deletes a snapshot only after the snapshot-controller has marked its content
-//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete), except of one that no
-//! VolumeSnapshot was ever bound to. So the finalizer on a content is the sidecar's, and waits for the controller all the
-//! same. **Wants** the contents. **Concludes** `stuck` for those that are bound and bear no mark. **Advises** to
-//! delete the snapshots first, or to keep the controller.
+//! **Recognises** workloads that only the finalizer of bound VolumeSnapshots waits for. **Why:** a driver's
+//! csi-snapshotter deletes a snapshot only after the snapshot-controller has marked its content
+//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete), except of one
+//! that no VolumeSnapshot was ever bound to. So the finalizer on a content is the sidecar's, and waits for the
+//! controller all the same. **Wants** the contents. **Concludes** `stuck` for those that are bound and bear no mark.
+//! **Advises** to delete the snapshots first, or to keep the controller.
 
 use super::{Before, references};
 use crate::{

@@ -1,12 +1,13 @@
 //! A `StatefulSet` is to be deleted, and the claims of its volumeClaimTemplates go with it or stay.
 //!
-//! **Recognises** a `StatefulSet` with volumeClaimTemplates. **Why:** they go with it only if they have it as their owner, which its controller sees to where
-//! `persistentVolumeClaimRetentionPolicy.whenDeleted` is Delete
-//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go` updateClaimOwnerRefForSetAndPod). The garbage
-//! collector goes by the owners alone (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go`
-//! attemptToDeleteItem), so what they say counts, and the policy only tells what they will say. **Wants** the claims of its
-//! namespace, and the volumes of those that go. **Concludes** which claims go and what becomes of their disks, and which stay
-//! and go on costing. **Advises** Retain where the data is to be kept.
+//! **Recognises** a `StatefulSet` with volumeClaimTemplates. **Why:** they go with it only if they have it as their
+//! owner, which its controller sees to where `persistentVolumeClaimRetentionPolicy.whenDeleted` is Delete
+//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go` updateClaimOwnerRefForSetAndPod). The
+//! garbage collector goes by the owners alone
+//! (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem), so what they say
+//! counts, and the policy only tells what they will say. **Wants** the claims of its namespace, and the volumes of
+//! those that go. **Concludes** which claims go and what becomes of their disks, and which stay and go on costing.
+//! **Advises** Retain where the data is to be kept.
 
 use super::{Before, disks, quantity, references};
 use crate::{

@@ -9,6 +9,7 @@
 //! `pkg/api/validation/objectmeta.go` `FieldImmutableErrorMsg`.
 
 use super::{
+    edit,
     except::{self, Looking},
     refuse,
 };
@@ -94,12 +95,6 @@ fn invalid(object: &Object, finding: &mut Finding, words: &str) {
     ));
     finding.wait.verdict = Verdict::Rejected;
     refuse(finding, words);
-    let edit = format!(
-        "kubectl{} edit {}/{}",
-        super::super::place_of(object),
-        object.resource.name(),
-        object.name()
-    );
     let text = if words.contains("immutable") {
         "see who changes that field: whoever takes the finalizer out sends it with another value, or a webhook changes it on \
          the way"
@@ -107,15 +102,7 @@ fn invalid(object: &Object, finding: &mut Finding, words: &str) {
         "correct what it names: an object that is being deleted can still be edited, and its controller can then finish. Or \
          loosen its schema for as long as it takes"
     };
-    finding.steps.insert(
-        0,
-        Step {
-            when: "what to do",
-            text: text.into(),
-            command: Some(edit),
-            safety: Safety::Reversible,
-        },
-    );
+    finding.steps.insert(0, edit(object, text.into()));
     finding.do_not.push(
         "delete its definition to get rid of one object: all objects of the type go with it (DATA LOSS)"
             .into(),

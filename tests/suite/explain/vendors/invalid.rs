@@ -7,7 +7,7 @@ use crate::{
     explain::{
         holder::WORLD,
         taken_away::withstands_less,
-        told::{SOON, goes, release, told},
+        told::{SOON, goes, refusal, release, told},
     },
     harness::wait,
 };
@@ -50,20 +50,10 @@ fn an_object_that_no_update_can_be_made_of() {
             "metadata": {"name": "m", "namespace": place, "finalizers": [FINALIZER]}}),
         10,
     );
-    let refusal = || {
-        let patch = r#"{"metadata":{"finalizers":null}}"#;
-        ns.kubectl([
-            "patch",
-            &target,
-            "--type=merge",
-            "--dry-run=server",
-            "--patch",
-            patch,
-        ])
-    };
+    let refused = || refusal(cluster, &target, place);
     admits(true);
-    wait("the rule is in force", SOON, || refusal().code != 0);
-    let words = refusal().stderr;
+    wait("the rule is in force", SOON, || refused().is_some());
+    let words = refused().unwrap();
     let words = words.trim().trim_start_matches("The ");
     assert!(
         words.contains(" is invalid: ") && words.contains("size is needed"),
@@ -71,7 +61,7 @@ fn an_object_that_no_update_can_be_made_of() {
     );
     // Its controller tells of it; its status can be written while the rule is not there.
     admits(false);
-    wait("the rule is gone", SOON, || refusal().code == 0);
+    wait("the rule is gone", SOON, || refused().is_none());
     let said = |words: &str| {
         let failed = condition("Ready", "False", "ReconcileError", words);
         status(&target, place, &json!({"conditions": [failed]}));
@@ -80,7 +70,7 @@ fn an_object_that_no_update_can_be_made_of() {
     assert_eq!(told(cluster, &target, place).verdict(FINALIZER), "failing");
     said(&format!("failed to remove finalizer: {words}"));
     admits(true);
-    wait("the rule is in force again", SOON, || refusal().code != 0);
+    wait("the rule is in force again", SOON, || refused().is_some());
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(FINALIZER), "rejected", "{story}");
     story
