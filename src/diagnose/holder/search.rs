@@ -38,6 +38,12 @@ pub(super) fn of_driver(
         elsewhere: elsewhere(entry.holder.runs),
         ..Holder::default()
     };
+    if entry.holder.runs == Runs::OtherCluster {
+        // What is called like it here is this cluster's own: a hub that manages itself has an agent, too. Of the other
+        // one only what it wrote can be seen.
+        writer::look(object, finalizer, &mut holder, view);
+        return holder;
+    }
     workload::look(entry, &mut holder, view);
     let name = driver.map(|driver| driver.name.as_str());
     lease::named(entry, name, &mut holder, view);

@@ -3,7 +3,7 @@
 use super::{
     replayed::replayed,
     taken_away::withstands_less,
-    told::{SOON, delete, goes, told},
+    told::{SOON, delete, goes, is_going, told},
 };
 use crate::{
     harness::{Cluster, Namespace, wait},
@@ -51,8 +51,10 @@ spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef:
         .never_says("which does not exist");
 
     delete(cluster, &format!("ns/{}", ns.name()), "");
-    wait("the Secret goes first", SOON, || {
+    // The namespace controller takes the types in no order, and nothing counts that was said before the deletion.
+    wait("the Secret is gone and both are going", SOON, || {
         ns.get(["secret", "aws-credentials"]).is_none()
+            && [&invoices, &quiet].iter().all(|bucket| is_going(&ns, bucket))
     });
     complains(
         &ns,

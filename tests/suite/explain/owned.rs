@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     replayed::replayed,
     taken_away::{for_all_types, withstands_less},
-    told::{SOON, delete, goes, release, shell, told, told_to},
+    told::{SOON, delete, goes, is_going, release, shell, told, told_to},
 };
 use crate::harness::{Cluster, Namespace, Options, wait};
 
@@ -31,11 +31,6 @@ fn delete_with(ns: &Namespace, what: &str, cascade: &str) {
         .success();
 }
 
-fn is_going(ns: &Namespace, what: [&str; 2]) -> bool {
-    ns.get(what)
-        .is_some_and(|object| object["metadata"]["deletionTimestamp"].is_string())
-}
-
 #[test]
 fn an_owner_waits_for_exactly_what_blocks_it() {
     let cluster = Cluster::shared();
@@ -46,7 +41,7 @@ fn an_owner_waits_for_exactly_what_blocks_it() {
     owned(&ns, "does-not", &owner, false);
     delete_with(&ns, "configmap/owner", "foreground");
     wait("the garbage collector deletes what blocks", SOON, || {
-        is_going(&ns, ["secret", "blocks"])
+        is_going(&ns, "secret/blocks")
     });
 
     let story = told(cluster, "configmap/owner", ns.name());
@@ -90,7 +85,9 @@ fn a_chain_of_owners_ends_at_its_leaf() {
     wait("there is a pod", SOON, || pods()[0].is_object());
     let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
     delete_with(&ns, "deployment/web", "foreground");
-    wait("its pod is deleted", SOON, || is_going(&ns, ["pod", &pod]));
+    wait("its pod is deleted", SOON, || {
+        is_going(&ns, &format!("pod/{pod}"))
+    });
 
     let story = told(cluster, "deployment/web", ns.name());
     assert_eq!(story.verdict(FOREGROUND), "waiting");
@@ -125,7 +122,7 @@ fn an_owner_without_a_namespace_owns_in_all() {
         .kubectl(["delete", &target, "--cascade=foreground", "--wait=false"])
         .success();
     wait("the garbage collector deletes what blocks", SOON, || {
-        is_going(&ns, ["secret", "far"])
+        is_going(&ns, "secret/far")
     });
     let story = told(cluster, &target, "");
     assert_eq!(story.verdict(FOREGROUND), "waiting");
@@ -188,7 +185,7 @@ fn the_garbage_collector_does_not_run() {
     assert_eq!(story.verdict("orphan"), "stalled");
     story.follow(cluster, "--cascade=background");
     goes(cluster, "configmap/orphaning", ns.name());
-    assert!(!is_going(&ns, ["secret", "kept"]));
+    assert!(!is_going(&ns, "secret/kept"));
 
     let story = told(cluster, "configmap/waiting", ns.name());
     assert_eq!(story.verdict(FOREGROUND), "stalled");

@@ -260,7 +260,7 @@ fn one_controller_of_the_controller_manager_is_off_and_one_lacks_its_right() {
             &format!("--filename={}", file.display()),
         ])
         .success();
-    told(cluster, "pvc/data", ns.name()).follow(cluster, "nudged");
+    told(cluster, "pvc/data", ns.name()).nudge(cluster);
     goes(cluster, "pvc/data", ns.name());
     release(cluster, "pv/spare", "");
     goes(cluster, "pv/spare", "");

@@ -10,43 +10,36 @@ use crate::harness::{Cluster, Plugin};
 /// said of the cluster, in every format. Only the moment differs, and so what is derived from it.
 #[track_caller]
 pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) {
-    let folder = TempDir::new().unwrap();
-    // What is on the move has to stand still for a moment.
-    for attempt in 0.. {
+    at_rest(|| {
+        let folder = TempDir::new().unwrap();
         let file = taken(cluster, &folder, target, namespace);
-        let looks: Vec<_> = ["json", "wide"]
-            .iter()
-            .map(|format| {
-                let words = words(target, namespace, format);
-                let live = || comparable(&cluster.plugin(words.clone()).run().success());
-                let saved = comparable(&from(&file, words.clone()));
-                (saved, live(), live())
-            })
-            .collect();
-        if attempt == ATTEMPTS
-            || looks
-                .iter()
-                .all(|(saved, one, other)| saved == one || saved == other)
-        {
-            for (saved, one, other) in &looks {
-                assert_one_of(saved, one, other);
-            }
-            return;
-        }
-        std::fs::remove_file(file).unwrap();
-    }
+        let look = |format: &&str| {
+            let words = words(target, namespace, format);
+            let live = || comparable(&cluster.plugin(words.clone()).run().success());
+            [comparable(&from(&file, words.clone())), live(), live()]
+        };
+        ["json", "wide"].iter().map(look).collect()
+    });
 }
 
 /// Looks at something on the move, before it is called a difference.
 const ATTEMPTS: u32 = 3;
 
-/// Two looks at the cluster are given, because it goes on meanwhile: what it said before is as good as after.
+/// What a snapshot says must be what the cluster says, before or after. Controllers and other tests go on meanwhile, and
+/// all of it has to stand still for a moment: `look` is asked again a few times for each snapshot's words and twice the
+/// cluster's.
 #[track_caller]
-pub fn assert_one_of(saved: &str, one: &str, other: &str) {
-    if saved != one && saved != other {
+pub fn at_rest(look: impl Fn() -> Vec<[String; 3]>) {
+    let differs = |[saved, one, other]: &[String; 3]| saved != one && saved != other;
+    for _ in 0..ATTEMPTS {
+        if !look().iter().any(differs) {
+            return;
+        }
+    }
+    if let Some([saved, _, live]) = look().into_iter().find(differs) {
         let (first, then) = saved
             .lines()
-            .zip(other.lines())
+            .zip(live.lines())
             .find(|(saved, live)| saved != live)
             .unwrap_or(("", "one ends before the other"));
         panic!("from the snapshot: {first}\nfrom the cluster:  {then}\n\n{saved}");

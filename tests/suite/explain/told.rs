@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, Plugin, User, wait};
+use crate::harness::{Cluster, Namespace, Plugin, User, wait};
 
 /// Controllers act in their own time; the namespace controller's is the longest.
 pub const SOON: Duration = Duration::from_secs(90);
@@ -136,12 +136,27 @@ impl Told {
     /// Runs the first command of its steps that contains this text, as a person would in a shell.
     #[track_caller]
     pub fn follow(&self, cluster: &Cluster, text: &str) -> String {
-        let command = self
-            .commands()
+        carry_out(cluster, self.command(text))
+    }
+
+    /// Nudges the controller, as one of its steps says. A controller also tries again by itself now and then: what is
+    /// gone by then needs no nudge.
+    #[track_caller]
+    pub fn nudge(&self, cluster: &Cluster) {
+        let output = run(cluster, self.command("nudged"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() || stderr.contains("(NotFound)"),
+            "{stderr}"
+        );
+    }
+
+    #[track_caller]
+    fn command(&self, text: &str) -> &str {
+        self.commands()
             .into_iter()
             .find(|command| command.contains(text))
-            .unwrap_or_else(|| panic!("no step with {text:?} in {self}"));
-        carry_out(cluster, command)
+            .unwrap_or_else(|| panic!("no step with {text:?} in {self}"))
     }
 
     /// What it could not read.
@@ -296,6 +311,13 @@ pub fn release(cluster: &Cluster, what: &str, namespace: &str) {
         .success();
 }
 
+/// Whether it is there and being deleted.
+pub fn is_going(ns: &Namespace, what: &str) -> bool {
+    ns.get([what])
+        .is_some_and(|object| object["metadata"]["deletionTimestamp"].is_string())
+}
+
+/// Waits until it is gone.
 #[track_caller]
 pub fn goes(cluster: &Cluster, what: &str, namespace: &str) {
     wait(&format!("{what} goes"), SOON, || {

@@ -163,7 +163,7 @@ fn a_node_that_was_removed_and_a_disk_that_was_never_attached() {
     goes(cluster, "volumeattachment/removed-two", "");
 
     driver.heals("ControllerUnpublishVolume");
-    story.follow(cluster, "nudged");
+    story.nudge(cluster);
     goes(cluster, "volumeattachment/removed-one", "");
 }
 

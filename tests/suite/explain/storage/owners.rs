@@ -6,7 +6,7 @@ use super::SOON;
 use crate::{
     explain::{
         taken_away::withstands_less,
-        told::{delete, goes, release, told, told_to},
+        told::{delete, goes, is_going, release, told, told_to},
     },
     harness::{Cluster, Namespace, wait},
 };
@@ -17,11 +17,6 @@ fn owned(ns: &Namespace, name: &str, owner: &Value) {
         "metadata": {"name": name, "finalizers": ["example.test/hold"], "ownerReferences": [owner]},
         "spec": {"storageClassName": "none", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}});
     ns.apply(&claim.to_string());
-}
-
-fn is_deleted(ns: &Namespace, name: &str) -> bool {
-    ns.get(["pvc", name])
-        .is_some_and(|claim| claim["metadata"]["deletionTimestamp"].is_string())
 }
 
 #[test]
@@ -35,7 +30,7 @@ fn owners_elsewhere_gone_and_of_no_kind() {
     // Copied from another namespace, with its owner references: the garbage collector deletes it.
     owned(&ns, "copied", &owner("ConfigMap", "v1", &uid));
     wait("the garbage collector deletes the copy", SOON, || {
-        is_deleted(&ns, "copied")
+        is_going(&ns, "pvc/copied")
     });
     let story = told(cluster, "pvc/copied", ns.name());
     withstands_less(cluster, "pvc/copied", ns.name(), 15);
@@ -58,7 +53,7 @@ fn owners_elsewhere_gone_and_of_no_kind() {
         &owner("ConfigMap", "v1", &json!("00000000-0000-4000-8000-000000000001")),
     );
     wait("the garbage collector deletes it", SOON, || {
-        is_deleted(&ns, "outlived")
+        is_going(&ns, "pvc/outlived")
     });
     told(cluster, "pvc/outlived", ns.name())
         .says("owner ConfigMap owner has another uid: it was made anew")
@@ -102,7 +97,7 @@ fn owners_elsewhere_gone_and_of_no_kind() {
     ])
     .success();
     wait("the garbage collector deletes it", SOON, || {
-        is_deleted(&ns, "awaited")
+        is_going(&ns, "pvc/awaited")
     });
     told(cluster, "pvc/awaited", ns.name())
         .says("its owner ConfigMap owner can go too, which waits for it (blockOwnerDeletion)")

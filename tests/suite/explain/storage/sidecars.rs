@@ -153,10 +153,7 @@ fn a_provisioner_that_may_not_patch_volumes() {
         .never_advises("finalizers remove")
         .is_careful();
     grant(cluster, &user, "patch", "persistentvolumes");
-    // It tries again by itself now and then, and may be quicker.
-    if cluster.get([&*pv]).is_some() {
-        story.follow(cluster, "nudged");
-    }
+    story.nudge(cluster);
     goes(cluster, &pv, "");
 }
 

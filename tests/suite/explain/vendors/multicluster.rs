@@ -10,6 +10,16 @@ use crate::explain::{
     told::{delete, goes, release, told},
 };
 
+/// The agent that applies a hub's work in the cluster that it runs in.
+fn work_agent() {
+    running(
+        "open-cluster-management-agent",
+        "klusterlet-work-agent",
+        json!({"app": "klusterlet-manifestwork-agent"}),
+        "work.open-cluster-management.io",
+    );
+}
+
 #[test]
 fn a_managed_cluster_with_work_that_only_the_other_side_can_end() {
     let cluster = &*WORLD;
@@ -51,7 +61,9 @@ fn a_managed_cluster_with_work_that_only_the_other_side_can_end() {
         "explain manifestworks.work.open-cluster-management.io app",
     );
 
-    // What the agent over there has deployed keeps running if this is cut.
+    // What the agent over there has deployed keeps running if this is cut. A hub that manages itself has one of the same
+    // name, which says nothing of the other.
+    work_agent();
     let story = told(cluster, &deployed, place);
     assert_eq!(story.verdict(cleanup), "unknown", "{story}");
     story
@@ -144,12 +156,7 @@ fn applied_work_of_which_one_object_does_not_go() {
         "appliedmanifestworks",
         "AppliedManifestWork",
     );
-    running(
-        "open-cluster-management-agent",
-        "klusterlet-work-agent",
-        json!({"app": "klusterlet-manifestwork-agent"}),
-        work,
-    );
+    work_agent();
     let ns = cluster.namespace("applied");
     let place = ns.name();
     for (name, hold) in [("stuck", "[example.test/hold]"), ("fine", "[]")] {
