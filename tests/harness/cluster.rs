@@ -226,6 +226,17 @@ impl Cluster {
         format!("{name}-{}", self.names.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// A new Node. Pods need one of their own: on one that does not exist the garbage collector of Pods deletes them, and
+    /// at once where another test has tried that name before
+    /// (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`).
+    pub fn node(&self) -> String {
+        let name = self.unique("node");
+        self.apply(&format!(
+            "{{apiVersion: v1, kind: Node, metadata: {{name: {name}}}}}"
+        ));
+        name
+    }
+
     /// A new namespace with a unique name; its deletion begins when it is dropped.
     pub fn namespace(&self, name: &str) -> Namespace<'_> {
         Namespace::create(self, self.unique(name))

@@ -29,7 +29,10 @@ fn its_etcd_can_be_read() {
 fn status_can_be_written_as_a_kubelet_would() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("pods");
-    ns.apply("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: nowhere, containers: [{name: c, image: i}]}}");
+    ns.apply(&format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{nodeName: {}, containers: [{{name: c, image: i}}]}}}}",
+        cluster.node()
+    ));
     ns.patch_status(["pod", "p"], &serde_json::json!({"phase": "Running"}));
     assert_eq!(ns.get(["pod", "p"]).unwrap()["status"]["phase"], "Running");
 }

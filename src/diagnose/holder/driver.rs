@@ -144,7 +144,8 @@ pub(super) fn look(driver: &Driver, holder: &mut Holder, view: &View<'_>) {
     }
 }
 
-fn registers(node: &Object, driver: &str) -> bool {
+/// Whether the `CSINode` has the driver's node plugin.
+pub fn registers(node: &Object, driver: &str) -> bool {
     node.list("/spec/drivers")
         .iter()
         .any(|entry| entry.get("name").and_then(serde_json::Value::as_str) == Some(driver))

@@ -121,6 +121,11 @@ impl Life {
         }
     }
 
+    /// Whether it has been silent for so long that this is a sign of its end.
+    pub fn is_long_dead(&self) -> bool {
+        matches!(self, Life::Stale { ago, .. } if ago.0 >= LONG_DEAD)
+    }
+
     /// The observation, where there is one.
     pub fn evidence(&self) -> Option<Evidence> {
         let (lease, ago, strength) = match self {
@@ -181,7 +186,7 @@ fn sign(lease: &Object, is_placed: bool, strength: Strength, holder: &mut Holder
     let is_ours = is_placed || !of_another && holder.unseen.is_empty();
     let (tells, strength) = match &life {
         Life::Renewing { .. } if is_ours => (Tells::Alive, strength),
-        Life::Stale { ago, .. } if ago.0 >= LONG_DEAD => (Tells::Gone, Strength::Moderate),
+        life if life.is_long_dead() => (Tells::Gone, Strength::Moderate),
         _ => (Tells::Nothing, Strength::Moderate),
     };
     let (source, value) = match life.evidence() {

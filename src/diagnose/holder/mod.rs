@@ -20,7 +20,7 @@ pub mod trace;
 mod workload;
 mod writer;
 
-pub use driver::apart;
+pub use driver::{apart, registers};
 pub use found::{Found, find};
 pub(super) use lease::of;
 pub use lease::{Life, life};

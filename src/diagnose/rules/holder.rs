@@ -2,8 +2,9 @@
 //!
 //! **Recognises** nothing by itself. **Why:** a driver shows itself by three things that are independent of each
 //! other: the `CSIDriver` object that its manifests bring, the `CSINode` entries that kubelets write for a running
-//! node plugin (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`), and the Lease of its sidecar. **Wants**
-//! these three. **Concludes** `orphaned` only if two of them say that it is gone and none that it is there.
+//! node plugin (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`), and the Lease of its sidecar, which is a sign
+//! of its end when nobody has renewed it for ten minutes. **Wants** these three. **Concludes** `orphaned` only if two
+//! of them say that it is gone and none that it is there.
 
 use super::storage::let_go;
 use crate::{
@@ -43,7 +44,7 @@ impl Holder {
             Err(missing) => holder.unseen.push(missing.in_words()),
         }
         match view.list("storage.k8s.io", "csinodes", "") {
-            Ok(nodes) if nodes.iter().any(|node| registers(node, driver)) => holder.installed = true,
+            Ok(nodes) if nodes.iter().any(|node| holder::registers(node, driver)) => holder.installed = true,
             Ok(nodes) if !nodes.is_empty() => {
                 holder.absent.push(Evidence {
                     source: "CSINodes spec.drivers".into(),
@@ -54,10 +55,8 @@ impl Holder {
             Ok(_) => {}
             Err(missing) => holder.unseen.push(missing.in_words()),
         }
-        if let Some(Life::Stale { .. }) = holder.life {
-            holder
-                .absent
-                .extend(holder.life.as_ref().and_then(Life::evidence));
+        if let Some(life) = holder.life.as_ref().filter(|life| life.is_long_dead()) {
+            holder.absent.extend(life.evidence());
         }
         holder
     }
@@ -197,9 +196,3 @@ impl Holder {
 
 /// When the driver is gone.
 const GONE: &str = "the driver is gone";
-
-fn registers(node: &Object, driver: &str) -> bool {
-    node.list("/spec/drivers")
-        .iter()
-        .any(|entry| entry.get("name").and_then(serde_json::Value::as_str) == Some(driver))
-}

@@ -30,22 +30,23 @@ fn a_finalizer_that_is_not_on_it() {
 fn what_is_in_use_is_not_let_go_whatever_is_accepted() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "used");
-    case.ns.apply(
+    case.ns.apply(&format!(
         "
 apiVersion: v1
 kind: PersistentVolumeClaim
-metadata: {name: data}
-spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, storageClassName: none}
+metadata: {{name: data}}
+spec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}, storageClassName: none}}
 ---
 apiVersion: v1
 kind: Pod
-metadata: {name: user}
+metadata: {{name: user}}
 spec:
-  nodeName: nowhere
-  containers: [{name: c, image: example.com/c}]
-  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]
+  nodeName: {}
+  containers: [{{name: c, image: example.com/c}}]
+  volumes: [{{name: v, persistentVolumeClaim: {{claimName: data}}}}]
 ",
-    );
+        cluster.node()
+    ));
     crate::explain::told::delete(cluster, "pvc/data", case.ns.name());
     let words = [
         "remove",

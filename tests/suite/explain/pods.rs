@@ -15,10 +15,7 @@ const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
 /// A node without a kubelet.
 fn node(cluster: &Cluster, ready: &str) -> String {
-    let name = cluster.unique("node");
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Node, metadata: {{name: {name}}}}}"
-    ));
+    let name = cluster.node();
     let reason = if ready == "True" {
         "KubeletReady"
     } else {

@@ -41,10 +41,7 @@ fn an_object_held_by_a_finalizer_is_stuck_since_its_deletion_was_asked_for() {
 
 /// A Node that exists, and a pod on it that nothing will ever stop.
 fn pod_on_a_node(cluster: &Cluster, ns: &crate::harness::Namespace, grace: u32) {
-    let node = cluster.unique("node");
-    cluster.apply(&format!(
-        "{{apiVersion: v1, kind: Node, metadata: {{name: {node}}}}}"
-    ));
+    let node = cluster.node();
     ns.apply(&format!(
         "
 apiVersion: v1

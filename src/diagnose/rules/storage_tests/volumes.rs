@@ -87,6 +87,9 @@ fn the_driver_is_gone_only_by_two_signs_that_agree() {
         verdict_of(World::of([released(), renewed, csi_node("other")])),
         Verdict::Stalled
     );
+    // It may be starting again: ten minutes are as long as that can take.
+    let late = lease("d-example-com", "2026-01-01T11:51:00Z");
+    assert_eq!(verdict_of(World::of([released(), late])), Verdict::Stalled);
     // Two against one that it is there.
     let world = World::of([released(), stale(), driver(), csi_node("other.example.com")]);
     assert_eq!(verdict_of(world), Verdict::Stalled);
