@@ -1,6 +1,6 @@
 //! The holder of any finalizer, described or not, for whoever asks for all of them.
 
-use super::{driver, search::of_driver, trace::Holder, undescribed};
+use super::{driver, search::of_driver, trace::Holder, undescribed, workload};
 use crate::{diagnose::view::View, knowledge::Entry, object::Finalizer, snapshot::facts::Object};
 
 /// Who must remove a finalizer from an object, and what was seen of that somebody.
@@ -10,8 +10,8 @@ pub struct Found {
     pub entry: Option<Entry>,
     /// The CSI driver whose holder it is, where each driver has its own.
     pub driver: Option<String>,
-    /// Whether other objects with the same finalizer may be of other drivers: nothing says of which they are.
-    pub of_others_too: bool,
+    /// Which other holders the same finalizer may have on other objects: nothing says of which they are.
+    pub of_others_too: Option<&'static str>,
     /// What was seen.
     pub holder: Holder,
 }
@@ -26,11 +26,16 @@ pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: 
     match entry {
         Some(entry) => {
             let of = driver::of(object, finalizer, &entry, driver);
+            let of_any_driver = driver::is_of_each(&entry)
+                && driver.is_none()
+                && driver::written(finalizer, &entry).is_none();
             Found {
                 holder: of_driver(of.as_ref(), object, finalizer, &entry, view),
-                of_others_too: driver::is_of_each(&entry)
-                    && driver.is_none()
-                    && driver::written(finalizer, &entry).is_none(),
+                of_others_too: if of_any_driver {
+                    Some("each CSI driver")
+                } else {
+                    workload::is_of_each_instance(&entry).then_some("each instance")
+                },
                 driver: of.map(|driver| driver.name),
                 entry: Some(entry),
             }
@@ -38,7 +43,7 @@ pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: 
         None => Found {
             entry: None,
             driver: None,
-            of_others_too: false,
+            of_others_too: None,
             holder: undescribed(object, finalizer, view),
         },
     }

@@ -28,5 +28,5 @@ pub use product::installer;
 pub use reach::{Reach, reach};
 pub use search::{described, undescribed};
 pub use trace::{Holder, Sign, State, Tells, Trace};
-pub use workload::{labels, may_be, sidecar};
+pub use workload::{is_of_each_instance, labels, may_be, sidecar};
 pub use writer::{authors, succeeded};

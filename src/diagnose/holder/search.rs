@@ -44,7 +44,7 @@ pub(super) fn of_driver(
         writer::look(object, finalizer, &mut holder, view);
         return holder;
     }
-    workload::look(entry, &mut holder, view);
+    workload::look(entry, object, &mut holder, view);
     let name = driver.map(|driver| driver.name.as_str());
     lease::named(entry, name, &mut holder, view);
     if let Some(driver) = driver {
@@ -70,9 +70,12 @@ pub(super) fn of_driver(
         // It runs and does nothing: may it do what it must?
         State::Running if is_late(object, view) => rights(object, &mut holder, view),
         // The names did not find it, nor prove it gone: whoever may change the object is a candidate.
-        // The sidecars of all drivers have the same rights.
+        // The sidecars of all drivers have the same rights, and so have the agents of all instances.
         State::Unknown
-            if entry.holder.runs == Runs::InCluster && holder.unseen.is_empty() && driver.is_none() =>
+            if entry.holder.runs == Runs::InCluster
+                && holder.unseen.is_empty()
+                && driver.is_none()
+                && !workload::is_of_each_instance(entry) =>
         {
             account::by_rights(object, &mut holder, view);
             if entry.holder.leases.is_empty() {

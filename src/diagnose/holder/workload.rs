@@ -17,7 +17,7 @@ use crate::{
         model::Strength,
         view::{Missing, View},
     },
-    knowledge::{Entry, Workload, WorkloadKind, schema::glob},
+    knowledge::{Entry, SameAs, Workload, WorkloadKind, schema::glob},
     snapshot::{
         facts::{By, Object},
         selector::Selector,
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Looks for every workload that the entry names.
-pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+pub(super) fn look(entry: &Entry, target: &Object, holder: &mut Holder, view: &View<'_>) {
     let named: Vec<_> = entry
         .holder
         .workloads
@@ -35,21 +35,55 @@ pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
     let before = holder.signs.len();
     let mut complete = !named.is_empty();
     for workload in &named {
-        if let Err(missing) = one(workload, entry, holder, view) {
+        let Some(labels) = of_instance(workload, target) else {
+            complete = false;
+            continue;
+        };
+        if let Err(missing) = one(workload, &labels, entry, target, holder, view) {
             complete = false;
             holder.miss(&missing);
         }
     }
     if complete && holder.signs.len() == before {
-        let all: Vec<_> = named.iter().map(|workload| described(workload)).collect();
+        let all: Vec<_> = named.iter().map(|workload| described(workload, target)).collect();
         holder.add(Sign::new(
             Trace::Workload,
             Tells::Gone,
             Strength::Strong,
-            "workloads in all namespaces",
+            if named
+                .iter()
+                .all(|workload| place(workload, target) == target.namespace())
+            {
+                format!("workloads in namespace {}", target.namespace())
+            } else {
+                "workloads in all namespaces".into()
+            },
             format!("none is {}", all.join(" or ")),
         ));
     }
+}
+
+/// Where to look for it; an empty text is everywhere.
+fn place<'a>(workload: &'a Workload, target: &'a Object) -> &'a str {
+    match workload.namespace.as_deref() {
+        Some("{namespace}") => target.namespace(),
+        Some(fixed) => fixed,
+        None => "",
+    }
+}
+
+/// The labels that the one of this object has; none if the object does not say which it is of.
+fn of_instance<'a>(workload: &'a Workload, target: &'a Object) -> Option<Vec<(&'a str, &'a str)>> {
+    let label = |same: &'a SameAs| {
+        let value = target.text(&same.field);
+        (!value.is_empty()).then_some((same.label.as_str(), value))
+    };
+    workload.instance.iter().map(label).collect()
+}
+
+/// Whether each instance of the product has a holder of its own: then who may change the objects of all of them is none.
+pub fn is_of_each_instance(entry: &Entry) -> bool {
+    entry.holder.workloads.iter().any(Workload::is_of_instance)
 }
 
 /// A container's name alone, or a name for each driver, is nothing to look for in a whole cluster.
@@ -108,11 +142,23 @@ pub(super) fn leave_out_others(entry: &Entry, object: &Object, holder: &mut Hold
     }
 }
 
-fn described(workload: &Workload) -> String {
+fn described(workload: &Workload, target: &Object) -> String {
     let kind = kind(workload.kind).2;
+    let labels: Vec<_> = of_instance(workload, target)
+        .into_iter()
+        .flatten()
+        .map(|(label, value)| format!("{label}={value}"))
+        .collect();
+    let of = |word: &str| {
+        if labels.is_empty() {
+            String::new()
+        } else {
+            format!("{word}{}", labels.join(","))
+        }
+    };
     match (&workload.name, &workload.selector) {
-        (Some(name), _) => format!("{kind} {name}"),
-        (None, Some(selector)) => format!("{kind} with {selector}"),
+        (Some(name), _) => format!("{kind} {name}{}", of(" with ")),
+        (None, Some(selector)) => format!("{kind} with {selector}{}", of(",")),
         (None, None) => kind.to_owned(),
     }
 }
@@ -128,9 +174,16 @@ fn kind(kind: WorkloadKind) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-fn one(workload: &Workload, entry: &Entry, holder: &mut Holder, view: &View<'_>) -> Result<(), Missing> {
+fn one(
+    workload: &Workload,
+    instance: &[(&str, &str)],
+    entry: &Entry,
+    target: &Object,
+    holder: &mut Holder,
+    view: &View<'_>,
+) -> Result<(), Missing> {
     let (group, plural, _) = kind(workload.kind);
-    let namespace = workload.namespace.as_deref().unwrap_or_default();
+    let namespace = place(workload, target);
     let mut found: BTreeMap<&str, &Object> = BTreeMap::new();
     // Both questions are asked before the first answer is used: they go out together.
     let by_name = match &workload.name {
@@ -153,6 +206,9 @@ fn one(workload: &Workload, entry: &Entry, holder: &mut Holder, view: &View<'_>)
         found.insert(object.uid(), object);
     }
     for object in found.into_values() {
+        if !has(object, instance) {
+            continue;
+        }
         if fits(object, workload, entry) {
             standing::state(object, Strength::Strong, holder, view);
         } else {
@@ -183,7 +239,7 @@ pub fn may_be(entry: &Entry, object: &Object) -> bool {
             let place = workload.namespace.as_deref();
             let open_name = workload.name.as_deref().filter(|name| name.contains('*'));
             object.is(group, plural)
-                && place.is_none_or(|place| place == object.namespace())
+                && place.is_none_or(|place| place == "{namespace}" || place == object.namespace())
                 && open_name.is_none_or(|name| glob(name, object.name()))
                 && fits(object, workload, entry)
         })
@@ -199,6 +255,18 @@ pub fn sidecar<'a>(entry: &'a Entry, object: &Object) -> Option<&'a str> {
             .iter()
             .any(|container| container.get("name").is_some_and(|other| other == name))
     })
+}
+
+/// Whether it has these labels, or its Pods have them.
+fn has(object: &Object, wanted: &[(&str, &str)]) -> bool {
+    ["/spec/template/metadata/labels", "/metadata/labels"]
+        .iter()
+        .map(|place| labels(object, place))
+        .any(|labels| {
+            wanted
+                .iter()
+                .all(|(label, value)| labels.get(*label).is_some_and(|one| one == value))
+        })
 }
 
 /// Whether it is the holder's and not something of the same name.

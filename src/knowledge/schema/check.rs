@@ -1,6 +1,6 @@
 //! What must hold of an entry beyond its form, and of all entries together.
 
-use super::{Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, Wait, placeholders};
+use super::{Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders};
 
 /// The longest phrase for the column "protects" that fits a terminal of 80 beside the other columns.
 const PROTECTS_LIMIT: usize = 60;
@@ -125,6 +125,17 @@ fn holder(holder: &Holder, say: &mut impl FnMut(&str, String)) {
             && !is_selector(selector)
         {
             say(selector, format!("`{selector}` is not a label selector"));
+        }
+        for SameAs { label, field } in &workload.instance {
+            if !is_selector(&format!("{label}=x")) {
+                say(label, format!("`{label}` is not a label"));
+            }
+            if !field.starts_with('/') {
+                say(
+                    field,
+                    format!("`{field}` is not a JSON pointer, which begins with a slash"),
+                );
+            }
         }
     }
 }

@@ -165,12 +165,15 @@ pub struct Workload {
     /// Name, perhaps with `*` or `{driver}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Namespace, where it is fixed.
+    /// Namespace, where it is fixed; `{namespace}` is that of the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Label selector of its Pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
+    /// Where each instance of the product has its own: by which labels it is this object's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instance: Vec<SameAs>,
     /// Name of the container in its Pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
@@ -214,6 +217,23 @@ impl Step {
         } else {
             self.text.clone()
         }
+    }
+}
+
+/// A label of a workload whose value stands in the object too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SameAs {
+    /// Key of the label.
+    pub label: String,
+    /// JSON pointer to the field of the object.
+    pub field: String,
+}
+
+impl Workload {
+    /// Whether each instance of the product has its own.
+    pub fn is_of_instance(&self) -> bool {
+        !self.instance.is_empty()
     }
 }
 

@@ -1,6 +1,6 @@
 //! How the holder is found, in words.
 
-use crate::knowledge::{FoundBy, Holder, Runs, Workload, WorkloadKind};
+use crate::knowledge::{FoundBy, Holder, Runs, SameAs, Workload, WorkloadKind};
 
 /// What to look for, a line each, the surest first. `all` adds the traces that only an investigation needs.
 pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
@@ -24,9 +24,10 @@ pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
     let pods: Vec<String> = (holder.workloads.iter().filter(|work| is_pods(work)))
         .map(|pods| {
             format!(
-                "{}{}",
+                "{}{}{}",
                 pods.selector.as_deref().unwrap_or_default(),
-                within(pods.namespace.as_deref())
+                within(pods.namespace.as_deref()),
+                of_instance(pods)
             )
         })
         .collect();
@@ -101,13 +102,24 @@ fn workload(workload: &Workload) -> String {
     if let Some(container) = &workload.container {
         text.extend([", container ", container]);
     }
-    text + &within(workload.namespace.as_deref())
+    text + &within(workload.namespace.as_deref()) + &of_instance(workload)
 }
 
 fn within(namespace: Option<&str>) -> String {
-    namespace
-        .map(|name| format!(" in namespace {name}"))
-        .unwrap_or_default()
+    match namespace {
+        Some("{namespace}") => " in the namespace of the object".to_owned(),
+        Some(name) => format!(" in namespace {name}"),
+        None => String::new(),
+    }
+}
+
+/// `, cnpg.io/cluster=<spec.cluster.name>`, with fields of the object in brackets.
+fn of_instance(workload: &Workload) -> String {
+    let told = |same: &SameAs| {
+        let keys: Vec<_> = same.field.split('/').skip(1).collect();
+        format!(", {}=<{}>", same.label, keys.join(".").replace("~1", "/"))
+    };
+    workload.instance.iter().map(told).collect::<Vec<_>>().concat()
 }
 
 /// `a`, `a or b`, `a, b or c`.

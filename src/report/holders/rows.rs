@@ -23,7 +23,7 @@ struct Row {
     project: Option<String>,
     holder: Holder,
     nobody: bool,
-    of_each_driver: bool,
+    is_one_of_many: bool,
     objects: u64,
     terminating: u64,
     on: BTreeSet<String>,
@@ -64,8 +64,8 @@ impl ScanReport {
                     match came_of_it {
                         Some(one) => {
                             row.holder.join(&one.found.holder);
-                            if one.found.of_others_too {
-                                row.holder.unsee(&only(one.found.driver.as_deref()));
+                            if let Some(each) = one.found.of_others_too {
+                                row.holder.unsee(&only(each, one.found.driver.as_deref()));
                             }
                         }
                         None => row.holder.unsee(not_sought(sought.is_some())),
@@ -112,12 +112,12 @@ impl ScanReport {
     }
 }
 
-/// One object stands for all, and only its own driver was looked at.
-fn only(driver: Option<&str>) -> String {
-    let driver = driver.map_or_else(String::new, |driver| {
+/// One object stands for all, and only its own holder was looked at.
+fn only(each: &str, driver: Option<&str>) -> String {
+    let one = driver.map_or_else(String::new, |driver| {
         format!(", and only that of {driver} was looked for")
     });
-    format!("each CSI driver has its own{driver}")
+    format!("{each} has its own{one}")
 }
 
 fn not_sought(could_be: bool) -> &'static str {
@@ -143,8 +143,7 @@ fn row(
     let entry = knowledge.lookup(&finalizer.name, finalizer.list, Some(kind));
     let (key, name) = if let Some(entry) = &entry {
         let driver = match found {
-            Some(found) if found.of_others_too => Some("each CSI driver"),
-            Some(found) => found.driver.as_deref(),
+            Some(found) => found.of_others_too.or(found.driver.as_deref()),
             None => driver,
         };
         let holder = &entry.holder;
@@ -161,7 +160,7 @@ fn row(
     };
     let row = Row {
         name,
-        of_each_driver: found.is_some_and(|found| found.of_others_too),
+        is_one_of_many: found.is_some_and(|found| found.of_others_too.is_some()),
         nobody: entry
             .as_ref()
             .is_some_and(|entry| entry.holder.runs == Runs::Nobody),
@@ -214,7 +213,7 @@ impl From<Row> for HolderReport {
             state: holder.state().into(),
             likely: deciding(holder)
                 .first()
-                .is_some_and(|sign| sign.strength > Strength::Strong || row.of_each_driver),
+                .is_some_and(|sign| sign.strength > Strength::Strong || row.is_one_of_many),
             says: if row.nobody {
                 format!("no released program removes it any more; {says}")
             } else {

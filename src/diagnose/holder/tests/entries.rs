@@ -3,15 +3,33 @@
 use serde_json::json;
 
 use super::*;
+use crate::knowledge::Workload;
 
-/// A cluster in which everything that the entry names is there and runs.
-fn with_all_of(entry: &Entry) -> Vec<Object> {
-    let home = entry
-        .holder
-        .namespaces
-        .first()
-        .map_or("home", String::as_str)
-        .replace('*', "x");
+/// An object with this finalizer, and in all the fields that tell whose it is something to tell by.
+fn target_of(entry: &Entry, group: &str, kind: &str) -> Object {
+    let mut value = json!({"metadata": {"name": "o", "namespace": "n", "finalizers": [entry.example],
+        "deletionTimestamp": "2026-01-01T09:00:00Z"}});
+    for same in entry.holder.workloads.iter().flat_map(|one| &one.instance) {
+        let mut place = &mut value;
+        for key in same.field.split('/').skip(1) {
+            place = &mut place[key.replace("~1", "/")];
+        }
+        if place.is_null() {
+            *place = json!("one-of-many");
+        }
+    }
+    object(group, "somethings", kind, value)
+}
+
+/// A cluster in which everything that the entry names is there and runs, also for this object alone.
+fn with_all_of(entry: &Entry, target: &Object) -> Vec<Object> {
+    let place = |one: &Workload| one.namespace.as_deref() == Some("{namespace}");
+    let home = match entry.holder.namespaces.first() {
+        _ if entry.holder.workloads.iter().any(place) => target.namespace(),
+        Some(usual) => usual,
+        None => "home",
+    };
+    let home = home.replace('*', "x");
     let plain = |name: &str| name.replace('*', "x");
     let mut all = Vec::new();
     for (at, workload) in entry.holder.workloads.iter().enumerate() {
@@ -21,6 +39,12 @@ fn with_all_of(entry: &Entry) -> Vec<Object> {
             .flat_map(|selector| selector.split(','))
             .map(|one| one.split_once('=').unwrap_or((one, "any")))
             .map(|(key, value)| (key.to_owned(), json!(value)))
+            .chain(
+                workload
+                    .instance
+                    .iter()
+                    .map(|same| (same.label.clone(), json!(target.text(&same.field)))),
+            )
             .collect();
         let (group, plural, kind) = match workload.kind {
             WorkloadKind::Deployment => ("apps", "deployments", "Deployment"),
@@ -31,6 +55,7 @@ fn with_all_of(entry: &Entry) -> Vec<Object> {
         };
         let name = workload.name.as_deref().map_or_else(|| format!("w{at}"), plain);
         let namespace = workload.namespace.clone().unwrap_or_else(|| home.clone());
+        let namespace = namespace.replace("{namespace}", target.namespace());
         all.push(object(
             group,
             plural,
@@ -95,13 +120,7 @@ fn every_entry_is_understood() {
             list: if spec { List::Spec } else { List::Metadata },
             name: entry.example.clone(),
         };
-        let target = object(
-            kind.group(),
-            "somethings",
-            kind.kind(),
-            json!({"metadata": {"name": "o", "namespace": "n", "finalizers": [entry.example],
-                "deletionTimestamp": "2026-01-01T09:00:00Z"}}),
-        );
+        let target = target_of(&entry, kind.group(), kind.kind());
         let state = |cluster: &Cluster| {
             let view = |facts: &Facts| {
                 let view = View::new(facts, &knowledge);
@@ -112,7 +131,7 @@ fn every_entry_is_understood() {
         };
         tried += 1;
         let name = &entry.name;
-        let there = state(&Cluster::of(with_all_of(&entry)));
+        let there = state(&Cluster::of(with_all_of(&entry, &target)));
         if entry.holder.runs == Runs::OtherCluster {
             // All of that is the other one's namesake, which cleans up for this cluster.
             assert_eq!(there.state(), State::Elsewhere, "{name}: {there:#?}");
@@ -129,7 +148,18 @@ fn every_entry_is_understood() {
         if entry.holder.runs != Runs::InCluster && entry.holder.runs != Runs::Nobody {
             assert_ne!(absent.state(), State::Gone, "{name}");
         }
-        let hidden = state(&Cluster::of(with_all_of(&entry)).hiding_everything());
+        if entry
+            .holder
+            .workloads
+            .iter()
+            .any(|one| one.is_of_instance() && one.kind == WorkloadKind::Pod)
+        {
+            let mut another = target.clone();
+            another.value["spec"]["cluster"]["name"] = json!("another");
+            let of_another = state(&Cluster::of(with_all_of(&entry, &another)));
+            assert_ne!(of_another.state(), State::Running, "{name}: {of_another:#?}");
+        }
+        let hidden = state(&Cluster::of(with_all_of(&entry, &target)).hiding_everything());
         assert!(
             matches!(hidden.state(), State::Unknown | State::Elsewhere),
             "{name}: {hidden:#?}"

@@ -18,6 +18,7 @@ use crate::{
         rules::{held, is_known},
         view::View,
     },
+    knowledge::Entry,
     object::{Finalizer, List, ObjectRef},
     snapshot::facts::Object,
 };
@@ -121,12 +122,32 @@ pub(super) fn of(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> (St
     {
         Some(entry) => (
             format!("which {} must remove", entry.project),
-            holder::described(object, finalizer, &entry, view),
+            described(object, finalizer, &entry, view),
         ),
         None => (
             "which somebody must remove whom the catalogue does not know".to_owned(),
             holder::undescribed(object, finalizer, view),
         ),
+    }
+}
+
+/// The holder of an object of which no more than its metadata has been read. Which instance of a product it is of, more of it
+/// may tell.
+fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &View<'_>) -> Holder {
+    let look = |object: &Object| holder::described(object, finalizer, entry, view);
+    if !holder::is_of_each_instance(entry) {
+        return look(object);
+    }
+    let ty = &object.resource;
+    match view.object(&ty.group, &ty.plural, object.namespace(), object.name()) {
+        Ok(Some(whole)) => look(whole),
+        // It has gone meanwhile.
+        Ok(None) => look(object),
+        Err(missing) => {
+            let mut holder = look(object);
+            holder.miss(&missing);
+            holder
+        }
     }
 }
 

@@ -80,12 +80,11 @@ fn a_controller_that_goes_before_what_it_holds() {
     let topic = |name: &str, place: &str| {
         cluster.apply(
             &json!({"apiVersion": "kafka.strimzi.io/v1", "kind": "KafkaTopic", "metadata": {"name": name,
-                "namespace": place, "finalizers": ["strimzi.io/topic-operator"]}})
+                "namespace": place, "labels": {"strimzi.io/cluster": "prod"}, "finalizers": ["strimzi.io/topic-operator"]}})
             .to_string(),
         );
     };
-    let labels =
-        json!({"app.kubernetes.io/name": "entity-operator", "strimzi.io/name": "prod-entity-operator"});
+    let labels = json!({"app.kubernetes.io/name": "entity-operator", "strimzi.io/cluster": "prod"});
     operator("kafka", "prod-entity-operator", &labels);
     topic("payments", "kafka");
     let ns = cluster.namespace("topics");

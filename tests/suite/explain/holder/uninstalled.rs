@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{WORLD, going, lease};
+use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
         replayed::replayed,
@@ -52,12 +52,34 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: prod-entity-ope
 subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
 ",
     );
+    // And that of another Kafka cluster runs, which never looks at this one's topics.
+    let other = Operator {
+        namespace: "kafka-dev",
+        name: "dev-entity-operator",
+        labels: json!({"app.kubernetes.io/name": "entity-operator", "strimzi.io/cluster": "dev"}),
+        group: GROUP,
+        resources: json!(["kafkatopics", "kafkatopics/status"]),
+        verbs: json!(["get", "list", "patch", "update"]),
+    };
+    other.install();
+    other.runs();
     let story = told(cluster, target, place);
     assert_eq!(story.verdict(FINALIZER), "unknown", "{story}");
     story
+        .says("none is Deployment *-entity-operator with strimzi.io/cluster=prod")
         .says("which is one sign and no proof")
+        .never_says("It runs")
+        .never_says("It likely runs")
         .never_says("It is gone")
         .never_advises("finalizers remove");
+    cluster
+        .kubectl([
+            "delete",
+            "deployment,serviceaccount",
+            other.name,
+            "--namespace=kafka-dev",
+        ])
+        .success();
 
     // Without it there are two signs.
     let all = "serviceaccount,role,rolebinding";

@@ -2,6 +2,7 @@
 //! write them. Where a controller is to run, its Deployment does, with the real controllers of Deployments around it.
 
 mod comes_back;
+mod databases;
 mod finished;
 mod gitops;
 mod helm;
