@@ -24,6 +24,9 @@ use crate::{
     },
 };
 
+/// Stands for the namespace of the object that is held.
+const OF_OBJECT: &str = "{namespace}";
+
 /// Looks for every workload that the entry names.
 pub(super) fn look(entry: &Entry, target: &Object, holder: &mut Holder, view: &View<'_>) {
     let named: Vec<_> = entry
@@ -52,7 +55,7 @@ pub(super) fn look(entry: &Entry, target: &Object, holder: &mut Holder, view: &V
             Strength::Strong,
             if named
                 .iter()
-                .all(|workload| place(workload, target) == target.namespace())
+                .all(|one| one.namespace.as_deref() == Some(OF_OBJECT))
             {
                 format!("workloads in namespace {}", target.namespace())
             } else {
@@ -66,7 +69,7 @@ pub(super) fn look(entry: &Entry, target: &Object, holder: &mut Holder, view: &V
 /// Where to look for it; an empty text is everywhere.
 fn place<'a>(workload: &'a Workload, target: &'a Object) -> &'a str {
     match workload.namespace.as_deref() {
-        Some("{namespace}") => target.namespace(),
+        Some(OF_OBJECT) => target.namespace(),
         Some(fixed) => fixed,
         None => "",
     }
@@ -239,7 +242,7 @@ pub fn may_be(entry: &Entry, object: &Object) -> bool {
             let place = workload.namespace.as_deref();
             let open_name = workload.name.as_deref().filter(|name| name.contains('*'));
             object.is(group, plural)
-                && place.is_none_or(|place| place == "{namespace}" || place == object.namespace())
+                && place.is_none_or(|place| place == OF_OBJECT || place == object.namespace())
                 && open_name.is_none_or(|name| glob(name, object.name()))
                 && fits(object, workload, entry)
         })
