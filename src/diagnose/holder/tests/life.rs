@@ -120,6 +120,36 @@ fn scaled_to_zero_is_the_root_cause() {
 }
 
 #[test]
+fn what_is_installed_beside_it_is_no_sign_of_its_life() {
+    let machine = object(
+        "kubevirt.io",
+        "virtualmachines",
+        "VirtualMachine",
+        json!({"metadata": {"name": "db", "namespace": "shop", "finalizers": ["kubevirt.io/virtualMachineControllerFinalize"],
+            "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0}}),
+    );
+    let part = |name: &str, ready: u32| {
+        let mut part = deployment("kubevirt", &json!({"kubevirt.io": name}), ready, ready);
+        part.value["metadata"]["name"] = name.into();
+        part.value["metadata"]["uid"] = name.into();
+        part
+    };
+    let all = [
+        part("virt-controller", 0),
+        part("virt-api", 2),
+        part("virt-operator", 2),
+    ];
+    let told = Cluster::of(all).explain(&machine);
+    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
+    let root = &told.waits[0].on[0];
+    assert_eq!(
+        root.object.as_ref().map(|object| object.name.as_str()),
+        Some("virt-controller")
+    );
+    assert!(root.says.starts_with("is scaled to 0 replicas"), "{root:?}");
+}
+
+#[test]
 fn as_many_replicas_as_there_were_are_advised() {
     let command = |annotations: serde_json::Value, message: &str| {
         let mut off = deployment("cert-manager", &labels(), 0, 0);
