@@ -147,11 +147,12 @@ fn row(
             None => driver,
         };
         let holder = &entry.holder;
+        let name = name(entry, driver);
         let key = format!(
-            "{} {driver:?} {:?} {:?} {:?}",
+            "{} {name} {:?} {:?} {:?}",
             entry.project, holder.runs, holder.leases, holder.workloads
         );
-        (key, name(entry, driver))
+        (key, name)
     } else {
         let name = found
             .and_then(workloads)
@@ -186,7 +187,7 @@ fn name(entry: &Entry, driver: Option<&str>) -> String {
         .chain(leases)
         .chain(&holder.managers)
         .find(|name| !name.contains(['*', '{']));
-    let name = fixed.unwrap_or(&entry.project);
+    let name = fixed.or(entry.part_of.as_ref()).unwrap_or(&entry.project);
     match driver {
         Some(driver) => format!("{name} of {driver}"),
         None => name.clone(),
