@@ -7,6 +7,7 @@ mod account;
 mod driver;
 mod found;
 mod lease;
+mod node;
 mod off;
 pub mod paused;
 mod product;

@@ -44,7 +44,7 @@ pub(super) fn of_driver(
         writer::look(object, finalizer, &mut holder, view);
         return holder;
     }
-    workload::look(entry, object, &mut holder, view);
+    workload::look(entry, finalizer, object, &mut holder, view);
     let name = driver.map(|driver| driver.name.as_str());
     lease::named(entry, name, &mut holder, view);
     if let Some(driver) = driver {

@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
     account::acts_as,
+    node,
     rbac::Changers,
     standing,
     trace::{Holder, Sign, Tells, Trace},
@@ -18,6 +19,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::{Entry, SameAs, Workload, WorkloadKind, schema::glob},
+    object::Finalizer,
     snapshot::{
         facts::{By, Object},
         selector::Selector,
@@ -28,7 +30,14 @@ use crate::{
 const OF_OBJECT: &str = "{namespace}";
 
 /// Looks for every workload that the entry names.
-pub(super) fn look(entry: &Entry, target: &Object, holder: &mut Holder, view: &View<'_>) {
+pub(super) fn look(
+    entry: &Entry,
+    finalizer: &Finalizer,
+    target: &Object,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
+    let node = node::of(target, finalizer, entry);
     let named: Vec<_> = entry
         .holder
         .workloads
@@ -42,9 +51,21 @@ pub(super) fn look(entry: &Entry, target: &Object, holder: &mut Holder, view: &V
             complete = false;
             continue;
         };
-        if let Err(missing) = one(workload, &labels, entry, target, holder, view) {
-            complete = false;
-            holder.miss(&missing);
+        match one(workload, &labels, entry, target, holder, view) {
+            Ok(found) => {
+                for object in found {
+                    match node {
+                        Some(node) if object.is("apps", "daemonsets") => {
+                            node::state(object, node, holder, view);
+                        }
+                        _ => standing::state(object, Strength::Strong, holder, view),
+                    }
+                }
+            }
+            Err(missing) => {
+                complete = false;
+                holder.miss(&missing);
+            }
         }
     }
     if complete && holder.signs.len() == before {
@@ -177,14 +198,15 @@ fn kind(kind: WorkloadKind) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-fn one(
+/// What is the holder's by this description; of what may be another's, no more than that is said.
+fn one<'a>(
     workload: &Workload,
     instance: &[(&str, &str)],
     entry: &Entry,
     target: &Object,
     holder: &mut Holder,
-    view: &View<'_>,
-) -> Result<(), Missing> {
+    view: &View<'a>,
+) -> Result<Vec<&'a Object>, Missing> {
     let (group, plural, _) = kind(workload.kind);
     let namespace = place(workload, target);
     let mut found: BTreeMap<&str, &Object> = BTreeMap::new();
@@ -208,26 +230,21 @@ fn one(
     for object in by_name.into_iter().chain(by_labels?) {
         found.insert(object.uid(), object);
     }
-    for object in found.into_values() {
-        if !has(object, instance) {
-            continue;
-        }
-        if fits(object, workload, entry) {
-            standing::state(object, Strength::Strong, holder, view);
-        } else {
-            holder.add(
-                Sign::new(
-                    Trace::Workload,
-                    Tells::Nothing,
-                    Strength::Hint,
-                    name_of(object),
-                    "has its name, but may be another's",
-                )
-                .about(object.reference()),
-            );
-        }
+    let of_instance = found.into_values().filter(|object| has(object, instance));
+    let (own, others): (Vec<_>, Vec<_>) = of_instance.partition(|object| fits(object, workload, entry));
+    for object in others {
+        holder.add(
+            Sign::new(
+                Trace::Workload,
+                Tells::Nothing,
+                Strength::Hint,
+                name_of(object),
+                "has its name, but may be another's",
+            )
+            .about(object.reference()),
+        );
     }
-    Ok(())
+    Ok(own)
 }
 
 /// The search in the other direction: whether the entry's holder may be this workload.

@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::knowledge::Workload;
+use crate::{
+    diagnose::holder::node,
+    knowledge::{FoundBy, Workload},
+};
 
 /// An object with this finalizer, and in all the fields that tell whose it is something to tell by.
 fn target_of(entry: &Entry, group: &str, kind: &str) -> Object {
@@ -18,11 +21,26 @@ fn target_of(entry: &Entry, group: &str, kind: &str) -> Object {
             *place = json!("one-of-many");
         }
     }
+    if entry.holder.found_by.contains(&FoundBy::NodeOfObject) {
+        value["spec"]["nodeName"] = json!("n1");
+    }
     object(group, "somethings", kind, value)
 }
 
+/// A ready Pod of this `DaemonSet` on the node.
+fn pod_on(node: &str, daemons: &Object) -> Object {
+    let name = format!("{}-{node}", daemons.name());
+    object(
+        "",
+        "pods",
+        "Pod",
+        json!({"metadata": {"name": name, "namespace": daemons.namespace(), "uid": name, "ownerReferences": [{"uid": daemons.uid()}]},
+            "spec": {"nodeName": node, "serviceAccountName": "a"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}),
+    )
+}
+
 /// A cluster in which everything that the entry names is there and runs, also for this object alone.
-fn with_all_of(entry: &Entry, target: &Object) -> Vec<Object> {
+fn with_all_of(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Object> {
     let place = |one: &Workload| one.namespace.as_deref() == Some("{namespace}");
     let home = match entry.holder.namespaces.first() {
         _ if entry.holder.workloads.iter().any(place) => target.namespace(),
@@ -66,6 +84,14 @@ fn with_all_of(entry: &Entry, target: &Object) -> Vec<Object> {
                 "status": {"readyReplicas": 1, "desiredNumberScheduled": 1, "numberReady": 1, "active": 1,
                     "conditions": [{"type": "Ready", "status": "True"}]}}),
         ));
+    }
+    if let Some(node) = node::of(target, finalizer, entry) {
+        let pods: Vec<_> = all
+            .iter()
+            .filter(|one| one.is("apps", "daemonsets"))
+            .map(|daemons| pod_on(node, daemons))
+            .collect();
+        all.extend(pods);
     }
     for lease in &entry.holder.leases {
         let namespace = lease.namespace.clone().unwrap_or_else(|| home.clone());
@@ -131,7 +157,7 @@ fn every_entry_is_understood() {
         };
         tried += 1;
         let name = &entry.name;
-        let there = state(&Cluster::of(with_all_of(&entry, &target)));
+        let there = state(&Cluster::of(with_all_of(&entry, &finalizer, &target)));
         if entry.holder.runs == Runs::OtherCluster {
             // All of that is the other one's namesake, which cleans up for this cluster.
             assert_eq!(there.state(), State::Elsewhere, "{name}: {there:#?}");
@@ -148,6 +174,15 @@ fn every_entry_is_understood() {
         if entry.holder.runs != Runs::InCluster && entry.holder.runs != Runs::Nobody {
             assert_ne!(absent.state(), State::Gone, "{name}");
         }
+        // Everywhere but where it must run.
+        if node::of(&target, &finalizer, &entry).is_some() {
+            let mut elsewhere = with_all_of(&entry, &finalizer, &target);
+            for pod in elsewhere.iter_mut().filter(|one| one.is("", "pods")) {
+                pod.value["spec"]["nodeName"] = json!("another");
+            }
+            let elsewhere = state(&Cluster::of(elsewhere));
+            assert_eq!(elsewhere.state(), State::Failing, "{name}: {elsewhere:#?}");
+        }
         if entry
             .holder
             .workloads
@@ -156,10 +191,10 @@ fn every_entry_is_understood() {
         {
             let mut another = target.clone();
             another.value["spec"]["cluster"]["name"] = json!("another");
-            let of_another = state(&Cluster::of(with_all_of(&entry, &another)));
+            let of_another = state(&Cluster::of(with_all_of(&entry, &finalizer, &another)));
             assert_ne!(of_another.state(), State::Running, "{name}: {of_another:#?}");
         }
-        let hidden = state(&Cluster::of(with_all_of(&entry, &target)).hiding_everything());
+        let hidden = state(&Cluster::of(with_all_of(&entry, &finalizer, &target)).hiding_everything());
         assert!(
             matches!(hidden.state(), State::Unknown | State::Elsewhere),
             "{name}: {hidden:#?}"

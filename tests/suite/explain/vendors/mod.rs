@@ -3,6 +3,7 @@
 
 mod comes_back;
 mod databases;
+mod disks;
 mod finished;
 mod gitops;
 mod helm;
