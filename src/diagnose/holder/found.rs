@@ -1,6 +1,6 @@
 //! The holder of any finalizer, described or not, for whoever asks for all of them.
 
-use super::{driver, search::of_driver, trace::Holder, undescribed, workload};
+use super::{driver, node, search::of_driver, trace::Holder, undescribed, workload};
 use crate::{diagnose::view::View, knowledge::Entry, object::Finalizer, snapshot::facts::Object};
 
 /// Who must remove a finalizer from an object, and what was seen of that somebody.
@@ -31,11 +31,13 @@ pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: 
                 && driver::written(finalizer, &entry).is_none();
             Found {
                 holder: of_driver(of.as_ref(), object, finalizer, &entry, view),
-                of_others_too: if of_any_driver {
-                    Some("each CSI driver")
-                } else {
-                    workload::is_of_each_instance(&entry).then_some("each instance")
-                },
+                of_others_too: [
+                    (of_any_driver, "each CSI driver"),
+                    (workload::is_of_each_instance(&entry), "each instance"),
+                    (node::of(object, finalizer, &entry).is_some(), "each node"),
+                ]
+                .into_iter()
+                .find_map(|(is_so, each)| is_so.then_some(each)),
                 driver: of.map(|driver| driver.name),
                 entry: Some(entry),
             }

@@ -117,6 +117,24 @@ fn a_volume_on_a_node_that_is_gone() {
         .never_advises("--raw")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
+    // One object stands for all of its type there, and those may lie on other nodes.
+    let words = [
+        "scan",
+        "lvmvolumes.local.openebs.io",
+        "--by=holder",
+        "--output=json",
+    ];
+    let report: Value = serde_json::from_str(&cluster.plugin(words).run().success()).unwrap();
+    let row = &report["holders"][0];
+    assert_eq!(row["name"], "OpenEBS LVM LocalPV of each node", "{report:#}");
+    assert_eq!(row["state"], "unknown", "{report:#}");
+    assert!(
+        row["says"]
+            .as_str()
+            .unwrap_or_default()
+            .contains("each node has its own"),
+        "{report:#}"
+    );
     release(cluster, &target, place);
     goes(cluster, &target, place);
 }
