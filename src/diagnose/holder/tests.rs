@@ -8,7 +8,7 @@ mod undescribed;
 
 use serde_json::{Value, json};
 
-use super::State;
+use super::{State, Tells};
 use crate::{
     diagnose::{
         Diagnosis, Safety, Verdict, holder,

@@ -4,7 +4,10 @@
 //! is taken for the holder only if a second thing fits (labels, or the namespace it usually runs in), and it counts
 //! as gone only if nothing fits at all, neither by name nor by labels, in any namespace.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use super::{
     account::acts_as,
@@ -44,23 +47,20 @@ pub(super) fn look(
         .iter()
         .filter(|one| is_findable(one))
         .collect();
-    let before = holder.signs.len();
     let mut complete = !named.is_empty();
+    let (mut own, mut others): (Vec<&Object>, Vec<&Object>) = Default::default();
     for workload in &named {
         let Some(labels) = of_instance(workload, target) else {
             complete = false;
             continue;
         };
-        match one(workload, &labels, entry, target, holder, view) {
+        match one(workload, &labels, target, view) {
             Ok(found) => {
-                for object in found {
-                    match node {
-                        Some(node) if object.is("apps", "daemonsets") => {
-                            node::state(object, node, holder, view);
-                        }
-                        _ => standing::state(object, Strength::Strong, holder, view),
-                    }
-                }
+                let (fit, rest): (Vec<_>, Vec<_>) = found
+                    .into_iter()
+                    .partition(|object| fits(object, workload, entry));
+                own.extend(fit);
+                others.extend(rest);
             }
             Err(missing) => {
                 complete = false;
@@ -68,7 +68,27 @@ pub(super) fn look(
             }
         }
     }
-    if complete && holder.signs.len() == before {
+    // What one description leaves open another one may settle, and two may find the same.
+    let mut met = BTreeSet::new();
+    own.retain(|object| met.insert(object.uid()));
+    others.retain(|object| met.insert(object.uid()));
+    for object in &own {
+        match node {
+            Some(node) if object.is("apps", "daemonsets") => node::state(object, node, holder, view),
+            _ => standing::state(object, Strength::Strong, holder, view),
+        }
+    }
+    for object in others {
+        let sign = Sign::new(
+            Trace::Workload,
+            Tells::Nothing,
+            Strength::Hint,
+            name_of(object),
+            "has its name, but may be another's",
+        );
+        holder.add(sign.about(object.reference()));
+    }
+    if complete && met.is_empty() {
         let all: Vec<_> = named.iter().map(|workload| described(workload, target)).collect();
         holder.add(Sign::new(
             Trace::Workload,
@@ -198,13 +218,11 @@ fn kind(kind: WorkloadKind) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// What is the holder's by this description; of what may be another's, no more than that is said.
+/// What has this name, or these labels.
 fn one<'a>(
     workload: &Workload,
     instance: &[(&str, &str)],
-    entry: &Entry,
     target: &Object,
-    holder: &mut Holder,
     view: &View<'a>,
 ) -> Result<Vec<&'a Object>, Missing> {
     let (group, plural, _) = kind(workload.kind);
@@ -230,21 +248,10 @@ fn one<'a>(
     for object in by_name.into_iter().chain(by_labels?) {
         found.insert(object.uid(), object);
     }
-    let of_instance = found.into_values().filter(|object| has(object, instance));
-    let (own, others): (Vec<_>, Vec<_>) = of_instance.partition(|object| fits(object, workload, entry));
-    for object in others {
-        holder.add(
-            Sign::new(
-                Trace::Workload,
-                Tells::Nothing,
-                Strength::Hint,
-                name_of(object),
-                "has its name, but may be another's",
-            )
-            .about(object.reference()),
-        );
-    }
-    Ok(own)
+    Ok(found
+        .into_values()
+        .filter(|object| has(object, instance))
+        .collect())
 }
 
 /// The search in the other direction: whether the entry's holder may be this workload.

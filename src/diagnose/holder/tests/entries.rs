@@ -182,6 +182,15 @@ fn every_entry_is_understood() {
             }
             let elsewhere = state(&Cluster::of(elsewhere));
             assert_eq!(elsewhere.state(), State::Failing, "{name}: {elsewhere:#?}");
+            for hidden in ["pods", "nodes"] {
+                let all = with_all_of(&entry, &finalizer, &target);
+                let there = all
+                    .into_iter()
+                    .filter(|one| hidden == "pods" || !one.is("", "pods"));
+                let unseen = state(&Cluster::of(there).hiding(hidden));
+                assert_eq!(unseen.state(), State::Unknown, "{name}: {unseen:#?}");
+                assert_eq!(unseen.with(Tells::Gone).count(), 0, "{name}: {unseen:#?}");
+            }
         }
         if entry
             .holder
