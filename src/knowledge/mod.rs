@@ -24,7 +24,7 @@ pub use deduce::{Deduced, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
     Area, Consequence, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern, Lease,
-    List, Match, Mistake, Runs, SameAs, Step, Wait, WaitsFor, Workload, WorkloadKind,
+    List, Match, Mistake, OF_OBJECT, Runs, SameAs, Step, Wait, WaitsFor, Workload, WorkloadKind,
 };
 
 use schema::Located;

@@ -21,16 +21,13 @@ use crate::{
         model::Strength,
         view::{Missing, View},
     },
-    knowledge::{Entry, SameAs, Workload, WorkloadKind, schema::glob},
+    knowledge::{Entry, OF_OBJECT, SameAs, Workload, WorkloadKind, schema::glob},
     object::Finalizer,
     snapshot::{
         facts::{By, Object},
         selector::Selector,
     },
 };
-
-/// Stands for the namespace of the object that is held.
-const OF_OBJECT: &str = "{namespace}";
 
 /// Looks for every workload that the entry names.
 pub(super) fn look(
@@ -147,7 +144,7 @@ fn is_one_of_many(workload: &Workload) -> bool {
 pub(super) fn leave_out_others(entry: &Entry, object: &Object, holder: &mut Holder, view: &View<'_>) {
     for workload in entry.holder.workloads.iter().filter(|one| is_one_of_many(one)) {
         let (group, plural, _) = kind(workload.kind);
-        let namespace = workload.namespace.as_deref().unwrap_or_default();
+        let namespace = place(workload, object);
         let selector = By::Labels(workload.selector.clone().unwrap_or_default());
         let Ok(found) = view.search(group, plural, namespace, selector) else {
             return;
@@ -286,14 +283,16 @@ pub fn sidecar<'a>(entry: &'a Entry, object: &Object) -> Option<&'a str> {
 
 /// Whether it has these labels, or its Pods have them.
 fn has(object: &Object, wanted: &[(&str, &str)]) -> bool {
-    ["/spec/template/metadata/labels", "/metadata/labels"]
-        .iter()
-        .map(|place| labels(object, place))
-        .any(|labels| {
-            wanted
-                .iter()
-                .all(|(label, value)| labels.get(*label).is_some_and(|one| one == value))
-        })
+    own_labels(object).iter().any(|labels| {
+        wanted
+            .iter()
+            .all(|(label, value)| labels.get(*label).is_some_and(|one| one == value))
+    })
+}
+
+/// The labels of its Pods, where it has any, and its own: charts give both, and some only one of them.
+fn own_labels(object: &Object) -> [BTreeMap<String, String>; 2] {
+    ["/spec/template/metadata/labels", "/metadata/labels"].map(|place| labels(object, place))
 }
 
 /// Whether it is the holder's and not something of the same name.
@@ -306,10 +305,7 @@ fn fits(object: &Object, workload: &Workload, entry: &Entry) -> bool {
         .selector
         .as_deref()
         .and_then(|selector| Selector::parse(selector).ok())
-        .map(|selector| {
-            selector.matches(&labels(object, "/spec/template/metadata/labels"))
-                || selector.matches(&labels(object, "/metadata/labels"))
-        });
+        .map(|selector| own_labels(object).iter().any(|labels| selector.matches(labels)));
     let at_home = entry
         .holder
         .namespaces

@@ -202,8 +202,8 @@ fn slow(finding: &mut Finding, rest: &BTreeMap<String, u64>, namespace: &Object,
     finding.steps.push(Step {
         when,
         text: format!(
-            "DELETES what the deletion of the namespace deletes anyway, {PAGE} at a time, and again if some are left: its own requests {runs} out of time \
-             over {count} {type_name}"
+            "DELETES what the deletion of the namespace deletes anyway, {PAGE} at a time, and again if some are left: its own \
+             requests {runs} out of time over {count} {type_name}"
         ),
         command: Some(format!(
             "for page in $(seq {}); do kubectl delete --raw '{}?limit={PAGE}' > /dev/null; done",

@@ -155,6 +155,9 @@ pub struct Lease {
     pub namespace: Option<String>,
 }
 
+/// As a workload's namespace: that of the object that is held.
+pub const OF_OBJECT: &str = "{namespace}";
+
 /// A workload that the holder runs as. At least one of name, selector and container says which.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -165,7 +168,7 @@ pub struct Workload {
     /// Name, perhaps with `*` or `{driver}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Namespace, where it is fixed; `{namespace}` is that of the object.
+    /// Namespace, where it is fixed, or [`OF_OBJECT`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Label selector of its Pods.

@@ -15,7 +15,7 @@ mod placeholder;
 mod vocabulary;
 
 pub use check::conflicts;
-pub use entry::{Entry, Holder, IfRemoved, Lease, SameAs, Step, WaitsFor, Workload};
+pub use entry::{Entry, Holder, IfRemoved, Lease, OF_OBJECT, SameAs, Step, WaitsFor, Workload};
 pub use file::{Located, read};
 pub use glob::{glob, literals};
 pub use kinds::{GroupKind, KindPattern};

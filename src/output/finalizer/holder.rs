@@ -1,6 +1,6 @@
 //! How the holder is found, in words.
 
-use crate::knowledge::{FoundBy, Holder, Runs, SameAs, Workload, WorkloadKind};
+use crate::knowledge::{FoundBy, Holder, OF_OBJECT, Runs, SameAs, Workload, WorkloadKind};
 
 /// What to look for, a line each, the surest first. `all` adds the traces that only an investigation needs.
 pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
@@ -107,7 +107,7 @@ fn workload(workload: &Workload) -> String {
 
 fn within(namespace: Option<&str>) -> String {
     match namespace {
-        Some("{namespace}") => " in the namespace of the object".to_owned(),
+        Some(OF_OBJECT) => " in the namespace of the object".to_owned(),
         Some(name) => format!(" in namespace {name}"),
         None => String::new(),
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     diagnose::holder::node,
-    knowledge::{FoundBy, Workload},
+    knowledge::{FoundBy, OF_OBJECT, Workload},
 };
 
 /// An object with this finalizer, and in all the fields that tell whose it is something to tell by.
@@ -41,7 +41,7 @@ fn pod_on(node: &str, daemons: &Object) -> Object {
 
 /// A cluster in which everything that the entry names is there and runs, also for this object alone.
 fn with_all_of(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Object> {
-    let place = |one: &Workload| one.namespace.as_deref() == Some("{namespace}");
+    let place = |one: &Workload| one.namespace.as_deref() == Some(OF_OBJECT);
     let home = match entry.holder.namespaces.first() {
         _ if entry.holder.workloads.iter().any(place) => target.namespace(),
         Some(usual) => usual,
@@ -73,7 +73,7 @@ fn with_all_of(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Obj
         };
         let name = workload.name.as_deref().map_or_else(|| format!("w{at}"), plain);
         let namespace = workload.namespace.clone().unwrap_or_else(|| home.clone());
-        let namespace = namespace.replace("{namespace}", target.namespace());
+        let namespace = namespace.replace(OF_OBJECT, target.namespace());
         all.push(object(
             group,
             plural,
