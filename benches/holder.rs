@@ -84,7 +84,7 @@ fn main() {
         });
         println!("{what:42} {took:8.1} ms, {:.2} of the yardstick", took / decoding);
         let many = best(3, || {
-            let view = View::new(&facts, &knowledge);
+            let view = diagnose::view(&facts, &knowledge);
             for _ in 0..200 {
                 black_box(diagnose_with(&target, &view));
             }

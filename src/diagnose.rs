@@ -5,13 +5,15 @@
 //! test of a rule is some facts and an answer.
 
 mod admission;
+mod causes;
 pub mod complaint;
 mod cut;
+mod events;
 pub mod graph;
 pub mod holder;
-pub mod left;
+mod impact;
+pub mod leftovers;
 pub mod model;
-mod rules;
 mod shell;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -19,17 +21,22 @@ pub mod view;
 
 use std::collections::BTreeSet;
 
-pub use self::model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait};
-use self::rules::Before;
-pub use self::rules::{NUDGED, filled, is_of_definition, word};
-use self::view::View;
+pub use crate::diagnose::{
+    causes::{
+        advice::{NUDGED, word},
+        api_machinery::is_of_definition,
+        operators::known_finalizer::filled,
+    },
+    model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
+};
 use crate::{
+    diagnose::{
+        impact::Impact,
+        view::{Causes, View},
+    },
     knowledge::Knowledge,
     object::{Age, ObjectRef},
-    snapshot::{
-        Gap,
-        facts::{Facts, Object, Query},
-    },
+    snapshot::facts::{Facts, Object, Query},
 };
 
 /// What has been understood, and what is still to be read.
@@ -41,16 +48,25 @@ pub struct Progress {
     pub wanted: BTreeSet<Query>,
 }
 
+/// These facts, as the causes look at them.
+pub fn view<'a>(facts: &'a Facts, knowledge: &'a Knowledge) -> View<'a> {
+    let causes = Causes {
+        findings: causes::findings,
+        each: causes::each,
+    };
+    View::new(facts, knowledge, causes)
+}
+
 /// Explains why `target` does not go, or what would hold it if it were deleted now.
 pub fn diagnose(target: &Object, facts: &Facts, knowledge: &Knowledge) -> Progress {
-    diagnose_with(target, &View::new(facts, knowledge))
+    diagnose_with(target, &view(facts, knowledge))
 }
 
 /// The same, for one after the other of many objects: what was worked out for one is there for the next.
 pub fn diagnose_with(target: &Object, view: &View<'_>) -> Progress {
     view.begin();
-    let findings = rules::findings(target, view);
-    let before = rules::before(target, &findings, view);
+    let findings = causes::findings(target, view);
+    let before = impact::impact_of(target, &findings, view);
     let diagnosis = assemble(target, findings, before, view);
     Progress {
         diagnosis,
@@ -67,13 +83,13 @@ pub fn diagnose_partly(
     proved: &Facts,
     knowledge: &Knowledge,
 ) -> (Progress, BTreeSet<Query>) {
-    let (all, sure) = (View::new(seen, knowledge), View::new(proved, knowledge));
-    let partly = rules::before(target, &[], &all);
-    let mut named: Vec<_> = rules::findings(target, &all)
+    let (all, sure) = (view(seen, knowledge), view(proved, knowledge));
+    let partly = impact::impact_of(target, &[], &all);
+    let mut named: Vec<_> = causes::findings(target, &all)
         .into_iter()
         .filter(|finding| !finding.wait.on.is_empty() && rests_on_what_is_there(finding.wait.verdict))
         .collect();
-    let findings: Vec<_> = rules::findings(target, &sure)
+    let findings: Vec<_> = causes::findings(target, &sure)
         .into_iter()
         .map(|finding| {
             let same = |other: &Finding| other.wait.finalizer == finding.wait.finalizer;
@@ -83,7 +99,7 @@ pub fn diagnose_partly(
             }
         })
         .collect();
-    let mut before = rules::before(target, &findings, &sure);
+    let mut before = impact::impact_of(target, &findings, &sure);
     before.complete_with(partly);
     let progress = Progress {
         diagnosis: assemble(target, findings, before, &sure),
@@ -101,10 +117,10 @@ fn rests_on_what_is_there(verdict: Verdict) -> bool {
 
 /// Whether any rule looks into objects of this type beyond their metadata.
 pub fn looks_into(object: &ObjectRef) -> bool {
-    rules::look_into(&object.type_name)
+    causes::look_into(&object.type_name)
 }
 
-fn assemble(target: &Object, findings: Vec<Finding>, before: Before, view: &View<'_>) -> Diagnosis {
+fn assemble(target: &Object, findings: Vec<Finding>, before: Impact, view: &View<'_>) -> Diagnosis {
     let mut diagnosis = Diagnosis {
         target: target.reference(),
         deletion: target.deletion(),
@@ -177,16 +193,4 @@ fn headline(target: &Object, findings: &[Finding], view: &View<'_>) -> String {
         ""
     };
     format!("{name}: Terminating for {age}{phase}.{comment}")
-}
-
-/// A gap in words that weakens a verdict.
-pub fn in_words(gap: &Gap) -> String {
-    let report = crate::snapshot::Why::message(&gap.why);
-    match &gap.what {
-        crate::snapshot::What::Type { name, .. } => format!("{name} could not be read: {report}"),
-        crate::snapshot::What::TypeIn { name, namespace, .. } => {
-            format!("{name} in {namespace} could not be read: {report}")
-        }
-        _ => report,
-    }
 }

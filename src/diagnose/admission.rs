@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::view::View;
 use crate::{
+    diagnose::view::View,
     object::{Finalizer, List},
     snapshot::facts::Object,
 };

@@ -8,11 +8,11 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{
-    model::{Evidence, Strength},
-    view::View,
-};
 use crate::{
+    diagnose::{
+        model::{Evidence, Strength},
+        view::View,
+    },
     object::{Age, is_custom_group},
     snapshot::facts::Object,
 };

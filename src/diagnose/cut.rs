@@ -1,7 +1,7 @@
 //! What is quoted has an end: a driver may put a stack trace into a condition, and whoever may write an object's status may
 //! put megabytes there. Cut is the text as it is said, whichever rule says it, and never a command.
 
-use super::model::{Blocker, Diagnosis, Wait};
+use crate::diagnose::model::{Blocker, Diagnosis, Wait};
 
 /// Characters of one text. What Kubernetes itself writes is shorter.
 const LONGEST: usize = 4_000;
@@ -24,7 +24,7 @@ pub(super) fn texts(diagnosis: &mut Diagnosis) {
 
 fn wait(wait: &mut Wait) {
     cut(&mut wait.says);
-    wait.on.iter_mut().for_each(blocker);
+    wait.on.iter_mut().for_each(self::blocker);
 }
 
 fn blocker(blocker: &mut Blocker) {
@@ -52,7 +52,7 @@ mod tests {
     use crate::{
         diagnose::{
             diagnose,
-            testing::{Cluster, object},
+            testing::world::{World, object},
         },
         knowledge::Knowledge,
         snapshot::facts::Object,
@@ -86,7 +86,7 @@ mod tests {
     }
 
     /// Without taking facts away: what is left of a text that was cut depends on what stands before it.
-    fn told(cluster: &Cluster, target: &Object) -> String {
+    fn told(cluster: &World, target: &Object) -> String {
         let knowledge = Knowledge::builtin();
         let diagnosis = cluster.answered(|facts| {
             let progress = diagnose(target, facts, &knowledge);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn is_short(cluster: &Cluster, target: &Object) {
+    fn is_short(cluster: &World, target: &Object) {
         let told = told(cluster, target);
         assert!(told.contains("failed ✗"), "it is not quoted: {told:.2000}");
         assert!(told.len() < 100_000, "{} bytes", told.len());
@@ -119,7 +119,7 @@ mod tests {
         let target = challenge();
         let event = json!({"metadata": {"name": "e"}, "involvedObject": {"kind": "Challenge", "name": "a"}, "type": "Warning",
             "reason": long(), "message": long(), "lastTimestamp": "2026-01-01T11:59:30Z", "count": "many"});
-        let cluster = Cluster::of([object("", "events", "Event", event), deployment(1)]);
+        let cluster = World::of([object("", "events", "Event", event), deployment(1)]);
         is_short(&cluster, &target);
     }
 
@@ -129,7 +129,7 @@ mod tests {
             "initContainerStatuses": {"state": 1},
             "containerStatuses": [3, {"state": {"waiting": {"reason": 7}}},
                 {"state": {"waiting": {"reason": "ErrImagePull", "message": long()}}}]}});
-        let cluster = Cluster::of([deployment(0), object("", "pods", "Pod", pod)]);
+        let cluster = World::of([deployment(0), object("", "pods", "Pod", pod)]);
         let mut target = challenge();
         target.value["status"] = json!(null);
         is_short(&cluster, &target);
@@ -147,7 +147,7 @@ mod tests {
         );
         let volume = json!({"metadata": {"name": "v"}, "spec": {"csi": {"driver": "csi.example.com"}}});
         is_short(
-            &Cluster::of([object("", "persistentvolumes", "PersistentVolume", volume)]),
+            &World::of([object("", "persistentvolumes", "PersistentVolume", volume)]),
             &target,
         );
     }
@@ -170,7 +170,7 @@ mod tests {
             let mut target = challenge();
             target.value["status"] = json!(null);
             target.value["metadata"]["managedFields"] = fields;
-            let told = told(&Cluster::of([]), &target);
+            let told = told(&World::of([]), &target);
             assert!(told.len() < 100_000, "{} bytes", told.len());
         }
     }

@@ -7,8 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::{Blocker, Diagnosis, Verdict, Wait};
-use crate::object::{Finalizer, ObjectRef};
+use crate::{
+    diagnose::model::{Blocker, Diagnosis, Verdict, Wait},
+    object::{Finalizer, ObjectRef},
+};
 
 /// An object that is being deleted.
 #[derive(Clone, Debug)]

@@ -2,11 +2,14 @@
 //! any for a role (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). What a shell would not take for part of a word is
 //! left for the reader to fill in, in whichever rule's command it stands.
 
-use super::{
-    model::{Blocker, Diagnosis, Wait},
-    rules::word,
+use crate::{
+    diagnose::{
+        causes::advice::word,
+        model::{Blocker, Diagnosis, Wait},
+    },
+    object::ObjectRef,
+    snapshot::facts::Object,
 };
-use crate::{object::ObjectRef, snapshot::facts::Object};
 
 /// Fields whose values commands name too; nobody checks them in custom resources.
 const FIELDS: &[&str] = &[
@@ -80,7 +83,7 @@ fn of_object(object: &ObjectRef, names: &mut Vec<String>) {
 mod tests {
     use serde_json::json;
 
-    use crate::diagnose::testing::{Cluster, object};
+    use crate::diagnose::testing::world::{World, object};
 
     /// A role may be called so, and a dump may call anything so.
     #[test]
@@ -112,7 +115,7 @@ mod tests {
                 json!({"metadata": {"name": evil, "namespace": evil}, "spec": {"nodeName": "n",
                     "volumes": [{"persistentVolumeClaim": {"claimName": evil}}]}}),
             );
-            let told = Cluster::of([pod]).explain(&target);
+            let told = World::of([pod]).explain(&target);
             for command in told.steps.iter().filter_map(|step| step.command.as_deref()) {
                 assert!(!command.contains("evil-test"), "{command}");
                 commands += 1;

@@ -11,6 +11,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
+    diagnose::model::{Blocker, Finding},
     knowledge::Knowledge,
     object::{ObjectRef, ResourceType},
     snapshot::{
@@ -33,7 +34,7 @@ impl Missing {
     pub fn in_words(&self) -> String {
         match self {
             Missing::NotYet => "it has not been looked at".into(),
-            Missing::Gap(gap) => super::in_words(gap),
+            Missing::Gap(gap) => gap.in_words(),
         }
     }
 
@@ -56,6 +57,17 @@ pub struct View<'a> {
     followed: RefCell<Vec<ObjectRef>>,
     /// What was worked out of the facts, which stay the same as long as this lives.
     worked_out: RefCell<BTreeMap<String, Rc<dyn Any>>>,
+    causes: Causes,
+}
+
+/// Who explains other objects on the way. The view holds these functions, so that a cause can ask for the waits of what
+/// it found without knowing all the other causes.
+#[derive(Clone, Copy)]
+pub(in crate::diagnose) struct Causes {
+    /// Everything there is to say of an object, one finding for each of its finalizers.
+    pub(in crate::diagnose) findings: fn(&Object, &View<'_>) -> Vec<Finding>,
+    /// The same without what is said once for the whole diagnosis.
+    pub(in crate::diagnose) each: fn(&Object, &View<'_>) -> Vec<Finding>,
 }
 
 /// Waits of waits beyond this are nobody's explanation any more, and the stack is not endless.
@@ -72,7 +84,7 @@ pub enum Unfollowed {
 
 impl<'a> View<'a> {
     /// A view on these facts.
-    pub fn new(facts: &'a Facts, knowledge: &'a Knowledge) -> Self {
+    pub(in crate::diagnose) fn new(facts: &'a Facts, knowledge: &'a Knowledge, causes: Causes) -> Self {
         View {
             facts,
             knowledge,
@@ -81,6 +93,7 @@ impl<'a> View<'a> {
             missed: Cell::default(),
             followed: RefCell::default(),
             worked_out: RefCell::default(),
+            causes,
         }
     }
 
@@ -119,6 +132,28 @@ impl<'a> View<'a> {
         let found = look();
         self.followed.borrow_mut().pop();
         Ok(found)
+    }
+
+    /// Everything there is to say of another object.
+    pub(in crate::diagnose) fn findings(&self, object: &Object) -> Vec<Finding> {
+        (self.causes.findings)(object, self)
+    }
+
+    /// How an object stands, as a blocker of another one: with its own waits if it is being deleted itself.
+    pub(in crate::diagnose) fn blocker(&self, object: &Object, says: String) -> Blocker {
+        let mut blocker = Blocker::new(Some(object.reference()), says);
+        if object.deletion().is_some() {
+            match self.follow(object, || (self.causes.each)(object, self)) {
+                Ok(findings) => blocker.waits = findings.into_iter().map(|finding| finding.wait).collect(),
+                Err(Unfollowed::Circle) => blocker.says.push_str(
+                    "; it stands above already: they wait for each other, and none of them goes by itself",
+                ),
+                Err(Unfollowed::TooDeep) => blocker
+                    .says
+                    .push_str("; what it waits for in turn is not followed any further"),
+            }
+        }
+        blocker
     }
 
     /// The time that ages are measured at.

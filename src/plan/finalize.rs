@@ -10,7 +10,7 @@
 
 use super::{Action, Cost, Plan, Refusal, Request, Seen, model::named, remove::may_be_removed};
 use crate::{
-    diagnose::{Verdict, Wait, in_words},
+    diagnose::{Verdict, Wait},
     object::{Finalizer, List},
     snapshot::facts::{Answer, Query},
 };
@@ -82,7 +82,7 @@ fn nothing_left(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Resul
         .facts
         .gaps
         .iter()
-        .map(|gap| gap.what.silent_group().unwrap_or_else(|| in_words(gap)))
+        .map(|gap| gap.what.silent_group().unwrap_or_else(|| gap.in_words()))
         .collect();
     if !silent.is_empty() {
         return Err(seen.refuse(
@@ -115,7 +115,12 @@ fn nothing_left(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Resul
         }
     };
     if !content.gaps.is_empty() {
-        let texts: Vec<_> = content.gaps.iter().take(NAMED).map(in_words).collect();
+        let texts: Vec<_> = content
+            .gaps
+            .iter()
+            .take(NAMED)
+            .map(crate::snapshot::Gap::in_words)
+            .collect();
         return Err(seen.refuse(
             format!("not every type could be listed in it: {}", texts.join("; ")),
             "every type can be listed in it",

@@ -11,7 +11,7 @@ use super::{
     model::{in_metadata, named},
 };
 use crate::{
-    diagnose::{Safety, Step, Verdict, Wait, in_words},
+    diagnose::{Safety, Step, Verdict, Wait},
     object::{Finalizer, List},
     snapshot::{Gap, What},
 };
@@ -124,6 +124,6 @@ fn unknown(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
 fn name(gap: &Gap) -> String {
     match &gap.what {
         What::Type { name, .. } | What::TypeIn { name, .. } => name.clone(),
-        _ => in_words(gap),
+        _ => gap.in_words(),
     }
 }

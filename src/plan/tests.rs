@@ -8,7 +8,7 @@ use super::{Cost, Plan, Refusal, Seen, digest, finalize, nudge, remove, unaccept
 use crate::{
     diagnose::{
         Diagnosis, Verdict, Wait,
-        testing::{NOW, bare},
+        testing::world::{NOW, bare},
     },
     knowledge::{Consequence, Knowledge},
     object::{Finalizer, List},

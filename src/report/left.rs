@@ -10,7 +10,7 @@ use super::{ObjectName, ScanReport, gaps};
 use crate::{
     diagnose::{
         Verdict,
-        left::{self, Left},
+        leftovers::{self, Left},
     },
     object::{Age, ObjectRef},
     snapshot::{Namespaces, Snapshot, Stray, Why},
@@ -164,7 +164,7 @@ impl LeftBehind {
                 let missing = |(name, types): (&String, &BTreeMap<String, Stray>)| MissingNamespace {
                     name: name.clone(),
                     types: types.clone(),
-                    left: left::in_missing_namespace(name),
+                    left: leftovers::in_missing_namespace(name),
                 };
                 found.namespaces = Some(snapshot.tally.strays.0.iter().map(missing).collect());
             }

@@ -135,6 +135,18 @@ pub enum Why {
     Interrupted,
 }
 
+impl Gap {
+    /// What could not be read and why, as part of a sentence.
+    pub fn in_words(&self) -> String {
+        let why = self.why.message();
+        match &self.what {
+            What::Type { name, .. } => format!("{name} could not be read: {why}"),
+            What::TypeIn { name, namespace, .. } => format!("{name} in {namespace} could not be read: {why}"),
+            _ => why,
+        }
+    }
+}
+
 impl Why {
     /// One word for scripts and for grouping: the `reason` of the JSON.
     pub fn word(&self) -> &'static str {

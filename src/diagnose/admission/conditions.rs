@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{
+use crate::diagnose::admission::{
     Change, Truth,
     fields::{Field, field},
 };

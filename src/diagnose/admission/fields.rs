@@ -8,7 +8,7 @@
 
 use serde_json::Value;
 
-use super::{Change, is_whole};
+use crate::diagnose::admission::{Change, is_whole};
 
 /// What an expression finds at a field.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,10 @@
 
 use serde_json::Value;
 
-use super::{Around, Change, Truth};
-use crate::snapshot::selector::Selector;
+use crate::{
+    diagnose::admission::{Around, Change, Truth},
+    snapshot::selector::Selector,
+};
 
 /// What all of them have: an entry of `webhooks`, `matchConstraints`, or a binding's `matchResources`.
 pub(super) struct Scope<'a> {

@@ -8,8 +8,13 @@
 
 use serde_json::Value;
 
-use super::{Change, Truth, conditions, matching::Scope};
-use crate::{diagnose::view::View, snapshot::facts::Object};
+use crate::{
+    diagnose::{
+        admission::{Change, Truth, conditions, matching::Scope},
+        view::View,
+    },
+    snapshot::facts::Object,
+};
 
 const GROUP: &str = "admissionregistration.k8s.io";
 

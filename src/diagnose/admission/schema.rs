@@ -7,8 +7,11 @@
 
 use serde_json::Value;
 
-use super::is_whole;
-use crate::{diagnose::view::View, object::is_custom_group, snapshot::facts::Object};
+use crate::{
+    diagnose::{admission::is_whole, view::View},
+    object::is_custom_group,
+    snapshot::facts::Object,
+};
 
 /// What is required at the root of the object and is not there, with the definition that requires it.
 pub(in crate::diagnose) fn missing<'a>(

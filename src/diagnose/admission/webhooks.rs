@@ -6,13 +6,18 @@
 
 use serde_json::Value;
 
-use super::{
-    Change, Truth,
-    backend::{self, Backend, Dead},
-    conditions,
-    matching::Scope,
+use crate::{
+    diagnose::{
+        admission::{
+            Change, Truth, backend,
+            backend::{Backend, Dead},
+            conditions,
+            matching::Scope,
+        },
+        view::View,
+    },
+    snapshot::facts::Object,
 };
-use crate::{diagnose::view::View, snapshot::facts::Object};
 
 const GROUP: &str = "admissionregistration.k8s.io";
 /// Services that are looked at. Beyond it a webhook counts as one that may refuse; looking at thousands would keep

@@ -1,12 +1,15 @@
 //! Who the holder acts as: the `ServiceAccounts` that the catalogue names, and those that RBAC lets change the object.
 
-use super::{
-    rbac::{Account, Changers},
-    standing,
-    trace::{Holder, Sign, Tells, Trace},
-};
 use crate::{
-    diagnose::{model::Strength, view::View},
+    diagnose::{
+        holder::{
+            rbac::{Account, Changers},
+            standing,
+            trace::{Holder, Sign, Tells, Trace},
+        },
+        model::Strength,
+        view::View,
+    },
     knowledge::{Entry, schema::glob},
     snapshot::facts::{By, Object},
 };

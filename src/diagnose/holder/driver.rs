@@ -4,9 +4,12 @@
 //! called is the `CSIDriver` object that its manifests bring, and the `CSINode` entries that kubelets write for a running
 //! node plugin (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). Either of them shows that it is installed.
 
-use super::trace::{Holder, Sign, Tells, Trace};
 use crate::{
-    diagnose::{model::Strength, view::View},
+    diagnose::{
+        holder::trace::{Holder, Sign, Tells, Trace},
+        model::Strength,
+        view::View,
+    },
     knowledge::{Entry, GroupKind, Knowledge},
     object::Finalizer,
     snapshot::{

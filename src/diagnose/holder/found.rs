@@ -1,7 +1,14 @@
 //! The holder of any finalizer, described or not, for whoever asks for all of them.
 
-use super::{driver, node, search::of_driver, trace::Holder, undescribed, workload};
-use crate::{diagnose::view::View, knowledge::Entry, object::Finalizer, snapshot::facts::Object};
+use crate::{
+    diagnose::{
+        holder::{driver, node, search::of_driver, trace::Holder, undescribed, workload},
+        view::View,
+    },
+    knowledge::Entry,
+    object::Finalizer,
+    snapshot::facts::Object,
+};
 
 /// Who must remove a finalizer from an object, and what was seen of that somebody.
 #[derive(Clone, Debug)]

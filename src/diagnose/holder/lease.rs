@@ -8,9 +8,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::trace::{Holder, Sign, Tells, Trace};
 use crate::{
     diagnose::{
+        holder::trace::{Holder, Sign, Tells, Trace},
         model::{Evidence, Strength},
         view::{Missing, View},
     },

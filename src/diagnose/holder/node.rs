@@ -3,13 +3,16 @@
 //! Where the object lies, it says itself (`openebs/lvm-localpv:pkg/apis/openebs.io/lvm/v1alpha1/lvmvolume.go`
 //! `spec.ownerNodeID`, `topolvm/topolvm:api/v1/logicalvolume_types.go` `spec.nodeName`), or its finalizer's name does.
 
-use super::{
-    standing,
-    trace::{Holder, Sign, Tells, Trace},
-    workload::name_of,
-};
 use crate::{
-    diagnose::{model::Strength, view::View},
+    diagnose::{
+        holder::{
+            standing,
+            trace::{Holder, Sign, Tells, Trace},
+            workload::name_of,
+        },
+        model::Strength,
+        view::View,
+    },
     knowledge::{Entry, FoundBy},
     object::Finalizer,
     snapshot::facts::{By, Object},

@@ -2,8 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::trace::Holder;
-use crate::{diagnose::view::View, snapshot::facts::Object};
+use crate::{
+    diagnose::{holder::trace::Holder, view::View},
+    snapshot::facts::Object,
+};
 
 /// The Event that tells when it was switched off. Whoever scales to zero leaves no trace in managedFields: a Scale without
 /// replicas owns no field (`kubernetes/api:autoscaling/v1/types.go`, `omitempty`). But the Deployment's controller says what

@@ -6,9 +6,9 @@
 
 use serde_json::Value;
 
-use super::trace::{Holder, Sign, Tells, Trace};
 use crate::{
     diagnose::{
+        holder::trace::{Holder, Sign, Tells, Trace},
         model::Strength,
         view::{Missing, View},
     },

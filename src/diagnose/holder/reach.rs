@@ -1,14 +1,16 @@
 //! RBAC from the account's side: of which types it may change the objects, and so may remove their finalizers.
 //!
-//! Groups of accounts are left out: what all of them may is nobody's work. Rules as in [`super::rbac`].
+//! Groups of accounts are left out: what all of them may is nobody's work. Rules as in [`crate::diagnose::holder::rbac`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{account::acts_as, rbac::account};
 use crate::{
-    diagnose::view::{Missing, View},
+    diagnose::{
+        holder::{account::acts_as, rbac::account},
+        view::{Missing, View},
+    },
     object::ResourceType,
     snapshot::facts::{Object, Resource},
 };

@@ -3,15 +3,17 @@
 
 use jiff::SignedDuration;
 
-use super::{
-    account,
-    driver::{self, Driver},
-    lease, product,
-    trace::{Holder, State, Tells, Trace},
-    workload, writer,
-};
 use crate::{
-    diagnose::view::View,
+    diagnose::{
+        holder::{
+            account, driver,
+            driver::Driver,
+            lease, product,
+            trace::{Holder, State, Tells, Trace},
+            workload, writer,
+        },
+        view::View,
+    },
     knowledge::{Entry, Runs},
     object::{Age, Finalizer},
     snapshot::facts::{Object, Resource},

@@ -5,14 +5,17 @@
 
 use jiff::Timestamp;
 
-use super::{
-    off,
-    trace::{Holder, Sign, Tells, Trace},
-    workload::{labels, name_of},
-    writer,
-};
 use crate::{
-    diagnose::{model::Strength, view::View},
+    diagnose::{
+        holder::{
+            off,
+            trace::{Holder, Sign, Tells, Trace},
+            workload::{labels, name_of},
+            writer,
+        },
+        model::Strength,
+        view::View,
+    },
     object::Age,
     snapshot::facts::{By, Object},
 };

@@ -8,12 +8,11 @@ mod undescribed;
 
 use serde_json::{Value, json};
 
-use super::{State, Tells};
 use crate::{
     diagnose::{
         Diagnosis, Safety, Verdict, holder,
-        testing::{Cluster, object},
-        view::View,
+        holder::{State, Tells},
+        testing::world::{World, object},
     },
     knowledge::{Entry, Knowledge, Runs, WorkloadKind},
     object::{Finalizer, List},
@@ -102,7 +101,7 @@ fn lease(renewed: &str) -> Object {
 }
 
 /// cert-manager as it should be.
-fn installed() -> Cluster {
+fn installed() -> World {
     let mut all = vec![
         definition(),
         deployment("cert-manager", &labels(), 1, 1),
@@ -110,7 +109,7 @@ fn installed() -> Cluster {
         lease("2026-01-01T11:59:55Z"),
     ];
     all.extend(rights("cert-manager", "cert-manager"));
-    Cluster::of(all)
+    World::of(all)
 }
 
 fn verdict(told: &Diagnosis) -> Verdict {

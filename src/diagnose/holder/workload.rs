@@ -9,15 +9,15 @@ use std::{
     rc::Rc,
 };
 
-use super::{
-    account::acts_as,
-    node,
-    rbac::Changers,
-    standing,
-    trace::{Holder, Sign, Tells, Trace},
-};
 use crate::{
     diagnose::{
+        holder::{
+            account::acts_as,
+            node,
+            rbac::Changers,
+            standing,
+            trace::{Holder, Sign, Tells, Trace},
+        },
         model::Strength,
         view::{Missing, View},
     },

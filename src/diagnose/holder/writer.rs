@@ -7,9 +7,12 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::trace::{Holder, Sign, Tells, Trace};
 use crate::{
-    diagnose::{model::Strength, view::View},
+    diagnose::{
+        holder::trace::{Holder, Sign, Tells, Trace},
+        model::Strength,
+        view::View,
+    },
     object::{Age, Finalizer, is_product_group},
     snapshot::facts::Object,
 };

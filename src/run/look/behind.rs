@@ -13,7 +13,7 @@ use super::{
     asking::{Ask, Asking},
 };
 use crate::{
-    diagnose::left::{self, Looked},
+    diagnose::leftovers::{self, Looked},
     knowledge::Knowledge,
     report::left::{LeftBehind, LeftObjects, MissingNamespace, NotKnown, Part},
     settings::Scan,
@@ -192,7 +192,7 @@ impl Behind {
         let mut wanted = BTreeSet::new();
         for one in self.namespaces.iter_mut().flatten() {
             one.round(asking, &mut wanted, |(name, strays), facts| {
-                left::namespace(name, strays, facts, knowledge)
+                leftovers::namespace(name, strays, facts, knowledge)
             });
         }
         for one in self.volumes.iter_mut().flat_map(|all| &mut all.list) {
@@ -202,14 +202,14 @@ impl Behind {
         }
         for one in self.attachments.iter_mut().flat_map(|all| &mut all.list) {
             one.round(asking, &mut wanted, |attachment, facts| {
-                left::attachment(attachment, facts, knowledge)
+                leftovers::attachment(attachment, facts, knowledge)
             });
         }
         wanted.into_iter().collect()
     }
 
     pub(super) fn is_due(&self, volume: &Object) -> bool {
-        left::is_unreclaimed(volume, self.now) && self.matches(volume, left::released(volume))
+        leftovers::is_unreclaimed(volume, self.now) && self.matches(volume, leftovers::released(volume))
     }
 
     /// Whether nobody has asked to detach it, if it was asked for.
@@ -330,7 +330,7 @@ pub(super) fn counted<T>(sort: Option<&Sort<T>>) -> u64 {
 }
 
 fn unreclaimed(one: &Unreclaimed, facts: &Facts, knowledge: &Knowledge) -> Looked {
-    left::unreclaimed(&one.volume, one.attached.as_deref(), facts, knowledge)
+    leftovers::unreclaimed(&one.volume, one.attached.as_deref(), facts, knowledge)
 }
 
 fn not_known(part: Part, unread: &Unread) -> NotKnown {

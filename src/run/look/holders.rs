@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::asking::{Ask, Asking};
 use crate::{
     diagnose::{
+        self,
         holder::{apart, find},
         view::View,
     },
@@ -101,7 +102,7 @@ impl Holders {
     pub(super) fn round(&mut self, asking: &mut Asking, knowledge: &Knowledge) -> Vec<Query> {
         let mut wants = Vec::new();
         if let Some(facts) = &asking.facts {
-            let view = View::new(facts, knowledge);
+            let view = diagnose::view(facts, knowledge);
             for one in &mut self.sought {
                 if matches!(one.state, State::Open) {
                     let wanted = one.look(&view, facts);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asking::{Ask, Asking};
 use crate::{
-    diagnose::{Diagnosis, diagnose_with, looks_into, view::View},
+    diagnose::{self, Diagnosis, diagnose_with, looks_into},
     knowledge::Knowledge,
     object::ObjectRef,
     report::causes::{Looked, Outcome},
@@ -166,7 +166,7 @@ impl Stuck {
     pub(super) fn round(&mut self, asking: &mut Asking, knowledge: &Knowledge) -> Vec<Query> {
         let mut wants = Vec::new();
         if let Some(facts) = &asking.facts {
-            let view = View::new(facts, knowledge);
+            let view = diagnose::view(facts, knowledge);
             for target in &mut self.targets {
                 let (State::Open, Some(object)) = (&target.state, &target.object) else {
                     continue;

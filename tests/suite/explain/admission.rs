@@ -5,11 +5,9 @@ use serde_json::{Value, json};
 
 use super::{
     taken_away::withstands_less,
-    told::{Told, delete, goes, refusal, release, shell, told},
+    told::{SOON, Told, delete, goes, refusal, release, shell, told},
 };
 use crate::harness::{Cluster, Namespace, wait};
-
-use super::told::SOON;
 
 pub(super) const GROUP: &str = "admission.example.test";
 const HOLD: &str = "admission.example.test/hold";

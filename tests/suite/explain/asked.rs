@@ -1,9 +1,7 @@
 //! Objects and types that are not there, or that are not the only ones of their name.
 
-use super::refused;
+use super::{refused, told::SOON};
 use crate::harness::{Cluster, Options, wait};
-
-use super::told::SOON;
 
 /// A type of which there is one object, `x`.
 fn with_a_type(cluster: &Cluster, group: &str, names: &str) {

@@ -38,7 +38,6 @@ mod vendors;
 mod versions;
 mod vetoed;
 mod virtualization;
-mod weaker;
 
 use std::sync::LazyLock;
 

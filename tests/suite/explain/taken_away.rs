@@ -10,8 +10,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use testkit::weaker;
 
-use super::{reads, replayed::replayed, weaker};
+use super::{reads, replayed::replayed};
 use crate::harness::{Asked, Cluster, Plugin, RunningPlugin, wait};
 
 /// With more types than this those that are empty are alike.

@@ -1,8 +1,10 @@
 use serde_json::json;
 
-use super::super::Around;
 use super::*;
-use crate::snapshot::facts::{Object, Resource};
+use crate::{
+    diagnose::admission::Around,
+    snapshot::facts::{Object, Resource},
+};
 
 #[test]
 fn what_is_certain_is_known_and_nothing_else() {

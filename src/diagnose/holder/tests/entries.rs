@@ -147,9 +147,9 @@ fn every_entry_is_understood() {
             name: entry.example.clone(),
         };
         let target = target_of(&entry, kind.group(), kind.kind());
-        let state = |cluster: &Cluster| {
+        let state = |cluster: &World| {
             let view = |facts: &Facts| {
-                let view = View::new(facts, &knowledge);
+                let view = crate::diagnose::view(facts, &knowledge);
                 let found = holder::described(&target, &finalizer, &entry, &view);
                 (found, view.wanted())
             };
@@ -157,7 +157,7 @@ fn every_entry_is_understood() {
         };
         tried += 1;
         let name = &entry.name;
-        let there = state(&Cluster::of(with_all_of(&entry, &finalizer, &target)));
+        let there = state(&World::of(with_all_of(&entry, &finalizer, &target)));
         if entry.holder.runs == Runs::OtherCluster {
             // All of that is the other one's namesake, which cleans up for this cluster.
             assert_eq!(there.state(), State::Elsewhere, "{name}: {there:#?}");
@@ -166,7 +166,7 @@ fn every_entry_is_understood() {
         } else {
             assert_ne!(there.state(), State::Gone, "{name}: {there:#?}");
         }
-        let absent = state(&Cluster::default());
+        let absent = state(&World::default());
         assert!(
             matches!(absent.state(), State::Gone | State::Unknown | State::Elsewhere),
             "{name}: {absent:#?}"
@@ -180,14 +180,14 @@ fn every_entry_is_understood() {
             for pod in elsewhere.iter_mut().filter(|one| one.is("", "pods")) {
                 pod.value["spec"]["nodeName"] = json!("another");
             }
-            let elsewhere = state(&Cluster::of(elsewhere));
+            let elsewhere = state(&World::of(elsewhere));
             assert_eq!(elsewhere.state(), State::Failing, "{name}: {elsewhere:#?}");
             for hidden in ["pods", "nodes"] {
                 let all = with_all_of(&entry, &finalizer, &target);
                 let there = all
                     .into_iter()
                     .filter(|one| hidden == "pods" || !one.is("", "pods"));
-                let unseen = state(&Cluster::of(there).hiding(hidden));
+                let unseen = state(&World::of(there).hiding(hidden));
                 assert_eq!(unseen.state(), State::Unknown, "{name}: {unseen:#?}");
                 assert_eq!(unseen.with(Tells::Gone).count(), 0, "{name}: {unseen:#?}");
             }
@@ -200,10 +200,10 @@ fn every_entry_is_understood() {
         {
             let mut another = target.clone();
             another.value["spec"]["cluster"]["name"] = json!("another");
-            let of_another = state(&Cluster::of(with_all_of(&entry, &finalizer, &another)));
+            let of_another = state(&World::of(with_all_of(&entry, &finalizer, &another)));
             assert_ne!(of_another.state(), State::Running, "{name}: {of_another:#?}");
         }
-        let hidden = state(&Cluster::of(with_all_of(&entry, &finalizer, &target)).hiding_everything());
+        let hidden = state(&World::of(with_all_of(&entry, &finalizer, &target)).hiding_everything());
         assert!(
             matches!(hidden.state(), State::Unknown | State::Elsewhere),
             "{name}: {hidden:#?}"

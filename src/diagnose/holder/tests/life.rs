@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn uninstalled_is_orphaned_and_says_what_it_costs() {
-    let told = Cluster::of([definition()]).explain(&challenge());
+    let told = World::of([definition()]).explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
     let last = told.steps.last().expect("a step");
     assert!(last.text.starts_with("LEAKED INFRASTRUCTURE"), "{last:?}");
@@ -23,7 +23,7 @@ fn uninstalled_is_orphaned_and_says_what_it_costs() {
 #[test]
 fn what_cannot_be_seen_is_not_gone() {
     for plural in ["deployments", "serviceaccounts", "leases"] {
-        let told = Cluster::of([definition()]).hiding(plural).explain(&challenge());
+        let told = World::of([definition()]).hiding(plural).explain(&challenge());
         assert_eq!(verdict(&told), Verdict::Unknown, "{plural}: {told:#?}");
         assert!(!takes_out(&told));
         assert!(!told.gaps.is_empty());
@@ -70,7 +70,7 @@ fn what_is_advised_is_for_how_it_stands() {
         "{running:#?}"
     );
 
-    let gone = steps(&Cluster::of([definition()]).explain(&challenge()));
+    let gone = steps(&World::of([definition()]).explain(&challenge()));
     assert!(has(&gone, "what to do", again), "{gone:#?}");
     assert!(
         !gone
@@ -91,14 +91,14 @@ fn a_chart_may_have_given_it_another_name() {
     renamed.value["metadata"]["name"] = "certs".into();
     let mut all = vec![definition(), renamed];
     all.extend(rights("infra", "cert-manager"));
-    let told = Cluster::of(all).explain(&challenge());
+    let told = World::of(all).explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
 }
 
 #[test]
 fn a_deployment_of_the_same_name_elsewhere_is_neither_it_nor_its_absence() {
     let other = deployment("shop", &json!({"app": "shop"}), 1, 1);
-    let told = Cluster::of([definition(), other]).explain(&challenge());
+    let told = World::of([definition(), other]).explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
     assert!(!takes_out(&told));
 }
@@ -108,8 +108,7 @@ fn scaled_to_zero_is_the_root_cause() {
     let mut off = deployment("cert-manager", &labels(), 0, 0);
     off.value["metadata"]["managedFields"] = json!([{"manager": "kubectl-scale", "time": "2026-01-01T08:00:00Z",
         "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
-    let told =
-        Cluster::of([definition(), off, account("cert-manager", "cert-manager")]).explain(&challenge());
+    let told = World::of([definition(), off, account("cert-manager", "cert-manager")]).explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
     let root = &told.waits[0].on[0];
     assert_eq!(root.says, "is scaled to 0 replicas, by kubectl-scale 4h ago");
@@ -139,7 +138,7 @@ fn what_is_installed_beside_it_is_no_sign_of_its_life() {
         part("virt-api", 2),
         part("virt-operator", 2),
     ];
-    let told = Cluster::of(all).explain(&machine);
+    let told = World::of(all).explain(&machine);
     assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
     let root = &told.waits[0].on[0];
     assert_eq!(
@@ -163,7 +162,7 @@ fn as_many_replicas_as_there_were_are_advised() {
                 "involvedObject": {"kind": "Deployment", "namespace": "cert-manager", "name": "cert-manager"}}),
         );
         let all = [definition(), off, account("cert-manager", "cert-manager"), event];
-        let told = Cluster::of(all).explain(&challenge());
+        let told = World::of(all).explain(&challenge());
         let command = told.steps[0].command.clone().unwrap_or_default();
         command.rsplit(' ').next().unwrap_or_default().to_owned()
     };
@@ -192,7 +191,7 @@ fn one_that_crashes_is_failing_with_the_reason() {
             {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]}}),
     );
     let told =
-        Cluster::of([definition(), deployment("cert-manager", &labels(), 1, 0), pod]).explain(&challenge());
+        World::of([definition(), deployment("cert-manager", &labels(), 1, 0), pod]).explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
     assert_eq!(
         told.waits[0].on[0].says,

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn one_that_may_not_do_its_work_is_failing() {
-    let without = Cluster::of([
+    let without = World::of([
         definition(),
         deployment("cert-manager", &labels(), 1, 1),
         account("cert-manager", "cert-manager"),
@@ -20,7 +20,7 @@ fn one_that_may_not_do_its_work_is_failing() {
     );
     // Rights that cannot be read are no missing rights.
     let hidden =
-        Cluster::of([definition(), deployment("cert-manager", &labels(), 1, 1)]).hiding("clusterroles");
+        World::of([definition(), deployment("cert-manager", &labels(), 1, 1)]).hiding("clusterroles");
     assert_eq!(verdict(&hidden.explain(&challenge())), Verdict::Waiting);
 }
 
@@ -32,7 +32,7 @@ fn a_pipeline_that_may_edit_is_not_taken_for_the_controller() {
     pipeline.value["spec"]["template"]["spec"]["serviceAccountName"] = "ci".into();
     let mut all = vec![pipeline];
     all.extend(granted("widget-editor", &json!(["widgets"]), &account("ci")));
-    let told = Cluster::of(all.clone()).explain(&widget());
+    let told = World::of(all.clone()).explain(&widget());
     assert!(
         told.waits[0].says.contains("ops/ci"),
         "nobody else may: {told:#?}"
@@ -42,7 +42,7 @@ fn a_pipeline_that_may_edit_is_not_taken_for_the_controller() {
         &json!(["widgets", "widgets/finalizers"]),
         &account("manager"),
     ));
-    let told = Cluster::of(all).explain(&widget());
+    let told = World::of(all).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
     assert!(!told.waits[0].says.contains("ops/ci"), "{told:#?}");
 }
@@ -63,7 +63,7 @@ fn rights_are_counted_as_the_api_server_counts_them() {
         change(&mut granted.value["rules"][0]);
         let mut all = base();
         all.extend([granted, bound]);
-        verdict(&Cluster::of(all).explain(&challenge()))
+        verdict(&World::of(all).explain(&challenge()))
     };
     assert_eq!(with("r", &|_| {}), Verdict::Waiting);
     assert_eq!(with("system:borrowed", &|_| {}), Verdict::Waiting);

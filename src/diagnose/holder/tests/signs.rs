@@ -23,7 +23,7 @@ fn of_many_of_a_kind_the_one_for_other_types_says_nothing() {
         another.value["metadata"]["name"] = "provider-sql".into();
         another
     };
-    let told = Cluster::of([another()]).explain(&bucket);
+    let told = World::of([another()]).explain(&bucket);
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
     let text = format!("{told:?}");
     assert!(
@@ -32,7 +32,7 @@ fn of_many_of_a_kind_the_one_for_other_types_says_nothing() {
     );
     assert!(!text.contains("may neither"), "{text}");
     // Nor does it while nobody knows what it may.
-    let told = Cluster::of([another()]).hiding("clusterroles").explain(&bucket);
+    let told = World::of([another()]).hiding("clusterroles").explain(&bucket);
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
 }
 
@@ -59,7 +59,7 @@ fn a_status_written_since_then_shows_that_somebody_lives() {
     let mut written = challenge();
     written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
         "time": "2026-01-01T11:59:00Z", "fieldsV1": {"f:status": {"f:state": {}}}}]);
-    let told = Cluster::of([definition()]).explain(&written);
+    let told = World::of([definition()]).explain(&written);
     assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
     // A person's hand is no controller, and neither is a time before the deletion.
     for (manager, time) in [
@@ -68,19 +68,19 @@ fn a_status_written_since_then_shows_that_somebody_lives() {
     ] {
         written.value["metadata"]["managedFields"][0]["manager"] = manager.into();
         written.value["metadata"]["managedFields"][0]["time"] = time.into();
-        let told = Cluster::of([definition()]).explain(&written);
+        let told = World::of([definition()]).explain(&written);
         assert_eq!(verdict(&told), Verdict::Orphaned, "{manager} {time}");
     }
 }
 
 #[test]
 fn a_stale_lease_alone_proves_nothing_more() {
-    let told = Cluster::of([definition(), lease("2026-01-01T11:58:00Z")])
+    let told = World::of([definition(), lease("2026-01-01T11:58:00Z")])
         .hiding("serviceaccounts")
         .explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
     // One that was never renewed in time is not there: an hour is enough to be a second sign.
-    let told = Cluster::of([definition(), lease("2026-01-01T10:00:00Z")]).explain(&challenge());
+    let told = World::of([definition(), lease("2026-01-01T10:00:00Z")]).explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Orphaned);
 }
 
@@ -100,7 +100,7 @@ fn the_lease_of_another_instance_does_not_bring_it_to_life() {
     let told = |home: &str| {
         let mut all = vec![off("ops"), lease(home)];
         all.extend(widget_rights("ops", "cert-manager"));
-        Cluster::of(all).explain(&widget())
+        World::of(all).explain(&widget())
     };
     let ours = told("ops");
     assert!(
@@ -125,7 +125,7 @@ fn one_in_a_namespace_that_goes_cannot_be_repaired_there() {
         "Namespace",
         json!({"metadata": {"name": "cert-manager", "deletionTimestamp": "2026-01-01T11:00:00Z"}}),
     );
-    let told = Cluster::of([
+    let told = World::of([
         definition(),
         deployment("cert-manager", &labels(), 1, 0),
         namespace,
@@ -152,11 +152,11 @@ fn kubernetes_writes_the_status_of_its_own_types_whoever_holds_them() {
             "managedFields": [{"manager": "kube-controller-manager", "time": "2026-01-01T11:59:00Z",
                 "fieldsV1": {"f:status": {"f:phase": {}}}}]}}),
     );
-    assert_eq!(verdict(&Cluster::default().explain(&claim)), Verdict::Unknown);
+    assert_eq!(verdict(&World::default().explain(&claim)), Verdict::Unknown);
     // Whoever put the finalizer on is another matter.
     claim.value["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"] =
         json!({"f:finalizers": {"v:\"widgets.test/clean\"": {}}});
-    assert_eq!(verdict(&Cluster::default().explain(&claim)), Verdict::Waiting);
+    assert_eq!(verdict(&World::default().explain(&claim)), Verdict::Waiting);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn what_was_written_before_it_was_switched_off_says_nothing() {
     off.value["metadata"]["managedFields"] = json!([{"manager": "kubectl", "time": "2026-01-01T11:57:00Z",
         "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
     let mut written = challenge();
-    let cluster = Cluster::of([definition(), off]);
+    let cluster = World::of([definition(), off]);
     for (time, words) in [
         ("2026-01-01T11:56:00Z", "switched off"),
         ("2026-01-01T11:58:00Z", "It likely runs"),
@@ -211,7 +211,7 @@ fn a_package_that_is_gone_is_a_sign() {
         json!({"metadata": {"name": "p-1"}}),
     );
     let on =
-        |objects: Vec<Object>| Cluster::of(objects).serving(group, "providerrevisions", "ProviderRevision");
+        |objects: Vec<Object>| World::of(objects).serving(group, "providerrevisions", "ProviderRevision");
     let told = on(vec![definition.clone()]).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
     assert!(
@@ -244,7 +244,7 @@ fn what_is_suspended_is_not_to_be_resumed() {
             .iter()
             .any(|outlook| outlook.then.contains("lets go without deleting"))
     };
-    let told = Cluster::default().explain(&flux(json!({"suspend": true})));
+    let told = World::default().explain(&flux(json!({"suspend": true})));
     assert!(speaks(&told), "{told:#?}");
     assert!(
         told.do_not.iter().any(|text| text.contains("resume it")),
@@ -257,7 +257,7 @@ fn what_is_suspended_is_not_to_be_resumed() {
     };
     assert!(!told.steps.iter().any(resumes), "{told:#?}");
     assert!(!speaks(
-        &Cluster::default().explain(&flux(json!({"suspend": false})))
+        &World::default().explain(&flux(json!({"suspend": false})))
     ));
 }
 
@@ -265,11 +265,11 @@ fn what_is_suspended_is_not_to_be_resumed() {
 fn somebody_outside_the_cluster_may_be_the_holder() {
     let mut stale = lease("2026-01-01T10:00:00Z");
     stale.value["metadata"] = json!({"name": "8f2a.widgets.test", "namespace": "ops"});
-    let told = Cluster::of([stale.clone()]).explain(&widget());
+    let told = World::of([stale.clone()]).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Orphaned, "two signs: {told:#?}");
     let user = json!([{"kind": "User", "name": "hub-agent"}]);
     let mut all = vec![stale];
     all.extend(granted("hub", &json!(["widgets", "widgets/status"]), &user));
-    let told = Cluster::of(all).explain(&widget());
+    let told = World::of(all).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
 }

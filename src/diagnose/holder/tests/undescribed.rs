@@ -8,7 +8,7 @@ use super::*;
 fn an_undescribed_holder_is_found_by_its_rights() {
     let mut all = vec![deployment("ops", &json!({"app": "w"}), 1, 1)];
     all.extend(widget_rights("ops", "cert-manager"));
-    let told = Cluster::of(all).explain(&widget());
+    let told = World::of(all).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
     assert!(
         told.waits[0]
@@ -19,9 +19,9 @@ fn an_undescribed_holder_is_found_by_its_rights() {
     );
 
     // Nothing runs with the rights: one sign, with nobody having them another, and never both.
-    let told = Cluster::of(widget_rights("ops", "cert-manager")).explain(&widget());
+    let told = World::of(widget_rights("ops", "cert-manager")).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    let told = Cluster::default().explain(&widget());
+    let told = World::default().explain(&widget());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
     assert!(!takes_out(&told));
 }
@@ -32,7 +32,7 @@ fn an_undescribed_holder_is_gone_by_two_signs() {
     definition.value["metadata"]["name"] = "widgets.widgets.test".into();
     definition.value["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"service":
         {"namespace": "ops", "name": "webhook"}}}});
-    let told = Cluster::of([definition]).explain(&widget());
+    let told = World::of([definition]).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
     assert!(
         told.steps

@@ -27,7 +27,11 @@ use std::{
     time::Instant,
 };
 
-use self::{api::Api, run::Outcome, run::Run, world::World};
+use self::{
+    api::Api,
+    run::{Outcome, Run},
+    world::World,
+};
 use crate::harness::Cluster;
 
 /// Tries so many worlds, so many at a time, and fails with all that differed.

@@ -7,8 +7,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::super::dice::Dice;
 use super::{
+    super::dice::Dice,
     api::{Api, until},
     canary::Canary,
     judge::{Said, undecided},

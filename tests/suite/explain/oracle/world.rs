@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::dice::Dice;
-use super::key::{Key, Kind};
+use super::{
+    super::dice::Dice,
+    key::{Key, Kind},
+};
 
 /// Put on by hand, and removed by nobody.
 pub(super) const HOLD: &str = "example.com/hold";

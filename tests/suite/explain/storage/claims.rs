@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
-use super::super::taken_away::withstands_less;
-use super::{SOON, bound_claim, command, delete, explain, never_says, node, run, says, wait_for};
+use super::{
+    super::taken_away::withstands_less, SOON, bound_claim, command, delete, explain, never_says, node, run,
+    says, wait_for,
+};
 use crate::harness::{Cluster, wait};
 
 #[test]

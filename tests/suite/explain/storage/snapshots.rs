@@ -1,7 +1,9 @@
 //! Snapshots and their contents.
 
-use super::super::taken_away::withstands_less;
-use super::{SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for};
+use super::{
+    super::taken_away::withstands_less, SOON, bound_claim, command, delete, explain, never_says, run, says,
+    wait_for,
+};
 use crate::harness::{Cluster, wait};
 
 #[test]

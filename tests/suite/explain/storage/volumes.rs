@@ -2,8 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::super::taken_away::withstands_less;
-use super::{SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for};
+use super::{
+    super::taken_away::withstands_less, SOON, bound_claim, command, delete, explain, never_says, run, says,
+    wait_for,
+};
 use crate::harness::{Cluster, CsiDriver, wait};
 
 /// A driver that is stopped, and its Leases as they are long after.

@@ -3,12 +3,14 @@
 use serde_json::json;
 
 use super::{apply, condition, define, going, running, status};
-use crate::explain::{
-    holder::WORLD,
-    taken_away::withstands_less,
-    told::{SOON, delete, goes, refusal, release, told},
+use crate::{
+    explain::{
+        holder::WORLD,
+        taken_away::withstands_less,
+        told::{SOON, delete, goes, refusal, release, told},
+    },
+    harness::wait,
 };
-use crate::harness::wait;
 
 #[test]
 fn a_ceph_cluster_with_pools() {

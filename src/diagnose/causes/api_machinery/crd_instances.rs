@@ -1,0 +1,266 @@
+//! `customresourcecleanup.apiextensions.k8s.io`: a type that still has instances.
+//!
+//! **Recognises** the finalizer on a CustomResourceDefinition. **Why:** kube-apiserver itself deletes all instances
+//! and takes the finalizer out when none is left; each instance waits for its own finalizers. Source:
+//! `kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`. **Wants** the instances, in all
+//! namespaces. **Concludes** with the instances and what holds them; where they cannot be listed, what the
+//! condition says. **Advises** to resolve the instances, and never to take the finalizer out: they stay in etcd and
+//! come back with the next definition of that name.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diagnose::{
+        causes::{
+            advice,
+            api_machinery::{conversion_webhook, stored_version, unreadable_object},
+            cause::Cause,
+            verdicts,
+        },
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::{Missing, View},
+    },
+    object::Finalizer,
+    snapshot::{
+        Gap, Why,
+        facts::{Object, Resource},
+    },
+};
+
+pub(crate) const CAUSE: Cause = Cause {
+    group: "apiextensions.k8s.io",
+    plural: "customresourcedefinitions",
+    finalizer: "customresourcecleanup.apiextensions.k8s.io",
+    explain: instances,
+};
+
+/// More groups of instances than this are summed up.
+const SHOWN: usize = 5;
+/// Of so many groups one instance is explained in full.
+const DEEP: usize = 3;
+
+fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
+    let mut finding = Finding::new(
+        Some(finalizer.clone()),
+        Verdict::Waiting,
+        "removed by kube-apiserver itself, once no object of this type is left in any namespace",
+    );
+    let (status, reason, message) = crd.condition("Terminating").unwrap_or_default();
+    if status == "True" {
+        finding.evidence.push(Evidence {
+            source: format!("CustomResourceDefinition {} condition Terminating", crd.name()),
+            value: format!("{reason}: {message}"),
+            strength: Strength::Moderate,
+        });
+    }
+    if view.has_type(&resource) {
+        match view.list(&resource.group, &resource.plural, "") {
+            Ok(instances) => left(&mut finding, crd, instances, view),
+            Err(missing) if missing.is_ours() => unseen(&mut finding, &missing.in_words(), "", message),
+            Err(missing) => {
+                unseen(&mut finding, &missing.in_words(), reason, message);
+                unreadable(&mut finding, crd, &missing, message, view);
+            }
+        }
+    } else {
+        unseen(
+            &mut finding,
+            "the server does not serve this type",
+            reason,
+            message,
+        );
+        stored_version::none(&mut finding, crd);
+    }
+    finding.do_not.push(format!(
+        "take out {} by hand: the objects stay in etcd where no API reaches them, and come back, still being deleted, \
+         with the next definition of that name (ORPHANED OBJECTS)",
+        finalizer.name
+    ));
+    finding
+}
+
+/// What the server says where nobody can look. That we may not look is no reason to believe its condition, which
+/// tells of its last try.
+fn unseen(finding: &mut Finding, why: &str, reason: &str, message: &str) {
+    if reason == "InstanceDeletionFailed" {
+        finding.wait.verdict = Verdict::Failing;
+        finding.say(format!("; it fails: {message}"));
+    } else {
+        finding.wait.verdict = Verdict::Unknown;
+    }
+    finding.say(format!("; which objects are left is not known: {why}"));
+}
+
+/// Objects that nobody can read, as against those that only we may not.
+fn unreadable(finding: &mut Finding, crd: &Object, missing: &Missing, message: &str, view: &View<'_>) {
+    let told = match missing {
+        Missing::Gap(Gap {
+            why: Why::ServerError(text) | Why::Throttled(text),
+            ..
+        }) => text,
+        _ => "",
+    };
+    if conversion_webhook::failed(told) || conversion_webhook::failed(message) {
+        finding.wait.verdict = Verdict::Failing;
+        if let Some(webhook) = conversion_webhook::webhook(finding, crd, view) {
+            finding.wait.on.extend(webhook.on);
+        }
+    }
+    unreadable_object::add_unreadable_objects(finding, [told, message].into_iter(), view);
+    stored_version::add_unserved_versions(finding, crd, &[told, message]);
+}
+
+fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'_>) {
+    let name = crd.name();
+    finding.evidence.push(Evidence {
+        source: format!("a list of {name} in all namespaces"),
+        value: format!("{} objects", instances.len()),
+        strength: Strength::Proof,
+    });
+    if instances.is_empty() {
+        finding.wait.verdict = verdicts::nothing_blocks(crd, view);
+        finding.say("; none is left");
+        if finding.wait.verdict == Verdict::Stalled {
+            finding.steps.push(advice::nudge(crd));
+        }
+        return;
+    }
+    finding.say(format!("; {} are left", instances.len()));
+    let mut groups: BTreeMap<Vec<Finalizer>, Vec<&Object>> = BTreeMap::new();
+    for instance in instances {
+        groups.entry(instance.finalizers()).or_default().push(instance);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, objects)| std::cmp::Reverse(objects.len()));
+    let deleting = crd.deletion().is_some();
+    for (at, (finalizers, objects)) in groups.iter().take(SHOWN).enumerate() {
+        let Some(first) = objects.first() else { continue };
+        let more = match objects.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more like it)"),
+        };
+        let held: Vec<_> = finalizers.iter().map(ToString::to_string).collect();
+        let going = if first.deletion().is_some() {
+            "being deleted"
+        } else {
+            "not being deleted"
+        };
+        let says = if held.is_empty() {
+            format!("{going}, without a finalizer{more}")
+        } else {
+            format!("{going}, held by {}{more}", held.join(", "))
+        };
+        let blocker = if at < DEEP {
+            view.blocker(first, says)
+        } else {
+            Blocker::new(Some(first.reference()), says)
+        };
+        finding.wait.on.push(blocker);
+        if deleting && !held.is_empty() {
+            finding.steps.push(Step {
+                when: advice::INTENDED,
+                text: format!(
+                    "see what holds {}{more}, and resolve that; the definition then goes by itself",
+                    first.name()
+                ),
+                command: Some(format!(
+                    "kubectl finalizers explain {name} {}{}",
+                    first.name(),
+                    advice::place_of(first)
+                )),
+                safety: Safety::Safe,
+            });
+        }
+    }
+    if groups.len() > SHOWN {
+        let rest: usize = groups.iter().skip(SHOWN).map(|(_, objects)| objects.len()).sum();
+        finding.wait.on.push(Blocker::new(
+            None,
+            format!("and {rest} more objects with other finalizers"),
+        ));
+    }
+    if deleting {
+        finding.steps.insert(
+            0,
+            Step {
+                when: advice::MISTAKE,
+                text: "save what is left now: the deletion cannot be taken back, and the server is deleting all objects of \
+                       this type"
+                    .into(),
+                command: Some(format!("kubectl get {name} --all-namespaces -o yaml > {name}-backup.yaml")),
+                safety: Safety::Safe,
+            },
+        );
+        finding.outlook.push(Outlook {
+            when: "if nothing is done".into(),
+            then: "the server tries again and again, and it stays until the objects named above are gone"
+                .into(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        diagnose::testing::{
+            told::{said, verdict},
+            world::{World, bare as object},
+        },
+        snapshot::{Why, facts::Query},
+    };
+
+    const NAME: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+    fn definition(reason: &str) -> Object {
+        object(
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            "CustomResourceDefinition",
+            json!({
+                "metadata": {"name": "as.x.test", "finalizers": [NAME], "deletionTimestamp": "2026-01-01T11:00:00Z"},
+                "spec": {"group": "x.test", "names": {"plural": "as"}},
+                "status": {"conditions": [{"type": "Terminating", "status": "True", "reason": reason,
+                    "message": "could not list instances: conversion webhook for x.test/v1 failed"}]},
+            }),
+        )
+    }
+
+    #[test]
+    fn a_type_that_is_not_served_may_have_objects() {
+        let told = World::closed().explain(&definition("InstanceDeletionFailed"));
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Failing));
+        assert!(said(&told).contains("conversion webhook for x.test/v1 failed"));
+        assert!(said(&told).contains("is not known"));
+    }
+
+    #[test]
+    fn a_type_that_only_we_may_not_list_is_unknown_whatever_went_wrong_before() {
+        let query = Query::List {
+            resource: Resource::new("x.test", "as"),
+            namespace: None,
+        };
+        let told = |why: Why| {
+            World::closed()
+                .with_type("x.test", "as")
+                .answer(query.clone(), Err(why))
+                .explain(&definition("InstanceDeletionFailed"))
+        };
+        let forbidden = told(Why::Forbidden("no".into()));
+        assert_eq!(verdict(&forbidden, NAME), Some(Verdict::Unknown));
+        let broken = told(Why::ServerError("conversion webhook failed".into()));
+        assert_eq!(verdict(&broken, NAME), Some(Verdict::Failing));
+    }
+
+    #[test]
+    fn without_instances_the_server_is_late() {
+        let told = World::closed()
+            .with_type("x.test", "as")
+            .list("x.test", "as", "", Vec::new())
+            .explain(&definition("InstanceDeletionPending"));
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+    }
+}

@@ -1,0 +1,61 @@
+//! An object that is being deleted although nothing holds it.
+//!
+//! **Recognises** a deletion mark without finalizers and without a grace period. **Why:** an object goes in the same
+//! update that takes its last finalizer; if that second half of a delete fails once, nobody tries again. Source:
+//! `kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete, and `pkg/registry/generic/registry/store.go`
+//! deleteWithoutFinalizers. **Wants** nothing, and for a namespace its content. **Concludes** `stalled`.
+//! **Advises** to delete it once more, which finishes it.
+
+use crate::{
+    diagnose::{
+        causes::{advice, namespaces::finalizer_lists, pods::grace_period},
+        model::{Evidence, Finding, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    snapshot::facts::Object,
+};
+
+pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
+    if object
+        .deletion()
+        .is_some_and(|deletion| deletion.in_grace(view.now()))
+    {
+        return grace_period::in_grace(object, view);
+    }
+    if object
+        .number("/metadata/deletionGracePeriodSeconds")
+        .unwrap_or_default()
+        > 0
+    {
+        return Finding::new(
+            None,
+            Verdict::Unknown,
+            "no finalizer, and its grace period is over; whoever was to finish the deletion has not done so",
+        );
+    }
+    let mut finding = Finding::new(
+        None,
+        Verdict::Stalled,
+        "nothing holds it: no finalizer and no grace period. The last step of its deletion failed once",
+    );
+    finding.evidence.push(Evidence {
+        source: format!("{} {} metadata", object.kind, object.name()),
+        value: "deletionTimestamp set, no finalizers, deletionGracePeriodSeconds 0 or not set".into(),
+        strength: Strength::Proof,
+    });
+    if object.is("", "namespaces") && !finalizer_lists::may_go(object, &mut finding, view) {
+        return finding;
+    }
+    finding.steps.push(Step {
+        when: "what to do",
+        text: "delete it once more; that finishes it".into(),
+        command: Some(format!(
+            "kubectl{} delete {}/{}",
+            advice::place_of(object),
+            object.resource.name(),
+            object.name()
+        )),
+        safety: Safety::Safe,
+    });
+    finding
+}

@@ -1,0 +1,71 @@
+//! A ValidatingAdmissionPolicy that refuses for certain.
+
+use crate::{
+    diagnose::{
+        admission::policies::{Demand, Policy},
+        causes::api_machinery::update_rejected::{namespace_exemption, namespace_exemption::Looking, refuse},
+        model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+    },
+    snapshot::facts::Object,
+};
+
+pub(crate) fn certain(object: &Object, finding: &mut Finding, policy: &Policy<'_>) {
+    let (name, binding) = (policy.object.name(), policy.binding.name());
+    let (says, source, value, words) = match policy.demand {
+        Some(Demand::Exists(kind, parameter)) => (
+            format!("needs {kind} {parameter}, which does not exist, and refuses everything without it"),
+            format!("ValidatingAdmissionPolicyBinding {binding} spec.paramRef"),
+            format!("{kind} {parameter} does not exist, parameterNotFoundAction Deny"),
+            ": failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
+        ),
+        Some(Demand::Holds(demand)) => (
+            format!("demands what no such update meets: {demand}"),
+            format!("ValidatingAdmissionPolicy {name} spec.validations"),
+            demand.to_owned(),
+            "",
+        ),
+        None => return,
+    };
+    finding.wait.on.push(Blocker::new(
+        Some(policy.object.reference()),
+        format!("applies to it through binding {binding}, and {says}"),
+    ));
+    refuse(
+        finding,
+        &format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request{words}"),
+    );
+    finding.evidence.push(Evidence {
+        source,
+        value,
+        strength: Strength::Proof,
+    });
+    finding.steps.splice(0..0, steps(object, policy));
+    finding.do_not.push(do_not(name));
+}
+
+/// What to do about one that works.
+pub(crate) fn steps(object: &Object, policy: &Policy<'_>) -> Vec<Step> {
+    let (name, binding) = (policy.object.name(), policy.binding.name());
+    let see = Step {
+        when: "what to do",
+        text: format!("see what policy {name} is for, and whose it is"),
+        command: Some(format!(
+            "kubectl get validatingadmissionpolicy/{name} validatingadmissionpolicybinding/{binding} -o yaml"
+        )),
+        safety: Safety::Safe,
+    };
+    let looking = Looking {
+        configuration: policy.binding,
+        at: "/spec/matchResources".into(),
+        same: ("/spec/policyName".into(), name),
+        name: format!("binding {binding} of policy {name}"),
+    };
+    [Some(see), namespace_exemption::step(object, &looking)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+pub(crate) fn do_not(name: &str) -> String {
+    format!("delete policy {name}: it works, and refuses for a reason")
+}

@@ -1,0 +1,5 @@
+//! Owners and dependents: foreground deletion, orphaning, and owners that are gone.
+
+pub(crate) mod absent_owners;
+pub(crate) mod foreground_deletion;
+pub(crate) mod orphan_dependents;

@@ -1,0 +1,124 @@
+use serde_json::json;
+
+use super::*;
+use crate::{
+    diagnose::{
+        Diagnosis,
+        testing::{
+            told::{commands, said, verdict},
+            world::{World, bare as object},
+        },
+    },
+    snapshot::{
+        What,
+        facts::{Answer, Owned, Query},
+    },
+};
+
+const NAME: &str = "foregroundDeletion";
+
+fn owner(deleted: &str) -> Object {
+    object(
+        "",
+        "configmaps",
+        "ConfigMap",
+        json!({"metadata": {"name": "owner", "namespace": "ns", "uid": "u1", "finalizers": [NAME],
+            "deletionTimestamp": deleted}}),
+    )
+}
+
+fn owned(name: &str, blocks: bool, deleted: bool) -> Object {
+    let mut metadata = json!({"name": name, "namespace": "ns", "uid": format!("uid-{name}"), "finalizers": ["x.test/hold"],
+        "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "u1",
+            "blockOwnerDeletion": blocks}]});
+    if deleted {
+        metadata["deletionTimestamp"] = "2026-01-01T11:00:00Z".into();
+    }
+    object("x.test", "things", "Thing", json!({ "metadata": metadata }))
+}
+
+fn world(all: &[Object], gaps: &[Gap]) -> World {
+    let found = |objects: &[Object]| {
+        Ok(Answer::Owned(Owned {
+            objects: objects.iter().map(Object::as_owned).collect(),
+            gaps: gaps.to_vec(),
+        }))
+    };
+    let mut world = World::closed()
+        .with_type("x.test", "things")
+        .object(
+            "coordination.k8s.io",
+            "leases",
+            "kube-system",
+            "kube-controller-manager",
+            None,
+        )
+        .answer(Query::Owned(Where::Namespace("ns".into())), found(all))
+        .answer(Query::Owned(Where::Owner("u1".into())), found(all));
+    for object in all {
+        world = world.object("x.test", "things", "ns", object.name(), Some(object.clone()));
+    }
+    world
+}
+
+fn told_of(all: &[Object], gaps: &[Gap]) -> Diagnosis {
+    world(all, gaps).explain(&owner("2026-01-01T11:00:00Z"))
+}
+
+fn hidden(why: Why) -> Gap {
+    Gap {
+        what: What::TypeIn {
+            name: "others.x.test".into(),
+            namespace: "ns".into(),
+            read: 0,
+        },
+        why,
+    }
+}
+
+#[test]
+fn exactly_those_that_block_are_named() {
+    let told = told_of(&[owned("a", true, true), owned("b", false, true)], &[]);
+    assert_eq!(verdict(&told, NAME), Some(Verdict::Waiting));
+    let names: Vec<_> = told.waits[0].on.iter().flat_map(|on| &on.object).collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    assert_eq!(names[0].name, "a");
+    assert!(said(&told).contains("being deleted, held by x.test/hold"));
+    assert!(commands(&told).contains("kubectl finalizers explain things.x.test a -n ns"));
+    assert!(!commands(&told).contains("delete"));
+}
+
+#[test]
+fn none_left_is_late_and_a_second_deletion_finishes_it() {
+    let told = told_of(&[owned("b", false, true)], &[]);
+    assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+    assert!(commands(&told).contains("delete configmaps/owner --cascade=background"));
+    let soon = world(&[], &[]).explain(&owner("2026-01-01T11:59:50Z"));
+    assert_eq!(verdict(&soon, NAME), Some(Verdict::Waiting));
+    assert!(!commands(&soon).contains("--cascade"));
+}
+
+#[test]
+fn that_none_was_seen_is_no_proof_where_not_all_was() {
+    let told = told_of(&[], &[hidden(Why::Forbidden("no".into()))]);
+    assert_eq!(verdict(&told, NAME), Some(Verdict::Unknown));
+    assert!(said(&told).contains("which are left is not known"));
+    assert!(!commands(&told).contains("--cascade"));
+}
+
+#[test]
+fn what_nobody_can_convert_is_what_it_waits_for() {
+    let words = "conversion webhook for x.test/v1, Kind=Other failed: no";
+    let told = told_of(&[], &[hidden(Why::ServerError(words.into()))]);
+    assert_eq!(verdict(&told, NAME), Some(Verdict::Failing));
+}
+
+#[test]
+fn dependants_that_nobody_has_asked_to_go() {
+    let told = told_of(&[owned("a", true, false)], &[]);
+    assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+    assert!(said(&told).contains("it has asked none of them to go"));
+    assert!(!commands(&told).contains("--cascade"));
+    let partly = told_of(&[owned("a", true, false)], &[hidden(Why::Forbidden("no".into()))]);
+    assert_eq!(verdict(&partly, NAME), Some(Verdict::Unknown));
+}

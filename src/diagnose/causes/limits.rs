@@ -1,0 +1,1 @@
+//! How many of a thing a cause shows or looks at.

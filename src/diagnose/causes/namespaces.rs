@@ -1,0 +1,8 @@
+//! Namespaces: their two lists of finalizers, what is left in them, and why that is not deleted.
+
+pub(crate) mod conditions;
+pub(crate) mod content_deletion_failure;
+pub(crate) mod content_groups;
+pub(crate) mod content_remaining;
+pub(crate) mod discovery_failure;
+pub(crate) mod finalizer_lists;

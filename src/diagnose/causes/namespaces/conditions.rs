@@ -1,0 +1,51 @@
+//! What the namespace controller wrote into the conditions, in its own words, because people search for them.
+//!
+//! As evidence and no more: they say what it saw last, they never move while it does not run, and from Kubernetes
+//! 1.33 on they may say that all is gone while pods are left. Source:
+//! `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`.
+
+use crate::{
+    diagnose::{
+        model::{Evidence, Finding, Strength, Verdict},
+        view::View,
+    },
+    snapshot::facts::Object,
+};
+
+/// The controller's own words, because people search for them; as evidence, because they may be old or wrong.
+pub(crate) fn quote_conditions(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
+    let all = namespace.list("/status/conditions");
+    if all.is_empty() && namespace.deletion().is_some() {
+        finding.evidence.push(Evidence {
+            source: format!("Namespace {} status.conditions", namespace.name()),
+            value: "none yet: the namespace controller has not reported on this deletion".into(),
+            strength: Strength::Moderate,
+        });
+    }
+    for kind in [
+        "NamespaceDeletionDiscoveryFailure",
+        "NamespaceDeletionGroupVersionParsingFailure",
+        "NamespaceDeletionContentFailure",
+        "NamespaceContentRemaining",
+        "NamespaceFinalizersRemaining",
+    ] {
+        if let Some(("True", _, message)) = namespace.condition(kind) {
+            finding.evidence.push(Evidence {
+                source: format!("Namespace {} condition {kind}", namespace.name()),
+                value: message.to_owned(),
+                strength: Strength::Moderate,
+            });
+        }
+    }
+    if let Some(("True", _, message)) = namespace.condition("NamespaceDeletionDiscoveryFailure")
+        && view.silent_groups().is_empty()
+    {
+        finding.say(format!(
+            "; at its last try an API group did not answer, and now all do: {message}"
+        ));
+    }
+    if let Some(("True", _, message)) = namespace.condition("NamespaceDeletionGroupVersionParsingFailure") {
+        finding.wait.verdict = Verdict::Failing;
+        finding.say(format!("; it fails: {message}"));
+    }
+}

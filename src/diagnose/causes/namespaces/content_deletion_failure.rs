@@ -1,0 +1,248 @@
+//! The namespace controller tries to delete the content and is refused.
+//!
+//! **Recognises** the condition `NamespaceDeletionContentFailure`, and types whose list fails for everybody: the
+//! controller may take minutes until it writes the condition, because it asks again and again. **Why:** its message is the error of the API
+//! server, literally: a webhook that cannot be called, one that denies, a policy, a conversion webhook that is gone.
+//! Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`,
+//! `kubernetes/apiserver:pkg/admission/plugin/webhook/`. **Wants** the webhook configurations, and the Service behind
+//! the webhook that the message names. **Concludes** `failing`, with the message quoted. `unexpected items still
+//! remain` alone is no failure: pods whose kubelet has not confirmed. A request that ran out of time over very many objects
+//! is slow, and held up by no finalizer. **Advises** to bring the Service back; to
+//! delete that one configuration, saved, only when its product is uninstalled.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        causes::{
+            advice,
+            api_machinery::{conversion_webhook, stored_version, unreadable_object, webhook_backend},
+        },
+        model::{Blocker, Finding, Safety, Step, Verdict},
+        view::View,
+    },
+    snapshot::{Gap, What, Why, facts::Object},
+};
+
+const GROUP: &str = "admissionregistration.k8s.io";
+const CONDITION: &str = "NamespaceDeletionContentFailure";
+
+pub(crate) fn add_content_failures(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
+    let condition = namespace.condition(CONDITION);
+    let message = match condition {
+        Some(("True", _, message)) => message,
+        _ => "",
+    };
+    let unlisted = unlisted(namespace, view);
+    let refused = message.contains("failed calling webhook")
+        || message.contains("denied")
+        || message.contains("forbidden")
+        || conversion_webhook::failed(message)
+        || unreadable_object::is_told(message);
+    let late = message.contains("unexpected items still remain in namespace") && !refused;
+    if !message.is_empty() && !late {
+        finding.wait.verdict = Verdict::Failing;
+        finding.say(format!("; it fails: {message}"));
+        if ran_out_of_time(namespace) {
+            finding.say(
+                ". That request ran out of time, as one does over very many objects: no finalizer holds it up, and each time \
+                 it begins again",
+            );
+        }
+        for webhook in all_between(message, "failed calling webhook \"", "\"") {
+            dead_webhook(finding, webhook, view);
+        }
+        for webhook in all_between(message, "admission webhook \"", "\" denied") {
+            denies(finding, webhook);
+        }
+        for policy in all_between(message, "ValidatingAdmissionPolicy '", "'") {
+            forbids(finding, policy, view);
+        }
+    }
+    for (type_name, text) in &unlisted {
+        if !message.contains(text) {
+            finding.say(format!("; {type_name} cannot be listed: {text}"));
+        }
+        stored_version::of_type(finding, type_name, text, view);
+        if !is_explained(text) {
+            finding.wait.on.push(Blocker::new(
+                None,
+                format!(
+                    "the API server fails to list {type_name} ({text}), and while it does, nobody can see that none is left; \
+                     if it goes on, it is most often one object that it cannot read from its store"
+                ),
+            ));
+        }
+    }
+    let told = || std::iter::once(message).chain(unlisted.iter().map(|(_, text)| *text));
+    conversion_webhook::add_conversion_failure(finding, told(), view);
+    unreadable_object::add_unreadable_objects(finding, told(), view);
+}
+
+/// Whether a request to delete all objects of a type ended before it was done: the server's own end, as a client tells of it
+/// (`kubernetes/apimachinery:pkg/api/errors/errors.go`, `kubernetes/apiserver:pkg/server/filters/timeout.go`).
+pub(crate) fn ran_out_of_time(namespace: &Object) -> bool {
+    let ends = [
+        "unable to return a response in the time allotted",
+        "request did not complete within",
+        "context deadline exceeded",
+        "INTERNAL_ERROR; received from peer",
+    ];
+    match namespace.condition(CONDITION) {
+        Some(("True", _, message)) => {
+            !message.contains("webhook") && ends.iter().any(|end| message.contains(end))
+        }
+        _ => false,
+    }
+}
+
+/// Whether there is a rule for what a list was told.
+fn is_explained(text: &str) -> bool {
+    conversion_webhook::failed(text) || unreadable_object::is_told(text) || stored_version::is_told(text)
+}
+
+/// Types of which the server has objects there that it cannot hand out, to nobody, and what it says.
+fn unlisted<'a>(namespace: &Object, view: &View<'a>) -> Vec<(&'a str, &'a str)> {
+    if namespace.deletion().is_none() {
+        return Vec::new();
+    }
+    let Ok(Some(content)) = view.content(namespace.name()) else {
+        return Vec::new();
+    };
+    let told = |gap: &'a Gap| match (&gap.what, &gap.why) {
+        (What::TypeIn { name, .. } | What::Type { name, .. }, Why::ServerError(text)) => {
+            Some((&**name, &**text))
+        }
+        // A watch cache that cannot be filled says so, and why, with a request to wait.
+        (What::TypeIn { name, .. } | What::Type { name, .. }, Why::Throttled(text)) if is_explained(text) => {
+            Some((&**name, &**text))
+        }
+        _ => None,
+    };
+    content.gaps.iter().filter_map(told).collect()
+}
+
+fn denies(finding: &mut Finding, webhook: &str) {
+    finding.wait.on.push(Blocker::new(
+        None,
+        format!("admission webhook {webhook} runs and denies the deletion; its reason is in the message"),
+    ));
+    finding.do_not.push(format!(
+        "delete the configuration of webhook {webhook}: it works, and refuses for a reason"
+    ));
+}
+
+/// A policy works as meant; which one, and where to look.
+fn forbids(finding: &mut Finding, policy: &str, view: &View<'_>) {
+    let object = match view.object(GROUP, "validatingadmissionpolicies", "", policy) {
+        Ok(Some(found)) => Some(found.reference()),
+        Ok(None) => {
+            finding.say(format!(
+                "; there is no ValidatingAdmissionPolicy {policy} any more, so the controller should get through when it \
+                 tries again, within a minute or two"
+            ));
+            return;
+        }
+        // What could not be read is named among the gaps; the message stands all the same.
+        Err(_) => None,
+    };
+    finding.wait.on.push(Blocker::new(
+        object,
+        format!("policy {policy} denies the deletion of something in it; its reason is in the message"),
+    ));
+    finding.steps.push(Step {
+        when: "what to do",
+        text: format!("see what policy {policy} demands, and meet it or except this namespace from its binding"),
+        command: Some(format!(
+            "kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}",
+            advice::quoted(policy)
+        )),
+        safety: Safety::Safe,
+    });
+    finding.do_not.push(format!(
+        "delete policy {policy}: it works, for the whole cluster, and refuses for a reason"
+    ));
+}
+
+fn all_between<'a>(text: &'a str, before: &str, after: &str) -> BTreeSet<&'a str> {
+    text.split(before)
+        .skip(1)
+        .filter_map(|rest| rest.split_once(after))
+        .map(|(inside, _)| inside)
+        .filter(|inside| !inside.contains(['"', ' ']))
+        .collect()
+}
+
+/// The configuration that has this webhook, and the Service that it calls.
+fn dead_webhook(finding: &mut Finding, webhook: &str, view: &View<'_>) {
+    let mut found = false;
+    for plural in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {
+        let Ok(configurations) = view.list(GROUP, plural, "") else {
+            // What could not be read is named among the gaps; the message stands all the same.
+            found = true;
+            continue;
+        };
+        for configuration in configurations {
+            let Some(entry) = configuration
+                .list("/webhooks")
+                .iter()
+                .find(|entry| entry.get("name").and_then(Value::as_str) == Some(webhook))
+            else {
+                continue;
+            };
+            found = true;
+            blame(finding, configuration, webhook, entry, view);
+        }
+    }
+    if !found {
+        finding.say(format!(
+            "; no configuration has webhook {webhook} any more, so the controller should get through when it tries again, \
+             within a minute or two"
+        ));
+    }
+}
+
+fn blame(finding: &mut Finding, configuration: &Object, webhook: &str, entry: &Value, view: &View<'_>) {
+    let backend = entry
+        .get("clientConfig")
+        .and_then(|config| webhook_backend::of(config, view));
+    let service = match &backend {
+        None => "it is called by a URL".to_owned(),
+        Some(backend) => {
+            finding.evidence.push(backend.evidence());
+            finding.steps.push(Step {
+                when: "what to do",
+                text: format!("bring back what webhook {webhook} calls, and the deletion goes on by itself"),
+                command: Some(backend.command()),
+                safety: Safety::Safe,
+            });
+            format!(
+                "its Service {}/{} {}",
+                backend.namespace, backend.name, backend.state
+            )
+        }
+    };
+    finding.wait.on.push(Blocker::new(
+        Some(configuration.reference()),
+        format!(
+            "webhook {webhook} cannot be called, and its failurePolicy refuses everything then; {service}"
+        ),
+    ));
+    let (kind, object) = (configuration.resource.name(), configuration.name());
+    finding.steps.push(Step {
+        when: "product is gone?",
+        text: format!(
+            "POLICY LOST: what {object} checks is checked no more. Only if its product is really uninstalled, save this one \
+             configuration and delete it"
+        ),
+        command: Some(format!(
+            "kubectl get {kind}/{object} -o yaml > {object}-backup.yaml && kubectl delete {kind}/{object}"
+        )),
+        safety: Safety::Destructive,
+    });
+    finding
+        .do_not
+        .push("delete all webhook configurations: that turns the policy of the whole cluster off".into());
+}

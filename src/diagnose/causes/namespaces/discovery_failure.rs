@@ -1,0 +1,75 @@
+//! An API group that does not answer stops the deletion of every namespace.
+//!
+//! **Recognises** a group and version that discovery calls unavailable. **Why:** the namespace controller asks
+//! discovery for all types, and finalizes no namespace while one group does not answer, empty or not. Source:
+//! `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`,
+//! `kubernetes/kube-aggregator:pkg/controllers/status/remote/remote_available_controller.go`. **Wants** nothing more
+//! than discovery. **Concludes** `waiting` for the APIService, named once for all namespaces. A group that only *we*
+//! may not ask for is a gap and proves nothing. **Advises** to bring its backend back; to delete the APIService only
+//! when what served it is uninstalled.
+
+use crate::{
+    diagnose::{
+        model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+        view::View,
+    },
+    object::{ObjectRef, join_group},
+    snapshot::{Gap, What, Why},
+};
+
+/// Says which groups are dead; whether any is.
+pub(crate) fn add_discovery_failures(finding: &mut Finding, view: &View<'_>) -> bool {
+    let mut any = false;
+    for gap in view.silent_groups() {
+        view.miss(gap);
+        let (What::GroupVersion { group, version, .. }, Why::Unavailable(why)) = (&gap.what, &gap.why) else {
+            continue;
+        };
+        any = true;
+        blame(finding, group, version, why);
+    }
+    any
+}
+
+/// Whether there is a group of which we do not know what it has, for a reason that may be ours alone.
+pub(crate) fn is_partly_blind(gaps: &[Gap]) -> bool {
+    gaps.iter().any(|gap| !matches!(gap.why, Why::Unavailable(_)))
+}
+
+fn blame(finding: &mut Finding, group: &str, version: &str, why: &str) {
+    let name = join_group(version, group);
+    // Discovery names the object, and so does what stands in front of the reason here.
+    let why = why.strip_prefix(&format!("APIService {name}: ")).unwrap_or(why);
+    finding.wait.on.push(Blocker::new(
+        Some(ObjectRef {
+            type_name: "apiservices.apiregistration.k8s.io".into(),
+            kind: "APIService".into(),
+            api_version: "apiregistration.k8s.io/v1".into(),
+            name: name.clone(),
+            ..ObjectRef::default()
+        }),
+        format!(
+            "API group {group}/{version} does not answer, which stops the deletion of every namespace: {why}"
+        ),
+    ));
+    finding.evidence.push(Evidence {
+        source: format!("discovery of {group}/{version}"),
+        value: why.to_owned(),
+        strength: Strength::Proof,
+    });
+    finding.steps.push(Step {
+        when: "what to do",
+        text: format!("bring the backend of {group}/{version} back: see which Service it is, and its pods"),
+        command: Some(format!("kubectl get apiservice {name} -o yaml")),
+        safety: Safety::Safe,
+    });
+    finding.steps.push(Step {
+        when: "product is gone?",
+        text: format!(
+            "ORPHANED OBJECTS if that API server stores objects of its own: delete the APIService, only if what served \
+             {group} is really uninstalled. APIs that compute their answers, such as metrics, store nothing"
+        ),
+        command: Some(format!("kubectl delete apiservice {name}")),
+        safety: Safety::Destructive,
+    });
+}

@@ -1,0 +1,4 @@
+//! Address ranges of Services.
+
+pub(crate) mod ip_range;
+pub(crate) mod service_cidr;

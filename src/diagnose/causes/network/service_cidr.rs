@@ -1,0 +1,224 @@
+//! `networking.k8s.io/service-cidr-finalizer`: a range of Service addresses that are still given out.
+//!
+//! **Recognises** the finalizer on a `ServiceCIDR`. **Why:** the controller takes it off, ten seconds after the deletion at
+//! the earliest, when each of its ranges lies in another `ServiceCIDR`, or when no address of the allocator's lies in this
+//! one alone. The first address of a range, and the last of an IPv4 range, are never given out and do not count. Source:
+//! `kubernetes/kubernetes:pkg/controller/servicecidrs/servicecidrs_controller.go` canDeleteCIDR,
+//! `pkg/api/servicecidr/servicecidr.go` `PrefixContainsIP`. **Wants** all `ServiceCIDRs` and `IPAddresses`, and the Services of
+//! those that are named. **Concludes** `in-use`, with each address and the Service that has it; without any `stalled`.
+//! **Advises** another `ServiceCIDR` over the same range, which interrupts nobody, before giving Services other addresses.
+
+use serde_json::json;
+
+use crate::{
+    diagnose::{
+        causes::{
+            advice, cause::Cause, network::ip_range::Range, storage::csi_holder::Holder, verdicts,
+            verdicts::unknown,
+        },
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::{Finalizer, ObjectRef},
+    snapshot::facts::Object,
+};
+
+pub(crate) const CAUSE: Cause = Cause {
+    group: "networking.k8s.io",
+    plural: "servicecidrs",
+    finalizer: "networking.k8s.io/service-cidr-finalizer",
+    explain: in_use,
+};
+
+const GROUP: &str = "networking.k8s.io";
+/// More addresses than this are summed up.
+const SHOWN: usize = 5;
+
+fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let holder = Holder::of(range, finalizer, None, view);
+    let says = format!(
+        "removed by kube-controller-manager (service-cidrs-controller){}, once no Service has an address that lies in \
+         this range alone",
+        holder.alive()
+    );
+    let all = match view.list(GROUP, "servicecidrs", "") {
+        Ok(all) => all,
+        Err(missing) => return unknown(finalizer, &says, "which other ranges there are", &missing),
+    };
+    let others: Vec<_> = all
+        .iter()
+        .filter(|other| other.name() != range.name())
+        .flat_map(ranges)
+        .collect();
+    let own = ranges(range);
+    let covered = !own.is_empty() && own.iter().all(|own| others.iter().any(|other| other.covers(own)));
+    let mut left = Vec::new();
+    let mut given_out = 0;
+    if !covered {
+        let addresses = match view.list(GROUP, "ipaddresses", "") {
+            Ok(addresses) => addresses,
+            Err(missing) => return unknown(finalizer, &says, "which addresses are given out", &missing),
+        };
+        given_out = addresses.len();
+        left.extend(addresses.iter().filter(|address| {
+            let Ok(ip) = address.name().parse() else {
+                return false;
+            };
+            is_of_the_allocator(address)
+                && own.iter().any(|own| own.gives_out(ip))
+                && !others.iter().any(|other| other.gives_out(ip))
+        }));
+    }
+    let verdict = if left.is_empty() {
+        verdicts::nothing_blocks(range, view)
+    } else {
+        Verdict::InUse
+    };
+    let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
+    holder.testify(&mut finding);
+    finding.evidence.push(Evidence {
+        source: format!("ServiceCIDR {} spec.cidrs", range.name()),
+        value: if covered {
+            "each lies in another ServiceCIDR".into()
+        } else {
+            format!(
+                "{} of {given_out} IPAddresses lie in it and in no other",
+                left.len()
+            )
+        },
+        strength: Strength::Proof,
+    });
+    if let Some(("False", "Terminating", message)) = range.condition("Ready") {
+        finding.evidence.push(Evidence {
+            source: format!("ServiceCIDR {} condition Ready", range.name()),
+            value: format!("Terminating: {message}"),
+            strength: Strength::Moderate,
+        });
+    }
+    if left.is_empty() {
+        finding.say(if covered {
+            "; each of its ranges lies in another ServiceCIDR, so none has"
+        } else {
+            "; none has"
+        });
+        if verdict == Verdict::Stalled {
+            finding.steps.push(advice::nudge(range));
+        }
+        return finding;
+    }
+    finding
+        .wait
+        .on
+        .extend(left.iter().take(SHOWN).map(|address| blocker(address, view)));
+    if left.len() > SHOWN {
+        finding.wait.on.push(Blocker::new(
+            None,
+            format!("{} more addresses", left.len() - SHOWN),
+        ));
+    }
+    advise(&mut finding, range, &left, finalizer);
+    finding
+}
+
+fn ranges(of: &Object) -> Vec<Range> {
+    let texts = of.list("/spec/cidrs").iter().filter_map(|text| text.as_str());
+    texts.filter_map(Range::parse).collect()
+}
+
+fn is_of_the_allocator(address: &Object) -> bool {
+    address
+        .labels()
+        .get("ipaddress.kubernetes.io/managed-by")
+        .is_some_and(|by| by == "ipallocator.k8s.io")
+}
+
+/// Namespace and name of the Service that has it.
+fn service_of(address: &Object) -> (&str, &str) {
+    (
+        address.text("/spec/parentRef/namespace"),
+        address.text("/spec/parentRef/name"),
+    )
+}
+
+fn blocker(address: &Object, view: &View<'_>) -> Blocker {
+    let (namespace, name) = service_of(address);
+    let mut blocker = Blocker::new(
+        Some(address.reference()),
+        format!(
+            "given to {} {namespace}/{name}",
+            address.text("/spec/parentRef/resource")
+        ),
+    );
+    let says = match view.object("", "services", namespace, name) {
+        Ok(Some(service)) if service.deletion().is_some() => {
+            blocker.on.push(view.blocker(service, "is being deleted".into()));
+            return blocker;
+        }
+        Ok(Some(service)) => format!("is in use, with cluster IP {}", service.text("/spec/clusterIP")),
+        Ok(None) => {
+            "does not exist any more: the API server takes the address back by itself, within some minutes"
+                .into()
+        }
+        Err(missing) => format!("how it stands is not known: {}", missing.in_words()),
+    };
+    let service = ObjectRef {
+        type_name: "services".into(),
+        kind: "Service".into(),
+        api_version: "v1".into(),
+        namespace: Some(namespace.to_owned()),
+        name: name.to_owned(),
+        ..ObjectRef::default()
+    };
+    blocker.on.push(Blocker::new(Some(service), says));
+    blocker
+}
+
+fn advise(finding: &mut Finding, range: &Object, left: &[&Object], finalizer: &Finalizer) {
+    let going = range.deletion().is_some();
+    finding.outlook.push(Outlook {
+        when: if going {
+            "if nothing is done".into()
+        } else {
+            "if it is deleted now".into()
+        },
+        then: "it stays, Terminating; Services keep their addresses, and no new address is taken from it"
+            .into(),
+    });
+    finding.do_not.push(format!(
+        "remove {} by hand: these Services keep addresses that belong to no range, and the same addresses may be given out \
+         a second time",
+        finalizer.name
+    ));
+    if !going {
+        return;
+    }
+    let again = json!({"apiVersion": range.api_version, "kind": range.kind,
+        "metadata": {"name": format!("{}-again", range.name())}, "spec": {"cidrs": range.list("/spec/cidrs")}});
+    finding.steps.push(Step {
+        when: advice::MISTAKE,
+        text: "make a ServiceCIDR of another name over the same range: this one then goes by itself, every Service keeps its \
+               address, and nothing is interrupted"
+            .into(),
+        command: Some(format!(
+            "echo {} | kubectl create -f -",
+            advice::quoted(&again.to_string())
+        )),
+        safety: Safety::Safe,
+    });
+    for address in left.iter().take(SHOWN) {
+        let (namespace, name) = service_of(address);
+        finding.steps.push(Step {
+            when: advice::INTENDED,
+            text: format!(
+                "INTERRUPTION: give Service {namespace}/{name} another address. That needs to delete it and to make it \
+                 again, without spec.clusterIP and spec.clusterIPs; clients that remember {} lose it",
+                address.name()
+            ),
+            command: Some(format!(
+                "kubectl -n {namespace} get service {name} -o yaml > {name}-backup.yaml && kubectl -n {namespace} delete \
+                 service {name}"
+            )),
+            safety: Safety::Destructive,
+        });
+    }
+}

@@ -1,0 +1,13 @@
+//! Finalizers of controllers that are not part of Kubernetes: what the catalogue, the object and the cluster tell.
+
+pub(crate) mod external_resource;
+pub(crate) mod finalizer_re_added;
+pub(crate) mod holder_report;
+pub(crate) mod known_finalizer;
+pub(crate) mod missing_reference;
+pub(crate) mod referenced_by;
+pub(crate) mod renamed_finalizer;
+#[cfg(test)]
+mod tests;
+pub(crate) mod unknown_finalizer;
+pub(crate) mod waits_for;

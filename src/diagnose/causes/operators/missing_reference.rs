@@ -1,0 +1,322 @@
+//! A custom resource whose credentials, ServiceAccount or configuration went first.
+//!
+//! **Recognises** names in the object's `spec` that lead nowhere (`*SecretRef`, `secretName`, `configMapRef`,
+//! `serviceAccountName`, `providerConfigRef` and other `*Ref` with a kind), and objects that it complains are `not found`. **Why:** a namespace is deleted in no order,
+//! and an operator without its credentials cannot clean up outside
+//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`; Azure/azure-service-operator
+//! #4679, crossplane/crossplane#7801). **Wants** the named objects; of Secrets and `ConfigMaps` no more than metadata is
+//! ever sent. **Concludes** `failing`, with the missing object as root cause, only where the object's own words name it
+//! too: a reference alone proves nothing and is only mentioned. **Advises** to bring it back; in a namespace that is being
+//! deleted that cannot be, and then to clean up outside first.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        causes::advice::{let_go, place_of},
+        complaint::Complaint,
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::{ObjectRef, ResourceType, is_custom_group},
+    snapshot::facts::Object,
+};
+
+/// References that are followed.
+const FOLLOWED: usize = 6;
+/// Deeper than any reference in a real type.
+const DEEPEST: usize = 8;
+/// What is written to, or is somebody else's reference.
+const NOT_NEEDED: [&str; 5] = [
+    "writeConnectionSecretToRef",
+    "claimRef",
+    "template",
+    "podTemplate",
+    "jobTemplate",
+];
+
+/// A name in the object's `spec`, and what it leads to.
+pub(crate) struct Reference<'a> {
+    /// Where it stands.
+    pub(crate) field: String,
+    /// The type that it leads to.
+    pub(crate) ty: &'a ResourceType,
+    /// The namespace, empty for types without.
+    pub(crate) namespace: &'a str,
+    /// The name.
+    pub(crate) name: &'a str,
+}
+
+/// The first references in the object's `spec` that can be followed.
+pub(crate) fn of<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> {
+    let mut found = Vec::new();
+    if let Some(spec) = object.value.pointer("/spec") {
+        walk(spec, "spec", object, view, &mut found);
+    }
+    found
+}
+
+pub(crate) fn add_missing_references(
+    object: &Object,
+    finding: &mut Finding,
+    said: &[Complaint],
+    certain: bool,
+    view: &View<'_>,
+) {
+    for reference in of(object, view) {
+        let Reference {
+            field,
+            ty,
+            namespace,
+            name,
+        } = &reference;
+        if !matches!(view.object(&ty.group, &ty.plural, namespace, name), Ok(None)) {
+            continue;
+        }
+        finding.evidence.push(Evidence {
+            source: format!("{} {} {field}", object.kind, object.name()),
+            value: format!("names {} {name}, which does not exist", ty.kind),
+            strength: Strength::Moderate,
+        });
+        if said.iter().any(|said| complains_of(&said.text, name)) {
+            blame(object, finding, &reference, certain, view);
+        } else {
+            finding.say(format!(
+                "; its {field} names {} {name}, which does not exist",
+                ty.kind
+            ));
+        }
+    }
+    // Of built-in objects it is Kubernetes itself that complains, of what has nothing to do with the finalizer.
+    let said = if is_custom_group(&object.resource.group) {
+        said
+    } else {
+        &[]
+    };
+    for (ty, name) in said.iter().flat_map(|said| missing(&said.text, view)) {
+        let known = |on: &Blocker| on.object.as_ref().is_some_and(|known| known.name == name);
+        let namespace = if ty.namespaced { object.namespace() } else { "" };
+        let absent = || matches!(view.object(&ty.group, &ty.plural, namespace, &name), Ok(None));
+        if !finding.wait.on.iter().any(known) && absent() {
+            let reference = Reference {
+                field: String::new(),
+                ty,
+                namespace,
+                name: &name,
+            };
+            blame(object, finding, &reference, certain, view);
+        }
+    }
+}
+
+/// What these words say is not there, in the API server's own form: `secrets "a" not found`
+/// (`kubernetes/apimachinery:pkg/api/errors/errors.go` NewNotFound), with the type in the plural or in the singular.
+fn missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, String)> {
+    let parts: Vec<_> = text.split('"').collect();
+    parts
+        .windows(3)
+        .filter(|part| part[2].starts_with(" not found"))
+        .filter_map(|part| {
+            let word = part[0].trim_end().rsplit(' ').next()?.to_lowercase();
+            let (plural, group) = word.split_once('.').unwrap_or((&word, ""));
+            let is_it = |ty: &&ResourceType| {
+                ty.group == group && (ty.plural == plural || ty.kind.to_lowercase() == plural)
+            };
+            let ty = view.types().iter().find(is_it)?;
+            Some((ty, part[1].to_owned()))
+        })
+        .collect()
+}
+
+/// `secrets "aws" not found` and the like.
+fn complains_of(text: &str, name: &str) -> bool {
+    let lower = text.to_lowercase();
+    text.contains(name)
+        && ["not found", "notfound", "not exist", "no such"]
+            .iter()
+            .any(|sign| lower.contains(sign))
+}
+
+fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, certain: bool, view: &View<'_>) {
+    let Reference {
+        field,
+        ty,
+        namespace,
+        name,
+    } = reference;
+    if certain && finding.wait.verdict == Verdict::Unknown {
+        finding.wait.verdict = Verdict::Failing;
+    }
+    finding.wait.on.push(Blocker::new(
+        Some(ObjectRef {
+            type_name: ty.name(),
+            kind: ty.kind.clone(),
+            api_version: ty.api_version(),
+            namespace: Some((*namespace).to_owned()).filter(|namespace| !namespace.is_empty()),
+            name: (*name).to_owned(),
+            uid: String::new(),
+        }),
+        if field.is_empty() {
+            "does not exist, and its controller complains of that".to_owned()
+        } else {
+            format!("does not exist; {field} names it, and its controller complains of that")
+        },
+    ));
+    let closed = !namespace.is_empty()
+        && matches!(view.object("", "namespaces", "", namespace), Ok(Some(place)) if place.deletion().is_some());
+    let text = if closed {
+        format!(
+            "the namespace is being deleted, so {} {name} cannot be made again in it (unable to create new content in \
+             namespace {namespace} because it is being terminated). If its controller can take its credentials from \
+             elsewhere, give them there: it then cleans up and finishes by itself",
+            ty.kind
+        )
+    } else {
+        format!(
+            "bring {} {name} back, with what it held: its controller then cleans up and finishes by itself",
+            ty.kind
+        )
+    };
+    finding.steps.insert(
+        0,
+        Step {
+            when: "what to do",
+            text,
+            command: Some(format!(
+                "kubectl{} get {}/{} -o {}",
+                place_of(object),
+                object.resource.name(),
+                object.name(),
+                if field.is_empty() {
+                    "yaml".to_owned()
+                } else {
+                    format!("jsonpath='{{.{field}}}'")
+                }
+            )),
+            safety: Safety::Safe,
+        },
+    );
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: format!(
+            "its controller tries again and again, and fails for want of {} {name}",
+            ty.kind
+        ),
+    });
+    if let Some(finalizer) = finding.wait.finalizer.clone() {
+        finding.steps.push(let_go(
+            object,
+            &finalizer,
+            "it cannot come back?",
+            &format!(
+                "LEAKED INFRASTRUCTURE: what {} {} stands for outside the cluster stays, and is paid for, unless you \
+                 delete it there first; then take off this one finalizer",
+                object.kind,
+                object.name()
+            ),
+        ));
+    }
+}
+
+fn walk<'a>(
+    value: &'a Value,
+    path: &str,
+    object: &'a Object,
+    view: &View<'a>,
+    found: &mut Vec<Reference<'a>>,
+) {
+    if found.len() >= FOLLOWED || path.split('.').count() > DEEPEST {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields
+                .iter()
+                .filter(|(key, _)| !NOT_NEEDED.contains(&key.as_str()))
+            {
+                let path = format!("{path}.{key}");
+                match reference(key, value, object, view) {
+                    Some((ty, namespace, name)) if found.len() < FOLLOWED => found.push(Reference {
+                        field: path,
+                        ty,
+                        namespace,
+                        name,
+                    }),
+                    _ => walk(value, &path, object, view, found),
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate().take(FOLLOWED) {
+                walk(item, &format!("{path}[{index}]"), object, view, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Type, namespace and name that a field names, if it is a reference that can be followed.
+fn reference<'a>(
+    key: &str,
+    value: &'a Value,
+    object: &'a Object,
+    view: &View<'a>,
+) -> Option<(&'a ResourceType, &'a str, &'a str)> {
+    let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    if value.get("optional") == Some(&Value::Bool(true)) {
+        return None;
+    }
+    let key = key.to_lowercase();
+    let (name, bare) = match value.as_str() {
+        Some(name) => (name, key.strip_suffix("name")?),
+        None => (
+            field("name"),
+            key.strip_suffix("keyref").or(key.strip_suffix("ref"))?,
+        ),
+    };
+    let plain = |plural: &str| view.resource_type("", plural);
+    let ty = if bare.ends_with("secret") {
+        plain("secrets")
+    } else if bare.ends_with("configmap") {
+        plain("configmaps")
+    } else if bare.ends_with("serviceaccount") {
+        plain("serviceaccounts")
+    } else if value.is_string() {
+        None
+    } else {
+        by_kind(bare, &field, object, view)
+    }?;
+    let namespace = match field("namespace") {
+        _ if !ty.namespaced => "",
+        "" => object.namespace(),
+        other => other,
+    };
+    (!name.is_empty() && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
+}
+
+/// Its kind is written there, or is that of Crossplane's references to what holds the credentials.
+fn by_kind<'a>(
+    bare: &str,
+    field: &impl Fn(&str) -> &'a str,
+    object: &Object,
+    view: &View<'a>,
+) -> Option<&'a ResourceType> {
+    let own = object.resource.group.as_str();
+    let kind = match field("kind") {
+        "" if bare == "providerconfig" => "ProviderConfig",
+        kind => kind,
+    };
+    let named = [field("apiVersion"), field("apiGroup"), field("group")]
+        .into_iter()
+        .find(|text| !text.is_empty())
+        .map(|text| text.split_once('/').map_or(text, |(group, _)| group));
+    // A provider's types are in groups below its own: s3.aws.upbound.io and aws.upbound.io.
+    let fits = |ty: &&ResourceType| match named {
+        Some(group) => ty.group == group,
+        None => ty.group == own || !ty.group.is_empty() && own.ends_with(&format!(".{}", ty.group)),
+    };
+    view.types().iter().filter(|ty| ty.kind == kind).find(fits)
+}
+
+#[cfg(test)]
+mod tests;

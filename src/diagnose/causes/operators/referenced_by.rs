@@ -1,0 +1,205 @@
+//! Whether one object names another, and where: by a field, a label, or as its owner.
+//!
+//! **Recognises** the shapes that references have by convention (`kubernetes/community:contributors/devel/
+//! sig-architecture/api-conventions.md`, "Object references"): `…Ref` with a `name`, and `kind` and `namespace` where they
+//! are open; a text field called after the kind (`gatewayClassName`, `project` for an `AppProject`); a label
+//! `…/KIND-name` on what was made for an object. **Wants** nothing. **Concludes** nothing by itself: a name alone, under a
+//! field that does not fit the kind, is no reference.
+
+use serde_json::{Map, Value};
+
+use crate::snapshot::facts::Object;
+
+/// Deeper than any reference in a real type.
+const DEEPEST: usize = 8;
+/// A shorter field name fits too many kinds.
+const SHORTEST: usize = 4;
+
+/// The field of `user` that names `target`, as a path.
+pub(crate) fn field(user: &Object, target: &Object) -> Option<String> {
+    let fields = user.value.as_object()?;
+    let of_its_own = ["apiVersion", "kind", "metadata", "status"];
+    fields
+        .iter()
+        .filter(|(key, _)| !of_its_own.contains(&key.as_str()))
+        .find_map(|(key, value)| walk(key, key, value, user, target))
+}
+
+/// Whether `child` was made for `parent`: it owns it, its label names it, a field does, or it lives in the namespace that
+/// is called like an object without namespace.
+pub(crate) fn is_child(child: &Object, parent: &Object) -> bool {
+    let owned = !parent.uid().is_empty() && child.owned_by(parent.uid()).next().is_some();
+    let of_its_namespace = parent.namespace().is_empty() && child.namespace() == parent.name();
+    owned || of_its_namespace || label(child, parent) || field(child, parent).is_some()
+}
+
+fn label(child: &Object, parent: &Object) -> bool {
+    let kind = parent.kind.to_lowercase();
+    let near = parent.namespace().is_empty() || child.namespace() == parent.namespace();
+    near && child.labels().iter().any(|(key, value)| {
+        let last = key.rsplit('/').next().unwrap_or_default();
+        let plain = last.replace(['-', '_'], "").to_lowercase();
+        value == parent.name() && is_called_after(&plain, &kind)
+    })
+}
+
+fn walk(path: &str, key: &str, value: &Value, user: &Object, target: &Object) -> Option<String> {
+    if path.split('.').count() > DEEPEST {
+        return None;
+    }
+    match value {
+        Value::String(name) => {
+            let fits =
+                name == target.name() && is_called_after(key, &target.kind) && is_near("", user, target);
+            fits.then(|| path.to_owned())
+        }
+        Value::Object(fields) if refers(key, fields, user, target) => Some(path.to_owned()),
+        // A reference to something else.
+        Value::Object(_) if key.to_lowercase().trim_end_matches('s').ends_with("ref") => None,
+        Value::Object(fields) => fields
+            .iter()
+            .find_map(|(key, value)| walk(&format!("{path}.{key}"), key, value, user, target)),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(place, item)| walk(&format!("{path}[{place}]"), key, item, user, target)),
+        _ => None,
+    }
+}
+
+fn refers(key: &str, fields: &Map<String, Value>, user: &Object, target: &Object) -> bool {
+    let field = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let fits = match field("kind") {
+        "" => is_called_after(key, &target.kind),
+        kind => kind == target.kind,
+    };
+    let group = [field("group"), field("apiGroup"), field("apiVersion")]
+        .into_iter()
+        .find(|text| !text.is_empty())
+        .map_or("", |text| text.split_once('/').map_or(text, |(group, _)| group));
+    // `poolName` in `clusterPoolRef` is its name as well.
+    let named = fields
+        .iter()
+        .any(|(key, value)| key.to_lowercase().ends_with("name") && value.as_str() == Some(target.name()));
+    fits && named
+        && (group.is_empty() || group == target.resource.group)
+        && is_near(field("namespace"), user, target)
+}
+
+/// Whether `providerConfigRef`, `gatewayClassName` or `project` can mean an object of this kind.
+fn is_called_after(key: &str, kind: &str) -> bool {
+    let (key, kind) = (key.to_lowercase(), kind.to_lowercase());
+    let bare = ["references", "reference", "refs", "ref", "names", "name"]
+        .iter()
+        .find_map(|end| key.strip_suffix(end))
+        .unwrap_or(&key);
+    bare.len() >= SHORTEST && kind.ends_with(bare)
+}
+
+/// Whether a reference with this namespace, or with none, leads to where the object is.
+fn is_near(namespace: &str, user: &Object, target: &Object) -> bool {
+    let place = if namespace.is_empty() {
+        user.namespace()
+    } else {
+        namespace
+    };
+    target.namespace().is_empty() || target.namespace() == place
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diagnose::testing::world::bare as object;
+
+    fn target(kind: &str, namespace: &str) -> Object {
+        let metadata = json!({"metadata": {"name": "prod", "namespace": namespace, "uid": "u"}});
+        object("x.test", "things", kind, metadata)
+    }
+
+    fn found(kind: &str, spec: &Value) -> Option<String> {
+        let user = object(
+            "x.test",
+            "users",
+            "User",
+            json!({"metadata": {"name": "prod", "namespace": "ns"}, "spec": spec}),
+        );
+        field(&user, &target(kind, "ns"))
+    }
+
+    #[test]
+    fn references_are_found_by_their_shape() {
+        for (kind, spec, path) in [
+            ("AppProject", json!({"project": "prod"}), "spec.project"),
+            (
+                "GatewayClass",
+                json!({"gatewayClassName": "prod"}),
+                "spec.gatewayClassName",
+            ),
+            (
+                "ProviderConfig",
+                json!({"a": [{"providerConfigRef": {"name": "prod"}}]}),
+                "spec.a[0].providerConfigRef",
+            ),
+            (
+                "ClusterPool",
+                json!({"clusterPoolRef": {"poolName": "prod", "namespace": "ns"}}),
+                "spec.clusterPoolRef",
+            ),
+            (
+                "NodeClass",
+                json!({"from": {"kind": "NodeClass", "group": "x.test", "name": "prod"}}),
+                "spec.from",
+            ),
+        ] {
+            assert_eq!(found(kind, &spec).as_deref(), Some(path), "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_name_alone_is_no_reference() {
+        for (kind, spec) in [
+            ("AppProject", json!({"environment": "prod", "name": "prod"})),
+            ("AppProject", json!({"project": "production"})),
+            ("NodeClass", json!({"from": {"kind": "Other", "name": "prod"}})),
+            (
+                "NodeClass",
+                json!({"nodeClassRef": {"group": "y.test", "name": "prod"}}),
+            ),
+            (
+                "ClusterPool",
+                json!({"clusterPoolRef": {"poolName": "prod", "namespace": "elsewhere"}}),
+            ),
+        ] {
+            assert_eq!(found(kind, &spec), None, "{spec}");
+        }
+    }
+
+    #[test]
+    fn children_are_owned_labelled_or_in_its_namespace() {
+        let child = |metadata: Value| object("x.test", "users", "User", json!({"metadata": metadata}));
+        let cluster = target("Cluster", "ns");
+        let labels = json!({"cluster.x-k8s.io/cluster-name": "prod"});
+        assert!(is_child(
+            &child(json!({"namespace": "ns", "labels": labels})),
+            &cluster
+        ));
+        assert!(!is_child(
+            &child(json!({"namespace": "other", "labels": labels})),
+            &cluster
+        ));
+        assert!(is_child(
+            &child(json!({"namespace": "ns", "ownerReferences": [{"uid": "u"}]})),
+            &cluster
+        ));
+        assert!(is_child(
+            &child(json!({"namespace": "prod"})),
+            &target("Cluster", "")
+        ));
+        assert!(!is_child(
+            &child(json!({"namespace": "ns", "labels": {"app": "prod"}})),
+            &cluster
+        ));
+    }
+}

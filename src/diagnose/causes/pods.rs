@@ -1,0 +1,31 @@
+//! Pods: their end, which only a kubelet confirms, and what uses or tracks them.
+
+pub(crate) mod grace_period;
+pub(crate) mod job_tracking;
+pub(crate) mod kubelet;
+pub(crate) mod kubelet_confirmation;
+pub(crate) mod pod_garbage_collector;
+pub(crate) mod resource_claim;
+pub(crate) mod stop_consumers;
+
+use self::grace_period::in_grace;
+use super::api_machinery::no_finalizers;
+use crate::{
+    diagnose::{model::Finding, view::View},
+    snapshot::facts::Object,
+};
+
+/// What the kubelet still has to do; none if it is done and finalizers hold the pod.
+pub(crate) fn not_gone(pod: &Object, view: &View<'_>) -> Option<Finding> {
+    let deletion = pod.deletion()?;
+    if deletion.grace_seconds == 0 {
+        return pod
+            .finalizers()
+            .is_empty()
+            .then(|| no_finalizers::nothing_holds_it(pod, view));
+    }
+    if deletion.in_grace(view.now()) {
+        return Some(in_grace(pod, view));
+    }
+    Some(kubelet_confirmation::not_confirmed(pod, view))
+}

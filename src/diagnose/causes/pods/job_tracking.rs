@@ -1,0 +1,319 @@
+//! `batch.kubernetes.io/job-tracking`: a pod that its Job has not counted yet.
+//!
+//! **Recognises** the finalizer on a pod. **Why:** the Job controller removes it once the pod is finished and
+//! counted, and from pods whose Job is gone or finished. It looks after pods of a batch/v1 Job only: a pod that any
+//! other kind controls keeps it for ever, and so does one of a Job with `spec.managedBy` of somebody else. Source:
+//! `kubernetes/kubernetes:pkg/controller/job/job_controller.go`. **Wants** the Job. **Concludes** from its state.
+//! **Advises** to let the Job count; to take the entry out only where no Job counts the pod.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        causes::{advice, cause::Cause, verdicts},
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::{Finalizer, ObjectRef},
+    snapshot::facts::Object,
+};
+
+pub(crate) const CAUSE: Cause = Cause {
+    group: "",
+    plural: "pods",
+    finalizer: "batch.kubernetes.io/job-tracking",
+    explain: not_counted,
+};
+
+/// Who counts unless `spec.managedBy` says otherwise.
+const BUILT_IN: &str = "kubernetes.io/job-controller";
+
+fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let owner = pod
+        .list("/metadata/ownerReferences")
+        .iter()
+        .find(|owner| owner.get("controller") == Some(&Value::Bool(true)));
+    let Some(owner) = owner else {
+        return uncounted(pod, finalizer, "no Job controls this pod", view);
+    };
+    let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, kind, name, uid) = (field("apiVersion"), field("kind"), field("name"), field("uid"));
+    if !(api_version.starts_with("batch/") && kind == "Job") {
+        return foreign(pod, finalizer, (api_version, kind, name), view);
+    }
+    match view.object("batch", "jobs", pod.namespace(), name) {
+        Err(missing) => Finding::new(
+            Some(finalizer.clone()),
+            Verdict::Unknown,
+            format!(
+                "how its Job {name} stands, and so who is still to count the pod, is not known: {}",
+                missing.in_words()
+            ),
+        ),
+        Ok(Some(job)) if job.uid() == uid => of_job(pod, finalizer, job, view),
+        Ok(_) => uncounted(
+            pod,
+            finalizer,
+            &format!("its Job {name} does not exist any more"),
+            view,
+        ),
+    }
+}
+
+/// Nothing counts the pod, so the Job controller lets it go.
+fn uncounted(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>) -> Finding {
+    let mut finding = Finding::new(
+        Some(finalizer.clone()),
+        verdicts::nothing_blocks(pod, view),
+        format!(
+            "removed by kube-controller-manager (job); {why}, so nothing is to be counted and it should go at once"
+        ),
+    );
+    if finding.wait.verdict == Verdict::Stalled {
+        finding.steps.push(advice::nudge(pod));
+        finding.steps.push(Step {
+            when: advice::STILL_THERE,
+            text: format!("take out this one entry; nothing is lost by it, because {why}"),
+            command: Some(advice::take_out(pod, finalizer)),
+            safety: Safety::Safe,
+        });
+    }
+    finding
+}
+
+/// The Job controller does not look after pods of other kinds.
+fn foreign(
+    pod: &Object,
+    finalizer: &Finalizer,
+    (api_version, kind, name): (&str, &str, &str),
+    view: &View<'_>,
+) -> Finding {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    let ty = view.kind(group, kind);
+    let group = if group.is_empty() { "the core group" } else { group };
+    let mut finding = Finding::new(
+        Some(finalizer.clone()),
+        Verdict::Orphaned,
+        format!(
+            "nobody removes it: the Job controller looks after pods of a batch/v1 Job only, and this pod is controlled by \
+             {kind} {name} of {group}"
+        ),
+    );
+    finding.wait.on.push(Blocker::new(
+        ty.map(|ty| ObjectRef {
+            type_name: ty.name(),
+            kind: kind.to_owned(),
+            api_version: api_version.to_owned(),
+            namespace: ty.namespaced.then(|| pod.namespace().to_owned()),
+            name: name.to_owned(),
+            ..ObjectRef::default()
+        }),
+        "controls the pod and is no batch/v1 Job, so no Job ever counts it",
+    ));
+    finding.evidence.push(Evidence {
+        source: format!("Pod {} metadata.ownerReferences", pod.name()),
+        value: format!("controller {api_version} {kind} {name}"),
+        strength: Strength::Proof,
+    });
+    finding.evidence.push(Evidence {
+        source: "kubernetes/kubernetes:pkg/controller/job/job_controller.go".into(),
+        value: "pods of other controllers are left alone".into(),
+        strength: Strength::Proof,
+    });
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: "it stays for ever, unless the controller of its owner takes the entry out itself".into(),
+    });
+    finding.steps.push(Step {
+        when: "what to do",
+        text: "take out this one entry; nothing is lost by it, because no Job counts the pod".into(),
+        command: Some(advice::take_out(pod, finalizer)),
+        safety: Safety::Safe,
+    });
+    finding
+}
+
+fn of_job(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>) -> Finding {
+    let name = job.name();
+    let manager = job.text("/spec/managedBy");
+    if !manager.is_empty() && manager != BUILT_IN {
+        return Finding::new(
+            Some(finalizer.clone()),
+            Verdict::Unknown,
+            format!(
+                "Job {name} is managed by {manager} (spec.managedBy), which must remove it; kube-controller-manager \
+                 leaves it alone, and whether {manager} runs is not known"
+            ),
+        );
+    }
+    let finished = ["Complete", "Failed"]
+        .into_iter()
+        .find(|kind| matches!(job.condition(kind), Some(("True", ..))));
+    if let Some(finished) = finished {
+        return uncounted(
+            pod,
+            finalizer,
+            &format!("its Job {name} is finished ({finished})"),
+            view,
+        );
+    }
+    if job.deletion().is_some() {
+        return uncounted(pod, finalizer, &format!("its Job {name} is being deleted"), view);
+    }
+    let phase = pod.text("/status/phase");
+    let ended = matches!(phase, "Succeeded" | "Failed");
+    let when_ended = job.text("/spec/podReplacementPolicy") == "Failed";
+    let mut finding = if ended || (pod.deletion().is_some() && !when_ended) {
+        let mut finding = Finding::new(
+            Some(finalizer.clone()),
+            verdicts::nothing_blocks(pod, view),
+            format!(
+                "removed by kube-controller-manager (job) as soon as Job {name}, which is not finished, has counted the pod"
+            ),
+        );
+        if finding.wait.verdict == Verdict::Stalled {
+            finding.steps.push(advice::nudge(pod));
+        }
+        finding
+    } else {
+        let policy = if when_ended {
+            "; its podReplacementPolicy Failed counts a pod only when it has ended"
+        } else {
+            ""
+        };
+        let mut finding = Finding::new(
+            Some(finalizer.clone()),
+            Verdict::Waiting,
+            format!(
+                "removed by kube-controller-manager (job) when the pod has ended and Job {name} has counted it{policy}; it \
+                 is {phase}"
+            ),
+        );
+        finding.wait.on.push(Blocker::new(
+            Some(pod.reference()),
+            format!("{phase}, and not ended"),
+        ));
+        finding
+    };
+    finding.evidence.push(Evidence {
+        source: format!("Job {}/{name} status", job.namespace()),
+        value: format!(
+            "not finished, {} active, {} succeeded, {} failed",
+            job.number("/status/active").unwrap_or_default(),
+            job.number("/status/succeeded").unwrap_or_default(),
+            job.number("/status/failed").unwrap_or_default()
+        ),
+        strength: Strength::Proof,
+    });
+    finding.do_not.push(format!(
+        "remove {} by hand while Job {name} runs: it counts wrong, runs a piece of work again or never completes",
+        finalizer.name
+    ));
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diagnose::testing::{
+        told::{commands, said, verdict},
+        world::{World, bare as object},
+    };
+
+    const NAME: &str = "batch.kubernetes.io/job-tracking";
+
+    fn pod() -> Object {
+        object(
+            "",
+            "pods",
+            "Pod",
+            json!({"metadata": {
+                "name": "p", "namespace": "n", "uid": "1", "finalizers": [NAME],
+                "deletionTimestamp": "2026-01-01T11:00:00Z", "deletionGracePeriodSeconds": 0,
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "2", "controller": true}],
+            }, "status": {"phase": "Running"}}),
+        )
+    }
+
+    /// With this Job, and nothing that says of kube-controller-manager that it does not run.
+    fn with(job: Option<Value>) -> crate::diagnose::Diagnosis {
+        let job = job.map(|value| object("batch", "jobs", "Job", value));
+        let (group, name) = ("coordination.k8s.io", "kube-controller-manager");
+        World::closed()
+            .object("batch", "jobs", "n", "j", job)
+            .object(group, "leases", "kube-system", name, None)
+            .explain(&pod())
+    }
+
+    #[test]
+    fn a_job_that_is_gone_counts_nothing() {
+        let told = with(None);
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+        assert!(commands(&told).contains("remove"), "{}", commands(&told));
+        let another = with(Some(
+            json!({"metadata": {"name": "j", "namespace": "n", "uid": "other"}}),
+        ));
+        assert_eq!(verdict(&another, NAME), Some(Verdict::Stalled));
+    }
+
+    #[test]
+    fn while_nobody_looks_nothing_is_taken_out() {
+        let lease = object(
+            "coordination.k8s.io",
+            "leases",
+            "Lease",
+            json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
+                "spec": {"renewTime": "2026-01-01T11:50:00.000000Z", "leaseDurationSeconds": 15}}),
+        );
+        let told = World::closed()
+            .object("batch", "jobs", "n", "j", None)
+            .object(
+                "coordination.k8s.io",
+                "leases",
+                "kube-system",
+                "kube-controller-manager",
+                Some(lease),
+            )
+            .explain(&pod());
+        assert!(said(&told).contains("last renewed 10m ago"), "{}", said(&told));
+        assert!(!commands(&told).contains("remove") && !commands(&told).contains("nudged"));
+    }
+
+    #[test]
+    fn without_a_look_at_the_controller_manager_nothing_is_taken_out() {
+        let told = World::closed()
+            .object("batch", "jobs", "n", "j", None)
+            .explain(&pod());
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+        assert!(!commands(&told).contains("remove"), "{}", commands(&told));
+    }
+
+    #[test]
+    fn a_job_that_cannot_be_seen_may_still_count() {
+        let told = World::closed().explain(&pod());
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Unknown));
+        assert_eq!(commands(&told), "");
+    }
+
+    #[test]
+    fn a_job_that_somebody_else_manages_is_left_to_them() {
+        let told = with(Some(json!({
+            "metadata": {"name": "j", "namespace": "n", "uid": "2"}, "spec": {"managedBy": "kueue.x-k8s.io/multikueue"},
+        })));
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Unknown));
+        assert!(said(&told).contains("kueue.x-k8s.io/multikueue"));
+        assert!(!commands(&told).contains("remove"));
+    }
+
+    #[test]
+    fn a_running_job_counts_and_must_not_be_cheated() {
+        let told = with(Some(
+            json!({"metadata": {"name": "j", "namespace": "n", "uid": "2"}}),
+        ));
+        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+        assert!(!commands(&told).contains("remove"));
+        assert!(told.do_not.iter().any(|text| text.contains("while Job j runs")));
+    }
+}

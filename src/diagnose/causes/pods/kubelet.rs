@@ -1,0 +1,134 @@
+//! What the kubelet of a node does about a pod whose grace period is over: it tries and fails, or it cannot be heard.
+//!
+//! **Why:** it deletes the object only when all containers have stopped and all volumes are unmounted
+//! (`kubernetes/kubernetes:pkg/kubelet/kubelet.go` SyncTerminatedPod); for a failing unmount there is no event. One
+//! that is silent may still run the containers, so the pod waits for ever by design. **Wants** events of the pod.
+//! **Advises** to bring the node back, or to say that its machine is off.
+
+use crate::{
+    diagnose::{
+        causes::{pods::grace_period::no_force, timing},
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::Age,
+    snapshot::facts::Object,
+};
+
+/// The kubelet runs and does not get done.
+pub(crate) fn ready(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_>) -> Finding {
+    let name = node.name();
+    if overdue.0.as_secs() < timing::SOON {
+        let mut finding = Finding::new(
+            None,
+            Verdict::Waiting,
+            format!("{says}; its node {name} is Ready, and its kubelet cleans up"),
+        );
+        finding.outlook.push(Outlook {
+            when: "if nothing is done".into(),
+            then:
+                "it goes within a minute, unless a container cannot be killed or a volume cannot be unmounted"
+                    .into(),
+        });
+        return finding;
+    }
+    let running: Vec<_> = pod
+        .list("/status/containerStatuses")
+        .iter()
+        .filter(|container| container.pointer("/state/running").is_some())
+        .filter_map(|container| container.get("name")?.as_str())
+        .collect();
+    let phase = pod.text("/status/phase");
+    let why = if !running.is_empty() {
+        format!("it says that these containers still run: {}", running.join(", "))
+    } else if matches!(phase, "Succeeded" | "Failed") {
+        "its containers have ended, so what is left is the clean-up on the node: most often a volume that cannot be \
+         unmounted, which only the kubelet's own log tells"
+            .to_owned()
+    } else {
+        "a container that cannot be killed, or a volume that cannot be unmounted".to_owned()
+    };
+    let mut finding = Finding::new(
+        None,
+        Verdict::Failing,
+        format!("{says}; its node {name} is Ready, so its kubelet tries and does not get done: {why}"),
+    );
+    if let Ok(events) = view.events(pod)
+        && let Some(event) = events
+            .iter()
+            .rev()
+            .find(|event| event.text("/reason") == "FailedKillPod")
+    {
+        finding.say(format!("; FailedKillPod: {}", event.text("/message")));
+        finding.evidence.push(Evidence {
+            source: format!("Event FailedKillPod of Pod {}", pod.name()),
+            value: event.text("/message").to_owned(),
+            strength: Strength::Strong,
+        });
+    }
+    finding.wait.on.push(view.blocker(
+        node,
+        "Ready; something on it keeps its kubelet from finishing the pod".to_owned(),
+    ));
+    finding.steps.push(Step {
+        when: "what to do",
+        text: format!("see what the kubelet says; a failing unmount is only in its own log (journalctl -u kubelet on {name})"),
+        command: Some(format!("kubectl -n {} describe pod {}", pod.namespace(), pod.name())),
+        safety: Safety::Safe,
+    });
+    finding.do_not.push(no_force(pod));
+    finding
+}
+
+/// The kubelet cannot be heard.
+pub(crate) fn silent(pod: &Object, node: &Object, says: &str, state: &str, declared_off: bool) -> Finding {
+    let name = node.name();
+    let mut finding = Finding::new(
+        None,
+        Verdict::Waiting,
+        format!("{says}, and only the kubelet of {name} can confirm that it stopped"),
+    );
+    let going = if node.deletion().is_some() {
+        ", being deleted itself"
+    } else {
+        ""
+    };
+    finding
+        .wait
+        .on
+        .push(Blocker::new(Some(node.reference()), format!("{state}{going}")));
+    if declared_off {
+        finding.say("; the node is declared out of service, so the pod collector removes the pod");
+        finding.outlook.push(Outlook {
+            when: "if nothing is done".into(),
+            then:
+                "kube-controller-manager removes it within a minute (taint node.kubernetes.io/out-of-service)"
+                    .into(),
+        });
+        finding.do_not.push(no_force(pod));
+        return finding;
+    }
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: "it stays until the node comes back, or until somebody says that the machine is off".into(),
+    });
+    finding.steps.push(Step {
+        when: "node comes back?",
+        text: "bring it back: its kubelet finishes the deletion by itself".into(),
+        command: Some(format!("kubectl describe node {name}")),
+        safety: Safety::Safe,
+    });
+    finding.steps.push(Step {
+        when: "machine is off?",
+        text: format!(
+            "DATA LOSS if the machine of {name} still runs, because two pods may then write to one volume: ONLY when it \
+             is certainly off, say so. The pods on it are then removed and their volumes detached"
+        ),
+        command: Some(format!(
+            "kubectl taint node {name} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+        )),
+        safety: Safety::Destructive,
+    });
+    finding.do_not.push(no_force(pod));
+    finding
+}

@@ -1,0 +1,58 @@
+//! A pod that nobody but the pod collector of kube-controller-manager has to remove: its node is gone, or it never had
+//! one.
+//!
+//! **Why:** it looks every 20 seconds, and waits another 40 after it has missed a node
+//! (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`). **Wants** the Lease of kube-controller-manager.
+
+use jiff::SignedDuration;
+
+use crate::{
+    diagnose::{
+        causes::{advice, api_machinery::controller_manager},
+        model::{Finding, Outlook, Safety, Step, Verdict},
+        view::View,
+    },
+    snapshot::facts::Object,
+};
+
+/// A round of 20 seconds until it misses the node, the 40 that it waits then, and another round to look again.
+const AT_MOST: SignedDuration = SignedDuration::from_secs(80);
+
+/// Since when the node is gone cannot be seen, and so not whether the collector is late: only by when it is to act.
+pub(crate) fn collected(says: &str, pod: &Object, view: &View<'_>) -> Finding {
+    let mut finding = Finding::new(
+        None,
+        Verdict::Waiting,
+        format!("{says}; removed by kube-controller-manager (pod-garbage-collector)"),
+    );
+    let until = view.now() + AT_MOST;
+    finding.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: match controller_manager::stale(view) {
+            Ok(Some(_)) => "it stays until kube-controller-manager runs again".into(),
+            Ok(None) => format!(
+                "the pod collector of kube-controller-manager removes it by {until:.0} at the latest: it looks every 20 \
+                 seconds, and waits 40 after it has missed a node"
+            ),
+            Err(missing) => format!(
+                "it stays until the pod collector looks, and whether kube-controller-manager runs is not known: {}",
+                missing.in_words()
+            ),
+        },
+    });
+    finding.steps.push(Step {
+        when: advice::STILL_THERE,
+        text: format!(
+            "after {until:.0} it is late: see whether kube-controller-manager runs, and whether something refuses its updates \
+             of pods/status"
+        ),
+        command: Some(format!(
+            "kubectl -n kube-system get lease kube-controller-manager -o yaml; kubectl -n {} describe pod {}",
+            pod.namespace(),
+            pod.name()
+        )),
+        safety: Safety::Safe,
+    });
+    controller_manager::blame(&mut finding, view);
+    finding
+}

@@ -1,0 +1,194 @@
+//! What the rules of claims and volumes share: how to make the pods that use a claim go.
+//!
+//! **Recognises** nothing by itself. **Why:** a pod that has an owner comes back when it is only deleted; a StatefulSet
+//! may delete the claims of all its pods when it is scaled down (`persistentVolumeClaimRetentionPolicy.whenScaled`,
+//! `kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** ReplicaSets and StatefulSets
+//! by name. **Advises** to delete finished pods first, then to stop who makes the others, with DATA LOSS in front
+//! where that deletes claims.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diagnose::{
+        causes::{advice, storage::pvc_protection::is_finished},
+        model::{Safety, Step},
+        view::{Missing, View},
+    },
+    object::ObjectRef,
+    snapshot::facts::Object,
+};
+
+/// More owners than this are summed up.
+const SHOWN: usize = 5;
+
+/// A command line with more names than this is no command line any more.
+const MANY: usize = 50;
+
+/// How to make the users of a claim go, finished ones first. With many owners only the first are told.
+pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<Step> {
+    let namespace = claim.namespace();
+    let present = users.iter().copied().filter(|pod| pod.deletion().is_none());
+    let (finished, running): (Vec<&Object>, Vec<&Object>) =
+        present.partition(|pod| is_finished(pod) && !comes_back(pod));
+    let mut steps = Vec::new();
+    if !finished.is_empty() {
+        let names: Vec<_> = finished.iter().take(MANY).map(|pod| pod.name()).collect();
+        let rest = finished.len() - names.len();
+        let more = if rest > 0 {
+            format!(", {} at a time, {rest} more after these", names.len())
+        } else {
+            String::new()
+        };
+        steps.push(Step {
+            when: advice::INTENDED,
+            text: format!("delete the finished pods{more}; only their logs go with them"),
+            command: Some(format!("kubectl -n {namespace} delete pod {}", names.join(" "))),
+            safety: Safety::Safe,
+        });
+    }
+    let mut owners: BTreeMap<ObjectRef, &Object> = BTreeMap::new();
+    for pod in running {
+        owners.entry(owner_of(pod, view)).or_insert(pod);
+    }
+    let rest = owners.len().saturating_sub(SHOWN);
+    steps.extend(
+        owners
+            .iter()
+            .take(SHOWN)
+            .map(|(owner, pod)| stop(pod, owner, namespace, view)),
+    );
+    if rest > 0 {
+        steps.push(Step {
+            when: advice::INTENDED,
+            text: format!("stop {rest} more pods or owners of pods that use the claim, and look again"),
+            command: None,
+            safety: Safety::Reversible,
+        });
+    }
+    for pod in users.iter().filter(|pod| pod.deletion().is_some()).take(SHOWN) {
+        steps.push(Step {
+            when: advice::INTENDED,
+            text: format!(
+                "see why pod {} does not go, which is being deleted already",
+                pod.name()
+            ),
+            command: Some(format!(
+                "kubectl finalizers explain pod/{} -n {namespace}",
+                pod.name()
+            )),
+            safety: Safety::Safe,
+        });
+    }
+    steps
+}
+
+/// Whether its owner makes a new pod of the same name when this one is deleted.
+fn comes_back(pod: &Object) -> bool {
+    pod.controller()
+        .is_some_and(|(kind, _)| matches!(kind, "StatefulSet" | "DaemonSet"))
+}
+
+/// Who makes the pod. A ReplicaSet is most often made by a Deployment, which would undo what is done to it; one
+/// that could not be looked at has no kind here.
+fn owner_of(pod: &Object, view: &View<'_>) -> ObjectRef {
+    let named = |kind: &str, name: &str| ObjectRef {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        ..ObjectRef::default()
+    };
+    match pod.controller() {
+        Some(("ReplicaSet", name)) => match view.object("apps", "replicasets", pod.namespace(), name) {
+            Ok(set) => {
+                let above = set.and_then(Object::controller);
+                above.map_or_else(|| named("ReplicaSet", name), |(kind, name)| named(kind, name))
+            }
+            Err(_) => named("", name),
+        },
+        Some((kind, name)) => named(kind, name),
+        None => named("Pod", pod.name()),
+    }
+}
+
+/// Whether scaling a StatefulSet down deletes the claims of its pods
+/// (`persistentVolumeClaimRetentionPolicy.whenScaled`), and with them perhaps their disks.
+fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Result<bool, Missing> {
+    if owner.kind != "StatefulSet" {
+        return Ok(false);
+    }
+    let set = view.object("apps", "statefulsets", namespace, &owner.name)?;
+    Ok(set.is_some_and(|set| set.text("/spec/persistentVolumeClaimRetentionPolicy/whenScaled") == "Delete"))
+}
+
+fn stop(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Step {
+    let (kind, name) = (owner.kind.as_str(), &owner.name);
+    let (text, command) = match kind {
+        "" => {
+            return Step {
+                when: advice::INTENDED,
+                text: format!(
+                    "stop what makes ReplicaSet {name}, which runs {}: who that is could not be read, and a ReplicaSet \
+                     that its Deployment makes is scaled up again",
+                    pod.name()
+                ),
+                command: Some(format!("kubectl -n {namespace} describe replicaset {name}")),
+                safety: Safety::Safe,
+            };
+        }
+        "StatefulSet" | "Deployment" | "ReplicaSet" | "ReplicationController" => (
+            format!("stop {kind} {name}, which runs {}", pod.name()),
+            format!(
+                "kubectl -n {namespace} scale {} {name} --replicas=0",
+                kind.to_lowercase()
+            ),
+        ),
+        "Job" => (
+            format!(
+                "suspend Job {name}, which runs {}: its pods go, and it can be resumed",
+                pod.name()
+            ),
+            format!("kubectl -n {namespace} patch job {name} -p '{{\"spec\":{{\"suspend\":true}}}}'"),
+        ),
+        "Pod" => (
+            format!(
+                "stop pod {}; nothing owns it, so it does not come back",
+                pod.name()
+            ),
+            format!("kubectl -n {namespace} delete pod {}", pod.name()),
+        ),
+        _ => (
+            format!(
+                "stop {kind} {name}, which owns {}: a pod that is only deleted comes back",
+                pod.name()
+            ),
+            format!("kubectl -n {namespace} describe {} {name}", kind.to_lowercase()),
+        ),
+    };
+    let (text, safety) = match scaling_deletes_claims(owner, namespace, view) {
+        _ if kind == "Pod" => (
+            format!("LOST is what it has not written to a volume: {text}"),
+            Safety::Destructive,
+        ),
+        Ok(false) => (text, Safety::Reversible),
+        Ok(true) => (
+            format!(
+                "DATA LOSS: {text}. Its persistentVolumeClaimRetentionPolicy deletes the claims of ALL its pods when it is \
+                 scaled down; set whenScaled to Retain first if they shall stay"
+            ),
+            Safety::Destructive,
+        ),
+        Err(missing) => (
+            format!(
+                "DATA LOSS is possible: {text}. Whether it deletes the claims of all its pods when it is scaled down \
+                 (persistentVolumeClaimRetentionPolicy) is not known: {}",
+                missing.in_words()
+            ),
+            Safety::Destructive,
+        ),
+    };
+    Step {
+        when: advice::INTENDED,
+        text,
+        command: Some(command),
+        safety,
+    }
+}

@@ -1,0 +1,91 @@
+//! An Ingress that shares its AWS load balancer with others.
+//!
+//! **Recognises** `group.ingress.k8s.aws/GROUP`. **Why:** all Ingresses of a group are built into one load balancer, together:
+//! one that fails holds up all, and the load balancer goes with the last of them
+//! (`kubernetes-sigs/aws-load-balancer-controller:pkg/ingress/group_loader.go`, `pkg/shared_constants/finalizers.go`).
+//! **Wants** all Ingresses. **Concludes** nothing; names the others. **Advises** never to delete the load balancer while there
+//! are others, and to look at their events too.
+
+use crate::{
+    diagnose::{
+        model::{Evidence, Finding, Outlook, Safety, Step, Strength},
+        view::View,
+    },
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+const PREFIX: &str = "group.ingress.k8s.aws/";
+const GROUP: &str = "alb.ingress.kubernetes.io/group.name";
+/// More names than this tell nothing more.
+const NAMED: usize = 3;
+
+pub(crate) fn add_group_members(
+    object: &Object,
+    finalizer: &Finalizer,
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
+    let Some(group) = finalizer.name.strip_prefix(PREFIX) else {
+        return;
+    };
+    let all = match view.list("networking.k8s.io", "ingresses", "") {
+        Ok(all) => all,
+        Err(missing) => {
+            finding.say(format!(
+                "; who else is in group {group} is not known: {}",
+                missing.in_words()
+            ));
+            return;
+        }
+    };
+    let members = all.iter().filter(|other| other.reference() != object.reference());
+    let others: Vec<_> = members
+        .filter(|other| is_member(other, finalizer, group))
+        .collect();
+    finding.evidence.push(Evidence {
+        source: format!("Ingresses of group {group}"),
+        value: format!("{} besides this one", others.len()),
+        strength: Strength::Strong,
+    });
+    if others.is_empty() {
+        finding.outlook.push(Outlook {
+            when: "when it goes".into(),
+            then: format!("it is the last of group {group}: the load balancer goes with it"),
+        });
+        return;
+    }
+    let mut names: Vec<_> = others
+        .iter()
+        .take(NAMED)
+        .map(|other| format!("{}/{}", other.namespace(), other.name()))
+        .collect();
+    if others.len() > NAMED {
+        names.push(format!("{} more", others.len() - NAMED));
+    }
+    let names = names.join(", ");
+    finding.say(format!("; {names} share its load balancer"));
+    finding.do_not.push(format!(
+        "delete the load balancer at AWS: {names} lose their traffic"
+    ));
+    for other in others.iter().take(NAMED) {
+        finding.steps.push(Step {
+            when: "what to do",
+            text: format!(
+                "see the events of {}/{} too: the group is built as one, and a member that fails holds up all",
+                other.namespace(),
+                other.name()
+            ),
+            command: Some(format!(
+                "kubectl -n {} describe ingress {}",
+                other.namespace(),
+                other.name()
+            )),
+            safety: Safety::Safe,
+        });
+    }
+}
+
+fn is_member(other: &Object, finalizer: &Finalizer, group: &str) -> bool {
+    other.annotation(GROUP) == group || other.finalizers().contains(finalizer)
+}

@@ -1,0 +1,75 @@
+//! What Helm has to do with an object that does not go.
+//!
+//! **Recognises** the annotations `meta.helm.sh/release-name` and `release-namespace` on an object that is being deleted.
+//! **Why:** `helm uninstall` deletes all objects of a release without any order, and with `--wait` gives up while one is still
+//! there; the release then stays `uninstalling`, or its record goes while the object stays
+//! (`helm/helm:pkg/action/uninstall.go`, `pkg/storage/driver/secrets.go`). **Wants** the records of the release, of which only
+//! metadata is read. **Concludes** nothing about the finalizers. **Advises** to finish the object first, then the release, and
+//! not to install again meanwhile.
+
+use crate::{
+    diagnose::{
+        model::{Evidence, Finding, Outlook, Safety, Step, Strength},
+        view::View,
+    },
+    snapshot::facts::{By, Object},
+};
+
+pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+    let release = object.annotation("meta.helm.sh/release-name");
+    let namespace = object.annotation("meta.helm.sh/release-namespace");
+    let Some(first) = findings.first_mut() else {
+        return;
+    };
+    if object.deletion().is_none()
+        || object.finalizers().is_empty()
+        || release.is_empty()
+        || namespace.is_empty()
+    {
+        return;
+    }
+    let records = view.search(
+        "",
+        "secrets",
+        namespace,
+        By::Labels(format!("owner=helm,name={release}")),
+    );
+    let stands = match records {
+        Ok(records) => {
+            let newest = records.iter().max_by_key(|record| {
+                let labels = record.labels();
+                labels
+                    .get("version")
+                    .and_then(|version| version.parse::<u64>().ok())
+            });
+            newest.map_or_else(
+                || "has no record any more".to_owned(),
+                |record| {
+                    let labels = record.labels();
+                    format!("is {}", labels.get("status").map_or("there", String::as_str))
+                },
+            )
+        }
+        Err(missing) => format!("is in a state that is not known: {}", missing.in_words()),
+    };
+    first.evidence.push(Evidence {
+        source: format!("Helm release {release} in {namespace}"),
+        value: stands.clone(),
+        strength: Strength::Moderate,
+    });
+    first.outlook.push(Outlook {
+        when: "meanwhile".into(),
+        then: format!(
+            "Helm release {release} in {namespace}, which it belongs to, {stands}. Installing it again now finds this object, \
+             which goes as soon as it is finished"
+        ),
+    });
+    if stands.starts_with("is ") && !stands.contains("not known") {
+        first.steps.push(Step {
+            when: "when it is gone",
+            text: format!("finish the release: uninstalling it once more takes what is left, and its record last. {release} is not to be installed again before that"),
+            command: Some(format!("helm uninstall {release} -n {namespace}")),
+            safety: Safety::Reversible,
+        });
+    }
+}

@@ -1,0 +1,118 @@
+//! What Argo CD deployed, and what Helm installed.
+
+use serde_json::json;
+
+use crate::{
+    diagnose::testing::{
+        fixtures::going,
+        told::{command_lines, outlook, waits_for},
+        world::{World, object},
+    },
+    snapshot::facts::Object,
+};
+
+fn application(server: &str, finalizer: &str) -> Object {
+    object(
+        "argoproj.io",
+        "applications",
+        "Application",
+        json!({"metadata": going("shop", "argocd", &[finalizer]),
+            "spec": {"destination": {"server": server}},
+            "status": {"resources": [{"group": "db.test", "kind": "Database", "namespace": "shop", "name": "orders"}]}}),
+    )
+}
+
+fn database(held: bool) -> Object {
+    let mut metadata = going("orders", "shop", &["db.test/clean"]);
+    if !held {
+        metadata = json!({"name": "orders", "namespace": "shop"});
+    }
+    object("db.test", "databases", "Database", json!({"metadata": metadata}))
+}
+
+fn with(database: Object) -> World {
+    World::of([database]).serving("db.test", "databases", "Database")
+}
+
+#[test]
+fn an_application_waits_for_what_it_deployed_here_and_is_going() {
+    let (here, finalizer) = (
+        "https://kubernetes.default.svc",
+        "resources-finalizer.argocd.argoproj.io",
+    );
+    let told = with(database(true)).explain(&application(here, finalizer));
+    assert_eq!(
+        waits_for(&told)[0],
+        (
+            "orders".to_owned(),
+            "was deployed by it, is being deleted, and is still there".to_owned()
+        )
+    );
+    assert_eq!(
+        command_lines(&told)[0],
+        "kubectl finalizers explain databases.db.test orders -n shop"
+    );
+    let background = format!("{finalizer}/background");
+    assert_eq!(
+        waits_for(&with(database(true)).explain(&application(here, &background))).len(),
+        1
+    );
+
+    // What is not going holds nothing, and what another cluster has cannot be seen from here.
+    let names = |told| waits_for(&told).into_iter().any(|(name, _)| name == "orders");
+    assert!(!names(
+        with(database(false)).explain(&application(here, finalizer))
+    ));
+    assert!(!names(
+        with(database(true)).explain(&application("https://10.0.0.1", finalizer))
+    ));
+    assert!(!names(
+        with(database(true)).explain(&application(here, "other.test/finalizer"))
+    ));
+}
+
+fn record(version: u32, status: &str) -> Object {
+    object(
+        "",
+        "secrets",
+        "Secret",
+        json!({"metadata": {"name": format!("sh.helm.release.v1.shop.v{version}"), "namespace": "shop",
+            "labels": {"owner": "helm", "name": "shop", "version": version.to_string(), "status": status}}}),
+    )
+}
+
+#[test]
+fn a_release_is_finished_after_its_object() {
+    let mut object = database(true);
+    object.value["metadata"]["annotations"] =
+        json!({"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"});
+    // By number and not by text: 10 is later than 9.
+    let told = World::of([record(9, "superseded"), record(10, "uninstalling")]).explain(&object);
+    assert!(outlook(&told).contains("Helm release shop in shop, which it belongs to, is uninstalling"));
+    assert_eq!(command_lines(&told).last(), Some(&"helm uninstall shop -n shop"));
+
+    let told = World::of([]).explain(&object);
+    assert!(outlook(&told).contains("has no record any more"), "{told:#?}");
+    assert!(
+        !command_lines(&told)
+            .iter()
+            .any(|command| command.starts_with("helm"))
+    );
+    let told = World::of([record(1, "deployed")])
+        .hiding("secrets")
+        .explain(&object);
+    assert!(
+        outlook(&told).contains("is in a state that is not known"),
+        "{told:#?}"
+    );
+    assert!(
+        !command_lines(&told)
+            .iter()
+            .any(|command| command.starts_with("helm"))
+    );
+
+    // Half an annotation names no release.
+    object.value["metadata"]["annotations"] = json!({"meta.helm.sh/release-name": "shop"});
+    let told = World::of([record(1, "deployed")]).explain(&object);
+    assert!(!outlook(&told).contains("Helm"), "{told:#?}");
+}

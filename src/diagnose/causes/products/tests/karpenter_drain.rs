@@ -1,0 +1,171 @@
+//! A node that Karpenter drains.
+
+use serde_json::{Value, json};
+
+use crate::{
+    diagnose::{
+        Verdict,
+        testing::{
+            fixtures::{LONG_AGO, controller, going},
+            told::{command_lines, waits_for},
+            world::{World, object},
+        },
+    },
+    snapshot::facts::Object,
+};
+
+const FINALIZER: &str = "karpenter.sh/termination";
+
+fn node() -> Object {
+    object(
+        "",
+        "nodes",
+        "Node",
+        json!({"metadata": going("ip-10-0-0-1", "", &[FINALIZER])}),
+    )
+}
+
+fn pod(name: &str, extra: &Value) -> Object {
+    let mut value = json!({"metadata": {"name": name, "namespace": "shop", "labels": {"app": name}},
+        "spec": {"nodeName": "ip-10-0-0-1"}, "status": {"phase": "Running"}});
+    for (pointer, field) in extra.as_object().into_iter().flatten() {
+        let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
+        value.pointer_mut(parent).expect("its parent")[name] = field.clone();
+    }
+    object("", "pods", "Pod", value)
+}
+
+fn budget(app: &str, allowed: u64) -> Object {
+    object(
+        "policy",
+        "poddisruptionbudgets",
+        "PodDisruptionBudget",
+        json!({"metadata": {"name": format!("pdb-{app}"), "namespace": "shop"},
+            "spec": {"selector": {"matchLabels": {"app": app}}},
+            "status": {"disruptionsAllowed": allowed, "currentHealthy": 1, "desiredHealthy": 1}}),
+    )
+}
+
+#[test]
+fn each_pod_that_is_left_says_what_keeps_it() {
+    let told = World::of([
+        pod("tight", &json!({})),
+        budget("tight", 0),
+        pod("roomy", &json!({})),
+        budget("roomy", 1),
+        pod(
+            "marked",
+            &json!({"/metadata/annotations": {"karpenter.sh/do-not-disrupt": "true"}}),
+        ),
+        pod(
+            "ending",
+            &json!({"/metadata/deletionTimestamp": "2026-01-01T11:59:30Z", "/metadata/deletionGracePeriodSeconds": 30}),
+        ),
+    ])
+    .explain(&node());
+    let says = |name: &str| {
+        let found = waits_for(&told).into_iter().find(|(each, _)| each == name);
+        found
+            .unwrap_or_else(|| panic!("nothing of {name} in {told:#?}"))
+            .1
+    };
+    assert!(
+        says("tight").contains("PodDisruptionBudget pdb-tight allows no disruption (1 healthy, 1 wanted)")
+    );
+    assert_eq!(says("roomy"), "is not evicted yet");
+    assert!(says("marked").contains("is never evicted, and waited for"));
+    assert_eq!(says("ending"), "is ending");
+    let commands = command_lines(&told);
+    assert!(
+        commands.contains(&"kubectl -n shop describe poddisruptionbudget pdb-tight"),
+        "{commands:#?}"
+    );
+    assert!(
+        commands.contains(&"kubectl -n shop annotate pod marked karpenter.sh/do-not-disrupt-"),
+        "{commands:#?}"
+    );
+}
+
+#[test]
+fn what_karpenter_does_not_wait_for_is_not_named() {
+    let told = World::of([
+        pod("done", &json!({"/status/phase": "Succeeded"})),
+        pod(
+            "tolerant",
+            &json!({"/spec/tolerations": [{"key": "karpenter.sh/disrupted", "operator": "Exists", "effect": "NoSchedule"}]}),
+        ),
+        pod("static", &json!({"/metadata/ownerReferences": [{"kind": "Node", "name": "ip-10-0-0-1", "uid": "n"}]})),
+        pod("late", &json!({"/metadata/deletionTimestamp": LONG_AGO, "/metadata/deletionGracePeriodSeconds": 30})),
+        pod("elsewhere", &json!({"/spec/nodeName": "ip-10-0-0-2"})),
+    ])
+    .explain(&node());
+    assert_eq!(waits_for(&told), []);
+    assert!(
+        told.waits[0].says.contains("no pod is left that it waits for"),
+        "{told:#?}"
+    );
+
+    // Another key, and another effect, is not tolerated.
+    for toleration in [
+        json!({"key": "karpenter.sh/unregistered", "operator": "Exists"}),
+        json!({"key": "karpenter.sh/disrupted", "operator": "Exists", "effect": "NoExecute"}),
+    ] {
+        let told = World::of([pod("other", &json!({"/spec/tolerations": [toleration]}))]).explain(&node());
+        assert_eq!(waits_for(&told).len(), 1, "{told:#?}");
+    }
+}
+
+#[test]
+fn many_are_summed_up_and_what_cannot_be_read_is_said() {
+    let many = (0..8).map(|number| pod(&format!("web-{number}"), &json!({})));
+    let told = World::of(many).explain(&node());
+    let found = waits_for(&told);
+    assert_eq!(found.len(), 6);
+    assert_eq!(found[5].1, "3 more pods of this node");
+
+    let told = World::of([pod("web", &json!({})), budget("web", 0)])
+        .hiding("poddisruptionbudgets")
+        .explain(&node());
+    assert!(
+        waits_for(&told)[0]
+            .1
+            .contains("whether a budget forbids to evict it is not known")
+    );
+    let told = World::of([pod("web", &json!({}))])
+        .hiding("pods")
+        .explain(&node());
+    assert!(
+        told.waits[0]
+            .says
+            .contains("which pods are left on it is not known")
+    );
+}
+
+#[test]
+fn a_claim_waits_for_its_node() {
+    let claim = |node: &str| {
+        object(
+            "karpenter.sh",
+            "nodeclaims",
+            "NodeClaim",
+            json!({"metadata": going("default-x", "", &[FINALIZER]), "status": {"nodeName": node}}),
+        )
+    };
+    let labels = json!({"app.kubernetes.io/name": "karpenter"});
+    let karpenter = controller("kube-system", "karpenter", &labels, "karpenter.sh");
+    let told = World::of([node()].into_iter().chain(karpenter)).explain(&claim("ip-10-0-0-1"));
+    assert_eq!(told.waits[0].verdict, Verdict::Waiting, "{told:#?}");
+    assert_eq!(
+        waits_for(&told)[0].1,
+        "its node is still there, and is being drained"
+    );
+    let told = World::of([]).explain(&claim("ip-10-0-0-1"));
+    assert!(
+        told.waits[0]
+            .says
+            .contains("is gone, so only the machine is left"),
+        "{told:#?}"
+    );
+    let told = World::of([node()]).explain(&claim(""));
+    assert_eq!(waits_for(&told), []);
+}

@@ -1,0 +1,18 @@
+//! Volumes, claims, attachments and snapshots: what Kubernetes and the CSI sidecars protect.
+
+pub(crate) mod csi_errors;
+pub(crate) mod csi_holder;
+pub(crate) mod pv_attacher;
+pub(crate) mod pv_disk_deletion;
+pub(crate) mod pv_protection;
+pub(crate) mod pv_reclaim;
+pub(crate) mod pvc_protection;
+pub(crate) mod reclaim_policy;
+pub(crate) mod source_protection;
+#[cfg(test)]
+mod tests;
+pub(crate) mod volume_attachment_detach;
+pub(crate) mod volume_attachment_in_use;
+pub(crate) mod volume_attributes_class;
+pub(crate) mod volume_snapshot;
+pub(crate) mod volume_snapshot_content;

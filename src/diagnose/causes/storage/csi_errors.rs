@@ -1,0 +1,158 @@
+//! What a driver or its sidecar complains of, and where the repair begins.
+//!
+//! **Recognises** the words in an event, in `status.detachError` and in a content's `status.error`. **Why:** they are a
+//! gRPC status of the driver, which names its code (`grpc/grpc-go:codes/codes.go`): `DeadlineExceeded` is a driver that
+//! hangs, `Unavailable` one that is not there; or an answer of the API server to the sidecar, which names the right that
+//! is missing (`kubernetes/apiserver:pkg/endpoints/handlers/responsewriters/errors.go`). **Concludes** `failing`, with
+//! the words quoted. **Advises** to look where the code points, and then to have it tried at once.
+
+use jiff::Timestamp;
+
+use crate::{
+    diagnose::{
+        causes::advice,
+        model::{Evidence, Finding, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::Age,
+    snapshot::facts::Object,
+};
+
+/// Says that the holder acts and fails, in its own words.
+pub(crate) fn quote(
+    finding: &mut Finding,
+    (what, source): (&str, String),
+    message: &str,
+    time: Option<Timestamp>,
+    view: &View<'_>,
+) {
+    finding.wait.verdict = Verdict::Failing;
+    finding.say(format!("; {what}{}: {message}", ago(time, view)));
+    finding.evidence.push(Evidence {
+        source,
+        value: message.to_owned(),
+        strength: Strength::Strong,
+    });
+}
+
+/// ` 3m ago`, where a time is known.
+pub(crate) fn ago(time: Option<Timestamp>, view: &View<'_>) -> String {
+    time.map(|time| format!(" {} ago", Age::between(time, view.now())))
+        .unwrap_or_default()
+}
+
+/// What to do about it: where to look, and how to have it tried again at once.
+pub(crate) fn steps(object: &Object, message: &str) -> Vec<Step> {
+    let mut steps: Vec<_> = meaning(message).into_iter().collect();
+    steps.push(Step {
+        text: format!(
+            "repair what the driver complains of: \"{message}\". It is tried again by itself, with longer and longer \
+             pauses; touching the object makes that happen at once"
+        ),
+        ..advice::nudge(object)
+    });
+    steps
+}
+
+fn meaning(message: &str) -> Option<Step> {
+    let (text, command) = if let Some(right) = Right::denied(message) {
+        (
+            format!(
+                "grant the right that the sidecar lacks: {} on {}, to {}",
+                right.verb, right.resource, right.user
+            ),
+            Some(format!(
+                "kubectl auth can-i {} {} --as={}",
+                right.verb,
+                right.resource,
+                advice::quoted(right.user)
+            )),
+        )
+    } else if message.contains("DeadlineExceeded") || message.contains("context deadline exceeded") {
+        (
+            "the driver does not answer in time: the sidecar runs and asks again and again. Look at the driver's own \
+             container beside it, and at what that calls: the provider's API, its network and its credentials"
+                .to_owned(),
+            None,
+        )
+    } else if message.contains("code = Unavailable") {
+        (
+            "the driver's own process cannot be reached: see whether its container beside the sidecar runs"
+                .to_owned(),
+            None,
+        )
+    } else {
+        return None;
+    };
+    Some(Step {
+        when: "what to do",
+        text,
+        command,
+        safety: Safety::Safe,
+    })
+}
+
+/// A right that the API server refused somebody.
+struct Right<'a> {
+    user: &'a str,
+    verb: &'a str,
+    resource: String,
+}
+
+impl<'a> Right<'a> {
+    /// `… is forbidden: User "U" cannot VERB resource "R" in API group "G" …`.
+    fn denied(message: &'a str) -> Option<Self> {
+        let (user, rest) = message.split_once("is forbidden: User \"")?.1.split_once('"')?;
+        let (verb, rest) = rest.strip_prefix(" cannot ")?.split_once(" resource \"")?;
+        let (plural, rest) = rest.split_once('"')?;
+        let group = rest
+            .strip_prefix(" in API group \"")
+            .and_then(|rest| rest.split_once('"'))
+            .map_or("", |(group, _)| group);
+        let plain = |text: &str| {
+            text.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-./*".contains(c))
+        };
+        (plain(verb) && plain(plural) && plain(group)).then(|| {
+            // A subresource stands behind the group: `volumeattachments.storage.k8s.io/status`.
+            let (main, sub) = plural.split_once('/').unwrap_or((plural, ""));
+            let mut resource = crate::object::join_group(main, group);
+            if !sub.is_empty() {
+                resource = format!("{resource} --subresource={sub}");
+            }
+            Right { user, verb, resource }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_right_is_read_out_of_the_servers_words() {
+        let said = "could not mark as detached: volumeattachments.storage.k8s.io \"va\" is forbidden: User \
+                    \"system:serviceaccount:csi:ebs\" cannot patch resource \"volumeattachments/status\" in API group \
+                    \"storage.k8s.io\" at the cluster scope";
+        let right = Right::denied(said).expect("a right");
+        assert_eq!(right.user, "system:serviceaccount:csi:ebs");
+        assert_eq!(right.verb, "patch");
+        assert_eq!(
+            right.resource,
+            "volumeattachments.storage.k8s.io --subresource=status"
+        );
+        let core = "persistentvolumes \"pv\" is forbidden: User \"u\" cannot delete resource \"persistentvolumes\" in API \
+                    group \"\" at the cluster scope";
+        assert_eq!(
+            Right::denied(core).map(|right| right.resource).as_deref(),
+            Some("persistentvolumes")
+        );
+        for no_right in [
+            "",
+            "disk is forbidden: User",
+            "x is forbidden: User \"u\" cannot $(reboot) resource \"pods\" in API group \"\"",
+        ] {
+            assert!(Right::denied(no_right).is_none(), "{no_right}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Claims and the pods that use them.
+
+use serde_json::json;
+
+use crate::diagnose::{
+    Verdict,
+    causes::storage::tests::{claim, pod, text, verdict, warned},
+    testing::{
+        fixtures::LONG_AGO,
+        world::{World, bare as object},
+    },
+};
+
+#[test]
+fn ten_thousand_pods_are_summed_up() {
+    let mut world = World::of([claim(&["kubernetes.io/pvc-protection"], true)]);
+    world.objects.extend((0..10_000).map(|n| {
+        let phase = if n % 2 == 0 { "Running" } else { "Succeeded" };
+        pod(&format!("p{n}"), phase)
+    }));
+    let diagnosis = world.explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::InUse);
+    assert_eq!(diagnosis.waits[0].on.len(), 6);
+    assert!(text(&diagnosis).contains("9995 more pods"));
+    assert!(diagnosis.steps.len() < 12, "{:?}", diagnosis.steps);
+    assert!(text(&diagnosis).len() < 20_000);
+    warned(&diagnosis);
+}
+
+#[test]
+fn a_pod_that_is_shut_down_holds_an_ordinary_claim_and_not_its_ephemeral_one() {
+    let mut owned = claim(&["kubernetes.io/pvc-protection"], true);
+    owned.value["metadata"]["name"] = json!("p-own");
+    owned.value["metadata"]["ownerReferences"] =
+        json!([{"kind": "Pod", "name": "p", "uid": "uid-p", "controller": true}]);
+    let mut user = pod("p", "Running");
+    user.value["spec"]["volumes"] = json!([{"name": "own", "ephemeral": {}}]);
+    assert_eq!(
+        verdict(&World::of([owned.clone(), user.clone()]).explain_first()),
+        Verdict::InUse
+    );
+    user.value["metadata"]["deletionTimestamp"] = json!(LONG_AGO);
+    user.value["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+    assert_eq!(
+        verdict(&World::of([owned.clone(), user.clone()]).explain_first()),
+        Verdict::Stalled
+    );
+    user.value["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "p-own"}}]);
+    assert_eq!(verdict(&World::of([owned, user]).explain_first()), Verdict::InUse);
+}
+
+#[test]
+fn a_claim_without_the_right_to_see_pods_is_unknown() {
+    let world = World::of([
+        claim(&["kubernetes.io/pvc-protection"], true),
+        pod("p", "Running"),
+    ])
+    .hiding("pods");
+    let diagnosis = world.explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown);
+    assert_eq!(diagnosis.gaps.len(), 1);
+    assert!(diagnosis.steps.is_empty());
+}
+
+#[test]
+fn a_replica_set_is_stopped_through_its_deployment() {
+    let mut user = pod("p", "Running");
+    user.value["metadata"]["ownerReferences"] =
+        json!([{"kind": "ReplicaSet", "name": "web-1", "controller": true}]);
+    let owner = json!({"metadata": {"name": "web-1", "namespace": "ns",
+        "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": true}]}});
+    let set = object("apps", "replicasets", "ReplicaSet", owner);
+    let world = World::of([claim(&["kubernetes.io/pvc-protection"], true), user, set]);
+    let commands: Vec<_> = world
+        .explain_first()
+        .steps
+        .into_iter()
+        .filter_map(|s| s.command)
+        .collect();
+    assert!(
+        commands.contains(&"kubectl -n ns scale deployment web --replicas=0".to_owned()),
+        "{commands:?}"
+    );
+}
+
+#[test]
+fn a_stateful_set_that_deletes_its_claims_is_not_scaled_down_lightly() {
+    let mut user = pod("web-0", "Running");
+    user.value["metadata"]["ownerReferences"] =
+        json!([{"kind": "StatefulSet", "name": "web", "controller": true}]);
+    let set = |policy: &str| {
+        let value = json!({"metadata": {"name": "web", "namespace": "ns"},
+            "spec": {"persistentVolumeClaimRetentionPolicy": {"whenScaled": policy}}});
+        object("apps", "statefulsets", "StatefulSet", value)
+    };
+    let world = |policy: &str| {
+        World::of([
+            claim(&["kubernetes.io/pvc-protection"], true),
+            user.clone(),
+            set(policy),
+        ])
+    };
+    let scale = |world: World| {
+        let steps = world.explain_first().steps;
+        let found = steps
+            .into_iter()
+            .find(|step| step.text.contains("stop StatefulSet web"));
+        found.expect("a step").text
+    };
+    assert!(!scale(world("Retain")).contains("DATA LOSS"));
+    assert!(scale(world("Delete")).starts_with("DATA LOSS"));
+    assert!(scale(world("Retain").hiding("statefulsets")).starts_with("DATA LOSS is possible"));
+}

@@ -1,0 +1,103 @@
+//! Snapshots, their contents, and what is made from something else.
+
+use serde_json::json;
+
+use crate::diagnose::{
+    Verdict,
+    causes::storage::tests::{claim, driver, lease, metadata, snapshot_object, text, verdict, warned},
+    testing::{fixtures::LONG_AGO, world::World},
+};
+
+#[test]
+fn an_interrupted_restore_leaves_one_finalizer_that_guards_nothing() {
+    let name = "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection";
+    let bound = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection";
+    let value = json!({"metadata": metadata("snap", "ns", &[name], true), "spec": {}});
+    let snapshot = snapshot_object("volumesnapshots", "VolumeSnapshot", value);
+    let diagnosis = World::of([snapshot.clone()]).explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Stalled);
+    let step = diagnosis
+        .steps
+        .iter()
+        .find(|s| s.text.contains("interrupted restore"))
+        .expect("a step");
+    let command = step.command.as_deref().unwrap_or_default();
+    assert!(command.contains(name) && !command.contains(bound), "{command}");
+    let mut restored = claim(&[], false);
+    restored.value["spec"]["dataSource"] = json!({"kind": "VolumeSnapshot", "name": "snap"});
+    restored.value["status"]["phase"] = json!("Pending");
+    let diagnosis = World::of([snapshot.clone(), restored]).explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting);
+    warned(&diagnosis);
+    let hidden = World::of([snapshot]).hiding("persistentvolumeclaims");
+    assert_eq!(verdict(&hidden.explain_first()), Verdict::Unknown);
+}
+
+#[test]
+fn a_claim_is_kept_while_it_is_copied() {
+    let snapshotted = "snapshot.storage.kubernetes.io/pvc-as-source-protection";
+    let source = claim(&[snapshotted], true);
+    let taken = |ready: bool| {
+        let value = json!({"metadata": {"name": "s", "namespace": "ns"},
+            "spec": {"source": {"persistentVolumeClaimName": "data"}}, "status": {"readyToUse": ready}});
+        snapshot_object("volumesnapshots", "VolumeSnapshot", value)
+    };
+    let diagnosis = World::of([source.clone(), taken(false)]).explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting);
+    warned(&diagnosis);
+    // Ready, and still there: only a change of a snapshot makes the controller look.
+    let diagnosis = World::of([source.clone(), taken(true)]).explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Stalled);
+    let first = diagnosis.steps[0].command.as_deref().unwrap_or_default();
+    assert!(
+        first.contains("annotate volumesnapshots.snapshot.storage.k8s.io/s"),
+        "{first}"
+    );
+    let hidden = World::of([source]).hiding("volumesnapshots");
+    assert_eq!(verdict(&hidden.explain_first()), Verdict::Unknown);
+
+    let cloned = claim(&["provisioner.storage.kubernetes.io/cloning-protection"], true);
+    let mut copy = claim(&[], false);
+    copy.value["metadata"]["name"] = json!("copy");
+    copy.value["spec"]["dataSource"] = json!({"kind": "PersistentVolumeClaim", "name": "data"});
+    copy.value["status"]["phase"] = json!("Pending");
+    assert_eq!(
+        verdict(&World::of([cloned.clone(), copy.clone()]).explain_first()),
+        Verdict::Waiting
+    );
+    copy.value["status"]["phase"] = json!("Bound");
+    assert_eq!(
+        verdict(&World::of([cloned, copy]).explain_first()),
+        Verdict::Stalled
+    );
+}
+
+#[test]
+fn a_content_needs_its_mark() {
+    let protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
+    let made = |annotation: &str, policy: &str| {
+        let mut value = json!({"metadata": metadata("c", "", &[protection], true),
+            "spec": {"driver": "d.example.com", "deletionPolicy": policy, "source": {"volumeHandle": "disk-1"},
+                "volumeSnapshotRef": {"namespace": "ns", "name": "s", "uid": "uid-s"}},
+            "status": {"snapshotHandle": "snap-1"}});
+        if !annotation.is_empty() {
+            value["metadata"]["annotations"] = json!({annotation: "yes"});
+        }
+        snapshot_object("volumesnapshotcontents", "VolumeSnapshotContent", value)
+    };
+    let diagnosis = World::of([made("", "Delete"), driver()]).explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Stalled);
+    assert!(text(&diagnosis).contains("it stays for ever") && text(&diagnosis).contains("DATA LOSS"));
+    warned(&diagnosis);
+    let diagnosis = World::of([made("", "Retain"), driver()]).explain_first();
+    assert!(!text(&diagnosis).contains("DATA LOSS"));
+    let marked = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
+    let diagnosis = World::of([made(marked, "Delete"), driver()]).explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Stalled);
+    assert!(!text(&diagnosis).contains("for ever"));
+    let stale = lease("external-snapshotter-leader-d-example-com", LONG_AGO);
+    let diagnosis = World::of([made(marked, "Delete"), stale]).explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned);
+    let hidden = World::of([made("", "Delete"), driver()]).hiding("volumesnapshots");
+    assert_eq!(verdict(&hidden.explain_first()), Verdict::Unknown);
+}

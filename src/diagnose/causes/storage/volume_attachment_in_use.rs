@@ -1,0 +1,244 @@
+//! An attachment that nobody has asked to detach yet, and why.
+//!
+//! **Recognises** a `VolumeAttachment` that is not being deleted, alone or in the way of its volume. **Why:** the
+//! attach/detach controller deletes it when no pod on the node uses the disk and the kubelet has unmounted it; without the
+//! kubelet's word six minutes after that on a node that is not Ready or gone, unless it runs with
+//! `--disable-force-detach-on-timeout`, and at once on a node with the taint `node.kubernetes.io/out-of-service`
+//! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile). **Wants** the volume,
+//! pods of the claim's namespace, the node, and the Lease of kube-controller-manager. **Concludes** `in-use` while a pod
+//! uses the disk there. **Advises** to wait for the six minutes, or to say that the machine is off, or, where the node is
+//! gone, to delete the attachment.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        causes::{
+            api_machinery::controller_manager,
+            storage::{csi_errors::ago, pv_attacher, pvc_protection},
+            verdicts::unknown,
+        },
+        model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
+        view::{Missing, View},
+    },
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+const OFF: &str = "node.kubernetes.io/out-of-service";
+
+pub(crate) fn not_deleted(
+    attachment: &Object,
+    finalizer: &Finalizer,
+    says: String,
+    view: &View<'_>,
+) -> Finding {
+    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
+    match reasons(attachment, view) {
+        Ok(reasons) => {
+            if reasons.iter().any(is_pod) {
+                finding.wait.verdict = Verdict::InUse;
+            }
+            finding.wait.on = reasons;
+        }
+        Err(missing) => {
+            return unknown(finalizer, &finding.wait.says, "what uses it there", &missing);
+        }
+    }
+    finding.steps = steps(attachment, view);
+    finding.outlook.push(Outlook {
+        when: "if it were deleted now".into(),
+        then: format!(
+            "the disk would be detached from node {} while it may be in use there; the attach/detach controller deletes \
+             it by itself when no pod needs it",
+            attachment.text("/spec/nodeName")
+        ),
+    });
+    finding
+}
+
+fn is_pod(blocker: &Blocker) -> bool {
+    blocker.object.as_ref().is_some_and(|object| object.kind == "Pod")
+}
+
+/// Why nobody has asked to detach yet: pods on the node, then who would ask, then the node itself.
+pub(crate) fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocker>, Missing> {
+    let node = attachment.text("/spec/nodeName");
+    let volume = attachment.text("/spec/source/persistentVolumeName");
+    if volume.is_empty() {
+        return Ok(vec![Blocker::new(
+            None,
+            "the disk is named by a pod itself, not by a volume",
+        )]);
+    }
+    let Some(volume) = view.object("", "persistentvolumes", "", volume)? else {
+        return Ok(vec![Blocker::new(
+            None,
+            format!(
+                "volume {volume} does not exist any more, so the attach/detach controller does not know this attachment \
+                 after a restart, and may never delete it"
+            ),
+        )]);
+    };
+    let users = users(volume, node, view)?;
+    if !users.is_empty() {
+        return Ok(pvc_protection::blockers(&users, view));
+    }
+    if let Some(stopped) = controller_manager::blocker(view)? {
+        return Ok(vec![stopped]);
+    }
+    let blocker = match view.object("", "nodes", "", node)? {
+        None => Blocker::new(
+            None,
+            format!(
+                "node {node} does not exist any more; its kubelet cannot say that the disk is unmounted, and it is \
+                 detached without that six minutes after its last pod"
+            ),
+        ),
+        Some(found) => Blocker::new(Some(found.reference()), of_node(found, volume, view)),
+    };
+    Ok(vec![blocker])
+}
+
+/// The pods on that node that use the volume through its claim.
+fn users<'a>(volume: &Object, node: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+    let (namespace, claim) = (
+        volume.text("/spec/claimRef/namespace"),
+        volume.text("/spec/claimRef/name"),
+    );
+    if claim.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(view
+        .list("", "pods", namespace)?
+        .iter()
+        .filter(|pod| pod.text("/spec/nodeName") == node && !pvc_protection::is_finished(pod))
+        .filter(|pod| pvc_protection::names(pod, claim))
+        .collect())
+}
+
+/// No pod there uses it: the node's part in that it is still attached.
+fn of_node(node: &Object, volume: &Object, view: &View<'_>) -> String {
+    let mounted = is_mounted(node, volume);
+    if has_taint(node) {
+        return format!(
+            "has the taint {OFF}, so the disk is detached at once, whatever is mounted; the attach/detach controller has \
+             not asked for it yet"
+        );
+    }
+    match (not_ready(node, view), mounted) {
+        (Some(since), false) => format!(
+            "is not Ready{since}, and has not the disk among what it has mounted (status.volumesInUse); the attach/detach \
+             controller has not asked to detach it yet"
+        ),
+        (Some(since), true) => format!(
+            "is not Ready{since}, and its kubelet has not unmounted the disk (status.volumesInUse); it is detached by \
+             force six minutes after its last pod there is gone, or at once if the node has the taint {OFF}"
+        ),
+        (None, true) => "its kubelet has not unmounted the disk yet (status.volumesInUse)".to_owned(),
+        (None, false) => {
+            "no pod on it uses the disk; the attach/detach controller has not asked to detach it yet"
+                .to_owned()
+        }
+    }
+}
+
+fn has_taint(node: &Object) -> bool {
+    node.list("/spec/taints")
+        .iter()
+        .any(|taint| taint.get("key").and_then(Value::as_str) == Some(OFF))
+}
+
+/// Since when a node is not Ready, in words; none if it is.
+fn not_ready(node: &Object, view: &View<'_>) -> Option<String> {
+    let ready = node
+        .list("/status/conditions")
+        .iter()
+        .find(|condition| condition.get("type").and_then(Value::as_str) == Some("Ready"));
+    let field = |name: &str| {
+        ready
+            .and_then(|ready| ready.get(name)?.as_str())
+            .unwrap_or_default()
+    };
+    (field("status") != "True").then(|| {
+        let since = ago(field("lastTransitionTime").parse().ok(), view);
+        since.replace(" ago", "").replacen(' ', " for ", 1)
+    })
+}
+
+fn is_mounted(node: &Object, volume: &Object) -> bool {
+    let handle = volume.text("/spec/csi/volumeHandle");
+    node.list("/status/volumesInUse")
+        .iter()
+        .filter_map(Value::as_str)
+        .any(|name| !handle.is_empty() && name.ends_with(&format!("^{handle}")))
+}
+
+/// What can be done so that the disk is detached.
+pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
+    if attachment.deletion().is_some() {
+        return vec![pv_attacher::look_at(attachment)];
+    }
+    let name = attachment.text("/spec/nodeName");
+    let volume = attachment.text("/spec/source/persistentVolumeName");
+    let (Ok(node), Ok(Some(volume))) = (
+        view.object("", "nodes", "", name),
+        view.object("", "persistentvolumes", "", volume),
+    ) else {
+        return Vec::new();
+    };
+    let used = users(volume, name, view).map_or(true, |users| !users.is_empty());
+    // Whoever would detach by itself comes first.
+    if used || !matches!(controller_manager::blocker(view), Ok(None)) {
+        return Vec::new();
+    }
+    let Some(node) = node else {
+        return of_no_node(attachment, name);
+    };
+    let dead = not_ready(node, view).is_some() && is_mounted(node, volume) && !has_taint(node);
+    if !dead {
+        return Vec::new();
+    }
+    vec![
+        Step {
+            when: "node comes back?",
+            text: format!("bring node {name} back, or wait: after six minutes the disk is detached by force"),
+            command: Some(format!("kubectl get node {name} -o wide")),
+            safety: Safety::Safe,
+        },
+        Step {
+            when: "machine is off?",
+            text: format!(
+                "DATA LOSS if node {name} still runs and writes: only if its machine is certainly off, say so. The disk is \
+                 then detached at once"
+            ),
+            command: Some(format!("kubectl taint node {name} {OFF}=nodeshutdown:NoExecute")),
+            safety: Safety::Destructive,
+        },
+    ]
+}
+
+/// The node is gone, and with it whoever could say that the disk is unmounted.
+fn of_no_node(attachment: &Object, node: &str) -> Vec<Step> {
+    vec![
+        Step {
+            when: "can it wait?",
+            text: "wait: six minutes after its last pod the attach/detach controller asks for it itself"
+                .into(),
+            command: None,
+            safety: Safety::Safe,
+        },
+        Step {
+            when: "machine is gone?",
+            text: format!(
+                "DATA LOSS if the machine that was node {node} still runs and writes: only if it is certainly off or gone, \
+                 delete the attachment. Its attacher then detaches the disk"
+            ),
+            command: Some(format!(
+                "kubectl delete volumeattachment {} --wait=false",
+                attachment.name()
+            )),
+            safety: Safety::Destructive,
+        },
+    ]
+}

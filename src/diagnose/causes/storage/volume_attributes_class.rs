@@ -1,0 +1,171 @@
+//! `kubernetes.io/vac-protection`: a volume attributes class that claims or volumes name.
+//!
+//! **Recognises** the finalizer on a `VolumeAttributesClass` (1.34 and later without a feature gate). **Why:** the
+//! controller keeps it while a volume has the class in `spec`, or a claim has it in `spec`, as its current class, or as
+//! the target of a change (`kubernetes/kubernetes:pkg/controller/volume/vacprotection/vac_protection_controller.go`
+//! getPVCReferencedVACNames, getPVReferencedVACNames). **Wants** all claims and volumes. **Concludes** `in-use` with
+//! them; without any `stalled`. **Advises** to give the claims another class; their data stays.
+
+use crate::{
+    diagnose::{
+        causes::{
+            advice,
+            cause::Cause,
+            storage::{csi_holder::Holder, pv_protection},
+            verdicts,
+            verdicts::unknown,
+        },
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+pub(crate) const CAUSE: Cause = Cause {
+    group: "storage.k8s.io",
+    plural: "volumeattributesclasses",
+    finalizer: "kubernetes.io/vac-protection",
+    explain: in_use,
+};
+
+/// More users than this are summed up.
+const SHOWN: usize = 5;
+
+fn in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let holder = Holder::of(class, finalizer, None, view);
+    let says = format!(
+        "removed by kube-controller-manager (volumeattributesclass-protection){}, once no claim and no volume names the \
+         class",
+        holder.alive()
+    );
+    let claims = view.list("", "persistentvolumeclaims", "");
+    let volumes = view.list("", "persistentvolumes", "");
+    let users = |all: &'_ [Object], names: fn(&Object) -> [&str; 3]| -> Vec<Object> {
+        all.iter()
+            .filter(|object| names(object).contains(&class.name()))
+            .cloned()
+            .collect()
+    };
+    let used_by_claims = users(claims.as_deref().unwrap_or_default(), of_claim);
+    let used_by_volumes = users(volumes.as_deref().unwrap_or_default(), of_volume);
+    let none = used_by_claims.is_empty() && used_by_volumes.is_empty();
+    if let (true, Some(missing)) = (none, claims.as_ref().err().or(volumes.as_ref().err())) {
+        return unknown(finalizer, &says, "whether one does", missing);
+    }
+    let verdict = if none {
+        verdicts::nothing_blocks(class, view)
+    } else {
+        Verdict::InUse
+    };
+    let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
+    holder.testify(&mut finding);
+    finding.evidence.push(Evidence {
+        source: "PersistentVolumeClaims and PersistentVolumes, volumeAttributesClassName".into(),
+        value: format!(
+            "{} claims and {} volumes name {}",
+            used_by_claims.len(),
+            used_by_volumes.len(),
+            class.name()
+        ),
+        strength: Strength::Proof,
+    });
+    if none {
+        finding.say("; none does");
+        if verdict == Verdict::Stalled {
+            finding.steps.push(advice::nudge(class));
+        }
+        return finding;
+    }
+    finding.wait.on = blockers(&used_by_claims, &used_by_volumes, view);
+    finding.outlook.push(Outlook {
+        when: if class.deletion().is_some() {
+            "if nothing is done".into()
+        } else {
+            "if it is deleted now".into()
+        },
+        then: "it stays, Terminating, until nothing names it; volumes keep their data and their settings"
+            .into(),
+    });
+    if class.deletion().is_some() {
+        finding
+            .steps
+            .extend(used_by_claims.iter().take(SHOWN).map(change));
+    }
+    finding.do_not.push(format!(
+        "remove {} by hand: claims that name the class can then be neither provisioned nor changed",
+        finalizer.name
+    ));
+    finding
+}
+
+fn of_claim(claim: &Object) -> [&str; 3] {
+    [
+        claim.text("/spec/volumeAttributesClassName"),
+        claim.text("/status/currentVolumeAttributesClassName"),
+        claim.text("/status/modifyVolumeStatus/targetVolumeAttributesClassName"),
+    ]
+}
+
+fn of_volume(volume: &Object) -> [&str; 3] {
+    [volume.text("/spec/volumeAttributesClassName"), "", ""]
+}
+
+fn blockers(claims: &[Object], volumes: &[Object], view: &View<'_>) -> Vec<Blocker> {
+    let of_claims = claims.iter().map(|claim| {
+        let [wanted, current, target] = of_claim(claim);
+        view.blocker(
+            claim,
+            format!(
+                "names the class: wanted {}, current {}{}",
+                shown(wanted),
+                shown(current),
+                if target.is_empty() {
+                    String::new()
+                } else {
+                    format!(", changing to {target}")
+                }
+            ),
+        )
+    });
+    // A volume follows its claim, which stands before it.
+    let of_volumes = volumes.iter().map(|volume| {
+        let claim = pv_protection::claim_name(volume);
+        let bound = if claim == "/" {
+            "no claim".to_owned()
+        } else {
+            format!("claim {claim}")
+        };
+        view.blocker(volume, format!("has the class in its spec; {bound}"))
+    });
+    let all = claims.len() + volumes.len();
+    let mut shown: Vec<_> = of_claims.chain(of_volumes).take(SHOWN).collect();
+    if all > SHOWN {
+        shown.push(Blocker::new(
+            None,
+            format!("{} more claims and volumes", all - SHOWN),
+        ));
+    }
+    shown
+}
+
+fn shown(class: &str) -> &str {
+    if class.is_empty() { "none" } else { class }
+}
+
+fn change(claim: &Object) -> Step {
+    Step {
+        when: advice::INTENDED,
+        text: format!(
+            "give claim {}/{} another class, in place of OTHER-CLASS; the driver's csi-resizer then changes its volume",
+            claim.namespace(),
+            claim.name()
+        ),
+        command: Some(format!(
+            "kubectl -n {} patch pvc {} -p '{{\"spec\":{{\"volumeAttributesClassName\":\"OTHER-CLASS\"}}}}'",
+            claim.namespace(),
+            claim.name()
+        )),
+        safety: Safety::Reversible,
+    }
+}

@@ -1,0 +1,271 @@
+//! `volumesnapshotcontent-bound-protection`: the object that stands for a snapshot at the provider.
+//!
+//! **Recognises** the finalizer on a `VolumeSnapshotContent`. **Why:** the driver's csi-snapshotter deletes the snapshot at
+//! the provider, and only if the content carries `volumesnapshot-being-deleted`, which it gets through its snapshot
+//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete). **Wants** the
+//! snapshot, events, and whether the driver is there. **Concludes** `in-use` while its snapshot is not being deleted;
+//! `failing` with the driver's words; `stalled`, for ever, for a content deleted without its snapshot; `orphaned`
+//! without the driver. **Advises** to repair the driver; Retain where the snapshot may be the only copy.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        causes::{
+            advice,
+            cause::Cause,
+            storage::{csi_errors, csi_holder::Holder, volume_snapshot::GROUP},
+            timing, verdicts,
+        },
+        events::{event_time, last_event},
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+pub(crate) const CAUSE: Cause = Cause {
+    group: "snapshot.storage.k8s.io",
+    plural: "volumesnapshotcontents",
+    finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
+    explain: bound,
+};
+
+const BEING_DELETED: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
+
+const BEING_CREATED: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being-created";
+
+/// A content, which stands for the snapshot at the provider.
+fn bound(content: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let driver = content.text("/spec/driver");
+    let holder = Holder::sidecar(content, finalizer, driver, view);
+    let says = format!(
+        "removed by the csi-snapshotter of {driver}{}, after the snapshot {} has been deleted at the provider",
+        holder.alive(),
+        handle(content)
+    );
+    let mut finding = Finding::new(
+        Some(finalizer.clone()),
+        verdicts::nothing_blocks(content, view),
+        says,
+    );
+    holder.testify(&mut finding);
+    finding.do_not.push(format!(
+        "remove {} by hand: the snapshot {} stays at the provider with nothing that points to it",
+        finalizer.name,
+        handle(content)
+    ));
+    finding.outlook.push(Outlook {
+        when: if content.deletion().is_some() {
+            "when it succeeds".into()
+        } else {
+            "if it is deleted now".into()
+        },
+        then: fate(content),
+    });
+    let unbound = !content.text("/spec/source/snapshotHandle").is_empty()
+        && content.text("/spec/volumeSnapshotRef/uid").is_empty();
+    if !unbound {
+        if has_annotation(content, BEING_CREATED) {
+            finding.wait.verdict = Verdict::Waiting;
+            finding.wait.on.push(Blocker::new(
+                None,
+                format!("driver {driver} has not answered yet whether it took the snapshot (CreateSnapshot)"),
+            ));
+            holder.or_gone(&mut finding, content, &leak(content));
+            return finding;
+        }
+        if !has_annotation(content, BEING_DELETED) {
+            return without_mark(content, finding, view);
+        }
+    }
+    if content.deletion().is_none() {
+        return finding;
+    }
+    failure(&mut finding, content, view);
+    let lately = content
+        .time("/status/error/time")
+        .is_some_and(|time| timing::is_lately(time, view))
+        || finding.wait.verdict == Verdict::Failing && content.text("/status/error/message").is_empty();
+    holder.or_gone_unless(lately, &mut finding, content, &leak(content));
+    finding.steps.extend(keep(content));
+    finding
+}
+
+fn failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
+    let status = content.text("/status/error/message");
+    let event = last_event(content, &["SnapshotDeleteError"], view);
+    let (source, message, time) = match event {
+        _ if !status.is_empty() => (
+            format!("VolumeSnapshotContent {} status.error.message", content.name()),
+            status,
+            content.time("/status/error/time"),
+        ),
+        Ok(Some(event)) => (
+            format!(
+                "Event SnapshotDeleteError on VolumeSnapshotContent {}",
+                content.name()
+            ),
+            event.text("/message"),
+            event_time(event),
+        ),
+        Ok(None) => {
+            if finding.wait.verdict == Verdict::Stalled {
+                finding.say("; no event of the last hour says that it fails");
+                finding.steps.push(advice::nudge(content));
+            }
+            return;
+        }
+        Err(missing) => {
+            finding.wait.verdict = Verdict::Unknown;
+            finding.say(format!("; whether it fails is not known: {}", missing.in_words()));
+            return;
+        }
+    };
+    csi_errors::quote(finding, ("it failed", source), message, time, view);
+    finding.steps.extend(csi_errors::steps(content, message));
+}
+
+/// No `volumesnapshot-being-deleted`: the sidecar does nothing until the snapshot itself is deleted.
+fn without_mark(content: &Object, mut finding: Finding, view: &View<'_>) -> Finding {
+    let (namespace, name) = (
+        content.text("/spec/volumeSnapshotRef/namespace"),
+        content.text("/spec/volumeSnapshotRef/name"),
+    );
+    let uid = content.text("/spec/volumeSnapshotRef/uid");
+    let snapshot = match view.object(GROUP, "volumesnapshots", namespace, name) {
+        Ok(snapshot) => snapshot.filter(|snapshot| snapshot.uid() == uid),
+        Err(missing) => {
+            finding.wait.verdict = Verdict::Unknown;
+            finding.say(format!(
+                "; whether its snapshot {namespace}/{name} still exists is not known: {}",
+                missing.in_words()
+            ));
+            return finding;
+        }
+    };
+    if let Some(snapshot) = snapshot {
+        let going = if snapshot.deletion().is_some() {
+            "being deleted; the snapshot-controller marks the content next"
+        } else {
+            "not being deleted"
+        };
+        finding.wait.verdict = if snapshot.deletion().is_some() {
+            Verdict::Waiting
+        } else {
+            Verdict::InUse
+        };
+        finding.wait.on.push(view.blocker(snapshot, going.into()));
+        if content.deletion().is_some() {
+            finding.steps.extend(keep(content));
+            if snapshot.deletion().is_none() {
+                finding.steps.push(Step {
+                    when: advice::INTENDED,
+                    text: format!(
+                        "{}: delete its VolumeSnapshot {namespace}/{name}; the content goes with it",
+                        cost(content)
+                    ),
+                    command: Some(format!(
+                        "kubectl -n {namespace} delete volumesnapshots.{GROUP}/{name}"
+                    )),
+                    safety: Safety::Destructive,
+                });
+            }
+        }
+        return finding;
+    }
+    finding.say(format!(
+        "; but its snapshot {namespace}/{name} is gone, and without it nobody marks the content for the sidecar"
+    ));
+    finding.evidence.push(Evidence {
+        source: format!(
+            "VolumeSnapshotContent {} annotation {BEING_DELETED}",
+            content.name()
+        ),
+        value: "is not set".into(),
+        strength: Strength::Proof,
+    });
+    if content.deletion().is_none() {
+        finding.wait.verdict = Verdict::Waiting;
+        return finding;
+    }
+    finding.wait.verdict = Verdict::Stalled;
+    finding.outlook.insert(
+        0,
+        Outlook {
+            when: "if nothing is done".into(),
+            then: "it stays for ever".into(),
+        },
+    );
+    finding.steps.extend(keep(content));
+    finding.steps.push(Step {
+        when: advice::INTENDED,
+        text: format!("{}: set the mark that its snapshot would have set", cost(content)),
+        command: Some(format!(
+            "kubectl annotate volumesnapshotcontents.{GROUP}/{} {BEING_DELETED}=yes",
+            content.name()
+        )),
+        safety: Safety::Destructive,
+    });
+    finding
+}
+
+fn keep(content: &Object) -> Option<Step> {
+    (content.text("/spec/deletionPolicy") == "Delete").then(|| Step {
+        when: "keep the snapshot?",
+        text: format!(
+            "set deletionPolicy Retain: the snapshot {} then stays at the provider. Write down its name",
+            handle(content)
+        ),
+        command: Some(format!(
+            "kubectl patch volumesnapshotcontents.{GROUP}/{} --type=merge -p '{{\"spec\":{{\"deletionPolicy\":\"Retain\"}}}}'",
+            content.name()
+        )),
+        safety: Safety::Reversible,
+    })
+}
+
+fn has_annotation(object: &Object, name: &str) -> bool {
+    let annotations = object.value.pointer("/metadata/annotations");
+    annotations
+        .and_then(|all| all.get(name))
+        .is_some_and(Value::is_string)
+}
+
+fn handle(content: &Object) -> &str {
+    ["/status/snapshotHandle", "/spec/source/snapshotHandle"]
+        .iter()
+        .map(|pointer| content.text(pointer))
+        .find(|handle| !handle.is_empty())
+        .unwrap_or("(none yet)")
+}
+
+pub(crate) fn fate(content: &Object) -> String {
+    match content.text("/spec/deletionPolicy") {
+        "Delete" => format!(
+            "the snapshot {} IS DESTROYED (deletionPolicy Delete)",
+            handle(content)
+        ),
+        policy => format!("the snapshot {} stays (deletionPolicy {policy})", handle(content)),
+    }
+}
+
+/// What the end of a content costs, as the first words of a step.
+fn cost(content: &Object) -> String {
+    match content.text("/spec/deletionPolicy") {
+        "Delete" => format!("DATA LOSS (the snapshot {} is destroyed)", handle(content)),
+        _ => format!(
+            "LEAKED INFRASTRUCTURE (the snapshot {} stays at the provider)",
+            handle(content)
+        ),
+    }
+}
+
+fn leak(content: &Object) -> String {
+    format!(
+        "LEAKED INFRASTRUCTURE: take this one finalizer off; the snapshot {} stays at the provider with nothing that \
+         points to it. Write down its name first",
+        handle(content)
+    )
+}

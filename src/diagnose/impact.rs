@@ -1,0 +1,138 @@
+//! What is lost, left behind or broken if an object is deleted that nobody is deleting yet, and in which order to delete.
+//!
+//! **Recognises** the types of the table below. Of any other nothing is said here: what would hold it, its finalizers'
+//! own rules say. Each kind has a file, with its own why. **Concludes** that a deletion is harmless only if everything
+//! was read that could show the contrary.
+
+mod api_extensions;
+mod claim_disks;
+mod csi_driver;
+mod custom_resource_definition;
+mod default_storage_class;
+mod departing_controllers;
+mod ephemeral_volumes;
+mod finalizer_holders;
+mod namespace;
+mod node;
+mod persistent_volume;
+mod persistent_volume_claim;
+mod pod;
+mod snapshot_controller;
+mod storage_class;
+mod storage_quantity;
+mod volume_claim_templates;
+mod waiting_objects;
+mod workload;
+
+use crate::{
+    diagnose::{
+        causes::advice,
+        model::{Effect, Evidence, Fate, Finding, Safety, Step, Verdict},
+        view::{Missing, View},
+    },
+    object::ObjectRef,
+    snapshot::facts::Object,
+};
+
+/// What must be known and done before the deletion.
+#[derive(Default)]
+pub(crate) struct Impact {
+    /// What becomes of other things.
+    pub(crate) effects: Vec<Effect>,
+    /// The order to delete in.
+    pub(crate) steps: Vec<Step>,
+    /// What this rests on.
+    pub(crate) evidence: Vec<Evidence>,
+}
+
+/// When the data is to outlive the object.
+const KEEP: &str = "keep the data?";
+
+type Look = fn(&Object, &mut Impact, &View<'_>);
+
+/// Group, plural, and who looks.
+const RULES: &[(&str, &str, Look)] = &[
+    ("", "namespaces", namespace::deleting_namespace),
+    (
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        custom_resource_definition::deleting_definition,
+    ),
+    ("", "nodes", node::deleting_node),
+    ("", "pods", pod::deleting_pod),
+    (
+        "",
+        "persistentvolumeclaims",
+        persistent_volume_claim::deleting_claim,
+    ),
+    ("", "persistentvolumes", persistent_volume::deleting_volume),
+    ("storage.k8s.io", "csidrivers", csi_driver::deleting_driver),
+    ("storage.k8s.io", "storageclasses", storage_class::deleting_class),
+    ("apps", "deployments", workload::deleting_workload),
+    ("apps", "statefulsets", workload::deleting_workload),
+    ("apps", "daemonsets", workload::deleting_workload),
+];
+
+pub(crate) fn impact_of(object: &Object, findings: &[Finding], view: &View<'_>) -> Impact {
+    let mut impact = Impact::default();
+    let rule = RULES.iter().find(|(group, plural, _)| object.is(group, plural));
+    let Some((_, _, look)) = rule.filter(|_| object.deletion().is_none()) else {
+        return impact;
+    };
+    let missed = view.missed();
+    look(object, &mut impact, view);
+    let all_read = view.missed() == missed;
+    if !all_read && impact.effects.iter().all(|effect| effect.fate != Fate::Unknown) {
+        let says = "whether anything else is lost is not known: not everything could be read";
+        impact.say(Fate::Unknown, says, []);
+    }
+    let is_free = |finding: &Finding| finding.wait.verdict == Verdict::Waiting && finding.wait.on.is_empty();
+    let is_small = |effect: &Effect| matches!(effect.fate, Fate::Released | Fate::Kept);
+    if all_read && impact.effects.iter().all(is_small) && findings.iter().all(is_free) {
+        let says = "nothing would hold it for long, and nothing else is lost with it";
+        impact.say(Fate::Harmless, says, []);
+    }
+    impact.effects.sort_by_key(|effect| effect.fate);
+    impact
+}
+
+impl Impact {
+    fn say(&mut self, fate: Fate, says: impl Into<String>, objects: impl IntoIterator<Item = ObjectRef>) {
+        self.effects.push(Effect {
+            fate,
+            says: says.into(),
+            objects: objects.into_iter().collect(),
+        });
+    }
+
+    /// `what` is a question: `which claims are in it`. Why it has no answer is told among what was not read.
+    fn unknown(&mut self, what: &str, missing: &Missing) {
+        if let Missing::Gap(_) = missing {
+            self.say(Fate::Unknown, format!("{what} is not known"), []);
+        }
+    }
+
+    /// The next thing to do, if the object really is to go.
+    fn then(&mut self, safety: Safety, text: impl Into<String>, command: impl Into<String>) {
+        self.steps.push(Step {
+            when: advice::INTENDED,
+            text: text.into(),
+            command: Some(command.into()),
+            safety,
+        });
+    }
+
+    /// Adds what was seen in files that may lack something: what is there counts, what is not there does not.
+    pub(crate) fn complete_with(&mut self, partly: Impact) {
+        let seen = partly.effects.into_iter().filter(|effect| {
+            !matches!(effect.fate, Fate::Unknown | Fate::Harmless) && !effect.objects.is_empty()
+        });
+        let known: Vec<_> = seen.filter(|effect| !self.effects.contains(effect)).collect();
+        self.effects.extend(known);
+        self.effects.sort_by_key(|effect| effect.fate);
+    }
+}
+
+fn references<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<ObjectRef> {
+    objects.into_iter().map(Object::reference).collect()
+}

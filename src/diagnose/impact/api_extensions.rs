@@ -1,0 +1,153 @@
+//! What the API server calls in a namespace, and what stops working without it: webhooks, aggregated APIs, conversions.
+//!
+//! **Recognises** Services that something of the API machinery points at. **Why:** a webhook with `failurePolicy: Fail`
+//! that nobody answers refuses every change it covers (`kubernetes/apiserver:pkg/admission/plugin/webhook/`), an
+//! `APIService` without its backend stops every namespace deletion
+//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`), and a CRD whose conversion
+//! webhook is gone can neither be read nor listed in its other versions
+//! (`kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/webhook_converter.go`). **Wants** the configurations, the
+//! `APIServices` and the definitions. **Concludes** `broken` for each that points there. **Advises** to delete the
+//! configurations and `APIServices` first.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        impact::Impact,
+        model::{Fate, Safety},
+        view::{Missing, View},
+    },
+    object::join_group,
+    snapshot::facts::Object,
+};
+
+const ADMISSION: &str = "admissionregistration.k8s.io";
+/// More types than this are summed up.
+const NAMED: usize = 4;
+
+/// Says what breaks without the Services that `is_ours` picks by namespace and name.
+pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &mut Impact, view: &View<'_>) {
+    let kinds = [
+        (ADMISSION, "validatingwebhookconfigurations"),
+        (ADMISSION, "mutatingwebhookconfigurations"),
+        ("apiregistration.k8s.io", "apiservices"),
+        ("apiextensions.k8s.io", "customresourcedefinitions"),
+    ];
+    // Asked together, so that they are read together.
+    let lists = kinds.map(|(group, plural)| view.list(group, plural, ""));
+    let mut unread = Vec::new();
+    for ((group, plural), list) in kinds.into_iter().zip(lists) {
+        let type_name = join_group(plural, group);
+        let objects = match list {
+            Ok(objects) => objects,
+            Err(Missing::NotYet) => continue,
+            Err(Missing::Gap(_)) => {
+                unread.push(type_name);
+                continue;
+            }
+        };
+        let mut dead = Vec::new();
+        for object in objects {
+            let says = match plural {
+                "apiservices" => api(object, is_ours),
+                "customresourcedefinitions" => conversion(object, is_ours),
+                _ => webhooks(object, is_ours),
+            };
+            if let Some(says) = says {
+                impact.say(
+                    Fate::Broken,
+                    format!("{} {}: {says}", object.kind, object.name()),
+                    [object.reference()],
+                );
+                dead.push(object.name());
+            }
+        }
+        if !dead.is_empty() && plural != "customresourcedefinitions" {
+            impact.then(
+                Safety::Reversible,
+                "delete what would point at nobody; save it first if it may be needed again",
+                format!("kubectl delete {type_name} {}", dead.join(" ")),
+            );
+        }
+    }
+    if !unread.is_empty() {
+        let says = format!(
+            "whether any of these call what goes is not known: {}",
+            unread.join(", ")
+        );
+        impact.say(Fate::Unknown, says, []);
+    }
+}
+
+fn points(config: Option<&Value>, is_ours: &dyn Fn(&str, &str) -> bool) -> bool {
+    let field = |name: &str| config?.get(name)?.as_str();
+    match (field("namespace"), field("name")) {
+        (Some(namespace), Some(name)) => is_ours(namespace, name),
+        _ => false,
+    }
+}
+
+fn api(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
+    points(object.value.pointer("/spec/service"), is_ours).then(|| {
+        "nobody serves it any more, and until it is deleted too no namespace can be deleted".to_owned()
+    })
+}
+
+fn conversion(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
+    let service = object
+        .value
+        .pointer("/spec/conversion/webhook/clientConfig/service");
+    let by_webhook = object.text("/spec/conversion/strategy") == "Webhook";
+    (by_webhook && points(service, is_ours)).then(|| {
+        "nobody converts its objects any more; those that are stored in another version can be neither read nor deleted"
+            .to_owned()
+    })
+}
+
+fn webhooks(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
+    let ours: Vec<_> = object
+        .list("/webhooks")
+        .iter()
+        .filter(|entry| points(entry.pointer("/clientConfig/service"), is_ours))
+        .collect();
+    let fails = |entry: &&&Value| entry.get("failurePolicy").and_then(Value::as_str) != Some("Ignore");
+    let failing: Vec<_> = ours.iter().filter(fails).copied().collect();
+    match (failing.is_empty(), ours.is_empty()) {
+        (_, true) => None,
+        (true, false) => Some(format!(
+            "nobody answers it any more, and it is passed over (failurePolicy Ignore): {}",
+            covered(&ours)
+        )),
+        (false, _) => Some(format!(
+            "nobody answers it any more, and until it is deleted too the server refuses (failurePolicy Fail): {}",
+            covered(&failing)
+        )),
+    }
+}
+
+/// `CREATE, UPDATE of certificates.cert-manager.io`, of some webhooks together.
+fn covered(entries: &[&Value]) -> String {
+    let mut operations = BTreeSet::new();
+    let mut types = BTreeSet::new();
+    for rule in entries.iter().flat_map(|entry| texts(entry.get("rules"))) {
+        let all = |field: &str| -> Vec<&str> { texts(rule.get(field)).filter_map(Value::as_str).collect() };
+        operations.extend(all("operations"));
+        for group in all("apiGroups") {
+            types.extend(all("resources").iter().map(|plural| join_group(plural, group)));
+        }
+    }
+    let operations: Vec<_> = operations.into_iter().collect();
+    let named: Vec<_> = types.iter().take(NAMED).map(String::as_str).collect();
+    let rest = if types.len() > NAMED { " and others" } else { "" };
+    let operations = match operations.as_slice() {
+        ["*"] => "every change".to_owned(),
+        some => some.join(", "),
+    };
+    format!("{operations} of {}{rest}", named.join(", "))
+}
+
+fn texts(list: Option<&Value>) -> impl Iterator<Item = &Value> {
+    list.and_then(Value::as_array).into_iter().flatten()
+}

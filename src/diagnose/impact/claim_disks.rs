@@ -1,0 +1,119 @@
+//! The disks behind claims that go together with something else.
+//!
+//! **Recognises** nothing by itself. **Why:** with a claim goes its volume, and the reclaim policy decides about the disk
+//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). **Advises** Retain where
+//! the data is to be kept.
+
+use crate::{
+    diagnose::{
+        causes::storage::reclaim_policy,
+        impact,
+        impact::{Impact, references, storage_quantity},
+        model::{Evidence, Fate, Safety, Step, Strength},
+        view::{Missing, View},
+    },
+    snapshot::facts::Object,
+};
+
+/// So many volumes are read one by one; for more of them all volumes are listed.
+const ONE_BY_ONE: usize = 10;
+
+/// What becomes of the disks behind these claims; `which` tells which claims they are.
+pub(crate) fn behind<'a>(
+    claims: impl IntoIterator<Item = &'a Object>,
+    which: &str,
+    impact: &mut Impact,
+    view: &View<'_>,
+) {
+    let names: Vec<_> = claims
+        .into_iter()
+        .map(|claim| claim.text("/spec/volumeName"))
+        .filter(|name| !name.is_empty())
+        .collect();
+    let volumes = match volumes(&names, view) {
+        Ok(volumes) => volumes,
+        Err(missing) => {
+            return impact.unknown(&format!("what becomes of the disks behind {which}"), &missing);
+        }
+    };
+    let mut go = Vec::new();
+    let mut leak = Vec::new();
+    let mut stay = Vec::new();
+    for volume in volumes {
+        match reclaim_policy::policy(volume) {
+            "Delete" if reclaim_policy::leaks(volume) => leak.push(volume),
+            "Delete" => go.push(volume),
+            _ => stay.push(volume),
+        }
+    }
+    let mut tell = |fate, because, volumes: &[&Object]| said(fate, which, because, volumes, impact);
+    tell(Fate::Destroyed, "their reclaim policy is Delete", &go);
+    tell(
+        Fate::Leaked,
+        "their volumes are being deleted already, and no finalizer makes anybody delete the disks",
+        &leak,
+    );
+    tell(
+        Fate::Kept,
+        "their reclaim policy is Retain; the volumes are Released then",
+        &stay,
+    );
+    if !go.is_empty() {
+        let names: Vec<_> = go.iter().map(|volume| volume.name()).collect();
+        impact.steps.insert(
+            0,
+            Step {
+                when: impact::KEEP,
+                text:
+                    "set policy Retain on the volumes first: nobody then deletes the disks when the claims go"
+                        .into(),
+                command: Some(reclaim_policy::retain_all(&names.join(" "))),
+                safety: Safety::Reversible,
+            },
+        );
+    }
+}
+
+fn said(fate: Fate, which: &str, because: &str, volumes: &[&Object], impact: &mut Impact) {
+    if volumes.is_empty() {
+        return;
+    }
+    let size = storage_quantity::of(volumes);
+    impact.say(
+        fate,
+        format!(
+            "disks behind {which}: {}, of {size} in all; {because}",
+            volumes.len()
+        ),
+        references(volumes.iter().copied()),
+    );
+    impact.evidence.extend(volumes.iter().map(|volume| Evidence {
+        source: format!(
+            "PersistentVolume {} spec.persistentVolumeReclaimPolicy, spec.csi.volumeHandle",
+            volume.name()
+        ),
+        value: format!(
+            "{}, {}",
+            reclaim_policy::policy(volume),
+            reclaim_policy::disk(volume)
+        ),
+        strength: Strength::Proof,
+    }));
+}
+
+fn volumes<'a>(names: &[&str], view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+    if names.len() > ONE_BY_ONE {
+        let all = view.list("", "persistentvolumes", "")?;
+        return Ok(all
+            .iter()
+            .filter(|volume| names.contains(&volume.name()))
+            .collect());
+    }
+    // All are asked for before the first answer is used.
+    let asked: Vec<_> = names
+        .iter()
+        .map(|name| view.object("", "persistentvolumes", "", name))
+        .collect();
+    let found: Result<Vec<_>, _> = asked.into_iter().collect();
+    Ok(found?.into_iter().flatten().collect())
+}

@@ -1,0 +1,78 @@
+//! A type that is to be deleted, with all its objects.
+//!
+//! **Recognises** a CustomResourceDefinition. **Why:** kube-apiserver deletes every object of it first, in all
+//! namespaces, and each waits for its own finalizers; afterwards nothing can be read of them any more
+//! (`kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`). **Wants** the objects, and for each
+//! finalizer on them whoever removes it. **Concludes** how many objects go, where, and which of them nobody would let
+//! go. **Advises** to save them, and to delete them first, while their controller runs: a deletion of objects can be
+//! stopped half-way, that of a type cannot.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    diagnose::{
+        impact,
+        impact::{Impact, finalizer_holders, references},
+        model::{Fate, Safety, Step},
+        view::View,
+    },
+    snapshot::facts::{Object, Resource},
+};
+
+/// More namespaces than this are counted.
+const NAMED: usize = 4;
+
+pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View<'_>) {
+    let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
+    if !view.has_type(&resource) {
+        let says = "which objects of this type there are is not known: the server does not serve it";
+        return impact.say(Fate::Unknown, says, []);
+    }
+    let objects = match view.list(&resource.group, &resource.plural, "") {
+        Ok(objects) => objects,
+        Err(missing) => return impact.unknown("which objects of this type there are", &missing),
+    };
+    if objects.is_empty() {
+        return;
+    }
+    let name = crd.name();
+    let places: BTreeSet<_> = objects
+        .iter()
+        .map(Object::namespace)
+        .filter(|place| !place.is_empty())
+        .collect();
+    impact.say(
+        Fate::Destroyed,
+        format!("all objects of this type{}: {}", within(&places), objects.len()),
+        references(objects),
+    );
+    finalizer_holders::assess(objects, None, impact, view);
+    impact.steps.push(Step {
+        when: impact::KEEP,
+        text: "save all objects of this type; a new definition of the same name does not bring them back"
+            .into(),
+        command: Some(format!(
+            "kubectl get {name} --all-namespaces -o yaml > {name}-backup.yaml"
+        )),
+        safety: Safety::Safe,
+    });
+    impact.then(
+        Safety::Destructive,
+        "DATA LOSS: delete the objects first, while whoever cleans up after them runs; this waits until they are gone",
+        format!("kubectl delete {name} --all{}", if places.is_empty() { "" } else { " --all-namespaces" }),
+    );
+    impact.then(
+        Safety::Reversible,
+        "then delete the definition, which has no objects any more",
+        format!("kubectl delete crd {name}"),
+    );
+}
+
+fn within(places: &BTreeSet<&str>) -> String {
+    let named: Vec<_> = places.iter().take(NAMED).copied().collect();
+    match places.len() {
+        0 => String::new(),
+        all if all > NAMED => format!(", in {} and other namespaces", named.join(", ")),
+        _ => format!(", in {}", named.join(", ")),
+    }
+}

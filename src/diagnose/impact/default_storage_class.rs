@@ -1,0 +1,100 @@
+//! The default storage class is to be deleted, which claims get that name none.
+//!
+//! **Recognises** a `StorageClass` that says it is the default, in either annotation. **Why:** without a default nobody
+//! gives them one, and they wait until there is a default again
+//! (`kubernetes/kubernetes:plugin/pkg/admission/storage/storageclass/setdefault/admission.go`,
+//! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` assignDefaultStorageClass).
+//! **Wants** the other classes and all workloads. **Concludes** who gets no volumes any more, unless another class is a
+//! default too. **Advises** to make another one the default first.
+
+use crate::{
+    diagnose::{
+        causes::advice,
+        impact::{
+            Impact, ephemeral_volumes, references,
+            storage_class::{class_of_template, scratch, scratch_of, templates},
+        },
+        model::{Fate, Safety, Step},
+        view::View,
+    },
+    snapshot::facts::Object,
+};
+
+const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
+const OLD_DEFAULT: &str = "storageclass.beta.kubernetes.io/is-default-class";
+/// More classes than this are summed up.
+const NAMED: usize = 4;
+
+pub(crate) fn losing_the_default(
+    class: &Object,
+    sets: Option<&[Object]>,
+    impact: &mut Impact,
+    view: &View<'_>,
+) {
+    let others: Vec<_> = match view.list("storage.k8s.io", "storageclasses", "") {
+        Ok(all) => all.iter().filter(|other| other.name() != class.name()).collect(),
+        Err(missing) => return impact.unknown("whether there is another default class", &missing),
+    };
+    if others.iter().any(|other| is_default(other)) {
+        return;
+    }
+    let says =
+        "it is the only default class: new claims that name no class stay Pending until there is one again";
+    impact.say(Fate::Broken, says, []);
+    let asking: Vec<_> = sets
+        .into_iter()
+        .flatten()
+        .filter(|set| templates(set).any(|class| class.is_none()))
+        .collect();
+    if !asking.is_empty() {
+        let says = format!(
+            "StatefulSets whose claims name no class: {}; new replicas of them get no volume",
+            asking.len()
+        );
+        impact.say(Fate::Broken, says, references(asking));
+    }
+    match ephemeral_volumes::makers(
+        &|volume| scratch(volume).is_some_and(|claim| class_of_template(claim).is_none()),
+        view,
+    ) {
+        Ok(makers) => scratch_of(&makers, "no class", impact),
+        Err(missing) => impact.unknown("which workloads have ephemeral volumes without a class", &missing),
+    }
+    let (text, command) = match others.as_slice() {
+        [] => return,
+        [only] => (
+            format!(
+                "make {} the default first: claims that name no class then get that one",
+                only.name()
+            ),
+            Some(format!(
+                "kubectl annotate storageclass {} {DEFAULT}=true --overwrite",
+                only.name()
+            )),
+        ),
+        some => {
+            let names: Vec<_> = some.iter().take(NAMED).map(|other| other.name()).collect();
+            let more = if some.len() > NAMED { " and others" } else { "" };
+            (
+                format!(
+                    "make another class the default first, with the annotation {DEFAULT}=true: there are {}{more}",
+                    names.join(", ")
+                ),
+                None,
+            )
+        }
+    };
+    impact.steps.push(Step {
+        when: advice::INTENDED,
+        text,
+        command,
+        safety: Safety::Reversible,
+    });
+}
+
+/// Both annotations count (`kubernetes/kubernetes:pkg/volume/util/storageclass.go` IsDefaultAnnotation).
+pub(crate) fn is_default(class: &Object) -> bool {
+    [DEFAULT, OLD_DEFAULT]
+        .iter()
+        .any(|name| class.annotation(name) == "true")
+}

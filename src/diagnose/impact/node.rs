@@ -1,0 +1,256 @@
+//! A node that is to be deleted, with its pods and what only it can reach.
+//!
+//! **Recognises** a Node. **Why:** the pods of a node that does not exist are deleted by force after a minute, without
+//! anybody having stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned); what is in
+//! their `emptyDir`s goes with the machine, and what is in generic ephemeral volumes with the pods. A volume whose node
+//! affinity no other node meets cannot be used any more (`kubernetes/component-helpers:storage/volume/helpers.go`
+//! CheckNodeAffinity). **Wants** its pods, all volumes and nodes, and the attachments. **Concludes** what goes with it.
+//! **Advises** to drain it first.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        causes::storage::pvc_protection::is_finished,
+        impact::{
+            Impact,
+            pod::{is_empty_dir, is_ephemeral, is_static},
+            references, storage_quantity,
+        },
+        model::{Fate, Safety},
+        view::View,
+    },
+    snapshot::facts::{By, Object},
+};
+
+pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>) {
+    let name = node.name();
+    // Asked together, so that they are read together.
+    let pods = view.search("", "pods", "", By::Node(name.to_owned()));
+    let (volumes, nodes) = (view.list("", "persistentvolumes", ""), view.list("", "nodes", ""));
+    let attachments = view.list("storage.k8s.io", "volumeattachments", "");
+    match pods {
+        Ok(pods) => running(name, pods, impact),
+        Err(missing) => impact.unknown("which pods are on it", &missing),
+    }
+    match volumes.and_then(|volumes| Ok((volumes, nodes?))) {
+        Ok((volumes, nodes)) => out_of_reach(node, volumes, nodes, impact),
+        Err(missing) => impact.unknown("which volumes only it can reach", &missing),
+    }
+    match attachments {
+        Ok(all) => {
+            let own: Vec<_> = all
+                .iter()
+                .filter(|one| one.text("/spec/nodeName") == name)
+                .collect();
+            if !own.is_empty() {
+                let says = format!(
+                    "attachments of volumes to it: {}; they are deleted once its pods are gone",
+                    own.len()
+                );
+                impact.say(Fate::Released, says, references(own));
+            }
+        }
+        Err(missing) => impact.unknown("which volumes are attached to it", &missing),
+    }
+    if !impact.effects.is_empty() {
+        impact.then(
+            Safety::Reversible,
+            "then delete the Node; a kubelet that still runs makes it again when it starts",
+            format!("kubectl delete node {name}"),
+        );
+    }
+}
+
+fn running(node: &str, pods: &[Object], impact: &mut Impact) {
+    let is_bound_to_it = |pod: &&Object| {
+        let of_daemon_set = pod.controller().is_some_and(|(kind, _)| kind == "DaemonSet");
+        !of_daemon_set && !is_static(pod) && !is_finished(pod)
+    };
+    let moved: Vec<_> = pods.iter().filter(is_bound_to_it).collect();
+    if moved.is_empty() {
+        return;
+    }
+    let alone: Vec<_> = moved
+        .iter()
+        .copied()
+        .filter(|pod| pod.controller().is_none())
+        .collect();
+    let with = |is_one: fn(&Value) -> bool| -> Vec<&Object> {
+        let has = |pod: &&Object| pod.list("/spec/volumes").iter().any(is_one);
+        moved.iter().copied().filter(has).collect()
+    };
+    let (scratch, ephemeral) = (with(is_empty_dir), with(is_ephemeral));
+    impact.say(
+        Fate::Released,
+        format!(
+            "pods on it: {}; without a drain they are deleted by force within two minutes, and nobody stops them first",
+            moved.len()
+        ),
+        references(moved.iter().copied()),
+    );
+    if !alone.is_empty() {
+        let says = format!("pods on it that no controller makes again: {}", alone.len());
+        impact.say(Fate::Destroyed, says, references(alone.iter().copied()));
+    }
+    if !scratch.is_empty() {
+        let says = format!("what pods on it keep in emptyDir volumes: {} pods", scratch.len());
+        impact.say(Fate::Destroyed, says, references(scratch.iter().copied()));
+    }
+    if !ephemeral.is_empty() {
+        let says = format!(
+            "what pods on it keep in ephemeral volumes, whose claims are deleted with the pods: {} pods",
+            ephemeral.len()
+        );
+        impact.say(Fate::Destroyed, says, references(ephemeral.iter().copied()));
+    }
+    let mut command = format!("kubectl drain {node} --ignore-daemonsets");
+    let lost: Vec<_> = [
+        (&alone, "pods that nobody makes again"),
+        (&scratch, "what is in emptyDir volumes"),
+        (&ephemeral, "what is in ephemeral volumes"),
+    ]
+    .into_iter()
+    .filter(|(pods, _)| !pods.is_empty())
+    .map(|(_, what)| what)
+    .collect();
+    if !scratch.is_empty() {
+        command.push_str(" --delete-emptydir-data");
+    }
+    if !alone.is_empty() {
+        command.push_str(" --force");
+    }
+    let how = "move its pods away first; they are asked to stop, and budgets are kept";
+    if lost.is_empty() {
+        impact.then(Safety::Reversible, how, command);
+    } else {
+        let text = format!("DATA LOSS ({}): {how}", lost.join(", "));
+        impact.then(Safety::Destructive, text, command);
+    }
+}
+
+fn out_of_reach(node: &Object, volumes: &[Object], nodes: &[Object], impact: &mut Impact) {
+    let only_here = |volume: &&Object| {
+        let others = || nodes.iter().filter(|other| other.name() != node.name());
+        reaches(node, volume) == Some(true) && others().all(|other| reaches(other, volume) == Some(false))
+    };
+    let own: Vec<_> = volumes.iter().filter(only_here).collect();
+    if own.is_empty() {
+        return;
+    }
+    let size = storage_quantity::of(&own);
+    let says = format!(
+        "volumes that no other node can reach: {}, of {size} in all; pods that use them cannot be placed any more, and the \
+         data is on that machine",
+        own.len()
+    );
+    impact.say(Fate::Broken, says, references(own));
+}
+
+/// Whether a volume that says where it can be used can be used on this node; none if that cannot be told.
+fn reaches(node: &Object, volume: &Object) -> Option<bool> {
+    let terms = volume.list("/spec/nodeAffinity/required/nodeSelectorTerms");
+    if terms.is_empty() {
+        return None;
+    }
+    let labels = node.labels();
+    let name = node.name();
+    let mut unclear = false;
+    for term in terms {
+        let part = |field: &str| term.get(field).and_then(Value::as_array).into_iter().flatten();
+        let by_labels =
+            part("matchExpressions").map(|one| meets(one, |key| labels.get(key).map(String::as_str)));
+        let by_fields =
+            part("matchFields").map(|one| meets(one, |key| (key == "metadata.name").then_some(name)));
+        let all: Vec<_> = by_labels.chain(by_fields).collect();
+        // A term without any condition meets nothing.
+        if all.is_empty() || all.contains(&Some(false)) {
+            continue;
+        }
+        if all.iter().all(|one| *one == Some(true)) {
+            return Some(true);
+        }
+        unclear = true;
+    }
+    if unclear { None } else { Some(false) }
+}
+
+fn meets<'a>(condition: &Value, value: impl Fn(&str) -> Option<&'a str>) -> Option<bool> {
+    let value = value(condition.get("key").and_then(Value::as_str)?);
+    let values = condition.get("values").and_then(Value::as_array);
+    let named = values
+        .into_iter()
+        .flatten()
+        .any(|one| one.as_str().is_some() && one.as_str() == value);
+    match condition.get("operator").and_then(Value::as_str)? {
+        "In" => Some(named),
+        "NotIn" => Some(!named),
+        "Exists" => Some(value.is_some()),
+        "DoesNotExist" => Some(value.is_none()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diagnose::testing::world::bare as object;
+
+    /// On the node `a`, for a volume with these terms.
+    fn reached(terms: &Value) -> Option<bool> {
+        let labels = json!({"kubernetes.io/hostname": "a", "zone": "z"});
+        let node = object(
+            "",
+            "nodes",
+            "Node",
+            json!({"metadata": {"name": "a", "labels": labels}}),
+        );
+        let required = json!({"nodeSelectorTerms": terms});
+        let volume = object(
+            "",
+            "persistentvolumes",
+            "PersistentVolume",
+            json!({"metadata": {"name": "v"}, "spec": {"nodeAffinity": {"required": required}}}),
+        );
+        reaches(&node, &volume)
+    }
+
+    fn term(key: &str, operator: &str, values: &Value) -> Value {
+        json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]})
+    }
+
+    #[test]
+    fn a_node_is_reached_by_any_term_and_all_of_its_conditions() {
+        let host = "kubernetes.io/hostname";
+        assert_eq!(reached(&json!([term(host, "In", &json!(["a"]))])), Some(true));
+        assert_eq!(reached(&json!([term(host, "In", &json!(["b"]))])), Some(false));
+        assert_eq!(reached(&json!([term(host, "NotIn", &json!(["a"]))])), Some(false));
+        assert_eq!(reached(&json!([term("rack", "Exists", &json!([]))])), Some(false));
+        assert_eq!(
+            reached(&json!([term("rack", "DoesNotExist", &json!([]))])),
+            Some(true)
+        );
+        let either = json!([term(host, "In", &json!(["b"])), term("zone", "In", &json!(["z"]))]);
+        assert_eq!(reached(&either), Some(true));
+        let both = json!([{"matchExpressions": [
+            {"key": host, "operator": "In", "values": ["a"]}, {"key": "zone", "operator": "In", "values": ["y"]}]}]);
+        assert_eq!(reached(&both), Some(false));
+        let field = json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}]);
+        assert_eq!(reached(&field), Some(true));
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_told() {
+        assert_eq!(reached(&json!([])), None, "anywhere, as far as it says");
+        assert_eq!(
+            reached(&json!([{}])),
+            Some(false),
+            "a term without a condition meets nothing"
+        );
+        assert_eq!(reached(&json!([term("zone", "Gt", &json!(["1"]))])), None);
+        assert_eq!(reached(&json!([term("zone", "unheard-of", &json!([]))])), None);
+        assert_eq!(reached(&json!([{"matchExpressions": [5]}])), None);
+    }
+}

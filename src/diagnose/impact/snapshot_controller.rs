@@ -1,0 +1,57 @@
+//! The snapshot-controller is to be deleted, and the contents behind all snapshots of a cluster wait for it.
+//!
+//! **Recognises** workloads that only the finalizer of bound VolumeSnapshots waits for. **Why:** a driver's
+//! csi-snapshotter deletes a snapshot only after the snapshot-controller has marked its content
+//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete), except of one
+//! that no VolumeSnapshot was ever bound to. So the finalizer on a content is the sidecar's, and waits for the
+//! controller all the same. **Wants** the contents. **Concludes** `stuck` for those that are bound and bear no mark.
+//! **Advises** to delete the snapshots first, or to keep the controller.
+
+use crate::{
+    diagnose::{
+        impact::{Impact, references},
+        model::Fate,
+        view::View,
+    },
+    object::Finalizer,
+    snapshot::facts::Resource,
+};
+
+const GROUP: &str = "snapshot.storage.k8s.io";
+const CONTENTS: &str = "volumesnapshotcontents";
+/// What the controller itself removes.
+const BOUND: &str = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection";
+/// What waits for its mark.
+const CONTENT_BOUND: &str = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
+/// The mark.
+const MARK: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
+
+/// Says which contents nobody would mark any more, if snapshots are among what is `stuck`.
+pub(crate) fn add_waiting_contents(stuck: &[Finalizer], impact: &mut Impact, view: &View<'_>) {
+    let goes = stuck.iter().any(|finalizer| finalizer.name == BOUND);
+    if !goes || !view.has_type(&Resource::new(GROUP, CONTENTS)) {
+        return;
+    }
+    match view.list(GROUP, CONTENTS, "") {
+        Ok(contents) => {
+            let waiting: Vec<_> = contents
+                .iter()
+                .filter(|content| content.finalizers().iter().any(|one| one.name == CONTENT_BOUND))
+                .filter(|content| !content.text("/spec/volumeSnapshotRef/uid").is_empty())
+                .filter(|content| content.annotation(MARK).is_empty())
+                .collect();
+            if !waiting.is_empty() {
+                let says = format!(
+                    "contents behind snapshots: {}. Their driver lets them go, and deletes what they stand for, only after this \
+                     controller has marked them",
+                    waiting.len()
+                );
+                impact.say(Fate::Stuck, says, references(waiting));
+            }
+        }
+        Err(missing) => impact.unknown(
+            "which contents of snapshots wait for it when they are deleted",
+            &missing,
+        ),
+    }
+}

@@ -1,0 +1,124 @@
+//! A `StatefulSet` is to be deleted, and the claims of its volumeClaimTemplates go with it or stay.
+//!
+//! **Recognises** a `StatefulSet` with volumeClaimTemplates. **Why:** they go with it only if they have it as their
+//! owner, which its controller sees to where `persistentVolumeClaimRetentionPolicy.whenDeleted` is Delete
+//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go` updateClaimOwnerRefForSetAndPod). The
+//! garbage collector goes by the owners alone
+//! (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem), so what they say
+//! counts, and the policy only tells what they will say. **Wants** the claims of its namespace, and the volumes of
+//! those that go. **Concludes** which claims go and what becomes of their disks, and which stay and go on costing.
+//! **Advises** Retain where the data is to be kept.
+
+use crate::{
+    diagnose::{
+        impact,
+        impact::{Impact, claim_disks, references, storage_quantity},
+        model::{Fate, Safety, Step},
+        view::View,
+    },
+    snapshot::facts::Object,
+};
+
+pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &View<'_>) {
+    let templates = set.list("/spec/volumeClaimTemplates");
+    if templates.is_empty() {
+        return;
+    }
+    let claims = match view.list("", "persistentvolumeclaims", set.namespace()) {
+        Ok(claims) => claims,
+        Err(missing) => {
+            return impact.unknown("which claims it has, and what becomes of their data", &missing);
+        }
+    };
+    let own: Vec<_> = claims.iter().filter(|claim| is_of(claim, set)).collect();
+    let (go, stay): (Vec<&Object>, Vec<&Object>) = own.into_iter().partition(|claim| goes_with(claim, set));
+    let policy = set.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted");
+    if !go.is_empty() {
+        let says = format!(
+            "claims of its volumeClaimTemplates: {}; they have it as their owner and are deleted with it \
+             (persistentVolumeClaimRetentionPolicy.whenDeleted)",
+            go.len()
+        );
+        impact.say(Fate::Released, says, references(go.iter().copied()));
+        claim_disks::behind(go.iter().copied(), "its claims", impact, view);
+        keep(set, policy, impact);
+    }
+    if stay.is_empty() {
+        return;
+    }
+    let size = storage_quantity::of_claims(&stay);
+    if policy == "Delete" {
+        let says = format!(
+            "whether these claims go with it is not known: {}, of {size} in all. It should take them along \
+             (persistentVolumeClaimRetentionPolicy.whenDeleted is Delete), but is not yet their owner",
+            stay.len()
+        );
+        impact.say(Fate::Unknown, says, references(stay));
+    } else {
+        let says = format!(
+            "claims of its volumeClaimTemplates: {}, of {size} in all; they stay with their data, and cost what they cost \
+             until they are deleted too. A StatefulSet of the same name takes them up again",
+            stay.len()
+        );
+        impact.say(Fate::Kept, says, references(stay));
+    }
+}
+
+/// Whether it was made from one of the templates: `TEMPLATE-SET-ORDINAL`.
+fn is_of(claim: &Object, set: &Object) -> bool {
+    let ordinal = |template: &str| {
+        let rest = claim.name().strip_prefix(template)?;
+        rest.strip_prefix('-')?
+            .strip_prefix(set.name())?
+            .strip_prefix('-')
+    };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    set.list("/spec/volumeClaimTemplates").iter().any(|template| {
+        let name = template
+            .pointer("/metadata/name")
+            .and_then(serde_json::Value::as_str);
+        name.and_then(ordinal).is_some_and(is_number)
+    })
+}
+
+/// Whether nobody but the set, and its pods that go with it, owns the claim.
+fn goes_with(claim: &Object, set: &Object) -> bool {
+    let owners = claim.list("/metadata/ownerReferences");
+    let text = |owner: &serde_json::Value, field: &str| {
+        owner
+            .get(field)
+            .and_then(serde_json::Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let goes = |owner: &serde_json::Value| text(owner, "uid") == set.uid() || text(owner, "kind") == "Pod";
+    !owners.is_empty() && owners.iter().all(goes)
+}
+
+/// The claims stay once the set no longer owns them.
+fn keep(set: &Object, policy: &str, impact: &mut Impact) {
+    let (namespace, name) = (set.namespace(), set.name());
+    let patch = r#"{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain"}}}"#;
+    let (text, command) = if policy == "Delete" {
+        (
+            "or let the claims stay: its controller then takes itself off their owners within seconds. Look again before you \
+             delete it",
+            format!("kubectl -n {namespace} patch statefulset {name} -p '{patch}'"),
+        )
+    } else {
+        (
+            "or wait until its controller has taken itself off the owners of the claims, as its policy now says",
+            format!("kubectl finalizers explain statefulset/{name} -n {namespace}"),
+        )
+    };
+    impact.steps.push(Step {
+        when: impact::KEEP,
+        text: text.into(),
+        command: Some(command),
+        safety: if policy == "Delete" {
+            Safety::Reversible
+        } else {
+            Safety::Safe
+        },
+    });
+}

@@ -1,0 +1,115 @@
+//! A controller that is to be deleted, and what only it can let go.
+//!
+//! **Recognises** Deployments, StatefulSets and DaemonSets. **Why:** most stuck deletions are of custom resources whose
+//! controller was uninstalled first; and with a StatefulSet go its claims if it says so
+//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** the metadata of the types that
+//! may have its finalizers, for each finalizer its holder, and the Services that lead to its pods with whoever calls them.
+//! **Concludes** `stuck` for what nobody else that runs would remove, `broken` for what calls it. **Advises** the order:
+//! the objects while it runs, then what the API server calls, then the controller, its types last.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    diagnose::{
+        holder,
+        impact::{
+            Impact, api_extensions, departing_controllers::Workloads, pod::is_ephemeral,
+            volume_claim_templates,
+        },
+        model::{Fate, Safety},
+        view::View,
+    },
+    snapshot::{facts::Object, selector::Selector},
+};
+
+pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &View<'_>) {
+    let found = Workloads::one(workload);
+    // Asked together, so that they are read together.
+    let services = view.list("", "services", workload.namespace());
+    found.look(impact, view);
+    match services {
+        Ok(services) => {
+            let answers: BTreeSet<_> = services
+                .iter()
+                .filter(|service| selects(service, workload))
+                .map(Object::name)
+                .collect();
+            let is_ours =
+                |namespace: &str, name: &str| namespace == workload.namespace() && answers.contains(name);
+            if !answers.is_empty() {
+                api_extensions::add_api_extensions(&is_ours, impact, view);
+            }
+        }
+        Err(missing) => impact.unknown("which Services lead to it, and who calls them", &missing),
+    }
+    own(workload, impact);
+    if workload.is("apps", "statefulsets") {
+        volume_claim_templates::add_claims_of_templates(workload, impact, view);
+    }
+    let has =
+        |impact: &Impact, fates: &[Fate]| impact.effects.iter().any(|effect| fates.contains(&effect.fate));
+    let is_loss = has(impact, &[Fate::Destroyed, Fate::Leaked]);
+    if is_loss || has(impact, &[Fate::Stuck, Fate::Broken]) {
+        let installed = match holder::installer(workload) {
+            Some(installer) => format!(", better with what installed it: {installer}"),
+            None => String::new(),
+        };
+        let has_claims = !workload.list("/spec/volumeClaimTemplates").is_empty();
+        let cost = if has(impact, &[Fate::Destroyed]) {
+            Some("DATA LOSS: delete it, and what is destroyed with it")
+        } else if is_loss {
+            Some("LEAKED INFRASTRUCTURE: delete it; nobody deletes the disks behind its claims")
+        } else if has_claims && has(impact, &[Fate::Unknown]) {
+            Some("DATA LOSS, if its claims go with it, which is not known: delete it")
+        } else {
+            None
+        };
+        let safety = cost.map_or(Safety::Reversible, |_| Safety::Destructive);
+        let text = format!("{}{installed}", cost.unwrap_or("then delete it"));
+        impact.then(
+            safety,
+            text,
+            format!(
+                "kubectl -n {} delete {} {}",
+                workload.namespace(),
+                workload.resource.name(),
+                workload.name()
+            ),
+        );
+        found.types_last(impact, view);
+    }
+}
+
+/// What goes with it by itself.
+fn own(workload: &Object, impact: &mut Impact) {
+    let pods = ["/status/replicas", "/status/currentNumberScheduled"]
+        .iter()
+        .find_map(|field| workload.number(field))
+        .unwrap_or_default();
+    if pods > 0 {
+        impact.say(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
+    }
+    if pods > 0
+        && workload
+            .list("/spec/template/spec/volumes")
+            .iter()
+            .any(is_ephemeral)
+    {
+        let says = "what its pods keep in ephemeral volumes: the claims are deleted with the pods, and by their reclaim policy \
+                    the disks";
+        impact.say(Fate::Destroyed, says, []);
+    }
+}
+
+/// Whether a Service leads to the pods of a workload.
+fn selects(service: &Object, workload: &Object) -> bool {
+    let selector = service.value.pointer("/spec/selector");
+    let pairs: Vec<_> = selector
+        .and_then(serde_json::Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
+        .collect();
+    let labels = holder::labels(workload, "/spec/template/metadata/labels");
+    !pairs.is_empty() && Selector::parse(&pairs.join(",")).is_ok_and(|selector| selector.matches(&labels))
+}

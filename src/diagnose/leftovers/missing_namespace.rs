@@ -1,0 +1,131 @@
+//! An object in a namespace that no longer exists.
+//!
+//! **Recognises** an object whose namespace has no Namespace object. **Why:** somebody emptied `spec.finalizers`
+//! through `/finalize` while something was left; the Namespace goes and its content stays in etcd. Nothing can be
+//! created there any more, so controllers fail, and an update that a webhook with a namespaceSelector looks at is
+//! refused with `namespaces "…" not found`. Source: `kubernetes/kubernetes:pkg/registry/core/namespace/` and
+//! `kubernetes/apiserver:pkg/admission/plugin/webhook/predicates/namespace/matcher.go`. **Wants** the Namespace.
+//! **Concludes** that the missing namespace is in the way, beside what each finalizer says. **Advises** to create it
+//! again, finish what is in it, and delete it in the normal way.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    diagnose::{
+        leftovers::Left,
+        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        view::View,
+    },
+    object::ObjectRef,
+    snapshot::{
+        Stray,
+        facts::{Object, Resource},
+    },
+};
+
+/// How it comes to that, and what it means.
+const HOW: &str = "does not exist: it was finalized by force, and";
+
+pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+    let name = object.namespace();
+    // Protection that works, and a pod that is only slow, need no look at the namespace.
+    let at_rest = object
+        .deletion()
+        .is_some_and(|deletion| deletion.in_grace(view.now()))
+        || findings
+            .iter()
+            .all(|finding| finding.wait.verdict == Verdict::InUse);
+    if name.is_empty() || at_rest || !matches!(view.object("", "namespaces", "", name), Ok(None)) {
+        return;
+    }
+    for finding in findings.iter_mut() {
+        finding.wait.on.push(Blocker::new(
+            Some(ObjectRef {
+                type_name: "namespaces".into(),
+                kind: "Namespace".into(),
+                api_version: "v1".into(),
+                name: name.to_owned(),
+                ..ObjectRef::default()
+            }),
+            format!(
+                "{HOW} this object was left behind. Controllers cannot create anything in it, and updates may be refused \
+                 with `namespaces not found`"
+            ),
+        ));
+    }
+    let Some(first) = findings.first_mut() else {
+        return;
+    };
+    first.evidence.push(Evidence {
+        source: format!("Namespace {name}"),
+        value: "not found".into(),
+        strength: Strength::Proof,
+    });
+    first.outlook.push(Outlook {
+        when: "if nothing is done".into(),
+        then: format!("it stays in etcd, and appears again when somebody creates a namespace {name}"),
+    });
+    let steps = [
+        Step {
+            when: "what to do",
+            text: format!("create the namespace {name} again, so that its objects can be finished"),
+            command: Some(format!("kubectl create namespace {name}")),
+            safety: Safety::Reversible,
+        },
+        Step {
+            when: "what to do",
+            text: "look again: with its namespace back, its controller may finish it by itself".into(),
+            command: Some(format!(
+                "kubectl finalizers explain {} {} -n {name}",
+                object.resource.name(),
+                object.name()
+            )),
+            safety: Safety::Safe,
+        },
+    ];
+    first.steps.splice(0..0, steps);
+    first.steps.push(Step {
+        when: "when it is gone",
+        text: format!(
+            "DATA LOSS if anything in {name} is still needed: delete the namespace in the normal way, which deletes all \
+             that was left behind in it"
+        ),
+        command: Some(format!("kubectl delete namespace {name}")),
+        safety: Safety::Destructive,
+    });
+    first.do_not.push(
+        "delete keys in etcd by hand: the API server and its controllers do not expect that, and clean-up outside the \
+         cluster never happens"
+            .into(),
+    );
+}
+
+/// Objects were seen in a namespace that was not. It may have been created since the namespaces were listed, or
+/// created and deleted: so it is looked at once more, and then one of the objects.
+pub(crate) fn without_namespace(
+    name: &str,
+    strays: &BTreeMap<String, Stray>,
+    view: &View<'_>,
+) -> Option<Left> {
+    let Ok(None) = view.object("", "namespaces", "", name) else {
+        return None;
+    };
+    let first = strays.values().find_map(|stray| stray.first.first());
+    if let Some(first) = first {
+        let ty = Resource::named(&first.type_name);
+        // It may be that it cannot be read alone: it was listed, and that is enough.
+        if let Ok(None) = view.object(&ty.group, &ty.plural, name, &first.name) {
+            return None;
+        }
+    }
+    Some(left(name))
+}
+
+/// What is said of them all.
+pub(crate) fn left(name: &str) -> Left {
+    Left {
+        verdict: Verdict::Stalled,
+        since: None,
+        says: format!("Namespace {name} {HOW} what was in it was left behind"),
+    }
+}

@@ -1,0 +1,140 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    diagnose::{
+        leftovers,
+        testing::world::{NOW, World, bare as object},
+    },
+    knowledge::Knowledge,
+    snapshot::{
+        Why,
+        facts::{Answer, Query},
+    },
+};
+
+fn volume(phase: &str, since: &str) -> Object {
+    object(
+        "",
+        "persistentvolumes",
+        "PersistentVolume",
+        json!({
+            "metadata": {"name": "pv-1", "uid": "u", "annotations": {"pv.kubernetes.io/provisioned-by": "csi.example.com"}},
+            "spec": {
+                "persistentVolumeReclaimPolicy": "Delete",
+                "csi": {"driver": "csi.example.com", "volumeHandle": "disk-1"},
+            },
+            "status": {"phase": phase, "lastPhaseTransitionTime": since},
+        }),
+    )
+}
+
+fn with(mut volume: Object, pointer: &str, value: Value) -> Object {
+    *volume.value.pointer_mut(pointer).expect("it has one") = value;
+    volume
+}
+
+const LONG_AGO: &str = "2025-12-01T00:00:00Z";
+
+#[test]
+fn only_what_is_over_and_due_counts() {
+    let now: Timestamp = NOW.parse().expect("a time");
+    let due = |volume: &Object| is_due(volume, now);
+    assert!(due(&volume("Released", LONG_AGO)));
+    assert!(due(&volume("Failed", LONG_AGO)));
+    assert!(!due(&volume("Bound", LONG_AGO)));
+    assert!(!due(&volume("Released", "2026-01-01T11:59:30Z")));
+    let kept = with(
+        volume("Released", LONG_AGO),
+        "/spec/persistentVolumeReclaimPolicy",
+        json!("Retain"),
+    );
+    assert!(!due(&kept));
+    // A server before 1.28 says when the status was written, and no more.
+    let old = with(volume("Released", ""), "/metadata/uid", json!("u"));
+    let fields = json!([{"subresource": "status", "time": "2026-01-01T11:59:30Z"}]);
+    let mut old = old;
+    old.value["metadata"]["managedFields"] = fields;
+    assert!(!due(&old));
+}
+
+/// Verdict and words, where the driver's events are these and nothing else can be read.
+fn said(volume: &Object, attached: Option<&[Object]>, events: Result<Vec<Object>, Why>) -> (Verdict, String) {
+    let about = Query::Events {
+        kind: "PersistentVolume".into(),
+        namespace: None,
+        name: "pv-1".into(),
+    };
+    let mut world = World::closed().answer(about, events.map(Answer::List));
+    loop {
+        let looked = leftovers::unreclaimed(volume, attached, &world.facts(), &Knowledge::builtin());
+        if looked.wanted.is_empty() {
+            let left = looked.left.expect("it is always said why");
+            return (left.verdict, left.says);
+        }
+        for query in looked.wanted {
+            world = world.answer(query, Err(Why::Forbidden("no".into())));
+        }
+    }
+}
+
+#[test]
+fn the_drivers_own_words_come_first() {
+    let event = object(
+        "",
+        "events",
+        "Event",
+        json!({
+            "reason": "VolumeFailedDelete", "message": "rpc error: quota", "lastTimestamp": "2026-01-01T11:30:00Z",
+            "involvedObject": {"uid": "u"},
+        }),
+    );
+    let (verdict, says) = said(&volume("Released", LONG_AGO), Some(&[]), Ok(vec![event]));
+    assert_eq!(verdict, Verdict::Failing);
+    assert!(
+        says.contains("its disk disk-1") && says.ends_with("it failed 30m ago: rpc error: quota"),
+        "{says}"
+    );
+}
+
+#[test]
+fn an_attachment_is_in_the_way() {
+    let attachment = object(
+        "storage.k8s.io",
+        "volumeattachments",
+        "VolumeAttachment",
+        json!({"metadata": {"name": "csi-1"}, "spec": {"nodeName": "node-1"}}),
+    );
+    let (verdict, says) = said(&volume("Released", LONG_AGO), Some(&[attachment]), Ok(Vec::new()));
+    assert_eq!(verdict, Verdict::Waiting);
+    assert!(says.contains("still attached to node node-1"), "{says}");
+}
+
+#[test]
+fn what_no_provisioner_will_ever_do() {
+    let (verdict, says) = said(&volume("Failed", LONG_AGO), Some(&[]), Ok(Vec::new()));
+    assert!(
+        verdict == Verdict::Stalled && says.contains("never tries again"),
+        "{says}"
+    );
+    let by_hand = with(volume("Released", LONG_AGO), "/metadata/annotations", json!({}));
+    let (verdict, says) = said(&by_hand, Some(&[]), Ok(Vec::new()));
+    assert!(
+        verdict == Verdict::Stalled && says.contains("no provisioner made it"),
+        "{says}"
+    );
+}
+
+#[test]
+fn what_was_not_seen_is_not_concluded_from() {
+    for (attached, events) in [
+        (None, Ok(Vec::new())),
+        (Some(&[][..]), Err(Why::Forbidden("no".into()))),
+    ] {
+        let (verdict, says) = said(&volume("Released", LONG_AGO), attached, events);
+        assert!(
+            verdict == Verdict::Unknown && says.contains("not known"),
+            "{says}"
+        );
+    }
+}

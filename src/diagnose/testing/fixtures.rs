@@ -1,0 +1,50 @@
+//! Objects that many tests need.
+
+use serde_json::{Value, json};
+
+use super::world::object;
+use crate::snapshot::facts::Object;
+
+/// Long before the moment of the tests: whoever has not acted since then is late.
+pub(crate) const LONG_AGO: &str = "2026-01-01T10:00:00Z";
+
+/// Metadata of an object that was deleted long ago.
+pub(crate) fn going(name: &str, namespace: &str, finalizers: &[&str]) -> Value {
+    json!({"name": name, "namespace": namespace, "finalizers": finalizers, "creationTimestamp": "2026-01-01T08:00:00Z",
+        "deletionTimestamp": LONG_AGO, "deletionGracePeriodSeconds": 0})
+}
+
+/// A Deployment that is ready, with its pod, and an account that may do everything to a group.
+pub(crate) fn controller(namespace: &str, name: &str, labels: &Value, group: &str) -> [Object; 4] {
+    let api = "rbac.authorization.k8s.io";
+    [
+        object(
+            "apps",
+            "deployments",
+            "Deployment",
+            json!({"metadata": {"name": name, "namespace": namespace, "labels": labels},
+                "spec": {"replicas": 1, "selector": {"matchLabels": labels},
+                    "template": {"metadata": {"labels": labels}, "spec": {"serviceAccountName": name}}},
+                "status": {"readyReplicas": 1}}),
+        ),
+        object(
+            "",
+            "serviceaccounts",
+            "ServiceAccount",
+            json!({"metadata": {"name": name, "namespace": namespace}}),
+        ),
+        object(
+            api,
+            "clusterroles",
+            "ClusterRole",
+            json!({"metadata": {"name": name}, "rules": [{"apiGroups": [group], "resources": ["*"], "verbs": ["*"]}]}),
+        ),
+        object(
+            api,
+            "clusterrolebindings",
+            "ClusterRoleBinding",
+            json!({"metadata": {"name": name}, "roleRef": {"kind": "ClusterRole", "name": name},
+                "subjects": [{"kind": "ServiceAccount", "namespace": namespace, "name": name}]}),
+        ),
+    ]
+}

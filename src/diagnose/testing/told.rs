@@ -1,0 +1,69 @@
+//! What a diagnosis says, as tests ask for it.
+
+use crate::diagnose::{Diagnosis, Verdict, model::Blocker};
+
+/// The verdict on a finalizer, or on none.
+pub(crate) fn verdict(diagnosis: &Diagnosis, finalizer: &str) -> Option<Verdict> {
+    diagnosis
+        .waits
+        .iter()
+        .find(|wait| wait.finalizer.as_ref().map_or("", |finalizer| &finalizer.name) == finalizer)
+        .map(|wait| wait.verdict)
+}
+
+/// All that is said of the waits, as one text.
+pub(crate) fn said(diagnosis: &Diagnosis) -> String {
+    fn blockers(all: &[Blocker], text: &mut String) {
+        for blocker in all {
+            text.push_str(&blocker.says);
+            text.push('\n');
+            blockers(&blocker.on, text);
+        }
+    }
+    let mut text = String::new();
+    for wait in &diagnosis.waits {
+        text.push_str(&wait.says);
+        text.push('\n');
+        blockers(&wait.on, &mut text);
+    }
+    text
+}
+
+/// The commands of all steps.
+pub(crate) fn commands(diagnosis: &Diagnosis) -> String {
+    let commands: Vec<_> = diagnosis
+        .steps
+        .iter()
+        .filter_map(|step| step.command.as_deref())
+        .collect();
+    commands.join("\n")
+}
+
+/// What its first finalizer waits for: name and state of each.
+pub(crate) fn waits_for(told: &Diagnosis) -> Vec<(String, String)> {
+    let on = told.waits.first().map_or(&[][..], |wait| &wait.on);
+    on.iter()
+        .map(|blocker| {
+            let name = blocker.object.as_ref().map_or("", |object| &object.name);
+            (name.to_owned(), blocker.says.clone())
+        })
+        .collect()
+}
+
+/// The command of each step.
+pub(crate) fn command_lines(told: &Diagnosis) -> Vec<&str> {
+    told.steps
+        .iter()
+        .filter_map(|step| step.command.as_deref())
+        .collect()
+}
+
+/// What happens next, a line each.
+pub(crate) fn outlook(told: &Diagnosis) -> String {
+    let all: Vec<_> = told
+        .outlook
+        .iter()
+        .map(|each| format!("{}: {}", each.when, each.then))
+        .collect();
+    all.join("\n")
+}

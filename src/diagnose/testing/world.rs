@@ -1,0 +1,279 @@
+//! A cluster in memory for tests: some objects, and what nobody may read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::{
+    diagnose::{Diagnosis, diagnose, testing::less_is_weaker::withstands_less},
+    knowledge::Knowledge,
+    object::ResourceType,
+    snapshot::{
+        Why,
+        facts::{Answer, By, Content, Facts, Object, Query, Resource},
+        selector::Selector,
+    },
+};
+
+/// The moment of all these tests.
+pub(crate) const NOW: &str = "2026-01-01T12:00:00Z";
+
+/// The objects of a cluster.
+#[derive(Default)]
+pub(crate) struct World {
+    pub(crate) objects: Vec<Object>,
+    types: Vec<ResourceType>,
+    hidden: Vec<&'static str>,
+    /// Answers that were given in so many words; they win over the objects.
+    answers: BTreeMap<Query, Result<Answer, Why>>,
+    /// Whatever has no answer in so many words may not be read.
+    closed: bool,
+}
+
+/// An object of `plural` in `group`.
+pub(crate) fn object(group: &str, plural: &str, kind: &str, mut value: Value) -> Object {
+    if value.pointer("/metadata/uid").is_none() {
+        let name = value
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        value["metadata"]["uid"] = format!("{plural}-{name}").into();
+    }
+    bare(group, plural, kind, value)
+}
+
+/// The same with nothing added to it.
+pub(crate) fn bare(group: &str, plural: &str, kind: &str, value: Value) -> Object {
+    Object {
+        resource: Resource::new(group, plural),
+        kind: kind.into(),
+        api_version: if group.is_empty() {
+            "v1".into()
+        } else {
+            format!("{group}/v1")
+        },
+        value,
+    }
+}
+
+/// A type of objects in namespaces.
+pub(crate) fn namespaced_type(group: &str, plural: &str, kind: &str) -> ResourceType {
+    ResourceType {
+        group: group.into(),
+        version: "v1".into(),
+        plural: plural.into(),
+        kind: kind.into(),
+        namespaced: true,
+        ..ResourceType::default()
+    }
+}
+
+impl World {
+    /// These objects and no others.
+    pub(crate) fn of(objects: impl IntoIterator<Item = Object>) -> Self {
+        World {
+            objects: objects.into_iter().collect(),
+            ..World::default()
+        }
+    }
+
+    /// Nothing may be read but what is answered in so many words.
+    pub(crate) fn closed() -> Self {
+        World {
+            closed: true,
+            ..World::default()
+        }
+    }
+
+    /// And this one.
+    pub(crate) fn with(mut self, object: Object) -> Self {
+        self.objects.push(object);
+        self
+    }
+
+    /// With this namespaced custom type.
+    pub(crate) fn serving(mut self, group: &str, plural: &str, kind: &str) -> Self {
+        self.types.push(namespaced_type(group, plural, kind));
+        self
+    }
+
+    /// Nobody may read objects of this type.
+    pub(crate) fn hiding(mut self, plural: &'static str) -> Self {
+        self.hidden.push(plural);
+        self
+    }
+
+    /// The server has this type, of which nothing more is known.
+    pub(crate) fn with_type(mut self, group: &str, plural: &str) -> Self {
+        self.types.push(ResourceType {
+            group: group.into(),
+            version: "v1".into(),
+            plural: plural.into(),
+            ..ResourceType::default()
+        });
+        self
+    }
+
+    /// Looking for this object finds that.
+    pub(crate) fn object(
+        self,
+        group: &str,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+        found: Option<Object>,
+    ) -> Self {
+        let query = Query::Object {
+            resource: Resource::new(group, plural),
+            namespace: Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty()),
+            name: name.into(),
+        };
+        self.answer(query, Ok(Answer::Object(found.map(Box::new))))
+    }
+
+    /// These are all objects of the type.
+    pub(crate) fn list(self, group: &str, plural: &str, namespace: &str, found: Vec<Object>) -> Self {
+        let query = Query::List {
+            resource: Resource::new(group, plural),
+            namespace: Some(namespace.to_owned()).filter(|namespace| !namespace.is_empty()),
+        };
+        self.answer(query, Ok(Answer::List(found)))
+    }
+
+    /// This is in the namespace.
+    pub(crate) fn content(self, namespace: &str, content: Content) -> Self {
+        let query = Query::Content {
+            namespace: namespace.into(),
+        };
+        self.answer(query, Ok(Answer::Content(Box::new(content))))
+    }
+
+    /// This query gets that answer.
+    pub(crate) fn answer(mut self, query: Query, answer: Result<Answer, Why>) -> Self {
+        self.answers.insert(query, answer);
+        self
+    }
+
+    fn read(&self, query: &Query) -> Result<Answer, Why> {
+        if let Some(answer) = self.answers.get(query) {
+            return answer.clone();
+        }
+        if self.closed {
+            return Err(Why::Forbidden("no".into()));
+        }
+        let (resource, namespace) = match query {
+            Query::Object {
+                resource, namespace, ..
+            }
+            | Query::List { resource, namespace }
+            | Query::Search {
+                resource, namespace, ..
+            } => (resource.clone(), namespace.clone()),
+            Query::Events { namespace, .. } => (Resource::new("", "events"), namespace.clone()),
+            Query::Content { .. } | Query::Owned(_) => return Err(Why::Interrupted),
+        };
+        if self.hidden.contains(&resource.plural.as_str()) {
+            return Err(Why::Forbidden(format!("you may not list {}", resource.plural)));
+        }
+        let inside = |object: &&Object| {
+            object.resource == resource
+                && namespace
+                    .as_deref()
+                    .is_none_or(|namespace| object.namespace() == namespace)
+        };
+        let mut found: Vec<_> = self.objects.iter().filter(inside).cloned().collect();
+        match query {
+            Query::Object { name, .. } => {
+                let mut found = found.into_iter().find(|object| object.name() == name);
+                // Only a test of namespaces has to say which there are.
+                if resource == Resource::new("", "namespaces") {
+                    found = found.or_else(|| {
+                        Some(self::object(
+                            "",
+                            "namespaces",
+                            "Namespace",
+                            json!({"metadata": {"name": name}}),
+                        ))
+                    });
+                }
+                return Ok(Answer::Object(found.map(Box::new)));
+            }
+            Query::Search {
+                by: By::Name(name), ..
+            } => found.retain(|object| object.name() == name),
+            Query::Search {
+                by: By::Node(name), ..
+            } => found.retain(|object| object.text("/spec/nodeName") == name),
+            Query::Search {
+                by: By::Labels(selector),
+                ..
+            } => {
+                let selector = Selector::parse(selector).map_err(Why::Undecodable)?;
+                found.retain(|object| {
+                    let labels = object
+                        .value
+                        .pointer("/metadata/labels")
+                        .cloned()
+                        .unwrap_or_default();
+                    selector.matches(&serde_json::from_value(labels).unwrap_or_default())
+                });
+            }
+            Query::Search { by: By::Held, .. } => found.retain(|object| !object.finalizers().is_empty()),
+            Query::Events { name, .. } => found.retain(|event| event.text("/involvedObject/name") == name),
+            Query::List { .. } | Query::Content { .. } | Query::Owned(_) => {}
+        }
+        Ok(Answer::List(found))
+    }
+
+    /// What was answered in so many words, and nothing else.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts {
+            now: NOW.parse().expect("a time"),
+            types: self.types.clone(),
+            gaps: Vec::new(),
+            answers: self.answers.clone(),
+        }
+    }
+
+    /// Nobody may read anything.
+    pub(crate) fn hiding_everything(mut self) -> Self {
+        self.closed = true;
+        self
+    }
+
+    /// What is said of the first object.
+    #[track_caller]
+    pub(crate) fn explain_first(&self) -> Diagnosis {
+        self.explain(&self.objects[0])
+    }
+
+    /// What is said of an object, which need not be one of the cluster's. With any less to see it must be weaker.
+    #[track_caller]
+    pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
+        let knowledge = Knowledge::builtin();
+        let (diagnosis, facts) = self.answered(|facts| {
+            let progress = diagnose(target, facts, &knowledge);
+            ((progress.diagnosis, facts.clone()), progress.wanted)
+        });
+        withstands_less(target, &facts, &knowledge, |query| self.read(query));
+        diagnosis
+    }
+
+    /// What `look` sees in the end, when all that it wants to see has been answered.
+    pub(crate) fn answered<T>(&self, look: impl Fn(&Facts) -> (T, BTreeSet<Query>)) -> T {
+        let mut facts = Facts {
+            answers: BTreeMap::new(),
+            ..self.facts()
+        };
+        loop {
+            let (seen, wanted) = look(&facts);
+            if wanted.is_empty() {
+                return seen;
+            }
+            for query in wanted {
+                let answer = self.read(&query);
+                facts.answers.insert(query, answer);
+            }
+        }
+    }
+}

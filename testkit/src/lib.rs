@@ -1,0 +1,3 @@
+//! What the unit tests of causes and the tests on a real cluster both need.
+
+pub mod weaker;

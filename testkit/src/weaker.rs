@@ -1,0 +1,258 @@
+//! What may be said to somebody who sees less: less, and never anything else.
+//!
+//! Explanations are compared in their public form, so that this one order holds for rules on made-up facts (the
+//! unit tests of causes) as for the whole program on a real cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// For a verdict, those that claim less and are still true. Besides, each may become `unknown`, and none may
+/// become anything else: who sees less never hears `stalled` or `orphaned` of what is only waiting.
+const WEAKER: &[(&str, &[&str])] = &[
+    // It is used, so its condition is not met; by whom was not seen.
+    ("in-use", &["waiting"]),
+    // The holder has not got done; that it fails was not seen.
+    ("failing", &["waiting"]),
+    // The same; that the API server refuses it was not seen, and nothing else is in the way.
+    ("rejected", &["waiting", "stalled"]),
+    // Nothing blocks it and the holder has not acted; that it is gone was not proved. Within a minute it is not late.
+    ("orphaned", &["stalled", "waiting"]),
+];
+
+/// What is wrong with `less`, said without a look at objects of the type `hidden`, measured by `full`, said with
+/// all rights: more than once, because time passes meanwhile, and what is true of a moment is true.
+pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String> {
+    let (mut known, mut now) = (Said::default(), Said::default());
+    for full in full {
+        known.hear(full);
+    }
+    now.hear(less);
+    let mut faults = Vec::new();
+    for (about, verdicts) in &now.verdicts {
+        let before = known.verdicts.get(about).into_iter().flatten();
+        for verdict in verdicts {
+            if !before.clone().any(|before| is_weaker(before, verdict)) {
+                faults.push(format!(
+                    "{about}: {verdict}, and was {:?}",
+                    known.verdicts.get(about)
+                ));
+            }
+        }
+    }
+    let lost = full.iter().any(|full| finalizers(full) != finalizers(less));
+    if lost {
+        faults.push(format!("other finalizers: {:?}", finalizers(less)));
+    }
+    // One without an object is nothing but its words, which are compared below.
+    for object in now
+        .blockers
+        .difference(&known.blockers)
+        .filter(|object| *object != "null")
+    {
+        faults.push(format!("blames {object}, which was no cause"));
+    }
+    for words in now.words.difference(&known.words) {
+        if !admits(words) {
+            faults.push(format!("says what was not said: {words:?}"));
+        }
+    }
+    for object in now.affected.difference(&known.affected) {
+        faults.push(format!("says that {object} would be affected, and it was not"));
+    }
+    for (command, rank) in &now.commands {
+        match known.commands.get(command) {
+            Some(before) if rank < before => faults.push(format!("takes for less dangerous: {command}")),
+            None if *rank > 0 => faults.push(format!("advises what was not advised: {command}")),
+            _ => {}
+        }
+    }
+    // A look that was taken before it was clear that nothing depends on it need not be told.
+    let gaps = less["notRead"].as_array().into_iter().flatten();
+    if let Some(hidden) = hidden
+        && now != known
+        && !gaps.clone().any(|gap| names(gap, hidden))
+    {
+        faults.push(format!(
+            "{hidden} is not among what was not read: {:#}",
+            less["notRead"]
+        ));
+    }
+    faults
+}
+
+/// A gap of this type, or one of which it would have told the reason.
+fn names(gap: &Value, hidden: &str) -> bool {
+    let message = gap["message"].as_str().unwrap_or_default();
+    gap["name"] == hidden || message.contains(&format!("{hidden} could not be read"))
+}
+
+fn is_weaker(full: &str, less: &str) -> bool {
+    let weaker = WEAKER.iter().find(|(verdict, _)| *verdict == full);
+    less == full || less == "unknown" || weaker.is_some_and(|(_, weaker)| weaker.contains(&less))
+}
+
+/// Whether it says that something was not seen.
+fn admits(words: &str) -> bool {
+    ["not known", "could not be", "not everything could"]
+        .iter()
+        .any(|sign| words.contains(sign))
+}
+
+fn finalizers(said: &Value) -> Vec<&Value> {
+    let waits = said["waitsFor"].as_array().into_iter().flatten();
+    waits.map(|wait| &wait["finalizer"]).collect()
+}
+
+/// What an explanation claims. What not to do is no claim: who knows less is warned of more.
+#[derive(Default, PartialEq)]
+struct Said {
+    /// By object and finalizer.
+    verdicts: BTreeMap<String, BTreeSet<String>>,
+    /// Objects that are in the way.
+    blockers: BTreeSet<String>,
+    /// Objects that something would become of.
+    affected: BTreeSet<String>,
+    /// Parts of sentences, without numbers.
+    words: BTreeSet<String>,
+    /// The highest cost that is named for each command; 0 is safe. Of advice without a command, the text.
+    commands: BTreeMap<String, usize>,
+}
+
+impl Said {
+    fn hear(&mut self, said: &Value) {
+        self.read(&said["headline"]);
+        self.waits("the target", &said["waitsFor"]);
+        each(&said["outlook"], |outlook| self.read(&outlook["then"]));
+        each(&said["ifDeleted"], |effect| {
+            // What is harmless without a doubt is said only of all that there is.
+            if effect["fate"] == "harmless" {
+                self.words.insert("harmless".to_owned());
+            }
+            self.read(&effect["says"]);
+            each(&effect["objects"], |object| {
+                self.affected.insert(object.to_string());
+            });
+        });
+        each(&said["evidence"], |evidence| {
+            let source = evidence["source"].as_str().unwrap_or_default();
+            let value = evidence["value"].as_str().unwrap_or_default();
+            self.words.insert(without_numbers(&format!("{source}: {value}")));
+        });
+        each(&said["steps"], |step| {
+            let safety = step["safety"].as_str().unwrap_or_default();
+            let ranks = ["safe", "reversible", "destructive"];
+            let rank = ranks
+                .iter()
+                .position(|word| *word == safety)
+                .unwrap_or(ranks.len());
+            let what = step["command"]
+                .as_str()
+                .or(step["text"].as_str())
+                .unwrap_or_default();
+            // Whatever changes an object by hand is no harmless advice, whatever is said of it.
+            let changes = [" patch ", "--raw", " delete "]
+                .iter()
+                .any(|word| what.contains(word));
+            let rank = rank.max(usize::from(changes));
+            // What is for a holder that is gone, or that runs, is advised to whoever does not know only after that question.
+            let asks = ["is it gone?", "does it run?"]
+                .iter()
+                .any(|when| step["when"] == *when);
+            if asks && rank == 1 {
+                return;
+            }
+            let highest = self.commands.entry(without_numbers(what)).or_default();
+            *highest = rank.max(*highest);
+        });
+    }
+
+    fn waits(&mut self, of: &str, waits: &Value) {
+        each(waits, |wait| {
+            let about = format!("{of}, {}", wait["finalizer"]);
+            let verdict = wait["verdict"].as_str().unwrap_or_default().to_owned();
+            self.verdicts.entry(about).or_default().insert(verdict);
+            self.read(&wait["says"]);
+            self.blocked(&wait["blockers"]);
+        });
+    }
+
+    fn blocked(&mut self, blockers: &Value) {
+        each(blockers, |blocker| {
+            let object = blocker["object"].to_string();
+            // What sums up others may sum up fewer.
+            if blocker["rootCause"] == true || blocker["object"].is_object() {
+                self.read(&blocker["says"]);
+            }
+            self.blocked(&blocker["blockers"]);
+            self.waits(&object, &blocker["waitsFor"]);
+            self.blockers.insert(object);
+        });
+    }
+
+    fn read(&mut self, text: &Value) {
+        let text = text.as_str().unwrap_or_default();
+        let parts = text.split("; ").flat_map(|part| part.split(". "));
+        self.words
+            .extend(parts.map(|part| without_numbers(part.trim_end_matches('.'))));
+    }
+}
+
+fn each<'a>(list: &'a Value, look: impl FnMut(&'a Value)) {
+    list.as_array().into_iter().flatten().for_each(look);
+}
+
+/// Ages pass, and a version counts on: `12m3s` and `59s` become the same word.
+fn without_numbers(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '0'..='9' if plain.ends_with('#') => {}
+            '0'..='9' => plain.push('#'),
+            _ => plain.push(c),
+        }
+    }
+    for unit in ["#d#", "#h#", "#m#"] {
+        plain = plain.replace(unit, "#");
+    }
+    for unit in ["#d", "#h", "#m"] {
+        plain = plain.replace(unit, "#s");
+    }
+    plain
+}
+
+#[test]
+fn less_is_accepted_and_something_else_is_not() {
+    use serde_json::json;
+    let said = |verdict: &str, says: &str| json!({"waitsFor": [{"finalizer": "a/b", "verdict": verdict, "says": says, "blockers": []}], "notRead": [{"name": "pods"}]});
+    let full = [said("waiting", "held by a pod for 1m2s; it runs")];
+    let wrong = |less: &Value| faults(&full, less, Some("pods")).len();
+    assert_eq!(wrong(&said("waiting", "held by a pod for 59s")), 0);
+    assert_eq!(
+        wrong(&said("unknown", "held by a pod for 2s; what else is not known")),
+        0
+    );
+    assert_eq!(wrong(&said("stalled", "it runs; no pod holds it")), 2);
+    assert_eq!(wrong(&said("orphaned", "it runs")), 1);
+    let less = said("unknown", "it runs");
+    assert_eq!(faults(&full, &less, Some("nodes")).len(), 1);
+    assert_eq!(faults(&full, &full[0], Some("nodes")).len(), 0);
+    let mut more = full[0].clone();
+    more["steps"] = json!([{"text": "cut", "command": "kubectl patch", "safety": "destructive"}]);
+    assert_eq!(faults(&full, &more, None).len(), 1);
+    assert_eq!(faults(&[more.clone()], &more, None).len(), 0);
+    let mut milder = more.clone();
+    milder["steps"][0]["safety"] = "safe".into();
+    assert_eq!(faults(&[more], &milder, None).len(), 1);
+    let asked = |when: &str, safety: &str| {
+        let mut more = full[0].clone();
+        more["steps"] = json!([{"when": when, "text": "install it again", "safety": safety}]);
+        faults(&full, &more, None).len()
+    };
+    assert_eq!(asked("is it gone?", "reversible"), 0);
+    assert_eq!(asked("what to do", "reversible"), 1);
+    assert_eq!(asked("is it gone?", "destructive"), 1);
+    let mut blames = full[0].clone();
+    blames["waitsFor"][0]["blockers"] = json!([{"object": {"name": "innocent"}, "says": "it runs"}]);
+    assert_eq!(faults(&full, &blames, None).len(), 1);
+}
