@@ -13,10 +13,12 @@ pub mod graph;
 pub mod holder;
 mod impact;
 pub mod leftovers;
+mod limits;
 pub mod model;
 mod shell;
 #[cfg(test)]
 pub(crate) mod testing;
+mod timing;
 pub mod view;
 
 use std::collections::BTreeSet;

@@ -4,7 +4,6 @@ pub(crate) mod advice;
 pub(crate) mod api_machinery;
 pub(crate) mod cause;
 pub(crate) mod garbage_collector;
-pub(crate) mod limits;
 pub(crate) mod namespaces;
 pub(crate) mod network;
 pub(crate) mod operators;
@@ -12,7 +11,6 @@ pub(crate) mod pods;
 pub(crate) mod products;
 pub(crate) mod registry;
 pub(crate) mod storage;
-pub(crate) mod timing;
 pub(crate) mod verdicts;
 
 use self::{

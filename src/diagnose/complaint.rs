@@ -10,15 +10,13 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
+        limits,
         model::{Evidence, Strength},
         view::View,
     },
     object::{Age, is_custom_group},
     snapshot::facts::Object,
 };
-
-/// Longer texts are cut: some controllers put whole stack traces into a condition.
-const LONGEST: usize = 600;
 
 /// Something that is said to be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,7 +177,7 @@ fn join(reason: &str, message: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(limits::COMPLAINT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -1,10 +1,10 @@
 //! What is quoted has an end: a driver may put a stack trace into a condition, and whoever may write an object's status may
 //! put megabytes there. Cut is the text as it is said, whichever rule says it, and never a command.
 
-use crate::diagnose::model::{Blocker, Diagnosis, Wait};
-
-/// Characters of one text. What Kubernetes itself writes is shorter.
-const LONGEST: usize = 4_000;
+use crate::diagnose::{
+    limits,
+    model::{Blocker, Diagnosis, Wait},
+};
 
 /// Cuts every text of a diagnosis that is too long.
 pub(super) fn texts(diagnosis: &mut Diagnosis) {
@@ -36,8 +36,8 @@ fn blocker(blocker: &mut Blocker) {
 /// Ends a text after so many characters, and shows that it does.
 pub(super) fn cut(text: &mut String) {
     // Most texts are shorter in bytes already.
-    if text.len() > LONGEST
-        && let Some((end, _)) = text.char_indices().nth(LONGEST)
+    if text.len() > limits::TEXT
+        && let Some((end, _)) = text.char_indices().nth(limits::TEXT)
     {
         text.truncate(end);
         text.push('…');
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn what_is_not_too_long_stays_as_it_is() {
-        for (length, ends_in) in [(LONGEST, 'é'), (LONGEST + 1, '…')] {
+        for (length, ends_in) in [(limits::TEXT, 'é'), (limits::TEXT + 1, '…')] {
             let mut text = "é".repeat(length);
             cut(&mut text);
             assert!(text.ends_with(ends_in));
-            assert!(text.chars().count() <= LONGEST + 1);
+            assert!(text.chars().count() <= limits::TEXT + 1);
         }
     }
 }

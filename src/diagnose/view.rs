@@ -11,7 +11,10 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    diagnose::model::{Blocker, Finding},
+    diagnose::{
+        limits,
+        model::{Blocker, Finding},
+    },
     knowledge::Knowledge,
     object::{ObjectRef, ResourceType},
     snapshot::{
@@ -70,9 +73,6 @@ pub(in crate::diagnose) struct Causes {
     pub(in crate::diagnose) each: fn(&Object, &View<'_>) -> Vec<Finding>,
 }
 
-/// Waits of waits beyond this are nobody's explanation any more, and the stack is not endless.
-const DEEPEST: usize = 32;
-
 /// Why the waits of an object are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfollowed {
@@ -124,7 +124,7 @@ impl<'a> View<'a> {
             if followed.contains(&reference) {
                 return Err(Unfollowed::Circle);
             }
-            if followed.len() >= DEEPEST {
+            if followed.len() >= limits::CHAIN {
                 return Err(Unfollowed::TooDeep);
             }
             followed.push(reference);

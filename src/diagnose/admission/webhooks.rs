@@ -14,15 +14,13 @@ use crate::{
             conditions,
             matching::Scope,
         },
+        limits,
         view::View,
     },
     snapshot::facts::Object,
 };
 
 const GROUP: &str = "admissionregistration.k8s.io";
-/// Services that are looked at. Beyond it a webhook counts as one that may refuse; looking at thousands would keep
-/// the rest of a scan from being looked at.
-const LOOKS: usize = 32;
 
 /// One that is asked, or may be.
 pub(in crate::diagnose) struct Webhook<'a> {
@@ -81,7 +79,7 @@ pub(in crate::diagnose) fn asked<'a>(change: &Change<'_>, view: &View<'a>) -> Ve
                 let key = config.get("service").map(ToString::to_string);
                 let known = services.len();
                 let backend = services.entry(key).or_insert_with(|| {
-                    if known < LOOKS {
+                    if known < limits::WEBHOOK_SERVICES {
                         backend::behind(config, view)
                     } else {
                         Backend::NotKnown("it is one of too many to look at".into())

@@ -1,10 +1,10 @@
 //! Verdicts that several causes share.
 
-use super::timing::is_recent;
 use crate::{
     diagnose::{
         holder::Holder,
         model::{Finding, Verdict},
+        timing,
         view::{Missing, View},
     },
     object::Finalizer,
@@ -13,7 +13,7 @@ use crate::{
 
 /// The verdict where nothing blocks any more: the holder has a moment, then it is late.
 pub(crate) fn nothing_blocks(object: &Object, view: &View<'_>) -> Verdict {
-    if is_recent(object, view) {
+    if timing::is_recent(object, view) {
         Verdict::Waiting
     } else {
         Verdict::Stalled

@@ -7,15 +7,13 @@ use crate::{
             standing,
             trace::{Holder, Sign, Tells, Trace},
         },
+        limits,
         model::Strength,
         view::View,
     },
     knowledge::{Entry, schema::glob},
     snapshot::facts::{By, Object},
 };
-
-/// So many accounts are looked into; more of them say that the type is everybody's.
-const LOOKED_INTO: usize = 4;
 
 /// Whether an account of the names that the entry gives is there at all.
 pub(super) fn named(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
@@ -82,7 +80,7 @@ pub(super) fn by_rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
             .outside
             .iter()
             .map(|who| format!("{who}, which is no ServiceAccount,"));
-        let who: Vec<_> = outside.chain(everybody).take(LOOKED_INTO).collect();
+        let who: Vec<_> = outside.chain(everybody).take(limits::ACCOUNTS).collect();
         let value = format!(
             "no ServiceAccount is granted {what} by name; {} may change it",
             who.join(", ")
@@ -95,7 +93,7 @@ pub(super) fn by_rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
             value,
         ));
     }
-    for (account, role) in candidates.into_iter().take(LOOKED_INTO) {
+    for (account, role) in candidates.into_iter().take(limits::ACCOUNTS) {
         one(account, role, &what, holder, view);
     }
 }

@@ -12,18 +12,13 @@ use crate::{
     diagnose::{
         holder::trace::{Holder, Sign, Tells, Trace},
         model::{Evidence, Strength},
+        timing,
         view::{Missing, View},
     },
     knowledge::{Entry, schema::glob},
     object::{Age, Finalizer},
     snapshot::{driver::plain, facts::Object},
 };
-
-/// Leaders may be late by this much more before they count as late: clocks differ, and API servers pause.
-const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
-
-/// After so long without a renewal nobody is starting up or changing leaders any more.
-pub(super) const LONG_DEAD: SignedDuration = SignedDuration::from_mins(10);
 
 /// What is known of the holder's life.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +97,7 @@ pub(in crate::diagnose) fn of(lease: &Object, now: Timestamp) -> Option<(Timesta
     let lasts = SignedDuration::from_secs(lease.number("/spec/leaseDurationSeconds").unwrap_or(15));
     let ago = Age::between(renewed, now);
     let name = format!("{}/{}", lease.namespace(), lease.name());
-    let life = if ago.0 > lasts + PATIENCE {
+    let life = if ago.0 > lasts + timing::LEASE_LATE {
         Life::Stale { lease: name, ago }
     } else {
         Life::Renewing { lease: name, ago }
@@ -123,7 +118,7 @@ impl Life {
 
     /// Whether it has been silent for so long that this is a sign of its end.
     pub fn is_long_dead(&self) -> bool {
-        matches!(self, Life::Stale { ago, .. } if ago.0 >= LONG_DEAD)
+        matches!(self, Life::Stale { ago, .. } if ago.0 >= timing::LEASE_LONG_STALE)
     }
 
     /// The observation, where there is one.

@@ -1,8 +1,6 @@
 //! Looking for whoever must remove a finalizer: first by the names that the catalogue gives, then by what the
 //! cluster itself tells, and only as far as is needed for an answer.
 
-use jiff::SignedDuration;
-
 use crate::{
     diagnose::{
         holder::{
@@ -12,15 +10,13 @@ use crate::{
             trace::{Holder, State, Tells, Trace},
             workload, writer,
         },
+        timing,
         view::View,
     },
     knowledge::{Entry, Runs},
     object::{Age, Finalizer},
     snapshot::facts::{Object, Resource},
 };
-
-/// A holder that runs and has not done its work for so long is asked whether it may.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(3);
 
 /// The holder of a finalizer that the catalogue describes.
 pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &View<'_>) -> Holder {
@@ -102,7 +98,7 @@ pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> H
 fn is_late(object: &Object, view: &View<'_>) -> bool {
     object
         .deletion()
-        .is_some_and(|deletion| Age::between(deletion.requested_at(), view.now()).0 > PATIENCE)
+        .is_some_and(|deletion| Age::between(deletion.requested_at(), view.now()).0 > timing::MAY_IT)
 }
 
 fn elsewhere(runs: Runs) -> Option<&'static str> {

@@ -4,21 +4,19 @@
 //! an upper bound. Finalizers that admission or the server itself adds have no writer at all, which is as it should
 //! be. Source: `kubernetes/apimachinery:pkg/util/managedfields/internal/`.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
     diagnose::{
         holder::trace::{Holder, Sign, Tells, Trace},
         model::Strength,
+        timing,
         view::View,
     },
     object::{Age, Finalizer, is_product_group},
     snapshot::facts::Object,
 };
-
-/// A status that was written this recently, and after the deletion, was written by somebody who runs.
-const RECENT: SignedDuration = SignedDuration::from_mins(10);
 
 /// Programs that people and pipelines write with: what they wrote was in a manifest, and they never clean up.
 const HANDS: [&str; 9] = [
@@ -133,7 +131,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, holder: &mut Holder, 
         Some(author) if !is_by_hand(&author.manager) => author.manager == change.manager,
         _ => is_of_the_group(object, finalizer),
     };
-    let tells = if since && is_holder && ago(&change).0 < RECENT {
+    let tells = if since && is_holder && ago(&change).0 < timing::STATUS_WRITTEN {
         Tells::Alive
     } else {
         Tells::Nothing

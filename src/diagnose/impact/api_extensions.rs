@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         impact::Impact,
+        limits,
         model::{Fate, Safety},
         view::{Missing, View},
     },
@@ -24,8 +25,6 @@ use crate::{
 };
 
 const ADMISSION: &str = "admissionregistration.k8s.io";
-/// More types than this are summed up.
-const NAMED: usize = 4;
 
 /// Says what breaks without the Services that `is_ours` picks by namespace and name.
 pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &mut Impact, view: &View<'_>) {
@@ -139,8 +138,16 @@ fn covered(entries: &[&Value]) -> String {
         }
     }
     let operations: Vec<_> = operations.into_iter().collect();
-    let named: Vec<_> = types.iter().take(NAMED).map(String::as_str).collect();
-    let rest = if types.len() > NAMED { " and others" } else { "" };
+    let named: Vec<_> = types
+        .iter()
+        .take(limits::NAMES_IN_EFFECT)
+        .map(String::as_str)
+        .collect();
+    let rest = if types.len() > limits::NAMES_IN_EFFECT {
+        " and others"
+    } else {
+        ""
+    };
     let operations = match operations.as_slice() {
         ["*"] => "every change".to_owned(),
         some => some.join(", "),

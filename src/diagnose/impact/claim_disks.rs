@@ -9,14 +9,12 @@ use crate::{
         causes::storage::reclaim_policy,
         impact,
         impact::{Impact, references, storage_quantity},
+        limits,
         model::{Evidence, Fate, Safety, Step, Strength},
         view::{Missing, View},
     },
     snapshot::facts::Object,
 };
-
-/// So many volumes are read one by one; for more of them all volumes are listed.
-const ONE_BY_ONE: usize = 10;
 
 /// What becomes of the disks behind these claims; `which` tells which claims they are.
 pub(crate) fn behind<'a>(
@@ -102,7 +100,7 @@ fn said(fate: Fate, which: &str, because: &str, volumes: &[&Object], impact: &mu
 }
 
 fn volumes<'a>(names: &[&str], view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
-    if names.len() > ONE_BY_ONE {
+    if names.len() > limits::VOLUMES_ONE_BY_ONE {
         let all = view.list("", "persistentvolumes", "")?;
         return Ok(all
             .iter()

@@ -13,14 +13,12 @@ use crate::{
     diagnose::{
         impact,
         impact::{Impact, finalizer_holders, references},
+        limits,
         model::{Fate, Safety, Step},
         view::View,
     },
     snapshot::facts::{Object, Resource},
 };
-
-/// More namespaces than this are counted.
-const NAMED: usize = 4;
 
 pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View<'_>) {
     let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
@@ -69,10 +67,10 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
 }
 
 fn within(places: &BTreeSet<&str>) -> String {
-    let named: Vec<_> = places.iter().take(NAMED).copied().collect();
+    let named: Vec<_> = places.iter().take(limits::NAMES_IN_EFFECT).copied().collect();
     match places.len() {
         0 => String::new(),
-        all if all > NAMED => format!(", in {} and other namespaces", named.join(", ")),
+        all if all > limits::NAMES_IN_EFFECT => format!(", in {} and other namespaces", named.join(", ")),
         _ => format!(", in {}", named.join(", ")),
     }
 }

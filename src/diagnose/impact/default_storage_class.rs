@@ -14,6 +14,7 @@ use crate::{
             Impact, ephemeral_volumes, references,
             storage_class::{class_of_template, scratch, scratch_of, templates},
         },
+        limits,
         model::{Fate, Safety, Step},
         view::View,
     },
@@ -22,8 +23,6 @@ use crate::{
 
 const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 const OLD_DEFAULT: &str = "storageclass.beta.kubernetes.io/is-default-class";
-/// More classes than this are summed up.
-const NAMED: usize = 4;
 
 pub(crate) fn losing_the_default(
     class: &Object,
@@ -73,8 +72,16 @@ pub(crate) fn losing_the_default(
             )),
         ),
         some => {
-            let names: Vec<_> = some.iter().take(NAMED).map(|other| other.name()).collect();
-            let more = if some.len() > NAMED { " and others" } else { "" };
+            let names: Vec<_> = some
+                .iter()
+                .take(limits::NAMES_IN_EFFECT)
+                .map(|other| other.name())
+                .collect();
+            let more = if some.len() > limits::NAMES_IN_EFFECT {
+                " and others"
+            } else {
+                ""
+            };
             (
                 format!(
                     "make another class the default first, with the annotation {DEFAULT}=true: there are {}{more}",

@@ -11,6 +11,7 @@ use crate::{
         holder,
         holder::Reach,
         impact::{Impact, snapshot_controller, waiting_objects::held},
+        limits,
         model::{Fate, Safety},
         view::{Missing, View},
     },
@@ -18,9 +19,6 @@ use crate::{
     object::{ResourceType, is_product_group, join_group},
     snapshot::facts::{By, Object, Resource},
 };
-
-/// Whoever may change more custom types than this is no controller of just them: to read all of these is a scan.
-const MANY: usize = 40;
 
 /// Some workloads of one namespace that go together.
 pub(crate) struct Workloads<'a> {
@@ -165,7 +163,7 @@ fn granted(reach: Reach, impact: &mut Impact) -> BTreeSet<Resource> {
         let says = format!("which finalizers wait for it is not known: by {role} it may change every object");
         impact.say(Fate::Unknown, says, []);
     }
-    if reach.types.len() > MANY {
+    if reach.types.len() > limits::TYPES_OF_ONE_CONTROLLER {
         let says = "which finalizers wait for it is not known: it may change too many types to look at each";
         impact.say(Fate::Unknown, says, []);
         return BTreeSet::new();

@@ -16,6 +16,7 @@ use crate::{
         holder,
         holder::{Holder, State},
         impact::{Impact, references},
+        limits,
         model::{Fate, Safety},
         view::View,
     },
@@ -23,13 +24,6 @@ use crate::{
     object::{Finalizer, List, ObjectRef},
     snapshot::facts::Object,
 };
-
-/// Of so many finalizers the holder is looked for. What shows who may change an object is read once for all of them; beyond
-/// that a finalizer of the catalogue costs up to a dozen requests for the names that it gives, and a namespace may hold the
-/// objects of every operator there is.
-const LOOKED_FOR: usize = 16;
-/// More finalizers than this are counted.
-const NAMED: usize = 4;
 
 /// Objects of one type that have the same finalizer.
 pub(crate) type Groups<'a> = BTreeMap<(String, Finalizer), Vec<&'a Object>>;
@@ -61,7 +55,7 @@ pub(crate) fn assess<'a>(
         .into_iter()
         .collect();
     groups.sort_by_key(|(_, objects)| Reverse(objects.len()));
-    for ((type_name, finalizer), objects) in groups.iter().take(LOOKED_FOR) {
+    for ((type_name, finalizer), objects) in groups.iter().take(limits::HOLDERS_LOOKED_FOR) {
         let Some(first) = objects.first() else { continue };
         let (who, holder) = of(first, finalizer, view);
         if holder.pending {
@@ -88,7 +82,7 @@ pub(crate) fn assess<'a>(
             .evidence
             .extend(holder.signs.iter().map(holder::Sign::evidence));
     }
-    not_looked_for(&groups[groups.len().min(LOOKED_FOR)..], impact);
+    not_looked_for(&groups[groups.len().min(limits::HOLDERS_LOOKED_FOR)..], impact);
 }
 
 /// Those on the fewest objects.
@@ -100,15 +94,20 @@ fn not_looked_for(rest: &[((String, Finalizer), Vec<&Object>)], impact: &mut Imp
         .iter()
         .map(|((_, finalizer), _)| finalizer.to_string())
         .collect();
-    let first: Vec<_> = names.iter().take(NAMED).map(String::as_str).collect();
+    let first: Vec<_> = names
+        .iter()
+        .take(limits::NAMES_IN_EFFECT)
+        .map(String::as_str)
+        .collect();
     let more = match names.len() - first.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let says = format!(
-        "whether these would be removed is not known: {}{more}. No more than {LOOKED_FOR} finalizers are looked into; kubectl \
+        "whether these would be removed is not known: {}{more}. No more than {} finalizers are looked into; kubectl \
          finalizers scan --by holder looks into all",
-        first.join(", ")
+        first.join(", "),
+        limits::HOLDERS_LOOKED_FOR
     );
     let objects = rest.iter().flat_map(|(_, objects)| objects).copied();
     impact.say(Fate::Unknown, says, references(objects));

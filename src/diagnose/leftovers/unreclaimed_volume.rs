@@ -23,18 +23,15 @@ use crate::{
         events::{event_time, last_event},
         leftovers::Left,
         model::Verdict,
+        timing,
         view::View,
     },
     object::{Age, Finalizer, List},
     snapshot::facts::Object,
 };
 
-/// How long a disk may take to go: a driver that fails tries again within minutes, and a node that is gone keeps it
-/// for six.
-const DUE: i64 = 10 * 60;
-
 pub(crate) fn is_due(volume: &Object, now: Timestamp) -> bool {
-    let due = since(volume).is_none_or(|since| Age::between(since, now).0.as_secs() >= DUE);
+    let due = since(volume).is_none_or(|since| Age::between(since, now).0.as_secs() >= timing::CLEAN_UP);
     let over = matches!(volume.text("/status/phase"), "Released" | "Failed");
     over && policy(volume) == "Delete" && volume.deletion().is_none() && due
 }

@@ -8,17 +8,14 @@
 //! went just now. **Concludes** `stalled`. **Advises** nothing itself: `explain` does.
 
 use crate::{
-    diagnose::{events, leftovers::Left, model::Verdict, view::View},
+    diagnose::{events, leftovers::Left, model::Verdict, timing, view::View},
     object::Age,
     snapshot::facts::{Object, Resource},
 };
 
-/// Six minutes until the force-detach, and time to act.
-const DUE: i64 = 10 * 60;
-
 pub(crate) fn left_on_a_gone_node(attachment: &Object, view: &View<'_>) -> Option<Left> {
     let since = attachment.time("/metadata/creationTimestamp");
-    let is_new = |time| Age::between(time, view.now()).0.as_secs() < DUE;
+    let is_new = |time| Age::between(time, view.now()).0.as_secs() < timing::CLEAN_UP;
     if attachment.deletion().is_some() || since.is_some_and(is_new) {
         return None;
     }

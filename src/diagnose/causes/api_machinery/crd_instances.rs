@@ -17,6 +17,7 @@ use crate::{
             cause::Cause,
             verdicts,
         },
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
@@ -33,11 +34,6 @@ pub(crate) const CAUSE: Cause = Cause {
     finalizer: "customresourcecleanup.apiextensions.k8s.io",
     explain: instances,
 };
-
-/// More groups of instances than this are summed up.
-const SHOWN: usize = 5;
-/// Of so many groups one instance is explained in full.
-const DEEP: usize = 3;
 
 fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
@@ -134,7 +130,7 @@ fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, objects)| std::cmp::Reverse(objects.len()));
     let deleting = crd.deletion().is_some();
-    for (at, (finalizers, objects)) in groups.iter().take(SHOWN).enumerate() {
+    for (at, (finalizers, objects)) in groups.iter().take(limits::BLOCKERS).enumerate() {
         let Some(first) = objects.first() else { continue };
         let more = match objects.len() - 1 {
             0 => String::new(),
@@ -151,7 +147,7 @@ fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'
         } else {
             format!("{going}, held by {}{more}", held.join(", "))
         };
-        let blocker = if at < DEEP {
+        let blocker = if at < limits::EXPLAINED_IN_FULL {
             view.blocker(first, says)
         } else {
             Blocker::new(Some(first.reference()), says)
@@ -173,8 +169,12 @@ fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'
             });
         }
     }
-    if groups.len() > SHOWN {
-        let rest: usize = groups.iter().skip(SHOWN).map(|(_, objects)| objects.len()).sum();
+    if groups.len() > limits::BLOCKERS {
+        let rest: usize = groups
+            .iter()
+            .skip(limits::BLOCKERS)
+            .map(|(_, objects)| objects.len())
+            .sum();
         finding.wait.on.push(Blocker::new(
             None,
             format!("and {rest} more objects with other finalizers"),

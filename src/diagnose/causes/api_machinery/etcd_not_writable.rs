@@ -11,6 +11,7 @@
 use crate::{
     diagnose::{
         model::{Blocker, Finding, Safety, Step},
+        timing,
         view::View,
     },
     object::Age,
@@ -18,8 +19,6 @@ use crate::{
 };
 
 const OWN: &str = "apiserver.kubernetes.io/identity=kube-apiserver";
-/// Six renewals missed, in seconds.
-const LATE: i64 = 60;
 
 /// The Lease of the API server itself, if none of them is renewed any more.
 pub(crate) fn unwritten(view: &View<'_>) -> Option<Blocker> {
@@ -34,7 +33,7 @@ pub(crate) fn unwritten(view: &View<'_>) -> Option<Blocker> {
     let renewed = |lease: &&Object| lease.time("/spec/renewTime");
     let newest = leases.iter().max_by_key(renewed)?;
     let ago = Age::between(renewed(&newest)?, view.now());
-    (ago.0.as_secs() > LATE).then(|| {
+    (ago.0.as_secs() > timing::LEASES_UNWRITTEN).then(|| {
         Blocker::new(
             Some(newest.reference()),
             format!(

@@ -22,17 +22,13 @@ use crate::{
         admission::{Change, Truth, policies, schema, webhooks, webhooks::Webhook},
         causes,
         causes::advice,
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::List,
     snapshot::facts::Object,
 };
-
-/// Webhooks and policies that may refuse are named up to so many.
-const NAMED: usize = 4;
-/// Configurations that do refuse are told in full up to so many.
-const TOLD: usize = 3;
 
 /// `blind` says that the rules could not see all that they wanted of this object: what is unknown for that reason may
 /// be at work or waiting.
@@ -99,7 +95,7 @@ fn one(object: &Object, finding: &mut Finding, view: &View<'_>) {
         }
     }
     for (at, webhooks) in dead.values().enumerate() {
-        unreachable_webhook::dead(finding, webhooks, at < TOLD);
+        unreachable_webhook::dead(finding, webhooks, at < limits::REJECTIONS_IN_FULL);
     }
     for policy in policies {
         if policy.refuses == Truth::Yes {
@@ -186,7 +182,11 @@ fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missin
 
 /// What is asked and may say no, and how to find out.
 fn may_refuse(object: &Object, finding: &mut Finding, perhaps: &[String]) {
-    let named: Vec<_> = perhaps.iter().take(NAMED).map(String::as_str).collect();
+    let named: Vec<_> = perhaps
+        .iter()
+        .take(limits::POSSIBLE_REJECTIONS)
+        .map(String::as_str)
+        .collect();
     let more = match perhaps.len() - named.len() {
         0 => String::new(),
         more => format!(" and {more} more"),

@@ -18,9 +18,11 @@ use crate::{
             advice::place_of,
             api_machinery::{controller_manager, conversion_webhook},
             storage::csi_holder::Holder,
-            timing, verdicts,
+            verdicts,
         },
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        timing,
         view::{Missing, View},
     },
     object::Finalizer,
@@ -29,11 +31,6 @@ use crate::{
         facts::{Object, Where},
     },
 };
-
-/// Dependants that are looked at one by one; of more only the number is said.
-const SHOWN: usize = 10;
-/// Of so many it is said how to go on.
-pub(crate) const NAMED: usize = 3;
 
 pub(crate) fn foreground(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Holder::of(owner, finalizer, None, view);
@@ -86,7 +83,7 @@ fn told(finding: &mut Finding, owner: &Object, found: &Dependents<'_>, view: &Vi
         finding.say("; it has asked none of them to go");
         not_acting(finding, found, view);
     }
-    for blocker in blockers.iter().take(NAMED) {
+    for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {
         if let Some(object) = blocker.object.as_ref().filter(|_| asked) {
             let place = object.namespace.as_ref().map(|name| format!(" -n {name}"));
             finding.steps.push(Step {
@@ -268,7 +265,7 @@ impl<'a> Dependents<'a> {
         let mut blockers: Vec<_> = self
             .objects
             .iter()
-            .take(SHOWN)
+            .take(limits::DEPENDENTS)
             .filter_map(|dependent| {
                 let resource = &dependent.resource;
                 let whole = view.object(
@@ -296,8 +293,8 @@ impl<'a> Dependents<'a> {
                 }
             })
             .collect();
-        if self.objects.len() > SHOWN {
-            let more = self.objects.len() - SHOWN;
+        if self.objects.len() > limits::DEPENDENTS {
+            let more = self.objects.len() - limits::DEPENDENTS;
             blockers.push(Blocker::new(
                 None,
                 format!("and {more} more objects that it owns"),

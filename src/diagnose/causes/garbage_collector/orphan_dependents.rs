@@ -15,10 +15,11 @@ use crate::{
         causes::{
             advice,
             advice::{place_of, quoted},
-            garbage_collector::foreground_deletion::{Dependents, NAMED, none_left, not_acting},
+            garbage_collector::foreground_deletion::{Dependents, none_left, not_acting},
             storage::csi_holder::Holder,
             verdicts,
         },
+        limits,
         model::{Finding, Outlook, Safety, Step, Verdict},
         view::View,
     },
@@ -62,7 +63,7 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
     finding.wait.verdict = verdicts::nothing_blocks(owner, view);
     if finding.wait.verdict == Verdict::Stalled {
         not_acting(&mut finding, &found, view);
-        for dependent in found.objects.iter().take(NAMED) {
+        for dependent in found.objects.iter().take(limits::STEPS_FOR_EACH) {
             finding
                 .steps
                 .extend(by_hand(owner, dependent).into_iter().flatten());

@@ -9,6 +9,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use crate::{
     diagnose::{
         causes::namespaces::content_deletion_failure,
+        limits,
         model::{Blocker, Finding, Safety, Step},
         view::View,
     },
@@ -17,17 +18,6 @@ use crate::{
         facts::{Content, Object},
     },
 };
-
-/// More groups of objects than this are summed up.
-pub(crate) const SHOWN: usize = 8;
-/// Of so many groups one object is explained in full: each costs a few requests.
-pub(crate) const DEEP: usize = 3;
-/// So many objects of one type may be too many for one request.
-const MANY: u64 = 1000;
-/// So many are deleted at once by hand: a few seconds' work for a server.
-const PAGE: u64 = 500;
-/// More types than this are summed up in a sentence.
-pub(crate) const NAMED: usize = 4;
 
 /// Objects of one type with the same finalizers.
 pub(crate) struct Group<'a> {
@@ -160,12 +150,19 @@ pub(crate) fn counted(counts: &BTreeMap<String, u64>) -> String {
     counts.sort_by_key(|(_, count)| Reverse(**count));
     let mut named: Vec<_> = counts
         .iter()
-        .take(NAMED)
+        .take(limits::TYPES_IN_SENTENCE)
         .map(|(type_name, count)| format!("{count} {type_name}"))
         .collect();
-    let rest: u64 = counts.iter().skip(NAMED).map(|(_, count)| **count).sum();
+    let rest: u64 = counts
+        .iter()
+        .skip(limits::TYPES_IN_SENTENCE)
+        .map(|(_, count)| **count)
+        .sum();
     if rest > 0 {
-        named.push(format!("{rest} of {} other types", counts.len() - NAMED));
+        named.push(format!(
+            "{rest} of {} other types",
+            counts.len() - limits::TYPES_IN_SENTENCE
+        ));
     }
     named.join(", ")
 }
@@ -176,7 +173,10 @@ pub(crate) fn counted(counts: &BTreeMap<String, u64>) -> String {
 /// object by object it allows itself five requests a second.
 fn slow(finding: &mut Finding, rest: &BTreeMap<String, u64>, namespace: &Object, view: &View<'_>) {
     let ran_out = content_deletion_failure::ran_out_of_time(namespace);
-    let many = ran_out || rest.values().any(|count| *count >= MANY);
+    let many = ran_out
+        || rest
+            .values()
+            .any(|count| *count >= limits::OBJECTS_IN_ONE_REQUEST);
     let pace = if many {
         "; slow, not stuck, as long as their number falls"
     } else {
@@ -199,15 +199,16 @@ fn slow(finding: &mut Finding, rest: &BTreeMap<String, u64>, namespace: &Object,
     } else {
         ("number does not fall?", "may run")
     };
+    let page = limits::OBJECTS_IN_ONE_STEP;
     finding.steps.push(Step {
         when,
         text: format!(
-            "DELETES what the deletion of the namespace deletes anyway, {PAGE} at a time, and again if some are left: its own \
+            "DELETES what the deletion of the namespace deletes anyway, {page} at a time, and again if some are left: its own \
              requests {runs} out of time over {count} {type_name}"
         ),
         command: Some(format!(
-            "for page in $(seq {}); do kubectl delete --raw '{}?limit={PAGE}' > /dev/null; done",
-            count.div_ceil(PAGE),
+            "for page in $(seq {}); do kubectl delete --raw '{}?limit={page}' > /dev/null; done",
+            count.div_ceil(page),
             ty.path(&ty.version, Some(namespace.name()))
         )),
         safety: Safety::Destructive,

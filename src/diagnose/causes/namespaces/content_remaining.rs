@@ -18,13 +18,14 @@ use crate::{
             namespaces::{
                 conditions::quote_conditions,
                 content_deletion_failure,
-                content_groups::{DEEP, NAMED, SHOWN, counted, groups, one_group, others},
+                content_groups::{counted, groups, one_group, others},
                 discovery_failure,
             },
-            timing, verdicts,
+            verdicts,
         },
-        holder,
+        holder, limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        timing,
         view::View,
     },
     object::{Age, Finalizer},
@@ -114,12 +115,16 @@ fn left(
     });
     let deleting = namespace.deletion().is_some();
     let groups = groups(content, deleting);
-    for (at, group) in groups.iter().take(SHOWN).enumerate() {
-        one_group(finding, group, at < DEEP, deleting, view);
+    for (at, group) in groups.iter().take(limits::CONTENT_GROUPS).enumerate() {
+        one_group(finding, group, at < limits::EXPLAINED_IN_FULL, deleting, view);
     }
-    if groups.len() > SHOWN {
-        let rest: usize = groups.iter().skip(SHOWN).map(|group| group.objects.len()).sum();
-        let more = groups.len() - SHOWN;
+    if groups.len() > limits::CONTENT_GROUPS {
+        let rest: usize = groups
+            .iter()
+            .skip(limits::CONTENT_GROUPS)
+            .map(|group| group.objects.len())
+            .sum();
+        let more = groups.len() - limits::CONTENT_GROUPS;
         finding.wait.on.push(Blocker::rest(format!(
             "and {rest} more objects in {more} more groups"
         )));
@@ -177,7 +182,7 @@ fn nothing_left(
                 _ => None,
             })
             .collect();
-        let which = if unread.is_empty() || unread.len() > NAMED {
+        let which = if unread.is_empty() || unread.len() > limits::TYPES_IN_SENTENCE {
             String::new()
         } else {
             format!(" ({})", unread.join(", "))

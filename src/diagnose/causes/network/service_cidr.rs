@@ -16,6 +16,7 @@ use crate::{
             advice, cause::Cause, network::ip_range::Range, storage::csi_holder::Holder, verdicts,
             verdicts::unknown,
         },
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -31,8 +32,6 @@ pub(crate) const CAUSE: Cause = Cause {
 };
 
 const GROUP: &str = "networking.k8s.io";
-/// More addresses than this are summed up.
-const SHOWN: usize = 5;
 
 fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Holder::of(range, finalizer, None, view);
@@ -106,14 +105,15 @@ fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         }
         return finding;
     }
-    finding
-        .wait
-        .on
-        .extend(left.iter().take(SHOWN).map(|address| blocker(address, view)));
-    if left.len() > SHOWN {
+    finding.wait.on.extend(
+        left.iter()
+            .take(limits::BLOCKERS)
+            .map(|address| blocker(address, view)),
+    );
+    if left.len() > limits::BLOCKERS {
         finding.wait.on.push(Blocker::new(
             None,
-            format!("{} more addresses", left.len() - SHOWN),
+            format!("{} more addresses", left.len() - limits::BLOCKERS),
         ));
     }
     advise(&mut finding, range, &left, finalizer);
@@ -205,7 +205,7 @@ fn advise(finding: &mut Finding, range: &Object, left: &[&Object], finalizer: &F
         )),
         safety: Safety::Safe,
     });
-    for address in left.iter().take(SHOWN) {
+    for address in left.iter().take(limits::BLOCKERS) {
         let (namespace, name) = service_of(address);
         finding.steps.push(Step {
             when: advice::INTENDED,

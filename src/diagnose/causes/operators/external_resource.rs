@@ -15,7 +15,10 @@
 use serde_json::Value;
 
 use crate::{
-    diagnose::model::{Finding, Outlook},
+    diagnose::{
+        limits,
+        model::{Finding, Outlook},
+    },
     snapshot::facts::Object,
 };
 
@@ -74,9 +77,6 @@ const FIELDS: &[Says] = &[
         keeps: "false",
     },
 ];
-
-/// More addresses than this tell nothing more.
-const NAMED: usize = 3;
 
 pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding]) {
     let Some(first) = findings.first_mut() else {
@@ -143,7 +143,7 @@ fn addresses(object: &Object) -> Vec<&str> {
                 .iter()
                 .find_map(|field| place.get(*field).and_then(Value::as_str))
         })
-        .take(NAMED)
+        .take(limits::NAMES_IN_SENTENCE)
         .collect()
 }
 

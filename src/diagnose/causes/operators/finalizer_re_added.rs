@@ -14,14 +14,13 @@ use crate::{
         complaint::complaints,
         holder::authors,
         model::{Evidence, Finding, Outlook, Strength},
+        timing,
         view::View,
     },
     object::Age,
     snapshot::facts::Object,
 };
 
-/// What is put on later than this after the object was made, in seconds, was not put on with it.
-const LATER: i64 = 60;
 /// Who applies a manifest not once, but whenever the object differs.
 const AGAIN: [&str; 4] = ["argocd", "kustomize-controller", "helm-controller", "flux"];
 /// The API server's own words.
@@ -40,7 +39,7 @@ pub(crate) fn add_re_added(object: &Object, findings: &mut [Finding], view: &Vie
         let later = |author: &&(String, jiff::Timestamp)| {
             let (manager, time) = author;
             let applied = AGAIN.iter().any(|tool| manager.starts_with(tool));
-            applied || made.is_some_and(|made| Age::between(made, *time).0.as_secs() > LATER)
+            applied || made.is_some_and(|made| Age::between(made, *time).0.as_secs() > timing::ADDED_LATER)
         };
         let all = authors(object, finalizer);
         let Some((manager, time)) = all.iter().filter(later).max_by_key(|(_, time)| *time) else {

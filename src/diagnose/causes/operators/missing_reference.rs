@@ -15,6 +15,7 @@ use crate::{
     diagnose::{
         causes::advice::{let_go, place_of},
         complaint::Complaint,
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -22,10 +23,6 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// References that are followed.
-const FOLLOWED: usize = 6;
-/// Deeper than any reference in a real type.
-const DEEPEST: usize = 8;
 /// What is written to, or is somebody else's reference.
 const NOT_NEEDED: [&str; 5] = [
     "writeConnectionSecretToRef",
@@ -225,7 +222,7 @@ fn walk<'a>(
     view: &View<'a>,
     found: &mut Vec<Reference<'a>>,
 ) {
-    if found.len() >= FOLLOWED || path.split('.').count() > DEEPEST {
+    if found.len() >= limits::REFERENCES || path.split('.').count() > limits::FIELD_DEPTH {
         return;
     }
     match value {
@@ -236,18 +233,20 @@ fn walk<'a>(
             {
                 let path = format!("{path}.{key}");
                 match reference(key, value, object, view) {
-                    Some((ty, namespace, name)) if found.len() < FOLLOWED => found.push(Reference {
-                        field: path,
-                        ty,
-                        namespace,
-                        name,
-                    }),
+                    Some((ty, namespace, name)) if found.len() < limits::REFERENCES => {
+                        found.push(Reference {
+                            field: path,
+                            ty,
+                            namespace,
+                            name,
+                        })
+                    }
                     _ => walk(value, &path, object, view, found),
                 }
             }
         }
         Value::Array(items) => {
-            for (index, item) in items.iter().enumerate().take(FOLLOWED) {
+            for (index, item) in items.iter().enumerate().take(limits::REFERENCES) {
                 walk(item, &format!("{path}[{index}]"), object, view, found);
             }
         }

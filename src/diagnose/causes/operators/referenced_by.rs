@@ -8,10 +8,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::snapshot::facts::Object;
+use crate::{diagnose::limits, snapshot::facts::Object};
 
-/// Deeper than any reference in a real type.
-const DEEPEST: usize = 8;
 /// A shorter field name fits too many kinds.
 const SHORTEST: usize = 4;
 
@@ -44,7 +42,7 @@ fn label(child: &Object, parent: &Object) -> bool {
 }
 
 fn walk(path: &str, key: &str, value: &Value, user: &Object, target: &Object) -> Option<String> {
-    if path.split('.').count() > DEEPEST {
+    if path.split('.').count() > limits::FIELD_DEPTH {
         return None;
     }
     match value {

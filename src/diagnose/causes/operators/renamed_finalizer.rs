@@ -13,15 +13,13 @@ use crate::{
         causes::advice::let_go,
         holder::{Holder, State, succeeded},
         model::{Finding, Safety, Step, Verdict},
+        timing,
         view::View,
     },
     knowledge::{Consequence, Entry},
     object::{Age, Finalizer},
     snapshot::facts::Object,
 };
-
-/// How long a controller that works may take, in seconds.
-const PATIENCE: i64 = 180;
 
 pub(crate) fn add_rename(
     object: &Object,
@@ -39,9 +37,9 @@ pub(crate) fn add_rename(
         finding.say(". That is on this object too, and goes first");
         return;
     }
-    let late = object
-        .deletion()
-        .is_some_and(|deletion| Age::between(deletion.requested_at(), view.now()).0.as_secs() > PATIENCE);
+    let late = object.deletion().is_some_and(|deletion| {
+        Age::between(deletion.requested_at(), view.now()).0.as_secs() > timing::WORKING_CONTROLLER
+    });
     let Some((older, newer)) = succeeded(object, finalizer) else {
         return;
     };

@@ -18,6 +18,7 @@ use crate::{
             verdicts::waits,
         },
         holder::Holder,
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Step, Strength, Verdict},
         view::View,
     },
@@ -28,13 +29,6 @@ use crate::{
     object::ResourceType,
     snapshot::facts::Object,
 };
-
-/// More objects than this are summed up.
-const SHOWN: usize = 5;
-/// Of so many it is said how to go on.
-const NAMED: usize = 3;
-/// A pattern that fits more types than this is not looked up.
-const TYPES: usize = 12;
 
 /// How the objects that are looked for stand to this one.
 #[derive(Clone, Copy)]
@@ -139,7 +133,13 @@ impl Look<'_, '_> {
                 self.by_reference(is_meant);
                 continue;
             }
-            for ty in self.view.types().iter().filter(is_meant).take(TYPES) {
+            for ty in self
+                .view
+                .types()
+                .iter()
+                .filter(is_meant)
+                .take(limits::TYPES_OF_PATTERN)
+            {
                 self.of_type(ty, link, namespace);
             }
         }
@@ -201,15 +201,15 @@ impl Look<'_, '_> {
             value: format!("{} of {} keep it", found.len(), all.len()),
             strength: Strength::Strong,
         });
-        let blockers = found.iter().take(SHOWN);
+        let blockers = found.iter().take(limits::BLOCKERS);
         self.finding
             .wait
             .on
             .extend(blockers.map(|(other, says)| self.view.blocker(other, says.clone())));
-        if found.len() > SHOWN {
+        if found.len() > limits::BLOCKERS {
             self.finding.wait.on.push(Blocker::new(
                 None,
-                format!("{} more {}", found.len() - SHOWN, ty.name()),
+                format!("{} more {}", found.len() - limits::BLOCKERS, ty.name()),
             ));
         }
         if matches!(self.finding.wait.verdict, Verdict::InUse | Verdict::Waiting) {
@@ -219,7 +219,10 @@ impl Look<'_, '_> {
             });
         }
         if object.deletion().is_some() {
-            let steps = found.iter().take(NAMED).map(|(other, _)| look_at(other));
+            let steps = found
+                .iter()
+                .take(limits::STEPS_FOR_EACH)
+                .map(|(other, _)| look_at(other));
             self.finding.steps.splice(0..0, steps);
         }
     }

@@ -7,8 +7,9 @@
 
 use crate::{
     diagnose::{
-        causes::{pods::grace_period::no_force, timing},
+        causes::pods::grace_period::no_force,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        timing,
         view::View,
     },
     object::Age,

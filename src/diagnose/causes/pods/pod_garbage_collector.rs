@@ -4,19 +4,15 @@
 //! **Why:** it looks every 20 seconds, and waits another 40 after it has missed a node
 //! (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`). **Wants** the Lease of kube-controller-manager.
 
-use jiff::SignedDuration;
-
 use crate::{
     diagnose::{
         causes::{advice, api_machinery::controller_manager},
         model::{Finding, Outlook, Safety, Step, Verdict},
+        timing,
         view::View,
     },
     snapshot::facts::Object,
 };
-
-/// A round of 20 seconds until it misses the node, the 40 that it waits then, and another round to look again.
-const AT_MOST: SignedDuration = SignedDuration::from_secs(80);
 
 /// Since when the node is gone cannot be seen, and so not whether the collector is late: only by when it is to act.
 pub(crate) fn collected(says: &str, pod: &Object, view: &View<'_>) -> Finding {
@@ -25,7 +21,7 @@ pub(crate) fn collected(says: &str, pod: &Object, view: &View<'_>) -> Finding {
         Verdict::Waiting,
         format!("{says}; removed by kube-controller-manager (pod-garbage-collector)"),
     );
-    let until = view.now() + AT_MOST;
+    let until = view.now() + timing::POD_COLLECTION;
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
         then: match controller_manager::stale(view) {

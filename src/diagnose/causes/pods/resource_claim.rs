@@ -19,6 +19,7 @@ use crate::{
             storage::{csi_holder::Holder, pvc_protection},
             verdicts,
         },
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
@@ -32,9 +33,6 @@ pub(crate) const CAUSE: Cause = Cause {
     finalizer: "resource.kubernetes.io/delete-protection",
     explain: reserved,
 };
-
-/// More consumers than this are not looked at one by one.
-const SHOWN: usize = 16;
 
 /// Who is left in `status.reservedFor`.
 #[derive(Default)]
@@ -111,7 +109,7 @@ fn verdict(device: &Object, found: &Reserved<'_>, view: &View<'_>) -> Verdict {
 
 fn who<'a>(device: &Object, entries: &[Value], view: &View<'a>) -> Reserved<'a> {
     let mut found = Reserved::default();
-    for (place, entry) in entries.iter().enumerate().take(SHOWN) {
+    for (place, entry) in entries.iter().enumerate().take(limits::CONSUMERS) {
         let field = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
         let (group, resource, name) = (field("apiGroup"), field("resource"), field("name"));
         if (group, resource) != ("", "pods") {

@@ -11,18 +11,13 @@ use std::collections::BTreeMap;
 use crate::{
     diagnose::{
         causes::{advice, storage::pvc_protection::is_finished},
+        limits,
         model::{Safety, Step},
         view::{Missing, View},
     },
     object::ObjectRef,
     snapshot::facts::Object,
 };
-
-/// More owners than this are summed up.
-const SHOWN: usize = 5;
-
-/// A command line with more names than this is no command line any more.
-const MANY: usize = 50;
 
 /// How to make the users of a claim go, finished ones first. With many owners only the first are told.
 pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<Step> {
@@ -32,7 +27,11 @@ pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec
         present.partition(|pod| is_finished(pod) && !comes_back(pod));
     let mut steps = Vec::new();
     if !finished.is_empty() {
-        let names: Vec<_> = finished.iter().take(MANY).map(|pod| pod.name()).collect();
+        let names: Vec<_> = finished
+            .iter()
+            .take(limits::NAMES_IN_COMMAND)
+            .map(|pod| pod.name())
+            .collect();
         let rest = finished.len() - names.len();
         let more = if rest > 0 {
             format!(", {} at a time, {rest} more after these", names.len())
@@ -50,11 +49,11 @@ pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec
     for pod in running {
         owners.entry(owner_of(pod, view)).or_insert(pod);
     }
-    let rest = owners.len().saturating_sub(SHOWN);
+    let rest = owners.len().saturating_sub(limits::OWNERS);
     steps.extend(
         owners
             .iter()
-            .take(SHOWN)
+            .take(limits::OWNERS)
             .map(|(owner, pod)| stop(pod, owner, namespace, view)),
     );
     if rest > 0 {
@@ -65,7 +64,11 @@ pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec
             safety: Safety::Reversible,
         });
     }
-    for pod in users.iter().filter(|pod| pod.deletion().is_some()).take(SHOWN) {
+    for pod in users
+        .iter()
+        .filter(|pod| pod.deletion().is_some())
+        .take(limits::OWNERS)
+    {
         steps.push(Step {
             when: advice::INTENDED,
             text: format!(

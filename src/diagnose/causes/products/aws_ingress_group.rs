@@ -8,6 +8,7 @@
 
 use crate::{
     diagnose::{
+        limits,
         model::{Evidence, Finding, Outlook, Safety, Step, Strength},
         view::View,
     },
@@ -17,8 +18,6 @@ use crate::{
 
 const PREFIX: &str = "group.ingress.k8s.aws/";
 const GROUP: &str = "alb.ingress.kubernetes.io/group.name";
-/// More names than this tell nothing more.
-const NAMED: usize = 3;
 
 pub(crate) fn add_group_members(
     object: &Object,
@@ -57,18 +56,18 @@ pub(crate) fn add_group_members(
     }
     let mut names: Vec<_> = others
         .iter()
-        .take(NAMED)
+        .take(limits::NAMES_IN_SENTENCE)
         .map(|other| format!("{}/{}", other.namespace(), other.name()))
         .collect();
-    if others.len() > NAMED {
-        names.push(format!("{} more", others.len() - NAMED));
+    if others.len() > limits::NAMES_IN_SENTENCE {
+        names.push(format!("{} more", others.len() - limits::NAMES_IN_SENTENCE));
     }
     let names = names.join(", ");
     finding.say(format!("; {names} share its load balancer"));
     finding.do_not.push(format!(
         "delete the load balancer at AWS: {names} lose their traffic"
     ));
-    for other in others.iter().take(NAMED) {
+    for other in others.iter().take(limits::NAMES_IN_SENTENCE) {
         finding.steps.push(Step {
             when: "what to do",
             text: format!(

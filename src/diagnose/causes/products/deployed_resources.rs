@@ -14,6 +14,7 @@ use crate::{
     diagnose::{
         causes::{advice::see, verdicts::waits},
         holder::Holder,
+        limits,
         model::{Finding, Verdict},
         view::View,
     },
@@ -24,10 +25,6 @@ use crate::{
 const OF_APPLICATION: &str = "resources-finalizer.argocd.argoproj.io";
 const OF_WORK: &str = "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
 const HERE: &str = "https://kubernetes.default.svc";
-/// One with more objects than these is looked at in part.
-const LOOKED_AT: usize = 20;
-/// Of so many it is said how to go on.
-const NAMED: usize = 3;
 
 pub(crate) fn add_deployed_resources(
     object: &Object,
@@ -40,7 +37,7 @@ pub(crate) fn add_deployed_resources(
         return;
     }
     let deployed = match listed(object, finalizer) {
-        Some(list) => object.list(list).iter().take(LOOKED_AT),
+        Some(list) => object.list(list).iter().take(limits::DEPLOYED_OBJECTS),
         None => return,
     };
     let held: Vec<_> = deployed.filter_map(|resource| going(resource, view)).collect();
@@ -52,7 +49,7 @@ pub(crate) fn add_deployed_resources(
         let says = "was deployed by it, is being deleted, and is still there".to_owned();
         finding.wait.on.push(view.blocker(child, says));
     }
-    let steps = held.iter().take(NAMED).map(|child| {
+    let steps = held.iter().take(limits::STEPS_FOR_EACH).map(|child| {
         let text = format!(
             "see what holds {} {}: the {} goes when it is gone",
             child.kind,

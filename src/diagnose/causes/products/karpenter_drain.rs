@@ -21,7 +21,9 @@ use crate::{
             verdicts::waits,
         },
         holder::Holder,
+        limits,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
+        timing,
         view::{Missing, View},
     },
     object::{Age, Finalizer},
@@ -34,10 +36,6 @@ use crate::{
 const FINALIZER: &str = "karpenter.sh/termination";
 const KEEP: &str = "karpenter.sh/do-not-disrupt";
 const TAINT: &str = "karpenter.sh/disrupted";
-/// More pods than this are summed up.
-const SHOWN: usize = 5;
-/// So long over its time, a pod is no longer waited for.
-const GIVEN_UP: i64 = 60;
 
 pub(crate) fn add_pods_to_drain(
     object: &Object,
@@ -119,15 +117,15 @@ fn of_node(node: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_
         return;
     }
     waits(finding, holder, Verdict::Waiting);
-    for pod in left.iter().take(SHOWN) {
+    for pod in left.iter().take(limits::BLOCKERS) {
         let (says, step) = kept(pod, view);
         finding.wait.on.push(view.blocker(pod, says));
         if node.deletion().is_some() {
             finding.steps.extend(step);
         }
     }
-    if left.len() > SHOWN {
-        let rest = format!("{} more pods of this node", left.len() - SHOWN);
+    if left.len() > limits::BLOCKERS {
+        let rest = format!("{} more pods of this node", left.len() - limits::BLOCKERS);
         finding.wait.on.push(Blocker::new(None, rest));
     }
 }
@@ -138,9 +136,9 @@ fn is_awaited(pod: &Object, view: &View<'_>) -> bool {
         .list("/metadata/ownerReferences")
         .iter()
         .any(|owner| owner.get("kind").and_then(Value::as_str) == Some("Node"));
-    let given_up = pod
-        .deletion()
-        .is_some_and(|deletion| Age::between(deletion.timestamp, view.now()).0.as_secs() > GIVEN_UP);
+    let given_up = pod.deletion().is_some_and(|deletion| {
+        Age::between(deletion.timestamp, view.now()).0.as_secs() > timing::KARPENTER_GIVES_UP
+    });
     !is_finished(pod) && !of_the_node && !given_up && !tolerates(pod)
 }
 

@@ -21,6 +21,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
@@ -34,9 +35,6 @@ pub(crate) const CAUSE: Cause = Cause {
     finalizer: "kubernetes.io/pvc-protection",
     explain: in_use,
 };
-
-/// More users than this are summed up.
-const SHOWN: usize = 5;
 
 fn in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Holder::of(claim, finalizer, None, view);
@@ -145,12 +143,16 @@ pub(crate) fn users<'a>(claim: &Object, view: &View<'a>) -> Result<Vec<&'a Objec
 pub(crate) fn blockers(users: &[&Object], view: &View<'_>) -> Vec<Blocker> {
     let mut shown: Vec<_> = users
         .iter()
-        .take(SHOWN)
+        .take(limits::BLOCKERS)
         .map(|pod| view.blocker(pod, state(pod)))
         .collect();
-    if users.len() > SHOWN {
-        let finished = users.iter().skip(SHOWN).filter(|pod| is_finished(pod)).count();
-        let rest = users.len() - SHOWN;
+    if users.len() > limits::BLOCKERS {
+        let finished = users
+            .iter()
+            .skip(limits::BLOCKERS)
+            .filter(|pod| is_finished(pod))
+            .count();
+        let rest = users.len() - limits::BLOCKERS;
         shown.push(Blocker::new(
             None,
             format!("{rest} more pods, {finished} of them finished"),

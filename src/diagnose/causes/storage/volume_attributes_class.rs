@@ -15,6 +15,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -28,9 +29,6 @@ pub(crate) const CAUSE: Cause = Cause {
     finalizer: "kubernetes.io/vac-protection",
     explain: in_use,
 };
-
-/// More users than this are summed up.
-const SHOWN: usize = 5;
 
 fn in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Holder::of(class, finalizer, None, view);
@@ -90,7 +88,7 @@ fn in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     if class.deletion().is_some() {
         finding
             .steps
-            .extend(used_by_claims.iter().take(SHOWN).map(change));
+            .extend(used_by_claims.iter().take(limits::BLOCKERS).map(change));
     }
     finding.do_not.push(format!(
         "remove {} by hand: claims that name the class can then be neither provisioned nor changed",
@@ -139,11 +137,11 @@ fn blockers(claims: &[Object], volumes: &[Object], view: &View<'_>) -> Vec<Block
         view.blocker(volume, format!("has the class in its spec; {bound}"))
     });
     let all = claims.len() + volumes.len();
-    let mut shown: Vec<_> = of_claims.chain(of_volumes).take(SHOWN).collect();
-    if all > SHOWN {
+    let mut shown: Vec<_> = of_claims.chain(of_volumes).take(limits::BLOCKERS).collect();
+    if all > limits::BLOCKERS {
         shown.push(Blocker::new(
             None,
-            format!("{} more claims and volumes", all - SHOWN),
+            format!("{} more claims and volumes", all - limits::BLOCKERS),
         ));
     }
     shown

@@ -61,11 +61,11 @@ fn many_objects_are_summed_up() {
         .content("n", full(12, 100))
         .explain(&namespace(&json!([])));
     assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Waiting));
-    assert_eq!(told.waits[0].on.len(), SHOWN + 1);
+    assert_eq!(told.waits[0].on.len(), limits::CONTENT_GROUPS + 1);
     let said = said(&told);
     assert!(said.contains("(and 99 more like it)"), "{said}");
     assert!(said.contains("and 400 more objects in 4 more groups"), "{said}");
-    assert_eq!(commands(&told).lines().count(), SHOWN);
+    assert_eq!(commands(&told).lines().count(), limits::CONTENT_GROUPS);
 }
 
 #[test]

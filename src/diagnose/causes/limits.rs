@@ -1,1 +1,0 @@
-//! How many of a thing a cause shows or looks at.
