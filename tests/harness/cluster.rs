@@ -13,7 +13,9 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Component, CsiSetup, Namespace, Output, Plugin, UserSetup, audit, binaries, cache,
+    Component, CsiSetup, Namespace, Output, Plugin, UserSetup,
+    api::Api,
+    audit, binaries, cache,
     control_plane::Plan,
     kubeconfig,
     kubectl::Kubectl,
@@ -57,6 +59,7 @@ pub struct Cluster {
     pub(super) reaper: Arc<Reaper>,
     pub(super) authority: Authority,
     pub(super) kubectl: Kubectl,
+    pub(super) api: Arc<Api>,
     api_url: String,
     etcd_url: String,
     etcd: Component,
@@ -116,7 +119,8 @@ impl Cluster {
             kubeconfig: config("admin", &["system:masters"]),
             home,
         };
-        let probe = kubectl.clone();
+        let api = Arc::new(Api::new(&kubectl.kubeconfig));
+        let probe = Arc::clone(&api);
 
         let etcd = Component::new(
             &reaper,
@@ -130,12 +134,7 @@ impl Cluster {
             &binaries::program("kube-apiserver"),
             plan.api_server(options.apiserver_args),
         )
-        .ready_when(move || {
-            probe
-                .run(["get", "--raw=/readyz", "--request-timeout=5s"], None)
-                .code
-                == 0
-        });
+        .ready_when(move || probe.is_ready());
         let controller_manager = options.controller_manager.then(|| {
             let config = config("system:kube-controller-manager", &[]);
             let flags = plan.controller_manager(&config, options.controller_manager_args);
@@ -149,6 +148,7 @@ impl Cluster {
             reaper,
             authority,
             kubectl,
+            api,
             api_url,
             etcd_url,
             etcd,
@@ -255,16 +255,18 @@ impl Cluster {
     /// `kubectl apply` of a text; fails the test when it is refused.
     #[track_caller]
     pub fn apply(&self, manifest: &str) {
-        self.kubectl
-            .run(["apply", "--server-side", "--filename=-"], Some(manifest))
-            .success();
+        self.api.apply(manifest, "default");
     }
 
     /// `kubectl get … -o json`; `None` when there is no such object.
     #[track_caller]
     pub fn get<S: Into<String>>(&self, what: impl IntoIterator<Item = S>) -> Option<Value> {
+        let what: Vec<String> = what.into_iter().map(Into::into).collect();
+        if let Ok(found) = self.api.get(&what) {
+            return found;
+        }
         let mut arguments = vec!["get".to_owned()];
-        arguments.extend(what.into_iter().map(Into::into));
+        arguments.extend(what);
         arguments.extend(["--output=json".to_owned(), "--ignore-not-found".to_owned()]);
         let text = self.kubectl.run(arguments, None).success();
         (!text.is_empty()).then(|| serde_json::from_str(&text).expect("kubectl prints JSON"))
@@ -273,8 +275,12 @@ impl Cluster {
     /// Writes into the status, as a kubelet or an operator would.
     #[track_caller]
     pub fn patch_status<S: Into<String>>(&self, object: impl IntoIterator<Item = S>, status: &Value) {
+        let object: Vec<String> = object.into_iter().map(Into::into).collect();
+        if self.api.patch_status(&object, status).is_ok() {
+            return;
+        }
         let mut arguments = vec!["patch".to_owned()];
-        arguments.extend(object.into_iter().map(Into::into));
+        arguments.extend(object);
         let patch = serde_json::json!({"status": status});
         arguments.extend([
             "--subresource=status".to_owned(),

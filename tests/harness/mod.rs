@@ -23,6 +23,7 @@
 // "as" in the sense of acting as somebody: `plugin.as_user(&reader)`.
 #![allow(clippy::wrong_self_convention)]
 
+mod api;
 mod audit;
 mod binaries;
 mod cache;
@@ -43,6 +44,7 @@ mod ports;
 mod reaper;
 mod session;
 mod terminal;
+mod types;
 mod users;
 mod wait;
 

@@ -1,6 +1,6 @@
 //! A namespace of one test.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Cluster, Output, logs};
 
@@ -13,7 +13,8 @@ pub struct Namespace<'a> {
 
 impl<'a> Namespace<'a> {
     pub(super) fn create(cluster: &'a Cluster, name: String) -> Self {
-        cluster.kubectl(["create", "namespace", &name]).success();
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        cluster.api.create("/api/v1/namespaces?fieldManager=kubectl-create", &object);
         Self { cluster, name }
     }
 
@@ -30,8 +31,7 @@ impl<'a> Namespace<'a> {
     /// [`Cluster::apply`] to this namespace.
     #[track_caller]
     pub fn apply(&self, manifest: &str) {
-        let arguments = self.here(["apply", "--server-side", "--filename=-"]);
-        self.cluster.kubectl.run(arguments, Some(manifest)).success();
+        self.cluster.api.apply(manifest, &self.name);
     }
 
     /// [`Cluster::get`] from this namespace.
@@ -57,13 +57,7 @@ impl Drop for Namespace<'_> {
     fn drop(&mut self) {
         logs::keep_if_failing(self.cluster.directory());
         if self.cluster.api_server().is_running() {
-            let _ = self.cluster.kubectl([
-                "delete",
-                "namespace",
-                &self.name,
-                "--wait=false",
-                "--request-timeout=3s",
-            ]);
+            self.cluster.api.begin_to_delete(&format!("/api/v1/namespaces/{}", self.name));
         }
     }
 }

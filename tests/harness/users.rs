@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Cluster, Namespace, kubeconfig, kubectl::Kubectl, wait};
+use super::{Cluster, Namespace, api::Api, kubeconfig, kubectl::Kubectl, wait};
 
 /// A user of the cluster.
 pub struct User {
@@ -109,11 +109,15 @@ impl<'a> UserSetup<'a> {
         if !objects.is_empty() {
             cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string());
         }
-        for right in rights.iter().filter(|_| !expired) {
+        if expired {
+            return user;
+        }
+        let api = Api::new(user.kubeconfig());
+        for right in &rights {
             wait(
                 "the API server knows the user's rights",
                 Duration::from_secs(10),
-                || right.works_for(&user),
+                || right.works_for(&api),
             );
         }
         user
@@ -149,18 +153,9 @@ impl Right {
     }
 
     /// The authorizer reads roles and bindings through four watches, so each right comes in its own time.
-    fn works_for(&self, user: &User) -> bool {
+    fn works_for(&self, api: &Api) -> bool {
         let first = |list: &str| list.split(',').next().unwrap_or_default().to_owned();
-        let mut question = vec![
-            "auth".into(),
-            "can-i".into(),
-            first(&self.verbs),
-            first(&self.resources),
-        ];
-        match &self.namespace {
-            Some(namespace) => question.push(format!("--namespace={namespace}")),
-            None => question.push("--all-namespaces".into()),
-        }
-        user.kubectl(question).code == 0
+        let namespace = self.namespace.as_deref();
+        api.may(&first(&self.verbs), &first(&self.resources), namespace)
     }
 }

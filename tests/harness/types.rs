@@ -1,0 +1,100 @@
+//! The types that an API server has, as kubectl names them.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+/// One version of a type.
+#[derive(Clone)]
+pub(super) struct Type {
+    group: String,
+    version: String,
+    pub(super) kind: String,
+    pub(super) namespaced: bool,
+    /// Plural, singular and short names.
+    names: Vec<String>,
+}
+
+impl Type {
+    /// Whether kubectl takes this word for the type: `pvc`, `pods`, `challenges.acme.cert-manager.io`.
+    pub(super) fn is_named(&self, word: &str) -> bool {
+        let word = word.to_lowercase();
+        let (name, rest) = word.split_once('.').unwrap_or((&word, ""));
+        let is_named = self.names.iter().any(|own| own == name);
+        let exact = format!("{}.{}", self.version, self.group);
+        is_named && (rest.is_empty() || rest == self.group || rest == exact)
+    }
+
+    /// `group/version`, or the version alone of the core group.
+    pub(super) fn api_version(&self) -> String {
+        match self.group.as_str() {
+            "" => self.version.clone(),
+            group => format!("{group}/{}", self.version),
+        }
+    }
+
+    /// Where its objects are; in all namespaces if the namespace is empty.
+    pub(super) fn path(&self, namespace: &str) -> String {
+        let root = match self.group.as_str() {
+            "" => format!("/api/{}", self.version),
+            _ => format!("/apis/{}", self.api_version()),
+        };
+        let plural = &self.names[0];
+        if self.namespaced && !namespace.is_empty() {
+            format!("{root}/namespaces/{namespace}/{plural}")
+        } else {
+            format!("{root}/{plural}")
+        }
+    }
+}
+
+/// What was read last. Types come and go with CustomResourceDefinitions, so a type that is missing is looked for again.
+#[derive(Default)]
+pub(super) struct Types(Mutex<Vec<Type>>);
+
+impl Types {
+    /// The first type that fits; `read` reads a path of the server.
+    pub(super) fn find(&self, fits: impl Fn(&Type) -> bool, read: impl Fn(&str) -> Value) -> Option<Type> {
+        let known = |types: &[Type]| types.iter().find(|ty| fits(ty)).cloned();
+        if let Some(found) = known(&self.lock()) {
+            return Some(found);
+        }
+        let mut types = of_version("", "v1", &read("/api/v1"));
+        for group in read("/apis")["groups"].as_array().into_iter().flatten() {
+            let name = group["name"].as_str().unwrap_or_default();
+            let versions = group["versions"].as_array().into_iter().flatten();
+            for version in versions.filter_map(|version| version["version"].as_str()) {
+                let path = format!("/apis/{name}/{version}");
+                types.extend(of_version(name, version, &read(&path)));
+            }
+        }
+        let found = known(&types);
+        *self.lock() = types;
+        found
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Type>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn of_version(group: &str, version: &str, list: &Value) -> Vec<Type> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let resources = list["resources"].as_array().into_iter().flatten();
+    resources
+        .filter(|resource| !text(&resource["name"]).contains('/'))
+        .map(|resource| {
+            let short = resource["shortNames"].as_array().into_iter().flatten();
+            let mut names = vec![text(&resource["name"]), text(&resource["singularName"])];
+            names.push(text(&resource["kind"]).to_lowercase());
+            names.extend(short.map(text));
+            Type {
+                group: group.to_owned(),
+                version: version.to_owned(),
+                kind: text(&resource["kind"]),
+                namespaced: resource["namespaced"] == true,
+                names,
+            }
+        })
+        .collect()
+}
