@@ -74,7 +74,13 @@ impl Api {
     }
 
     /// Sends one request. A connection that the server closed is opened again, once.
-    pub(super) fn send(&self, method: &str, path: &str, content: &str, body: &Value) -> Result<Answer, String> {
+    pub(super) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content: &str,
+        body: &Value,
+    ) -> Result<Answer, String> {
         self.once(method, path, content, body)
             .or_else(|_| self.once(method, path, content, body))
     }
@@ -133,7 +139,11 @@ impl Api {
         self.types.find(&what, |path| {
             // A group whose server is dead has no types for now.
             let answer = self.read(path).unwrap_or_else(|error| panic!("{error}"));
-            if answer.code.is_success() { answer.body } else { Value::Null }
+            if answer.code.is_success() {
+                answer.body
+            } else {
+                Value::Null
+            }
         })
     }
 
@@ -188,7 +198,12 @@ impl Api {
 
     #[track_caller]
     fn apply_one(&self, object: &Value, namespace: &str) {
-        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let text = |pointer: &str| {
+            object
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         let (version, kind) = (text("/apiVersion"), text("/kind"));
         let ty = self
             .find(|ty| ty.api_version() == version && ty.kind == kind)
@@ -202,7 +217,10 @@ impl Api {
             object["metadata"]["namespace"] = namespace.into();
         }
         let name = encoded(object["metadata"]["name"].as_str().expect("an object has a name"));
-        let path = format!("{}/{name}?fieldManager={MANAGER}&fieldValidation=Strict", ty.path(namespace));
+        let path = format!(
+            "{}/{name}?fieldManager={MANAGER}&fieldValidation=Strict",
+            ty.path(namespace)
+        );
         let answer = self.send("PATCH", &path, "application/apply-patch+yaml", &object);
         answer
             .unwrap_or_else(|error| panic!("{error}"))
@@ -252,8 +270,7 @@ impl Api {
     pub(super) fn may(&self, verb: &str, resource: &str, namespace: Option<&str>) -> bool {
         let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
         let group = if resource == "*" { "*" } else { group };
-        let attributes =
-            json!({"verb": verb, "resource": plural, "group": group, "namespace": namespace.unwrap_or_default()});
+        let attributes = json!({"verb": verb, "resource": plural, "group": group, "namespace": namespace.unwrap_or_default()});
         let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
             "spec": {"resourceAttributes": attributes}});
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -282,7 +299,11 @@ impl Words {
             let (flag, value) = word.split_once('=').unwrap_or((word, ""));
             match flag {
                 "--namespace" | "-n" | "--selector" | "-l" => {
-                    let value = if value.is_empty() { words.next().ok_or(())? } else { value };
+                    let value = if value.is_empty() {
+                        words.next().ok_or(())?
+                    } else {
+                        value
+                    };
                     if flag.ends_with('n') || flag == "--namespace" {
                         parsed.namespace = Some(value.to_owned());
                     } else {
@@ -295,7 +316,9 @@ impl Words {
             }
         }
         let (resource, name) = match plain[..] {
-            [one] => one.split_once('/').map_or((one, None), |(ty, name)| (ty, Some(name))),
+            [one] => one
+                .split_once('/')
+                .map_or((one, None), |(ty, name)| (ty, Some(name))),
             [resource, name] if !resource.contains('/') => (resource, Some(name)),
             _ => return Err(()),
         };

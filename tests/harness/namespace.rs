@@ -14,7 +14,9 @@ pub struct Namespace<'a> {
 impl<'a> Namespace<'a> {
     pub(super) fn create(cluster: &'a Cluster, name: String) -> Self {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        cluster.api.create("/api/v1/namespaces?fieldManager=kubectl-create", &object);
+        cluster
+            .api
+            .create("/api/v1/namespaces?fieldManager=kubectl-create", &object);
         Self { cluster, name }
     }
 
@@ -57,7 +59,9 @@ impl Drop for Namespace<'_> {
     fn drop(&mut self) {
         logs::keep_if_failing(self.cluster.directory());
         if self.cluster.api_server().is_running() {
-            self.cluster.api.begin_to_delete(&format!("/api/v1/namespaces/{}", self.name));
+            self.cluster
+                .api
+                .begin_to_delete(&format!("/api/v1/namespaces/{}", self.name));
         }
     }
 }

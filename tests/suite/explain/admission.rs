@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    taken_away::withstands_less,
+    taken_away::{withstands_less, withstands_real_rights},
     told::{SOON, Told, delete, goes, refusal, release, shell, told},
 };
 use crate::harness::{Cluster, Namespace, wait};
@@ -196,7 +196,7 @@ fn what_is_advised_against_a_dead_webhook_works() {
         &fields(ns.name(), &json!({})),
     );
     let story = told(cluster, &target, ns.name());
-    withstands_less(cluster, &target, ns.name(), 20);
+    withstands_real_rights(cluster, &target, ns.name(), 20);
     story
         .says("failed calling webhook \"case.example.test\": failed to call webhook")
         .says("delete all webhook configurations")

@@ -1,7 +1,7 @@
 //! Definitions of types whose instances do not go.
 
 use super::{
-    taken_away::withstands_less,
+    taken_away::withstands_real_rights,
     told::{SOON, delete, goes, release, told, told_to},
 };
 use crate::{
@@ -41,7 +41,7 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
     assert!(backup.contains("name: held"), "{backup}");
     story.follow(cluster, &format!("explain {gadgets} held"));
     // Five of them look for whoever removes what nobody has described, three for who would refuse it.
-    withstands_less(cluster, crd, "", 16);
+    withstands_real_rights(cluster, crd, "", 16);
 
     let blind = cluster
         .user("no-gadgets")

@@ -38,6 +38,7 @@ mod vendors;
 mod versions;
 mod vetoed;
 mod virtualization;
+mod withheld;
 
 use std::sync::LazyLock;
 

@@ -2,7 +2,7 @@
 
 use super::{
     replayed::replayed,
-    taken_away::{for_all_types, withstands_each, withstands_less},
+    taken_away::{for_all_types, withstands_less, withstands_real_rights},
     told::{condition, delete, goes, release, told, told_to},
 };
 use crate::{
@@ -42,7 +42,7 @@ fn it_waits_for_what_is_left_and_says_which() {
         .never_advises("finalizers finalize")
         .never_advises("patch")
         .is_careful();
-    withstands_each(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+    withstands_real_rights(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     story.follow(cluster, &format!("explain {widgets} w"));
 
     // Without the right to see it, it is not empty but unknown.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     replayed::replayed,
-    taken_away::{for_all_types, withstands_less},
+    taken_away::{for_all_types, withstands_less, withstands_real_rights},
     told::{SOON, delete, goes, is_going, release, shell, told, told_to},
 };
 use crate::harness::{Cluster, Namespace, Options, wait};
@@ -55,7 +55,7 @@ fn an_owner_waits_for_exactly_what_blocks_it() {
         .is_careful();
     assert_eq!(story.roots().len(), 1, "{story}");
     replayed(cluster, "configmap/owner", ns.name());
-    withstands_less(cluster, "configmap/owner", ns.name(), for_all_types(cluster));
+    withstands_real_rights(cluster, "configmap/owner", ns.name(), for_all_types(cluster));
 
     // Who may not list Secrets is not told that there is nothing.
     let blind = cluster

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     replayed::replayed,
-    taken_away::withstands_less,
+    taken_away::{withstands_less, withstands_real_rights},
     told::{delete, goes, told, told_to},
 };
 use crate::harness::{Cluster, Namespace, wait};
@@ -67,7 +67,7 @@ fn its_node_is_dead() {
         .says("its volumes (data) may still be mounted")
         .never_advises("--force")
         .is_careful();
-    withstands_less(cluster, "pod/p", ns.name(), 8);
+    withstands_real_rights(cluster, "pod/p", ns.name(), 8);
 
     let reader = cluster
         .user("no-nodes")

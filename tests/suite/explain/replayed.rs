@@ -7,12 +7,13 @@ use tempfile::TempDir;
 use crate::harness::{Cluster, Plugin};
 
 /// Takes a snapshot of a stuck object and explains it from there, without the cluster. What is said must be what is
-/// said of the cluster, in every format. Only the moment differs, and so what is derived from it.
+/// said of the cluster, in every format. Only the moment differs, and so what is derived from it. Returns the file.
 #[track_caller]
-pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) {
+pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) -> PathBuf {
+    let folder = TempDir::new_in(cluster.directory()).unwrap().keep();
+    let file = folder.join("stuck.snapshot");
     at_rest(|| {
-        let folder = TempDir::new().unwrap();
-        let file = taken(cluster, &folder, target, namespace);
+        take(cluster, &file, target, namespace);
         let look = |format: &&str| {
             let words = words(target, namespace, format);
             let live = || comparable(&cluster.plugin(words.clone()).run().success());
@@ -20,6 +21,7 @@ pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) {
         };
         ["json", "wide"].iter().map(look).collect()
     });
+    file
 }
 
 /// Looks at something on the move, before it is called a difference.
@@ -50,6 +52,13 @@ pub fn at_rest(look: impl Fn() -> Vec<[String; 3]>) {
 #[track_caller]
 pub fn taken(cluster: &Cluster, folder: &TempDir, target: &str, namespace: &str) -> PathBuf {
     let file = folder.path().join("stuck.snapshot");
+    take(cluster, &file, target, namespace);
+    file
+}
+
+#[track_caller]
+fn take(cluster: &Cluster, file: &Path, target: &str, namespace: &str) {
+    let _ = std::fs::remove_file(file);
     let mut words = vec!["snapshot".to_owned(), file.display().to_string()];
     if !target.is_empty() {
         words.push(target.to_owned());
@@ -58,7 +67,6 @@ pub fn taken(cluster: &Cluster, folder: &TempDir, target: &str, namespace: &str)
         words.push(format!("--namespace={namespace}"));
     }
     cluster.plugin(words).run().success();
-    file
 }
 
 /// What the plugin says from a file, in an environment without any cluster.

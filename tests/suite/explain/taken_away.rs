@@ -1,7 +1,8 @@
-//! What is said when rights are taken away, one after the other, and what an explanation costs and reads.
+//! What is said when rights are withdrawn, one after the other, and what an explanation costs and reads.
 //!
-//! The server's own record of a run tells which rights it used. For each of them somebody asks who has all the
-//! others: a user with a group for each right, because RBAC only ever adds.
+//! The server's own record of a run tells which requests it sent. Withdrawing a right is tried in the process of the
+//! test, from a snapshot: [`withheld`]. A handful of scenarios try the same with real users, because the words of a
+//! refusal and what a list answers then are the server's: [`withstands_real_rights`].
 
 use std::{
     collections::BTreeSet,
@@ -12,12 +13,12 @@ use std::{
 use serde_json::{Value, json};
 use testkit::weaker;
 
-use super::{reads, replayed::replayed};
+use super::{reads, replayed::replayed, withheld};
 use crate::harness::{Asked, Cluster, Plugin, RunningPlugin, wait};
 
-/// With more types than this those that are empty are alike.
+/// With more types than this, the empty ones are alike.
 const MANY: usize = 25;
-/// Looks at something on the move, before what differs is called a fault.
+/// Attempts at an object that changes, before a difference counts as a fault.
 const ATTEMPTS: u32 = 3;
 /// Programs at once: there are as few processors.
 const TOGETHER: usize = 3;
@@ -25,37 +26,32 @@ const TOGETHER: usize = 3;
 /// A verb on a type, in all namespaces.
 type Right = (String, String);
 
-/// Explains the target with all rights, then without each right that this used, then without each type. Fails if
-/// what is said then is anything but weaker, if more than `budget` requests were sent, or if anything was sent that
-/// [`reads`] does not know. Before that it is explained from a snapshot, which must say the same.
-///
-/// Of a look into a namespace only those rights are taken that may matter: for types of which something is said, for
-/// single objects, and for one of the others.
+/// Explains the target, then again without each answer that this used: the result may only be weaker. A snapshot must
+/// say the same as the cluster. Fails if more than `budget` requests were sent, or any that [`reads`] does not know.
 #[track_caller]
 pub fn withstands_less(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
-    withstands(cluster, target, namespace, budget, false);
+    let saved = replayed(cluster, target, namespace);
+    let name = cluster.unique("everything");
+    let (said, _) = within_budget(cluster, &name, target, namespace, budget);
+    withheld::withstands_less(&saved, &said);
 }
 
-/// The same without any exception.
+/// The same with a real user for each right that is withdrawn. Of a look into a namespace only those rights are
+/// withdrawn that may matter: for types of which something is said, for single objects, and for one of the others.
 #[track_caller]
-pub fn withstands_each(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
-    withstands(cluster, target, namespace, budget, true);
-}
-
-#[track_caller]
-fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, each: bool) {
-    replayed(cluster, target, namespace);
+pub fn withstands_real_rights(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
+    withstands_less(cluster, target, namespace, budget);
     // Somebody who is asked later may meet another moment: a controller goes on trying, and so do other tests of the
     // same cluster. What is really wrong is wrong each time.
     let mut before = Vec::new();
     for _ in 1..ATTEMPTS {
-        let (faults, _) = compared(cluster, target, namespace, budget, each);
+        let (faults, _) = compared(cluster, target, namespace, budget);
         if faults.is_empty() {
             return;
         }
         before.extend(faults);
     }
-    let (faults, full) = compared(cluster, target, namespace, budget, each);
+    let (faults, full) = compared(cluster, target, namespace, budget);
     assert!(
         faults.is_empty(),
         "{}\nand before:\n{}\n{target}: {full:#}",
@@ -64,18 +60,17 @@ fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, e
     );
 }
 
-/// What is wrong with what is said without each right, and what is said with all of them.
+/// Explains with all rights, and checks what that cost and read.
 #[track_caller]
-fn compared(
+fn within_budget(
     cluster: &Cluster,
+    name: &str,
     target: &str,
     namespace: &str,
     budget: usize,
-    each: bool,
-) -> (Vec<String>, Value) {
+) -> (Value, Vec<Asked>) {
     let all = ["system:masters".to_owned()];
-    let name = cluster.unique("everything");
-    let before = said(asking(cluster, &name, &all, target, namespace));
+    let said = said(asking(cluster, name, &all, target, namespace));
     let asked = cluster.asked(&format!("\"username\":\"{name}\""));
     // Further pages are of what other tests have made.
     let requests: Vec<_> = asked
@@ -88,8 +83,16 @@ fn compared(
         "{} requests for {target}, and not {budget}: {requests:#?}",
         requests.len(),
     );
-    reads::only_what_it_may(&asked, &before);
+    reads::only_what_it_may(&asked, &said);
+    (said, asked)
+}
 
+/// What is wrong with what is said without each right, and what is said with all of them.
+#[track_caller]
+fn compared(cluster: &Cluster, target: &str, namespace: &str, budget: usize) -> (Vec<String>, Value) {
+    let all = ["system:masters".to_owned()];
+    let name = cluster.unique("everything");
+    let (before, asked) = within_budget(cluster, &name, target, namespace, budget);
     let used: BTreeSet<Right> = asked
         .into_iter()
         .filter(|asked| !asked.type_name.is_empty())
@@ -99,7 +102,7 @@ fn compared(
     let types: BTreeSet<&String> = used.iter().map(|(type_name, _)| type_name).collect();
     let of = |hidden: &String| -> Vec<&Right> { used.iter().filter(|(name, _)| name == hidden).collect() };
     let mut withdrawals: Vec<Vec<&Right>> = used.iter().map(|right| vec![right]).collect();
-    if !each && types.len() > MANY {
+    if types.len() > MANY {
         let text = before.to_string();
         let mut alike = 0;
         withdrawals.retain(|right| {

@@ -6,7 +6,7 @@ use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
         replayed::replayed,
-        taken_away::withstands_less,
+        taken_away::withstands_real_rights,
         told::{goes, told},
     },
     stuck::custom_type,
@@ -95,7 +95,7 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
         .never_says("It runs")
         .is_careful();
     replayed(cluster, target, place);
-    withstands_less(cluster, target, place, 24);
+    withstands_real_rights(cluster, target, place, 24);
     story.follow(cluster, "finalizers remove");
     goes(cluster, target, place);
 }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{
-    super::taken_away::withstands_less, SOON, bound_claim, command, delete, explain, never_says, node, run,
-    says, wait_for,
+    super::taken_away::{withstands_less, withstands_real_rights},
+    SOON, bound_claim, command, delete, explain, never_says, node, run, says, wait_for,
 };
 use crate::harness::{Cluster, wait};
 
@@ -54,7 +54,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     // The volume is deleted by mistake.
     delete(cluster, &["pv", &volume]);
     let said = explain(cluster, &[&pv], None);
-    withstands_less(cluster, &pv, "", 11);
+    withstands_real_rights(cluster, &pv, "", 11);
     assert_eq!(wait_for(&said, "pv-protection")["verdict"], "in-use", "{said:#}");
     assert_eq!(wait_for(&said, "external-provisioner")["verdict"], "waiting");
     says(&said, "This is protection at work, not a fault.");

@@ -1,8 +1,8 @@
 //! Snapshots and their contents.
 
 use super::{
-    super::taken_away::withstands_less, SOON, bound_claim, command, delete, explain, never_says, run, says,
-    wait_for,
+    super::taken_away::{withstands_less, withstands_real_rights},
+    SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for,
 };
 use crate::harness::{Cluster, wait};
 
@@ -40,7 +40,7 @@ fn snapshots_that_do_not_go() {
             .contains("repair what the driver complains of")
     });
     let said = explain(cluster, &target, None);
-    withstands_less(cluster, "volumesnapshot/one", ns.name(), 15);
+    withstands_real_rights(cluster, "volumesnapshot/one", ns.name(), 15);
     let held = wait_for(&said, "volumesnapshot-bound-protection");
     assert_eq!(held["verdict"], "waiting", "{said:#}");
     assert_eq!(held["blockers"][0]["object"]["name"], one);

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    super::taken_away::withstands_less, SOON, bound_claim, command, delete, explain, never_says, run, says,
-    wait_for,
+    super::taken_away::{withstands_less, withstands_real_rights},
+    SOON, bound_claim, command, delete, explain, never_says, run, says, wait_for,
 };
 use crate::harness::{Cluster, CsiDriver, wait};
 
@@ -44,7 +44,7 @@ fn a_driver_that_was_uninstalled() {
 
     delete(cluster, &["csidriver", "uninstalled.example.test"]);
     let said = explain(cluster, &[&pv], None);
-    withstands_less(cluster, &pv, "", 14);
+    withstands_real_rights(cluster, &pv, "", 14);
     assert_eq!(
         wait_for(&said, "external-provisioner")["verdict"],
         "orphaned",
