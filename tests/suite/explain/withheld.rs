@@ -9,7 +9,7 @@ use kubectl_finalizers::{
     report::ExplainReport,
     snapshot::{
         Gap, What, Why,
-        facts::{Answer, Object, Query, Resource},
+        facts::{Answer, Object, Query, Resource, Where},
         load,
         saved::Saved,
     },
@@ -47,8 +47,13 @@ pub fn withstands_less(snapshot: &Path, said: &Value) {
         used.extend(types_of(query, &answer));
         answer
     })];
+    // Of a look into a namespace, the types of which nothing is said are alike: one of them is enough.
+    let text = full[0].to_string();
+    let mut silent = used.iter().filter(|name| !text.contains(*name));
+    let first = silent.next();
+    let matters = |name: &&String| text.contains(*name) || Some(*name) == first;
     let mut faults = Vec::new();
-    for hidden in &used {
+    for hidden in used.iter().filter(matters) {
         for verbs in [&[Verb::Get][..], &[Verb::List], &[Verb::Get, Verb::List]] {
             let less = explained(&saved, target, &mut |query, answer| {
                 without(hidden, verbs, query, answer)
@@ -125,13 +130,20 @@ fn without(hidden: &str, verbs: &[Verb], query: &Query, answer: Answered) -> Ans
             }
             other => other,
         }),
-        Query::Owned(_) if may_not(Verb::List) => answer.map(|answer| match answer {
+        Query::Owned(place) if may_not(Verb::List) => answer.map(|answer| match answer {
             Answer::Owned(mut owned) => {
                 owned.objects.retain(|object| object.resource.name() != hidden);
                 owned.gaps.push(Gap {
-                    what: What::Type {
-                        name: hidden.to_owned(),
-                        read: 0,
+                    what: match place {
+                        Where::Namespace(namespace) => What::TypeIn {
+                            name: hidden.to_owned(),
+                            namespace: namespace.clone(),
+                            read: 0,
+                        },
+                        Where::Owner(_) => What::Type {
+                            name: hidden.to_owned(),
+                            read: 0,
+                        },
                     },
                     why: Why::Forbidden(format!("you may not list {hidden}")),
                 });
