@@ -194,6 +194,11 @@ impl Cluster {
         &self.api_url
     }
 
+    /// The address of etcd.
+    pub(super) fn etcd_url(&self) -> &str {
+        &self.etcd_url
+    }
+
     /// The PEM certificate of the cluster's authority.
     pub fn certificate_authority(&self) -> PathBuf {
         self.authority.file("ca.crt")

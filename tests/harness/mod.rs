@@ -27,6 +27,7 @@ mod api;
 mod audit;
 mod binaries;
 mod cache;
+mod clock;
 mod cluster;
 mod component;
 mod control_plane;

@@ -57,7 +57,7 @@ fn an_empty_namespace_that_nobody_finishes_is_finalized() {
         case.run(&["finalize", case.ns.name(), "--plan"]),
         "its controller had the time to do it",
     );
-    std::thread::sleep(Duration::from_secs(61));
+    cluster.deleted_earlier(&format!("namespaces/{}", case.ns.name()), 61);
     let plan = case
         .run(&["finalize", case.ns.name(), "--plan", "-o=json"])
         .run()

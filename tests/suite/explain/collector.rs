@@ -1,7 +1,5 @@
 //! A garbage collector that does not see every type: before 1.31 it did not begin at all, now it goes on with the others.
 
-use std::{thread, time::Duration};
-
 use super::{
     taken_away::{for_all_types, withstands_less},
     told::{goes, told},
@@ -35,7 +33,7 @@ fn a_type_that_nobody_can_list_stops_an_old_collector() {
     owner_is_deleted(cluster);
     // So young nobody is late.
     told(cluster, "configmap/owner", "old").never_says("Service converter");
-    thread::sleep(Duration::from_secs(62));
+    cluster.deleted_earlier("configmaps/old/owner", 62);
     let story = told(cluster, "configmap/owner", "old");
     assert_eq!(story.verdict(FOREGROUND), "failing", "{story}");
     story

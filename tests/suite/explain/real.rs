@@ -1,6 +1,6 @@
 //! Real controllers that are deprived of a right, scaled away, stopped, or switched off within their process.
 
-use std::{fs, thread, time::Duration};
+use std::fs;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -218,7 +218,8 @@ fn one_controller_of_the_controller_manager_is_off_and_one_lacks_its_right() {
     );
     delete(cluster, "pvc/data", ns.name());
     delete(cluster, "pv/spare", "");
-    thread::sleep(Duration::from_secs(62));
+    cluster.deleted_earlier(&format!("persistentvolumeclaims/{}/data", ns.name()), 62);
+    cluster.deleted_earlier("persistentvolumes/spare", 62);
 
     for (target, place, finalizer, account, answer) in [
         (

@@ -1,8 +1,6 @@
 //! A policy that needs something which went first: what the Job controller does is refused, because the ServiceAccount of
 //! the pods went with their namespace before them.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::{
@@ -69,10 +67,13 @@ fn a_policy_that_misses_an_account_which_went_first() {
         refusal(cluster, &pod, place).is_some_and(|said| said.contains(&words))
     });
     // A controller has a minute before it is called late.
-    wait("nobody can be early any more", Duration::from_secs(90), || {
-        std::thread::sleep(Duration::from_secs(2));
-        told(cluster, &pod, place).verdict(TRACKING) != "waiting"
+    wait("the deletion comes to the pod", SOON, || {
+        pods()
+            .first()
+            .is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_string())
     });
+    let pod_name = pod.trim_start_matches("pod/");
+    cluster.deleted_earlier(&format!("pods/{place}/{pod_name}"), 62);
 
     let story = told(cluster, &pod, place);
     assert_eq!(story.verdict(TRACKING), "rejected", "{story}");
