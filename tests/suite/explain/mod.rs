@@ -2,42 +2,29 @@
 //!
 //! Every JSON document that a test here reads is checked against `docs/explain.schema.json` on the way.
 
-mod admission;
-mod admission_oracle;
+mod api_machinery;
 mod asked;
-mod before;
 mod changing;
-mod collector;
-mod complaints;
-mod crds;
-mod creating;
-mod crowded;
-mod devices;
+mod custom_resources;
 pub mod dice;
-mod full;
-mod groups;
+mod garbage_collector;
 pub mod holder;
+mod impact;
+mod less_is_weaker;
 mod malformed;
 mod namespaces;
+mod network;
+mod operators;
 mod oracle;
 mod output;
-mod owned;
 mod patience;
 mod pods;
-mod ranges;
+mod products;
 pub mod reads;
-mod real;
 pub mod replayed;
 mod several;
-mod stopped;
 mod storage;
-mod taken_away;
 pub mod told;
-mod unreadable;
-mod vendors;
-mod versions;
-mod vetoed;
-mod virtualization;
 
 use std::sync::LazyLock;
 

@@ -1,14 +1,13 @@
 //! Claims, volumes, attachments and snapshots behind the real sidecars: what is said, and what then helps.
 
-mod attachments;
-mod claims;
-mod nodes;
-mod owners;
-mod sidecars;
-mod snapshots;
-mod sources;
-mod vac;
-mod volumes;
+mod csi_sidecars;
+mod pv_reclaim;
+mod pvc_protection;
+mod source_protection;
+mod volume_attachment_detach;
+mod volume_attachment_in_use;
+mod volume_attributes_class;
+mod volume_snapshot;
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ mod deleting;
 mod holders;
 mod interrupted;
 mod json;
-mod left;
+mod leftovers;
 mod read_only;
 mod rights;
 mod terminal;

@@ -1,6 +1,7 @@
 //! Who must remove a finalizer, and whether that somebody is alive: vendors' objects by hand in their true shape, with
 //! the real controllers of Deployments around them. Each scenario is of another vendor, so that they share a cluster.
 
+mod builtin_controllers;
 mod crashing;
 mod off;
 mod paused;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
-        taken_away::withstands_less,
+        less_is_weaker::withstands_less,
         told::{Told, goes, release, told},
     },
     harness::Namespace,

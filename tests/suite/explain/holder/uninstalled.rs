@@ -5,8 +5,8 @@ use serde_json::json;
 use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
+        less_is_weaker::withstands_less,
         replayed::replayed,
-        taken_away::withstands_less,
         told::{goes, told},
     },
     stuck::custom_type,

@@ -1,0 +1,113 @@
+//! A policy that needs something which went first: what the Job controller does is refused, because the ServiceAccount of
+//! the pods went with their namespace before them.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::{
+    explain::{
+        less_is_weaker::{for_all_types, withstands_less},
+        told::{SOON, delete, goes, refusal, told},
+    },
+    harness::{Cluster, wait},
+};
+
+const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+
+/// A policy that wants this ServiceAccount for every update of pods with this label.
+fn policy(cluster: &Cluster, name: &str, namespace: &str, labels: &serde_json::Value) {
+    let group = "admissionregistration.k8s.io/v1";
+    cluster.apply(
+        &json!({"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": name}, "spec": {
+            "paramKind": {"apiVersion": "v1", "kind": "ServiceAccount"},
+            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"],
+                "operations": ["CREATE", "UPDATE"]}]},
+            "validations": [{"expression": "has(params.metadata.name)"}]}})
+        .to_string(),
+    );
+    cluster.apply(
+        &json!({"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": name}, "spec": {
+            "policyName": name, "validationActions": ["Deny"],
+            "paramRef": {"name": "workload", "parameterNotFoundAction": "Deny"},
+            "matchResources": {
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                "objectSelector": {"matchLabels": labels}}}})
+        .to_string(),
+    );
+}
+
+#[test]
+fn a_policy_that_misses_an_account_which_went_first() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("vetoed-job");
+    let place = ns.name();
+    let (name, near) = (cluster.unique("needs-account"), cluster.unique("near-miss"));
+    ns.apply(
+        "{apiVersion: v1, kind: ServiceAccount, metadata: {name: workload}}
+---
+{apiVersion: batch/v1, kind: Job, metadata: {name: work}, spec: {template: {metadata: {labels: {identity: workload}}, spec: {serviceAccountName: workload, restartPolicy: Never, containers: [{name: c, image: i}]}}}}",
+    );
+    policy(cluster, &name, place, &json!({"identity": "workload"}));
+    policy(cluster, &near, place, &json!({"identity": "other"}));
+    let pods = || {
+        let pods = ns.get(["pods"]).unwrap_or_default();
+        pods["items"].as_array().cloned().unwrap_or_default()
+    };
+    wait("the job makes its pod", SOON, || !pods().is_empty());
+    let pod = format!(
+        "pod/{}",
+        pods()[0]["metadata"]["name"].as_str().unwrap_or_default()
+    );
+    // A namespace is emptied in no order; here this is first.
+    delete(cluster, "serviceaccount/workload", place);
+    let place_itself = format!("ns/{place}");
+    delete(cluster, &place_itself, "");
+    let words = format!(
+        "ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request: failed to configure binding: no params found \
+         for policy binding with `Deny` parameterNotFoundAction"
+    );
+    wait("the policy refuses", SOON, || {
+        refusal(cluster, &pod, place).is_some_and(|said| said.contains(&words))
+    });
+    // A controller has a minute before it is called late.
+    wait("nobody can be early any more", Duration::from_secs(90), || {
+        std::thread::sleep(Duration::from_secs(2));
+        told(cluster, &pod, place).verdict(TRACKING) != "waiting"
+    });
+
+    let story = told(cluster, &pod, place);
+    assert_eq!(story.verdict(TRACKING), "rejected", "{story}");
+    story
+        .has_root(&format!("ValidatingAdmissionPolicy {name}: applies to it"))
+        .says("needs ServiceAccount workload, which does not exist")
+        .says(&words)
+        .never_says(&near)
+        .never_advises("delete validatingadmissionpolicy")
+        .is_careful();
+    withstands_less(cluster, &pod, place, 25);
+    let whole = told(cluster, &place_itself, "");
+    whole
+        .has_root(&format!("ValidatingAdmissionPolicy {name}"))
+        .never_says(&near)
+        .never_advises("--raw");
+    withstands_less(cluster, &place_itself, "", for_all_types(cluster) + 12);
+
+    story.follow(cluster, "kubectl patch validatingadmissionpolicybindings");
+    let binding = cluster
+        .get(["validatingadmissionpolicybinding", &name])
+        .expect("it is still there for others");
+    assert_eq!(binding["spec"]["validationActions"], json!(["Deny"]));
+    wait("the policy lets it through", SOON, || {
+        refusal(cluster, &pod, place).is_none()
+    });
+    // The controller comes back to it in its own time, or at once where it is touched.
+    let _ = told(cluster, &pod, place).follow(cluster, "kubectl-finalizers/nudged");
+    goes(cluster, &pod, place);
+    goes(cluster, &place_itself, "");
+    for name in [&name, &near] {
+        for kind in ["validatingadmissionpolicybinding", "validatingadmissionpolicy"] {
+            cluster.kubectl(["delete", kind, name]).success();
+        }
+    }
+}

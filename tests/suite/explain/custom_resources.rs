@@ -1,0 +1,104 @@
+//! What vendors' objects wait for, in the vendors' own shape: types, finalizers and fields as their charts and controllers
+//! write them. Where a controller is to run, its Deployment does, with the real controllers of Deployments around it.
+
+use serde_json::{Value, json};
+
+use crate::{
+    explain::{
+        holder::{Operator, WORLD},
+        told::{SOON, delete},
+    },
+    harness::wait,
+};
+
+/// A vendor's namespaced type in its only version, without a schema.
+pub fn define(group: &str, version: &str, plural: &str, kind: &str) {
+    define_in("Namespaced", group, version, plural, kind);
+}
+
+/// The same in `Namespaced` or `Cluster` scope.
+pub fn define_in(scope: &str, group: &str, version: &str, plural: &str, kind: &str) {
+    apply(&json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        // The annotation is asked for where a group is Kubernetes' own by its name.
+        "metadata": {"name": format!("{plural}.{group}"), "annotations": {"api-approved.kubernetes.io": "unapproved, as in the wild"}},
+        "spec": {"group": group, "scope": scope,
+            "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
+            "versions": [{"name": version, "served": true, "storage": true, "schema": {"openAPIV3Schema":
+                {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]},
+    }));
+    wait("the new type is served", SOON, || {
+        let path = format!("/apis/{group}/{version}/{plural}");
+        WORLD.kubectl(["get", "--raw", &path]).code == 0
+    });
+}
+
+#[track_caller]
+pub fn apply(object: &Value) {
+    WORLD.apply(&object.to_string());
+}
+
+/// Makes an object of a vendor's type and deletes it, so many minutes ago by the server's storage. Returns how it is named
+/// in words.
+#[track_caller]
+pub fn going(plural: &str, object: &Value, minutes: i64) -> String {
+    apply(object);
+    let text = |pointer: &str| {
+        object
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
+    let group = text("/apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let target = format!("{plural}.{group}/{name}");
+    delete(&WORLD, &target, namespace);
+    let place = if namespace.is_empty() {
+        String::new()
+    } else {
+        format!("{namespace}/")
+    };
+    let key = format!("/registry/{group}/{plural}/{place}{name}");
+    let stored = WORLD.etcdctl(["get", "--print-value-only", &key]).success();
+    let mut stored: Value = serde_json::from_str(&stored).expect("custom objects are stored as JSON");
+    let then = jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes);
+    stored["metadata"]["deletionTimestamp"] = then.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
+    WORLD.etcdctl(["put", &key, &stored.to_string()]).success();
+    target
+}
+
+/// A vendor's controller that runs and may do everything to the types of this group.
+pub fn running(
+    namespace: &'static str,
+    name: &'static str,
+    labels: Value,
+    group: &'static str,
+) -> Operator<'static> {
+    let operator = Operator {
+        namespace,
+        name,
+        labels,
+        group,
+        resources: json!(["*"]),
+        verbs: json!(["*"]),
+    };
+    operator.install();
+    operator.runs();
+    operator
+}
+
+/// A condition as a controller writes it that cannot do its work now.
+pub fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
+    let now = jiff::Timestamp::now();
+    json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": format!("{now:.0}")})
+}
+
+/// Writes the status, which these types keep with the rest.
+#[track_caller]
+pub fn status(target: &str, namespace: &str, status: &Value) {
+    let patch = json!({"status": status}).to_string();
+    let place = format!("--namespace={namespace}");
+    WORLD
+        .kubectl(["patch", target, &place, "--type=merge", "--patch", &patch])
+        .success();
+}

@@ -1,0 +1,66 @@
+//! A garbage collector that does not see every type: before 1.31 it did not begin at all, now it goes on with the others.
+
+use std::{thread, time::Duration};
+
+use crate::{
+    explain::{
+        api_machinery::unreadable_object::converted_by_nobody,
+        less_is_weaker::{for_all_types, withstands_less},
+        told::{goes, told},
+    },
+    harness::{Cluster, Options},
+};
+
+const FOREGROUND: &str = "foregroundDeletion";
+
+fn owner_is_deleted(cluster: &Cluster) {
+    cluster.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: old}}");
+    cluster
+        .kubectl([
+            "delete",
+            "configmap/owner",
+            "--namespace=old",
+            "--cascade=foreground",
+            "--wait=false",
+        ])
+        .success();
+}
+
+#[test]
+fn a_type_that_nobody_can_list_stops_an_old_collector() {
+    let cluster = &Cluster::with(&Options {
+        // As one that waits for that type for ever.
+        controller_manager_args: &["--controllers=*,-garbage-collector-controller"],
+        ..Options::default()
+    });
+    converted_by_nobody(cluster);
+    owner_is_deleted(cluster);
+    // So young nobody is late.
+    told(cluster, "configmap/owner", "old").never_says("Service converter");
+    thread::sleep(Duration::from_secs(62));
+    let story = told(cluster, "configmap/owner", "old");
+    assert_eq!(story.verdict(FOREGROUND), "failing", "{story}");
+    story
+        .has_root("Service converter: does not exist")
+        .says("conversion webhook")
+        .never_advises("finalizers remove")
+        .never_advises("--cascade")
+        .is_careful();
+    withstands_less(cluster, "configmap/owner", "old", 3 * for_all_types(cluster));
+    // The type can be read again; what then still holds the owner is nobody's but the collector's.
+    story.follow(cluster, "strategy");
+    let story = told(cluster, "configmap/owner", "old");
+    assert_eq!(story.verdict(FOREGROUND), "stalled", "{story}");
+    story
+        .never_says("Service converter")
+        .follow(cluster, "--cascade=background");
+    goes(cluster, "configmap/owner", "old");
+}
+
+#[test]
+fn a_newer_collector_goes_on_without_that_type() {
+    let cluster = &Cluster::start();
+    converted_by_nobody(cluster);
+    owner_is_deleted(cluster);
+    goes(cluster, "configmap/owner", "old");
+}

@@ -1,0 +1,91 @@
+//! What is said of objects that nobody is deleting yet: what would be lost, left behind or broken, and that the order
+//! which is advised leaves nothing behind.
+
+mod custom_resource_definition;
+mod namespace;
+mod node;
+mod persistent_volume;
+mod pod;
+mod snapshot_controller;
+mod storage_class;
+mod volume_claim_templates;
+mod workload;
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use crate::{
+    explain::told::{SOON, Told},
+    harness::{Cluster, wait},
+};
+
+/// Its operators, webhooks and definitions are for themselves.
+static WORLD: LazyLock<Cluster> = LazyLock::new(Cluster::start);
+
+impl Told {
+    /// All that has this fate, with the names of the objects behind each.
+    fn fated(&self, fate: &str) -> Vec<String> {
+        let effects = self.0["ifDeleted"].as_array().into_iter().flatten();
+        let words = |effect: &Value| {
+            let objects = effect["objects"].as_array().into_iter().flatten();
+            let names: Vec<_> = objects.filter_map(|object| object["name"].as_str()).collect();
+            format!(
+                "{}: {}",
+                effect["says"].as_str().unwrap_or_default(),
+                names.join(" ")
+            )
+        };
+        effects
+            .filter(|effect| effect["fate"] == fate)
+            .map(words)
+            .collect()
+    }
+
+    /// Something of this fate is said in these words.
+    #[track_caller]
+    fn fates(&self, fate: &str, text: &str) -> &Self {
+        let fated = self.fated(fate);
+        assert!(
+            fated.iter().any(|one| one.contains(text)),
+            "nothing {fate} with {text:?}: {fated:#?} in {self}"
+        );
+        self
+    }
+}
+
+/// A controller by its Deployment and account, whose one Pod is ready.
+fn operator(namespace: &str, name: &str, labels: &Value) {
+    standing(&WORLD, namespace, name, labels);
+}
+
+/// The same in another cluster.
+fn standing(cluster: &Cluster, namespace: &str, name: &str, labels: &Value) {
+    let metadata = json!({"name": name, "namespace": namespace, "labels": labels});
+    let items = json!([
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata,
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"serviceAccountName": name,
+                    "containers": [{"name": "manager", "image": "registry.example/operator:1"}]}}}},
+    ]);
+    cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string());
+    let place = format!("--namespace={namespace}");
+    let mut pod = None;
+    wait("the Deployment has its Pod", SOON, || {
+        let pods = cluster.get(["pods", &place]).unwrap_or_default();
+        let mut owned = pods["items"].as_array().into_iter().flatten();
+        pod = owned
+            .find(|pod| pod["spec"]["serviceAccountName"] == name)
+            .and_then(|pod| Some(pod["metadata"]["name"].as_str()?.to_owned()));
+        pod.is_some()
+    });
+    let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+    cluster.patch_status(["pod", &pod.unwrap_or_default(), &place], &ready);
+    wait("the Deployment counts its Pod", SOON, || {
+        cluster
+            .get(["deployment", name, &place])
+            .is_some_and(|found| found["status"]["readyReplicas"] == 1)
+    });
+}

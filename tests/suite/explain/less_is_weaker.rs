@@ -1,0 +1,259 @@
+//! What is said when rights are taken away, one after the other, and what an explanation costs and reads.
+//!
+//! The server's own record of a run tells which rights it used. For each of them somebody asks who has all the
+//! others: a user with a group for each right, because RBAC only ever adds.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use testkit::weaker;
+
+use crate::{
+    explain::{reads, replayed::replayed},
+    harness::{Asked, Cluster, Plugin, RunningPlugin, wait},
+};
+
+/// With more types than this those that are empty are alike.
+const MANY: usize = 25;
+/// Looks at something on the move, before what differs is called a fault.
+const ATTEMPTS: u32 = 3;
+/// Programs at once: there are as few processors.
+const TOGETHER: usize = 3;
+
+/// A verb on a type, in all namespaces.
+type Right = (String, String);
+
+/// Explains the target with all rights, then without each right that this used, then without each type. Fails if
+/// what is said then is anything but weaker, if more than `budget` requests were sent, or if anything was sent that
+/// [`reads`] does not know. Before that it is explained from a snapshot, which must say the same.
+///
+/// Of a look into a namespace only those rights are taken that may matter: for types of which something is said, for
+/// single objects, and for one of the others.
+#[track_caller]
+pub fn withstands_less(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
+    withstands(cluster, target, namespace, budget, false);
+}
+
+/// The same without any exception.
+#[track_caller]
+pub fn withstands_each(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
+    withstands(cluster, target, namespace, budget, true);
+}
+
+#[track_caller]
+fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, each: bool) {
+    replayed(cluster, target, namespace);
+    // Somebody who is asked later may meet another moment: a controller goes on trying, and so do other tests of the
+    // same cluster. What is really wrong is wrong each time.
+    let mut before = Vec::new();
+    for _ in 1..ATTEMPTS {
+        let (faults, _) = compared(cluster, target, namespace, budget, each);
+        if faults.is_empty() {
+            return;
+        }
+        before.extend(faults);
+    }
+    let (faults, full) = compared(cluster, target, namespace, budget, each);
+    assert!(
+        faults.is_empty(),
+        "{}\nand before:\n{}\n{target}: {full:#}",
+        faults.join("\n"),
+        before.join("\n")
+    );
+}
+
+/// What is wrong with what is said without each right, and what is said with all of them.
+#[track_caller]
+fn compared(
+    cluster: &Cluster,
+    target: &str,
+    namespace: &str,
+    budget: usize,
+    each: bool,
+) -> (Vec<String>, Value) {
+    let all = ["system:masters".to_owned()];
+    let name = cluster.unique("everything");
+    let before = said(asking(cluster, &name, &all, target, namespace));
+    let asked = cluster.asked(&format!("\"username\":\"{name}\""));
+    // Further pages are of what other tests have made.
+    let requests: Vec<_> = asked
+        .iter()
+        .filter_map(|asked| asked.event["requestURI"].as_str())
+        .filter(|uri| !uri.contains("continue="))
+        .collect();
+    assert!(
+        !requests.is_empty() && requests.len() <= budget,
+        "{} requests for {target}, and not {budget}: {requests:#?}",
+        requests.len(),
+    );
+    reads::only_what_it_may(&asked, &before);
+
+    let used: BTreeSet<Right> = asked
+        .into_iter()
+        .filter(|asked| !asked.type_name.is_empty())
+        .map(|asked| (asked.type_name, asked.verb))
+        .collect();
+    grant(cluster, &used);
+    let types: BTreeSet<&String> = used.iter().map(|(type_name, _)| type_name).collect();
+    let of = |hidden: &String| -> Vec<&Right> { used.iter().filter(|(name, _)| name == hidden).collect() };
+    let mut withdrawals: Vec<Vec<&Right>> = used.iter().map(|right| vec![right]).collect();
+    if !each && types.len() > MANY {
+        let text = before.to_string();
+        let mut alike = 0;
+        withdrawals.retain(|right| {
+            let (type_name, verb) = right[0];
+            let matters = verb == "get" || text.contains(type_name);
+            alike += usize::from(!matters);
+            matters || alike == 1
+        });
+    }
+    withdrawals.extend(types.into_iter().map(of).filter(|rights| rights.len() > 1));
+
+    let mut answers = Vec::new();
+    for some in withdrawals.chunks(TOGETHER) {
+        let running: Vec<_> = some
+            .iter()
+            .map(|withdrawn| {
+                let left = used.iter().filter(|right| !withdrawn.contains(right));
+                let groups: Vec<_> = left.map(group).collect();
+                asking(cluster, &cluster.unique("less"), &groups, target, namespace).spawn()
+            })
+            .collect();
+        answers.extend(running.into_iter().map(RunningPlugin::finish));
+    }
+    let full = [before, said(asking(cluster, &name, &all, target, namespace))];
+    let target_right = (
+        full[0]["target"]["resource"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
+        "get".to_owned(),
+    );
+    let mut faults = Vec::new();
+    for (withdrawn, out) in withdrawals.iter().zip(answers) {
+        let hidden = &withdrawn[0].0;
+        let found = if withdrawn.contains(&&target_right) {
+            let told = out.code == 1 && out.stdout.is_empty() && out.stderr.contains("cannot read");
+            if told { Vec::new() } else { vec![out.to_string()] }
+        } else {
+            let less = serde_json::from_str(&out.clone().success()).expect("an explanation");
+            weaker::faults(&full, &less, Some(hidden))
+        };
+        let verbs: Vec<_> = withdrawn.iter().map(|(_, verb)| verb.as_str()).collect();
+        faults.extend(
+            found
+                .iter()
+                .map(|fault| format!("without {} of {hidden}: {fault}", verbs.join(" and "))),
+        );
+    }
+    let [full, _] = full;
+    (faults, full)
+}
+
+/// Requests besides those for each type, and types that other tests of the same cluster make meanwhile.
+const OTHERS: usize = 25;
+
+/// How many requests a look into a namespace may cost: one for each type that can be in it, and a few.
+pub fn for_all_types(cluster: &Cluster) -> usize {
+    let types = cluster.kubectl(["api-resources", "--namespaced", "--verbs=list", "--no-headers"]);
+    types.stdout.lines().count() + OTHERS
+}
+
+fn asking(cluster: &Cluster, name: &str, groups: &[String], target: &str, namespace: &str) -> Plugin {
+    let mut words = vec![
+        "explain".to_owned(),
+        target.to_owned(),
+        "-o=json".to_owned(),
+        format!("--as={name}"),
+    ];
+    if !namespace.is_empty() {
+        words.push(format!("--namespace={namespace}"));
+    }
+    words.extend(groups.iter().map(|group| format!("--as-group={group}")));
+    cluster.plugin(words)
+}
+
+#[track_caller]
+fn said(plugin: Plugin) -> Value {
+    serde_json::from_str(&plugin.run().success()).expect("an explanation")
+}
+
+fn group((type_name, verb): &Right) -> String {
+    format!("may:{verb}:{type_name}")
+}
+
+/// Makes a group for each right. They are the same for all scenarios of a cluster.
+fn grant(cluster: &Cluster, rights: &BTreeSet<Right>) {
+    static GRANTED: Mutex<BTreeSet<(String, Right)>> = Mutex::new(BTreeSet::new());
+    let mut granted = GRANTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let new: Vec<_> = rights
+        .iter()
+        .filter(|right| granted.insert((cluster.url().to_owned(), (*right).clone())))
+        .collect();
+    let Some(last) = new.last() else { return };
+    let api = "rbac.authorization.k8s.io";
+    let objects: Vec<_> = new
+        .iter()
+        .flat_map(|right| {
+            let (type_name, verb) = right;
+            let (plural, in_group) = type_name.split_once('.').unwrap_or((type_name, ""));
+            let metadata = json!({"name": group(right)});
+            let rule = json!({"verbs": [verb], "apiGroups": [in_group], "resources": [plural]});
+            [
+                json!({"apiVersion": format!("{api}/v1"), "kind": "ClusterRole", "metadata": metadata, "rules": [rule]}),
+                json!({
+                    "apiVersion": format!("{api}/v1"), "kind": "ClusterRoleBinding", "metadata": metadata,
+                    "roleRef": {"apiGroup": api, "kind": "ClusterRole", "name": metadata["name"]},
+                    "subjects": [{"apiGroup": api, "kind": "Group", "name": metadata["name"]}],
+                }),
+            ]
+        })
+        .collect();
+    cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string());
+    // Each kind comes to the authorizer in the order in which it was made.
+    wait("the API server knows the rights", Duration::from_secs(10), || {
+        let words = [
+            "auth",
+            "can-i",
+            &last.1,
+            &last.0,
+            "--all-namespaces",
+            "--as=somebody",
+        ];
+        let words = words
+            .map(str::to_owned)
+            .into_iter()
+            .chain([format!("--as-group={}", group(last))]);
+        cluster.kubectl(words).code == 0
+    });
+}
+
+#[test]
+fn requests_are_on_record() {
+    let cluster = Cluster::shared();
+    let name = cluster.unique("recorded");
+    cluster
+        .plugin([
+            "explain",
+            "ns/default",
+            &format!("--as={name}"),
+            "--as-group=system:masters",
+        ])
+        .run()
+        .success();
+    let asked = cluster.asked(&format!("\"username\":\"{name}\""));
+    let all: Vec<&Asked> = asked
+        .iter()
+        .filter(|asked| asked.type_name == "namespaces")
+        .collect();
+    // To explain it, and to see at the end that it is still the same.
+    assert_eq!(all.len(), 2, "{asked:#?}");
+    assert_eq!(
+        (all[0].verb.as_str(), all[0].event["objectRef"]["name"].as_str()),
+        ("get", Some("default"))
+    );
+}
