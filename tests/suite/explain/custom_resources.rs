@@ -1,5 +1,6 @@
-//! What vendors' objects wait for, in the vendors' own shape: types, finalizers and fields as their charts and controllers
-//! write them. Where a controller is to run, its Deployment does, with the real controllers of Deployments around it.
+//! Custom resources of real products. Types, finalizers and fields are those that the products' charts and
+//! controllers write. A controller that must run has a Deployment, with the real controllers of Deployments
+//! around it.
 
 use serde_json::{Value, json};
 
@@ -11,16 +12,16 @@ use crate::{
     harness::wait,
 };
 
-/// A vendor's namespaced type in its only version, without a schema.
+/// Defines a namespaced type with one version and without a schema.
 pub fn define(group: &str, version: &str, plural: &str, kind: &str) {
     define_in("Namespaced", group, version, plural, kind);
 }
 
-/// The same in `Namespaced` or `Cluster` scope.
+/// Defines such a type with scope `Namespaced` or `Cluster`.
 pub fn define_in(scope: &str, group: &str, version: &str, plural: &str, kind: &str) {
     apply(&json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        // The annotation is asked for where a group is Kubernetes' own by its name.
+        // The API server requires this annotation for groups below k8s.io and kubernetes.io.
         "metadata": {"name": format!("{plural}.{group}"), "annotations": {"api-approved.kubernetes.io": "unapproved, as in the wild"}},
         "spec": {"group": group, "scope": scope,
             "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
@@ -38,8 +39,8 @@ pub fn apply(object: &Value) {
     WORLD.apply(&object.to_string());
 }
 
-/// Makes an object of a vendor's type and deletes it, so many minutes ago by the server's storage. Returns how it is named
-/// in words.
+/// Creates an object and deletes it. Its deletion timestamp is set to `minutes` ago in etcd. Returns its
+/// target, `TYPE.GROUP/NAME`.
 #[track_caller]
 pub fn going(plural: &str, object: &Value, minutes: i64) -> String {
     apply(object);
@@ -67,7 +68,7 @@ pub fn going(plural: &str, object: &Value, minutes: i64) -> String {
     target
 }
 
-/// A vendor's controller that runs and may do everything to the types of this group.
+/// A controller that runs and has all rights on the types of this group.
 pub fn running(
     namespace: &'static str,
     name: &'static str,
@@ -87,13 +88,13 @@ pub fn running(
     operator
 }
 
-/// A condition as a controller writes it that cannot do its work now.
+/// A condition as a controller writes it when it cannot do its work.
 pub fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
     let now = jiff::Timestamp::now();
     json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": format!("{now:.0}")})
 }
 
-/// Writes the status, which these types keep with the rest.
+/// Writes the status. These types have no status subresource.
 #[track_caller]
 pub fn status(target: &str, namespace: &str, status: &Value) {
     let patch = json!({"status": status}).to_string();

@@ -1,7 +1,7 @@
-//! What is said when rights are taken away, one after the other, and what an explanation costs and reads.
+//! What an explanation costs and reads, and what it says when rights are missing.
 //!
-//! The server's own record of a run tells which rights it used. For each of them somebody asks who has all the
-//! others: a user with a group for each right, because RBAC only ever adds.
+//! The audit log of the server tells which rights a run used. For each of these rights, a user who has all
+//! others explains the target again. Each right has a group of its own, because RBAC only adds rights.
 
 use std::{
     collections::BTreeSet,
@@ -17,28 +17,28 @@ use crate::{
     harness::{Asked, Cluster, Plugin, RunningPlugin, wait},
 };
 
-/// With more types than this those that are empty are alike.
+/// With more types than this, only some of the empty types are tried.
 const MANY: usize = 25;
-/// Looks at something on the move, before what differs is called a fault.
+/// How often a difference is checked again, because the object may be changing.
 const ATTEMPTS: u32 = 3;
-/// Programs at once: there are as few processors.
+/// How many plugins run at once: there are only this many processors.
 const TOGETHER: usize = 3;
 
 /// A verb on a type, in all namespaces.
 type Right = (String, String);
 
-/// Explains the target with all rights, then without each right that this used, then without each type. Fails if
-/// what is said then is anything but weaker, if more than `budget` requests were sent, or if anything was sent that
-/// [`reads`] does not know. Before that it is explained from a snapshot, which must say the same.
+/// Explains the target with all rights, then without each right that this used, then without each type. Fails
+/// if an explanation with fewer rights is anything but weaker, if more than `budget` requests were sent, or if
+/// a request is not in [`reads`]. First compares with the explanation from a snapshot.
 ///
-/// Of a look into a namespace only those rights are taken that may matter: for types of which something is said, for
-/// single objects, and for one of the others.
+/// Of the rights to list a namespace's content only some are tried: types in the explanation, single objects,
+/// and one other type.
 #[track_caller]
 pub fn withstands_less(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
     withstands(cluster, target, namespace, budget, false);
 }
 
-/// The same without any exception.
+/// The same, and tries every right.
 #[track_caller]
 pub fn withstands_each(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
     withstands(cluster, target, namespace, budget, true);
@@ -47,8 +47,8 @@ pub fn withstands_each(cluster: &Cluster, target: &str, namespace: &str, budget:
 #[track_caller]
 fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, each: bool) {
     replayed(cluster, target, namespace);
-    // Somebody who is asked later may meet another moment: a controller goes on trying, and so do other tests of the
-    // same cluster. What is really wrong is wrong each time.
+    // A later run may see another state, because controllers retry and other tests use the same cluster. A real
+    // fault shows each time.
     let mut before = Vec::new();
     for _ in 1..ATTEMPTS {
         let (faults, _) = compared(cluster, target, namespace, budget, each);
@@ -66,7 +66,7 @@ fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, e
     );
 }
 
-/// What is wrong with what is said without each right, and what is said with all of them.
+/// The faults of the explanations without one right, and the explanation with all rights.
 #[track_caller]
 fn compared(
     cluster: &Cluster,
@@ -79,7 +79,7 @@ fn compared(
     let name = cluster.unique("everything");
     let before = said(asking(cluster, &name, &all, target, namespace));
     let asked = cluster.asked(&format!("\"username\":\"{name}\""));
-    // Further pages are of what other tests have made.
+    // Other tests create the objects on further pages.
     let requests: Vec<_> = asked
         .iter()
         .filter_map(|asked| asked.event["requestURI"].as_str())
@@ -154,10 +154,10 @@ fn compared(
     (faults, full)
 }
 
-/// Requests besides those for each type, and types that other tests of the same cluster make meanwhile.
+/// Requests besides one for each type, with room for types that other tests create meanwhile.
 const OTHERS: usize = 25;
 
-/// How many requests a look into a namespace may cost: one for each type that can be in it, and a few.
+/// How many requests may list a namespace's content: one for each type, and a few more.
 pub fn for_all_types(cluster: &Cluster) -> usize {
     let types = cluster.kubectl(["api-resources", "--namespaced", "--verbs=list", "--no-headers"]);
     types.stdout.lines().count() + OTHERS
@@ -186,7 +186,7 @@ fn group((type_name, verb): &Right) -> String {
     format!("may:{verb}:{type_name}")
 }
 
-/// Makes a group for each right. They are the same for all scenarios of a cluster.
+/// Creates a group for each right. All scenarios of a cluster share these groups.
 fn grant(cluster: &Cluster, rights: &BTreeSet<Right>) {
     static GRANTED: Mutex<BTreeSet<(String, Right)>> = Mutex::new(BTreeSet::new());
     let mut granted = GRANTED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -214,7 +214,7 @@ fn grant(cluster: &Cluster, rights: &BTreeSet<Right>) {
         })
         .collect();
     cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string());
-    // Each kind comes to the authorizer in the order in which it was made.
+    // The authorizer gets the objects of a kind in the order of their creation.
     wait("the API server knows the rights", Duration::from_secs(10), || {
         let words = [
             "auth",
@@ -233,7 +233,7 @@ fn grant(cluster: &Cluster, rights: &BTreeSet<Right>) {
 }
 
 #[test]
-fn requests_are_on_record() {
+fn the_audit_log_has_every_request() {
     let cluster = Cluster::shared();
     let name = cluster.unique("recorded");
     cluster
@@ -250,7 +250,7 @@ fn requests_are_on_record() {
         .iter()
         .filter(|asked| asked.type_name == "namespaces")
         .collect();
-    // To explain it, and to see at the end that it is still the same.
+    // One request explains the object, one checks at the end that it did not change.
     assert_eq!(all.len(), 2, "{asked:#?}");
     assert_eq!(
         (all[0].verb.as_str(), all[0].event["objectRef"]["name"].as_str()),

@@ -1,5 +1,5 @@
-//! A policy that needs something which went first: what the Job controller does is refused, because the ServiceAccount of
-//! the pods went with their namespace before them.
+//! A policy whose parameter was deleted. The policy rejects the updates of the Job controller, because the
+//! Pods' ServiceAccount was deleted before them, together with their namespace.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
 
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
-/// A policy that wants this ServiceAccount for every update of pods with this label.
+/// Creates a policy that requires this ServiceAccount for updates of Pods with these labels.
 fn policy(cluster: &Cluster, name: &str, namespace: &str, labels: &serde_json::Value) {
     let group = "admissionregistration.k8s.io/v1";
     cluster.apply(
@@ -38,7 +38,7 @@ fn policy(cluster: &Cluster, name: &str, namespace: &str, labels: &serde_json::V
 }
 
 #[test]
-fn a_policy_that_misses_an_account_which_went_first() {
+fn a_policy_whose_service_account_is_missing_is_named() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("vetoed-job");
     let place = ns.name();
@@ -59,7 +59,7 @@ fn a_policy_that_misses_an_account_which_went_first() {
         "pod/{}",
         pods()[0]["metadata"]["name"].as_str().unwrap_or_default()
     );
-    // A namespace is emptied in no order; here this is first.
+    // A namespace is emptied in no fixed order; here the ServiceAccount is first.
     delete(cluster, "serviceaccount/workload", place);
     let place_itself = format!("ns/{place}");
     delete(cluster, &place_itself, "");
@@ -70,7 +70,7 @@ fn a_policy_that_misses_an_account_which_went_first() {
     wait("the policy refuses", SOON, || {
         refusal(cluster, &pod, place).is_some_and(|said| said.contains(&words))
     });
-    // A controller has a minute before it is called late.
+    // A controller has one minute before it counts as late.
     wait("nobody can be early any more", Duration::from_secs(90), || {
         std::thread::sleep(Duration::from_secs(2));
         told(cluster, &pod, place).verdict(TRACKING) != "waiting"
@@ -101,7 +101,7 @@ fn a_policy_that_misses_an_account_which_went_first() {
     wait("the policy lets it through", SOON, || {
         refusal(cluster, &pod, place).is_none()
     });
-    // The controller comes back to it in its own time, or at once where it is touched.
+    // The controller retries in its own time, or at once after a nudge.
     let _ = told(cluster, &pod, place).follow(cluster, "kubectl-finalizers/nudged");
     goes(cluster, &pod, place);
     goes(cluster, &place_itself, "");

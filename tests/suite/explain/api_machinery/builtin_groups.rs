@@ -1,13 +1,13 @@
-//! Which groups are Kubernetes' own, by the server's own account.
+//! Which API groups belong to Kubernetes, by the labels of the server.
 
 use kubectl_finalizers::object::is_custom_group;
 
 use crate::harness::Cluster;
 
-/// The server marks the groups that it serves itself with `onstart` in the aggregator's registration, and those of
-/// definitions with `true` (`kubernetes/kube-aggregator:pkg/controllers/autoregister/`).
+/// kube-aggregator labels built-in groups with `onstart` and the groups of definitions with `true`
+/// (`kubernetes/kube-aggregator:pkg/controllers/autoregister/`).
 #[test]
-fn the_groups_that_the_server_serves_itself_are_not_custom() {
+fn groups_that_the_server_serves_itself_are_not_custom() {
     let services = Cluster::shared().get(["apiservices"]).expect("a list");
     let mut own = 0;
     for service in services["items"].as_array().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Clusters in which something of Kubernetes itself does not answer.
+//! Clusters where a part of Kubernetes itself does not respond.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[test]
-fn a_dead_api_group_stops_every_namespace() {
+fn an_unavailable_api_group_stops_every_namespace() {
     let cluster = &Cluster::start();
     dead_api_group(cluster);
     for name in ["one", "two"] {
@@ -31,7 +31,7 @@ fn a_dead_api_group_stops_every_namespace() {
     assert_eq!(story.roots().len(), 1, "{story}");
     withstands_less(cluster, "ns/one", "", for_all_types(cluster));
 
-    // Nothing but the namespace can be read: what discovery says still holds.
+    // Only the namespace can be read. What discovery reports is still true.
     let reader = cluster.user("poor").may("get", "namespaces").create();
     let story = told_to(cluster, &reader, "ns/one", "");
     assert_eq!(story.verdict("kubernetes"), "waiting");
@@ -39,7 +39,7 @@ fn a_dead_api_group_stops_every_namespace() {
         .has_root("APIService v1beta1.metrics.k8s.io")
         .never_says("; nothing is left in it");
 
-    // With finalizers in both lists, content and the dead group: each cause is named, and named once.
+    // The namespace has finalizers in both lists, content, and the unavailable group. Each cause is named once.
     cluster.apply(
         "{apiVersion: v1, kind: Namespace, metadata: {name: both, finalizers: [controller.cattle.io/namespace-auth]}}
 ---
@@ -48,7 +48,7 @@ fn a_dead_api_group_stops_every_namespace() {
     delete(cluster, "ns/both", "");
     condition(cluster, "both", "NamespaceFinalizersRemaining", "True");
     let story = told(cluster, "ns/both", "");
-    // Neither Rancher nor anybody with its rights is here.
+    // Neither Rancher nor any account with its rights exists here.
     assert_eq!(story.verdict("controller.cattle.io/namespace-auth"), "orphaned");
     assert_eq!(story.verdict("kubernetes"), "waiting");
     for cause in ["APIService v1beta1.metrics.k8s.io: ", "ConfigMap c: "] {
@@ -70,7 +70,7 @@ fn a_dead_api_group_stops_every_namespace() {
 }
 
 #[test]
-fn the_controller_manager_does_not_run() {
+fn a_stopped_controller_manager_is_named() {
     let cluster = &Cluster::start();
     cluster.apply(
         "{apiVersion: v1, kind: Namespace, metadata: {name: halted}}
@@ -93,7 +93,7 @@ fn the_controller_manager_does_not_run() {
     delete(cluster, "pod/lost", "default");
     std::thread::sleep(std::time::Duration::from_secs(3));
 
-    // So young a silence proves nothing.
+    // So short a silence proves nothing.
     told(cluster, "ns/halted", "").never_says("does not run");
 
     // Time passes.
@@ -131,7 +131,7 @@ fn the_controller_manager_does_not_run() {
         withstands_less(cluster, target, namespace, for_all_types(cluster));
     }
 
-    // Without a look at the Lease nothing is said of it.
+    // Without the right to read the Lease, the explanation does not mention it.
     let reader = cluster
         .user("no-leases")
         .may(

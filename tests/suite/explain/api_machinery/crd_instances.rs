@@ -1,4 +1,4 @@
-//! Definitions of types whose instances do not go.
+//! Definitions whose instances are stuck.
 
 use crate::{
     explain::{
@@ -40,7 +40,8 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
     let backup = std::fs::read_to_string(cluster.directory().join(format!("{gadgets}-backup.yaml"))).unwrap();
     assert!(backup.contains("name: held"), "{backup}");
     story.follow(cluster, &format!("explain {gadgets} held"));
-    // Five of them look for whoever removes what nobody has described, three for who would refuse it.
+    // Five requests search for a controller of the unknown finalizer, three for admission that would reject its
+    // removal.
     withstands_less(cluster, crd, "", 16);
 
     let blind = cluster

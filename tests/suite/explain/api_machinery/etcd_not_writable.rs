@@ -1,4 +1,4 @@
-//! etcd is full: the API server answers and cannot write, and no controller can either.
+//! etcd is full: the API server can read and cannot write, and so no controller can.
 
 use crate::{
     explain::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn a_store_that_takes_no_writes() {
+fn a_full_etcd_is_named_as_the_cause() {
     let cluster = &Cluster::with(&Options {
         etcd_args: &["--quota-backend-bytes=33554432"],
         ..Options::default()
@@ -37,7 +37,7 @@ fn a_store_that_takes_no_writes() {
         "{refused}"
     );
 
-    // Everybody's last sign of life grows old, even the API server's own.
+    // All Leases expire, even that of the API server.
     wait("it shows", SOON, || {
         std::thread::sleep(std::time::Duration::from_secs(5));
         told(cluster, "ns/full", "")
@@ -58,7 +58,7 @@ fn a_store_that_takes_no_writes() {
     replayed(cluster, "ns/full", "");
 
     story.follow(cluster, "/readyz");
-    // As it says: what fills it goes, then compact, defragment, and lift the alarm.
+    // The steps: delete what fills etcd, compact, defragment, and disarm the alarm.
     let revision =
         format!("$({etcdctl} endpoint status -w json | sed 's/.*\"revision\":\\([0-9]*\\).*/\\1/')");
     shell(

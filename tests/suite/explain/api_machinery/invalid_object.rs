@@ -1,4 +1,5 @@
-//! An object that its type's rules no longer admit: its controller cannot even take its finalizer off.
+//! An object that no longer passes the validation rules of its type. So its controller cannot remove its
+//! finalizer.
 
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::{
 const GROUP: &str = "moulds.example-vendor.io";
 const FINALIZER: &str = "moulds.example-vendor.io/clean";
 
-/// A rule at the root, which is checked whenever anything changes.
+/// A rule at the root, which the server checks on every update.
 fn admits(only_with_size: bool) {
     let rule = if only_with_size {
         json!([{"rule": "has(self.size)", "message": "size is needed"}])
@@ -33,7 +34,7 @@ fn admits(only_with_size: bool) {
 }
 
 #[test]
-fn an_object_that_no_update_can_be_made_of() {
+fn an_object_that_fails_its_validation_rules_accepts_no_update() {
     let cluster = &*WORLD;
     define(GROUP, "v1", "moulds", "Mould");
     running(
@@ -59,7 +60,7 @@ fn an_object_that_no_update_can_be_made_of() {
         words.contains(" is invalid: ") && words.contains("size is needed"),
         "{words}"
     );
-    // Its controller tells of it; its status can be written while the rule is not there.
+    // The controller reports it. It could write the status before the rule existed.
     admits(false);
     wait("the rule is gone", SOON, || refused().is_none());
     let said = |words: &str| {
@@ -80,7 +81,7 @@ fn an_object_that_no_update_can_be_made_of() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    // What is advised: an editor that adds the field.
+    // The step: an editor that adds the field.
     let patch = r#"{"size":1,"status":null}"#;
     ns.kubectl(["patch", &target, "--type=merge", "--patch", patch])
         .success();

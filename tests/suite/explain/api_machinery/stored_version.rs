@@ -1,5 +1,5 @@
-//! A definition that lost a version in which objects are stored, and one that serves none. A type that nobody can list
-//! spoils the deletion of every namespace, so this has a cluster of its own.
+//! A definition without the version that its objects are stored in, and a definition that serves no version. A
+//! type that cannot be listed stops the deletion of every namespace, so this test has a cluster of its own.
 
 use crate::{
     explain::{
@@ -13,7 +13,7 @@ use crate::{
 const GROUP: &str = "versions.example.test";
 const KEY: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// Changes a definition, as JSON patches.
+/// Changes a definition with JSON patches.
 #[track_caller]
 fn patch(cluster: &Cluster, definition: &str, operations: &str) {
     let operations = format!("--patch={operations}");
@@ -22,7 +22,7 @@ fn patch(cluster: &Cluster, definition: &str, operations: &str) {
         .success();
 }
 
-/// As upgrades do that drop a version before all objects were rewritten: the record of stored versions is edited.
+/// Edits the list of stored versions, as upgrades do that drop a version before all objects are rewritten.
 fn loses_its_version(cluster: &Cluster, definition: &str) {
     let newer = r#"[{"op":"add","path":"/spec/versions/-","value":{"name":"v2","served":true,"storage":true,
         "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}},
@@ -51,7 +51,7 @@ fn loses_its_version(cluster: &Cluster, definition: &str) {
 }
 
 #[test]
-fn its_stored_version_is_gone_and_one_that_serves_none() {
+fn a_missing_stored_version_and_a_definition_that_serves_none() {
     let cluster = &Cluster::start();
     custom_type(cluster, GROUP, "gears", "Gear");
     custom_type(cluster, GROUP, "cogs", "Cog");
@@ -65,7 +65,7 @@ fn its_stored_version_is_gone_and_one_that_serves_none() {
     let cogs = &format!("crd/cogs.{GROUP}");
     let served = |to: bool| format!(r#"[{{"op":"replace","path":"/spec/versions/0/served","value":{to}}}]"#);
     delete(cluster, cogs, "");
-    // As long as a version is served it waits for its object, and nothing else is said.
+    // While a version is served, the definition waits for its object, and nothing else is said.
     told(cluster, cogs, "")
         .has_root("Cog c")
         .never_says("serves none of its versions");
@@ -95,7 +95,7 @@ fn its_stored_version_is_gone_and_one_that_serves_none() {
 
     let gears = &format!("crd/gears.{GROUP}");
     loses_its_version(cluster, gears);
-    // Of an object that nobody can read it is said where to go on.
+    // For an object that cannot be read, the explanation says where to go on.
     let target = format!("gears.{GROUP}/g");
     let unread = cluster.plugin(["explain", &target, "--namespace=old"]).run();
     let hint = format!("kubectl finalizers explain crd/gears.{GROUP}");

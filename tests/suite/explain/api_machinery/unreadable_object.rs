@@ -1,5 +1,5 @@
-//! Objects that the server itself cannot read, and what that stops. They spoil the deletion of every namespace, so each
-//! test has a cluster of its own.
+//! Objects that the API server cannot read, and what they block. They stop the deletion of every namespace, so
+//! each test has a cluster of its own.
 
 use crate::{
     explain::{
@@ -12,8 +12,8 @@ use crate::{
 const GROUP: &str = "conversion.example.test";
 const KEY: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// A type in two versions with an object that is stored in the first; then the second is the stored one, and a webhook
-/// whose Service does not exist converts.
+/// A type with two versions and an object that is stored in the first. Then the second becomes the storage
+/// version, with a conversion webhook whose Service does not exist.
 pub fn converted_by_nobody(cluster: &Cluster) {
     let definition = |first: bool, conversion: &str| {
         cluster.apply(&format!(
@@ -53,9 +53,9 @@ spec:
 }
 
 #[test]
-fn its_conversion_webhook_is_gone() {
+fn a_missing_conversion_webhook_is_named() {
     let cluster = &Cluster::with(&Options {
-        // So that a Service without endpoints is known to be dead, as on many managed clusters.
+        // Makes a Service without endpoints fail fast, as on many managed clusters.
         apiserver_args: &["--enable-aggregator-routing=true"],
         ..Options::default()
     });
@@ -76,7 +76,7 @@ fn its_conversion_webhook_is_gone() {
         .never_advises("finalize")
         .is_careful();
 
-    // Who may not see the definition hears the message, and no Service is made up.
+    // A user who may not read the definition gets the message, without a guessed Service.
     let reader = cluster
         .user("no-definitions")
         .may("get,list", &format!("namespaces,services,widgets.{GROUP}"))
@@ -117,7 +117,7 @@ fn its_conversion_webhook_is_gone() {
 }
 
 #[test]
-fn a_webhook_whose_service_has_no_endpoints_refuses_the_deletion() {
+fn a_webhook_whose_service_has_no_endpoints_rejects_the_deletion() {
     let cluster = &Cluster::with(&Options {
         apiserver_args: &["--enable-aggregator-routing=true"],
         ..Options::default()
@@ -162,7 +162,7 @@ webhooks:
     goes(cluster, &format!("ns/{name}"), "");
 }
 
-/// The same provider name with one key or another, each of 32 bytes.
+/// The same provider name with different keys, each of 32 bytes.
 fn encryption(key: &str) -> String {
     format!(
         "apiVersion: apiserver.config.k8s.io/v1
@@ -176,7 +176,7 @@ const FIRST: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const OTHER: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
 
 #[test]
-fn its_encryption_key_was_changed() {
+fn objects_whose_encryption_key_was_changed_are_unreadable() {
     let first = encryption(FIRST);
     let cluster = &Cluster::with(&Options {
         apiserver_args: &["--encryption-provider-config={dir}/encryption.yaml"],
@@ -218,7 +218,7 @@ fn its_encryption_key_was_changed() {
 }
 
 #[test]
-fn its_bytes_are_damaged_and_are_deleted_unread() {
+fn a_damaged_object_is_deleted_without_being_read() {
     let cluster = &Cluster::with(&Options {
         apiserver_args: &["--feature-gates=AllowUnsafeMalformedObjectDeletion=true"],
         ..Options::default()

@@ -1,5 +1,5 @@
-//! Who would refuse that a finalizer is taken out. The server's own dry run is the judge: `rejected` is said if and
-//! only if it refuses.
+//! Admission that rejects the removal of a finalizer. The server's own dry run is the reference: the verdict is
+//! `rejected` if and only if the dry run fails.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::{
 pub(super) const GROUP: &str = "admission.example.test";
 const HOLD: &str = "admission.example.test/hold";
 
-/// A type in two versions, of which the second is preferred. Nothing is converted.
+/// A type with two versions, the second preferred, without conversion.
 pub(super) fn two_versions(cluster: &Cluster, plural: &str, kind: &str, scope: &str) {
     let version = |name: &str, storage: bool| {
         json!({"name": name, "served": true, "storage": storage,
@@ -38,7 +38,7 @@ pub(super) fn two_versions(cluster: &Cluster, plural: &str, kind: &str, scope: &
     });
 }
 
-/// A ConfigMap of which a webhook configuration refuses every change, to see when the server has heard of it.
+/// A ConfigMap whose changes a webhook configuration rejects. It shows when the server uses that configuration.
 pub(super) fn canary(cluster: &Cluster, ns: &str, name: &str) {
     cluster.apply(
         &json!({"apiVersion": "v1", "kind": "ConfigMap",
@@ -47,7 +47,7 @@ pub(super) fn canary(cluster: &Cluster, ns: &str, name: &str) {
     );
 }
 
-/// A webhook with these fields, and a second one that refuses every change of the canary.
+/// A webhook with these fields, and a second one that rejects every change of the canary.
 pub(super) fn configuration(ns: &str, kind: &str, name: &str, canary: &str, fields: &Value) -> Value {
     let entry = |name: &str, fields: &Value| {
         let mut entry = json!({
@@ -69,7 +69,7 @@ pub(super) fn configuration(ns: &str, kind: &str, name: &str, canary: &str, fiel
     })
 }
 
-/// Waits until the server has heard of the configuration with this canary.
+/// Waits until the server uses the configuration with this canary.
 pub(super) fn heard(cluster: &Cluster, ns: &str, canary: &str) {
     wait("the server has heard of the webhook", SOON, || {
         refusal(cluster, &format!("configmap/{canary}"), ns)
@@ -77,14 +77,14 @@ pub(super) fn heard(cluster: &Cluster, ns: &str, canary: &str) {
     });
 }
 
-/// A webhook in force, in a configuration of its own.
+/// Creates a webhook in a configuration of its own, and waits until the server uses it.
 fn webhook(cluster: &Cluster, ns: &str, kind: &str, name: &str, fields: &Value) {
     canary(cluster, ns, name);
     cluster.apply(&configuration(ns, kind, name, name, fields).to_string());
     heard(cluster, ns, name);
 }
 
-/// A widget that is being deleted.
+/// Creates a widget and deletes it.
 fn widget(cluster: &Cluster, ns: &Namespace) -> String {
     two_versions(cluster, "widgets", "Widget", "Namespaced");
     ns.apply(
@@ -97,7 +97,7 @@ fn widget(cluster: &Cluster, ns: &Namespace) -> String {
     target
 }
 
-/// The object's webhook with these fields, in this namespace only.
+/// A webhook for the widget with these fields, in this namespace only.
 fn fields(ns: &str, more: &Value) -> Value {
     let mut fields = json!({
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": ns}},
@@ -115,7 +115,7 @@ fn rule(resources: &str, versions: &str, operation: &str) -> Value {
 }
 
 #[test]
-fn a_dead_webhook_is_blamed_if_and_only_if_the_server_asks_it() {
+fn an_unreachable_webhook_is_blamed_if_and_only_if_the_server_calls_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("asked");
     let target = widget(cluster, &ns);
@@ -185,7 +185,7 @@ fn a_dead_webhook_is_blamed_if_and_only_if_the_server_asks_it() {
 }
 
 #[test]
-fn what_is_advised_against_a_dead_webhook_works() {
+fn the_steps_against_an_unreachable_webhook_work() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("vetoed");
     let target = widget(cluster, &ns);
@@ -223,7 +223,7 @@ fn what_is_advised_against_a_dead_webhook_works() {
 }
 
 #[test]
-fn a_webhook_that_calls_another_service_stays() {
+fn a_webhook_with_another_service_is_not_deleted() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("mixed");
     let target = widget(cluster, &ns);
@@ -252,7 +252,7 @@ fn a_webhook_that_calls_another_service_stays() {
 }
 
 #[test]
-fn a_service_without_anybody_behind_it_is_as_dead_as_none() {
+fn a_service_without_endpoints_is_as_unreachable_as_a_missing_one() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("nobody");
     let target = widget(cluster, &ns);
@@ -291,7 +291,7 @@ fn a_service_without_anybody_behind_it_is_as_dead_as_none() {
     assert!(refused.contains("no service port 8443"), "{refused}");
     port.says("empty has no port 8443");
 
-    // Somebody is there, or may be: whether it answers, and what, cannot be known.
+    // The Service has endpoints or may have them. Whether and how they answer is unknown.
     for somebody in [
         service("someone", 443),
         json!({"url": "https://webhooks.example.test/"}),
@@ -305,7 +305,7 @@ fn a_service_without_anybody_behind_it_is_as_dead_as_none() {
     release(cluster, &target, ns.name());
 }
 
-/// A policy with its binding for widgets of one namespace.
+/// A policy with a binding for the widgets of one namespace.
 fn policy(cluster: &Cluster, ns: &str, name: &str, expression: &str, actions: &[&str]) -> Value {
     let object = json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": name},
@@ -327,7 +327,7 @@ fn policy(cluster: &Cluster, ns: &str, name: &str, expression: &str, actions: &[
 }
 
 #[test]
-fn a_policy_that_refuses_is_named_and_not_called_dead() {
+fn a_policy_that_rejects_is_named_and_not_called_unreachable() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("policy");
     let target = widget(cluster, &ns);
@@ -354,14 +354,14 @@ fn a_policy_that_refuses_is_named_and_not_called_dead() {
         .never_advises("kubectl delete")
         .follow(cluster, &format!("validatingadmissionpolicy/{name}"));
 
-    // What is there and does not change is known.
+    // What a policy decides on fields that do not change is known.
     let unlabelled = "!has(object.metadata.labels) || !('app' in object.metadata.labels)";
     policy(cluster, ns.name(), &name, unlabelled, &["Deny"]);
     let story = told(cluster, &target, ns.name());
     assert_eq!(story.verdict(HOLD), "rejected", "{story}");
     story.says(unlabelled);
 
-    // What else it comes to is not known without evaluating it, but it can be tried.
+    // Other expressions need an evaluation; a dry run shows their result.
     policy(
         cluster,
         ns.name(),
@@ -382,7 +382,7 @@ fn a_policy_that_refuses_is_named_and_not_called_dead() {
     let said = shell(cluster, &format!("{command} 2>&1 || true"));
     assert!(said.contains("denied request: not while it is done"), "{said}");
 
-    // One that only warns does not refuse.
+    // A policy that only warns does not reject.
     policy(cluster, ns.name(), &name, "false", &["Warn"]);
     wait("the policy only warns", SOON, || refused().is_none());
     let story = told(cluster, &target, ns.name());
@@ -395,7 +395,7 @@ fn a_policy_that_refuses_is_named_and_not_called_dead() {
 }
 
 #[test]
-fn an_object_that_no_longer_passes_its_own_schema() {
+fn an_object_that_no_longer_passes_its_schema_is_rejected() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("schema");
     let group = "schema.example.test";
@@ -422,7 +422,7 @@ fn an_object_that_no_longer_passes_its_own_schema() {
             ])
             .success();
     };
-    // `notes` is of another type now, which is forgiven, because it does not change.
+    // `notes` has another type now. The server tolerates that, because the field does not change.
     tighten("spec");
     let refused = || refusal(cluster, &target, ns.name());
     wait("the schema is in force", SOON, || refused().is_some());
@@ -443,7 +443,7 @@ fn an_object_that_no_longer_passes_its_own_schema() {
     assert_eq!(told(cluster, &target, ns.name()).verdict(HOLD), "unknown");
     tighten("spec");
     wait("the schema is in force again", SOON, || refused().is_some());
-    // What is advised: an editor that adds the field.
+    // The step: an editor that adds the field.
     shell(
         cluster,
         &format!(
@@ -457,7 +457,7 @@ fn an_object_that_no_longer_passes_its_own_schema() {
 }
 
 #[test]
-fn an_object_whose_namespace_is_gone_takes_no_update() {
+fn an_object_whose_namespace_is_gone_accepts_no_update() {
     let cluster = Cluster::shared();
     let name = cluster.unique("nowhere");
     two_versions(cluster, "widgets", "Widget", "Namespaced");

@@ -1,5 +1,6 @@
-//! Random webhooks on a real cluster: `rejected` is said of an object if and only if the server's dry run refuses to
-//! take its finalizer out. `FINALIZERS_ADMISSION_ROUNDS=200` plays more of them, `FINALIZERS_ADMISSION_SEED` others.
+//! Random webhooks on a real cluster. The verdict is `rejected` if and only if the server's dry run rejects the
+//! removal of the finalizer. `FINALIZERS_ADMISSION_ROUNDS=200` plays more rounds, `FINALIZERS_ADMISSION_SEED`
+//! others.
 
 use serde_json::{Value, json};
 
@@ -15,14 +16,14 @@ use crate::{
 const HOLD: &str = "admission.example.test/hold";
 const ROUNDS: u64 = 16;
 
-/// What this test throws for.
+/// Random choices of this test.
 impl Dice {
-    /// One or two of them.
+    /// One or two of these values.
     fn some(&mut self, from: &[&str]) -> Value {
         let mut all = vec![*self.pick(from)];
         if self.below(3) == 0 {
             let more = *self.pick(from);
-            // The server takes `*` alone only.
+            // The server accepts `*` only alone.
             if !all.contains(&more) && more != "*" && all[0] != "*" {
                 all.push(more);
             }
@@ -45,7 +46,8 @@ impl Dice {
     }
 }
 
-/// The last three are more than we understand: what is empty is not there, and to name it is an error.
+/// The last three are CEL that the plugin does not evaluate: an empty list has no element, and access to a
+/// missing field is an error.
 const CONDITIONS: &[&str] = &[
     "has(object.metadata.deletionTimestamp)",
     "!has(object.metadata.deletionTimestamp)",
@@ -94,7 +96,7 @@ fn fields(dice: &mut Dice) -> (Value, bool) {
     (fields, certain)
 }
 
-/// Targets that are being deleted: what, and in which namespace.
+/// Targets in deletion, each with its namespace.
 fn targets(cluster: &Cluster) -> [(String, &'static str); 4] {
     let meta = |name: &str, namespace: Option<&str>, team: Option<&str>| {
         let mut meta = json!({"name": name, "finalizers": [HOLD]});
@@ -130,7 +132,7 @@ fn targets(cluster: &Cluster) -> [(String, &'static str); 4] {
     targets
 }
 
-/// What is said of each target, and all of it as a text.
+/// The verdict on each target, and all explanations as one text.
 fn stories(cluster: &Cluster, targets: &[(String, &str)]) -> Vec<(String, String)> {
     let mut words = vec!["explain", "-o=json", "--namespace=inside"];
     words.extend(targets.iter().map(|(what, _)| what.as_str()));
@@ -150,7 +152,7 @@ fn stories(cluster: &Cluster, targets: &[(String, &str)]) -> Vec<(String, String
 }
 
 #[test]
-fn rejected_is_said_if_and_only_if_the_server_refuses() {
+fn the_verdict_is_rejected_if_and_only_if_the_server_rejects() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let rounds = number("FINALIZERS_ADMISSION_ROUNDS").unwrap_or(ROUNDS);
     let mut dice = Dice::new(number("FINALIZERS_ADMISSION_SEED").unwrap_or(7));
@@ -159,7 +161,7 @@ fn rejected_is_said_if_and_only_if_the_server_refuses() {
         ..Options::default()
     });
     let targets = targets(&cluster);
-    // A webhook of an earlier round might refuse to make them later.
+    // A webhook of an earlier round could reject their creation later.
     for round in 0..rounds {
         canary(&cluster, "inside", &format!("canary-{round}"));
     }

@@ -27,15 +27,15 @@ fn owner_is_deleted(cluster: &Cluster) {
 }
 
 #[test]
-fn a_type_that_nobody_can_list_stops_an_old_collector() {
+fn an_old_garbage_collector_stops_at_a_type_that_cannot_be_listed() {
     let cluster = &Cluster::with(&Options {
-        // As one that waits for that type for ever.
+        // The controller waits for that type forever.
         controller_manager_args: &["--controllers=*,-garbage-collector-controller"],
         ..Options::default()
     });
     converted_by_nobody(cluster);
     owner_is_deleted(cluster);
-    // So young nobody is late.
+    // After such a short time no controller is late.
     told(cluster, "configmap/owner", "old").never_says("Service converter");
     thread::sleep(Duration::from_secs(62));
     let story = told(cluster, "configmap/owner", "old");
@@ -47,7 +47,7 @@ fn a_type_that_nobody_can_list_stops_an_old_collector() {
         .never_advises("--cascade")
         .is_careful();
     withstands_less(cluster, "configmap/owner", "old", 3 * for_all_types(cluster));
-    // The type can be read again; what then still holds the owner is nobody's but the collector's.
+    // The type can be listed again. Now only the garbage collector holds the owner.
     story.follow(cluster, "strategy");
     let story = told(cluster, "configmap/owner", "old");
     assert_eq!(story.verdict(FOREGROUND), "stalled", "{story}");
@@ -58,7 +58,7 @@ fn a_type_that_nobody_can_list_stops_an_old_collector() {
 }
 
 #[test]
-fn a_newer_collector_goes_on_without_that_type() {
+fn a_newer_garbage_collector_goes_on_without_that_type() {
     let cluster = &Cluster::start();
     converted_by_nobody(cluster);
     owner_is_deleted(cluster);

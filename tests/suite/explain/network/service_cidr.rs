@@ -10,7 +10,7 @@ use crate::{
 
 const FINALIZER: &str = "networking.k8s.io/service-cidr-finalizer";
 
-/// A range that the allocator may take from.
+/// Creates a range for the allocator.
 fn range(cluster: &Cluster, name: &str, cidr: &str) {
     cluster.apply(&format!(
         "{{apiVersion: networking.k8s.io/v1, kind: ServiceCIDR, metadata: {{name: {name}}}, spec: {{cidrs: [{cidr}]}}}}"
@@ -26,7 +26,7 @@ fn ready(cluster: &Cluster, name: &str) -> String {
 }
 
 #[test]
-fn a_range_that_services_have_addresses_of() {
+fn a_range_with_service_addresses_waits_for_them() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("ranges");
     range(cluster, "extra", "10.97.1.0/29");
@@ -63,7 +63,7 @@ fn a_range_that_services_have_addresses_of() {
     goes(cluster, "servicecidr/extra", "");
     assert!(ns.get(["service", "shop"]).is_some(), "nobody was interrupted");
 
-    // The same range under the other name: this time its Service may go.
+    // The same range under the other name: this time its Service may be deleted.
     delete(cluster, "servicecidr/extra-again", "");
     let story = told(cluster, "servicecidr/extra-again", "");
     assert_eq!(story.verdict(FINALIZER), "in-use", "{story}");
@@ -72,7 +72,7 @@ fn a_range_that_services_have_addresses_of() {
 }
 
 #[test]
-fn a_range_within_another_one_waits_for_nobody() {
+fn a_range_inside_another_range_waits_for_nothing() {
     let cluster = Cluster::shared();
     range(cluster, "within", "10.96.7.0/24");
     told(cluster, "servicecidr/within", "").says("each of its ranges lies in another ServiceCIDR");

@@ -1,4 +1,4 @@
-//! A finalizer that somebody puts back, before the deletion and after it.
+//! A finalizer that a controller or a manifest adds again, before and after the deletion.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::explain::{
 const FINALIZER: &str = "datasciencecluster.opendatahub.io/finalizer";
 
 #[test]
-fn a_manifest_that_is_applied_again_and_again() {
+fn a_manifest_that_is_applied_repeatedly_is_named() {
     let cluster = &*WORLD;
     let group = "datasciencecluster.opendatahub.io";
     define(group, "v1", "datascienceclusters", "DataScienceCluster");
@@ -23,7 +23,7 @@ fn a_manifest_that_is_applied_again_and_again() {
         "metadata": {"name": "default", "namespace": place, "finalizers": [FINALIZER]}});
     let file = cluster.directory().join("comes-back.json");
     std::fs::write(&file, manifest.to_string()).unwrap();
-    // As the application controller does whenever the object differs from git.
+    // The application controller does this whenever the object differs from Git.
     let sync = || {
         cluster
             .kubectl([
@@ -57,7 +57,7 @@ fn a_manifest_that_is_applied_again_and_again() {
     replayed(cluster, &target, place);
     withstands_less(cluster, &target, place, 26);
 
-    // Deleted first, nobody puts it back.
+    // With the application deleted first, the finalizer does not come back.
     delete(cluster, &target, place);
     told(cluster, &target, place).never_says("puts datasciencecluster");
     let patch = r#"[{"op":"remove","path":"/metadata/finalizers/0"}]"#;
@@ -67,7 +67,7 @@ fn a_manifest_that_is_applied_again_and_again() {
 }
 
 #[test]
-fn a_controller_that_tries_to_put_it_back_on_what_is_going() {
+fn a_controller_that_adds_the_finalizer_during_deletion_is_named() {
     let cluster = &*WORLD;
     let group = "policies.example-vendor.io";
     define(group, "v1", "guards", "Guard");
@@ -80,7 +80,7 @@ fn a_controller_that_tries_to_put_it_back_on_what_is_going() {
         10,
     );
     let back = "guards.example-vendor.io/cleanup";
-    // The server's own words.
+    // These are the server's own words.
     let patch = json!({"metadata": {"finalizers": ["guards.example-vendor.io/other", back]}}).to_string();
     let refused = ns.kubectl(["patch", &target, "--type=merge", "--patch", &patch]);
     let said = refused.stderr.trim();

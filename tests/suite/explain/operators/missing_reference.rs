@@ -1,4 +1,5 @@
-//! Custom resources that say themselves why they do not go, and what they name that went first.
+//! Custom resources that report why they are stuck, and the objects that they reference and that were deleted
+//! first.
 
 use crate::{
     explain::{
@@ -13,7 +14,7 @@ use crate::{
 const GROUP: &str = "clouds.example.test";
 const CLEAN: &str = "clouds.example.test/clean";
 
-/// What an operator would write that cannot do its work.
+/// A condition of an operator that cannot do its work.
 fn complains(ns: &Namespace, bucket: &str, message: &str) {
     let now = jiff::Timestamp::now();
     let condition = serde_json::json!({"status": {"conditions": [{"type": "Synced", "status": "False",
@@ -23,7 +24,7 @@ fn complains(ns: &Namespace, bucket: &str, message: &str) {
 }
 
 #[test]
-fn its_credentials_went_with_the_namespace() {
+fn credentials_that_were_deleted_with_the_namespace_are_named() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("credentials");
     custom_type(cluster, GROUP, "buckets", "Bucket");
@@ -45,13 +46,14 @@ spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef:
         format!("buckets.{GROUP}/quiet"),
     );
 
-    // Nothing is missing yet, and it is said what will be lost.
+    // Nothing is missing yet: the explanation says what will be lost.
     told(cluster, &invoices, ns.name())
         .says("what it stands for outside the cluster (acme-invoices) IS DELETED with it: spec.deletionPolicy is Delete")
         .never_says("which does not exist");
 
     delete(cluster, &format!("ns/{}", ns.name()), "");
-    // The namespace controller takes the types in no order, and nothing counts that was said before the deletion.
+    // The namespace controller deletes types in no fixed order. A report from before the deletion does not
+    // count.
     wait("the Secret is gone and both are going", SOON, || {
         ns.get(["secret", "aws-credentials"]).is_none()
             && [&invoices, &quiet].iter().all(|bucket| is_going(&ns, bucket))
@@ -74,7 +76,7 @@ spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef:
     replayed(cluster, &invoices, ns.name());
     withstands_less(cluster, &invoices, ns.name(), 20);
 
-    // The same name that leads nowhere, without a word about it, proves nothing.
+    // A reference to a missing name proves nothing without a report about it.
     let story = told(cluster, &quiet, ns.name());
     assert_eq!(story.verdict(CLEAN), "unknown");
     story
@@ -84,7 +86,7 @@ spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef:
         .never_advises("patch");
     assert!(story.roots().is_empty(), "{story}");
 
-    // Nor does a complaint of something else.
+    // A report about something else proves nothing either.
     complains(
         &ns,
         &quiet,
@@ -105,7 +107,7 @@ spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef:
 }
 
 #[test]
-fn a_load_balancer_that_nobody_takes_down() {
+fn a_load_balancer_without_a_controller_is_named() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("front");
     let finalizer = "service.kubernetes.io/load-balancer-cleanup";

@@ -1,4 +1,5 @@
-//! Tekton: a policy and a webhook that forbid every update of a finished run, and a finalizer under its older name.
+//! Tekton: a policy and a webhook that reject every update of a finished run, and a finalizer under its older
+//! name.
 
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::{
     harness::wait,
 };
 
-/// Who takes the finalizers off that these runs have.
+/// The controller that removes the finalizers of these runs.
 fn chains() {
     define("tekton.dev", "v1", "pipelineruns", "PipelineRun");
     running(
@@ -24,7 +25,7 @@ fn chains() {
 }
 
 #[test]
-fn a_finished_run_that_nobody_may_update() {
+fn a_policy_that_rejects_updates_of_a_finished_run_is_named() {
     let cluster = &*WORLD;
     chains();
     let ns = cluster.namespace("ci");
@@ -63,7 +64,7 @@ fn a_finished_run_that_nobody_may_update() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    // This namespace is taken out of the binding, and nobody else loses the policy.
+    // The step excludes this namespace from the binding. The policy stays in force elsewhere.
     story.follow(cluster, "kubectl patch validatingadmissionpolicybindings");
     wait("the policy lets it through", SOON, || {
         refusal(cluster, &target, place).is_none()
@@ -77,9 +78,9 @@ fn a_finished_run_that_nobody_may_update() {
     goes(cluster, &target, place);
 }
 
-/// The same from a webhook that runs. What it goes by only it knows; its controller tells what it was told.
+/// The same from a webhook that runs. Its rules are unknown; the controller reports the message that it got.
 #[test]
-fn a_webhook_that_refuses_what_is_finished() {
+fn a_webhook_that_rejects_updates_of_a_finished_run_is_named() {
     let cluster = &*WORLD;
     chains();
     let ns = cluster.namespace("ci-webhook");
@@ -103,7 +104,7 @@ fn a_webhook_that_refuses_what_is_finished() {
             "clientConfig": {"service": {"namespace": place, "name": "tekton-pipelines-webhook", "path": "/resource-validation"}},
             "rules": [{"apiGroups": ["tekton.dev"], "apiVersions": ["v1"], "resources": ["pipelineruns"],
                 "operations": ["CREATE", "UPDATE", "DELETE"]}]}]});
-    // Somebody is behind it.
+    // The webhook has endpoints.
     apply(
         &json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "tekton-pipelines-webhook", "namespace": place},
             "spec": {"ports": [{"name": "https-webhook", "port": 443}]}}),
@@ -132,7 +133,7 @@ fn a_webhook_that_refuses_what_is_finished() {
         "nightly",
         &format!("1 error occurred: failed to clear finalizers: {denied}{finished}"),
     );
-    // Something else was denied: that says nothing about the finalizer.
+    // Another request was denied: that says nothing about the finalizer.
     warn(
         "other",
         &format!("failed to create TaskRun: {denied}no such task"),
@@ -158,7 +159,7 @@ fn a_webhook_that_refuses_what_is_finished() {
     let left = cluster.get(["validatingwebhookconfiguration", webhook]).unwrap();
     let excepted = &left["webhooks"][0]["namespaceSelector"]["matchExpressions"];
     assert_eq!(excepted.as_array().map(Vec::len), Some(2), "{left}");
-    // What it said is still there, and it is asked no more.
+    // The old report remains, but the server no longer calls the webhook.
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(finalizer), "failing", "{story}");
     for target in [&target, &quiet, &other] {
@@ -178,7 +179,7 @@ fn a_webhook_that_refuses_what_is_finished() {
 }
 
 #[test]
-fn an_older_name_that_the_new_release_leaves() {
+fn an_older_finalizer_name_that_the_new_release_ignores_is_named() {
     let cluster = &*WORLD;
     let (older, newer) = ("chains.tekton.dev", "chains.tekton.dev/taskrun");
     define("tekton.dev", "v1", "taskruns", "TaskRun");
@@ -201,7 +202,7 @@ fn an_older_name_that_the_new_release_leaves() {
             .kubectl(["apply", "--server-side", &manager, &file])
             .success();
     };
-    // The older release wrote the finalizers, the newer one has worked on it since.
+    // The older release wrote the finalizers; the newer release has updated the object since.
     let run = |name: &str, finalizers: serde_json::Value, minutes: i64| {
         let metadata = |extra: serde_json::Value| {
             let mut metadata = json!({"name": name, "namespace": place});
@@ -230,7 +231,7 @@ fn an_older_name_that_the_new_release_leaves() {
         .never_says("It is gone")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    // While the new name is on, the controller has not done its part; and it has a moment to do it.
+    // While the new name remains, the controller is not done. It has a moment for that.
     let story = told(cluster, &both, place);
     assert_ne!(story.verdict(older), "stalled", "{story}");
     story

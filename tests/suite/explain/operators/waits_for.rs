@@ -1,4 +1,5 @@
-//! Crossplane and Hive: what uses a configuration, a resource or a pool, and providers that went before their resources.
+//! Crossplane and Hive: users of a configuration, a resource or a pool, and providers that were removed before
+//! their resources.
 
 use serde_json::json;
 
@@ -9,11 +10,11 @@ use crate::explain::{
     told::{delete, goes, release, told},
 };
 
-/// With a namespace, TYPE.GROUP/NAME cannot be a finalizer; objects without one do not mind.
+/// The dependents of a namespaced type can hide behind its namespace; objects without a namespace cannot.
 const ANYWHERE: &str = "default";
 
 #[test]
-fn credentials_that_managed_resources_use() {
+fn credentials_wait_for_the_managed_resources_that_use_them() {
     let cluster = &*WORLD;
     let group = "gcp.upbound.io";
     define_in("Cluster", group, "v1beta1", "providerconfigs", "ProviderConfig");
@@ -64,7 +65,7 @@ fn credentials_that_managed_resources_use() {
 }
 
 #[test]
-fn a_usage_waits_for_who_uses() {
+fn a_usage_waits_for_the_object_that_uses() {
     let cluster = &*WORLD;
     let finalizer = "usage.apiextensions.crossplane.io";
     define_in(
@@ -110,7 +111,7 @@ fn a_usage_waits_for_who_uses() {
 }
 
 #[test]
-fn a_provider_that_went_before_its_resources() {
+fn a_provider_that_was_removed_before_its_resources_is_named() {
     let cluster = &*WORLD;
     let (group, finalizer) = (
         "rds.aws.example-provider.io",
@@ -130,7 +131,7 @@ fn a_provider_that_went_before_its_resources() {
     cluster
         .kubectl(["patch", &crd, "--type=merge", "--patch", owner])
         .success();
-    // The definition waits for the resource, and the resource for a provider that is not there.
+    // The definition waits for the resource, and the resource for a provider that does not exist.
     let story = told(cluster, &crd, "");
     assert_eq!(
         story.verdict("customresourcecleanup.apiextensions.k8s.io"),
@@ -147,8 +148,8 @@ fn a_provider_that_went_before_its_resources() {
         .never_says("It runs")
         .never_says("It likely runs")
         .is_careful();
-    // The chain's end: the definition is its ProviderRevision's. Providers of other types have the same label, and none of
-    // them may change this one.
+    // The chain ends at the ProviderRevision that owns the definition. Providers of other types have the same
+    // label, but none of them controls this definition.
     assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
     story
         .says("belongs to ProviderRevision provider-rds-1a2b, which does not exist")
@@ -160,7 +161,7 @@ fn a_provider_that_went_before_its_resources() {
 }
 
 #[test]
-fn a_pool_that_has_clusters() {
+fn a_pool_waits_for_its_clusters() {
     let cluster = &*WORLD;
     let (group, finalizer) = ("hive.openshift.io", "hive.openshift.io/clusters");
     define(group, "v1", "clusterpools", "ClusterPool");

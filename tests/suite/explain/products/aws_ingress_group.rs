@@ -1,4 +1,4 @@
-//! The AWS load balancer controller: Ingresses that share a load balancer, and a target group that is gone.
+//! AWS Load Balancer Controller: Ingresses that share a load balancer, and a target group that does not exist.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn labels() -> serde_json::Value {
 }
 
 #[test]
-fn ingresses_that_share_a_load_balancer_and_a_target_group_that_is_gone() {
+fn a_shared_load_balancer_and_a_missing_target_group_are_named() {
     let cluster = &*WORLD;
     define(
         "elbv2.k8s.aws",
@@ -69,7 +69,7 @@ fn ingresses_that_share_a_load_balancer_and_a_target_group_that_is_gone() {
     release(cluster, target, place);
     goes(cluster, target, place);
 
-    // The last of its group takes the load balancer with it.
+    // The last Ingress of the group deletes the load balancer.
     delete(cluster, "ingress/alone", place);
     told(cluster, "ingress/alone", place).says("it is the last of group private");
     for name in ["ingress/alone", "ingress/blog"] {

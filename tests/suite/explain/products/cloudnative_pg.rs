@@ -1,4 +1,5 @@
-//! CloudNativePG: the primary of each cluster lets go of what is in its database, and the operator does not.
+//! CloudNativePG: the instance manager in the primary Pod removes the finalizer of a database, not the
+//! operator.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::{
     harness::Namespace,
 };
 
-/// The Pod in which a cluster's primary runs, as its kubelet tells, with the account that the operator makes for it.
+/// Creates the primary Pod of a cluster as its kubelet reports it, with the account that the operator creates.
 fn primary(ns: &Namespace, of: &str) {
     ns.apply(&format!(
         "
@@ -41,7 +42,7 @@ subjects: [{{kind: ServiceAccount, name: {of}}}]
 }
 
 #[test]
-fn a_database_whose_cluster_has_no_primary() {
+fn a_database_without_a_primary_names_its_cluster() {
     let cluster = &*WORLD;
     let (group, finalizer) = ("postgresql.cnpg.io", "cnpg.io/deleteDatabase");
     define(group, "v1", "databases", "Database");
@@ -53,7 +54,7 @@ fn a_database_whose_cluster_has_no_primary() {
     );
     let (ns, elsewhere) = (cluster.namespace("shop"), cluster.namespace("shop"));
     let place = ns.name();
-    // Another cluster's, and one of the same name in another namespace.
+    // The Pods of another cluster, and of a cluster with this name in another namespace.
     primary(&ns, "billing");
     primary(&elsewhere, "orders");
     let target = going(
@@ -78,7 +79,7 @@ fn a_database_whose_cluster_has_no_primary() {
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(finalizer), "waiting", "{story}");
     story.says(&format!("It runs. Pod {place}/orders-1: ready"));
-    // It drops the database, or keeps it, and lets go.
+    // The primary drops or keeps the database, and removes the finalizer.
     release(cluster, &target, place);
     goes(cluster, &target, place);
 }

@@ -1,4 +1,4 @@
-//! Argo CD and Flux: projects, what was deployed, and service accounts that went first.
+//! Argo CD and Flux: projects, deployed objects, and ServiceAccounts that were deleted first.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn project_that_applications_name(place: &str) {
     withstands_less(cluster, &target, place, 24);
     let next = story.follow(cluster, "explain applications.argoproj.io web");
     assert!(next.contains("web"), "{next}");
-    // The other one stands, and is no reason.
+    // The other Application is healthy and no cause.
     delete(cluster, "applications.argoproj.io/web", place);
     release(cluster, "applications.argoproj.io/web", place);
     goes(cluster, "applications.argoproj.io/web", place);
@@ -79,7 +79,7 @@ fn application_whose_project_is_gone(place: &str) {
         place,
         &json!({"conditions": [condition("DeletionError", "True", "", said)]}),
     );
-    // What was deployed keeps running if the finalizer is cut: the project has to come back.
+    // Deployed objects keep running if the finalizer is removed by hand, so the project must be restored.
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(ARGO), "failing", "{story}");
     story
@@ -129,7 +129,7 @@ fn application_with_a_child_that_stays(place: &str) {
 }
 
 #[test]
-fn flux_acts_as_a_service_account_that_went_first() {
+fn flux_names_the_service_account_that_was_deleted_first() {
     let cluster = &*WORLD;
     define("helm.toolkit.fluxcd.io", "v2", "helmreleases", "HelmRelease");
     running(
@@ -167,7 +167,7 @@ fn flux_acts_as_a_service_account_that_went_first() {
     ns.kubectl(["create", "serviceaccount", "deployer"]).success();
     told(cluster, &target, place).never_says("does not exist");
 
-    // Suspended, it is let go, and what it installed stays. Resumed, that would be uninstalled.
+    // A suspended object is removed and its objects stay. A resumed one would uninstall them.
     let suspend = r#"{"spec":{"suspend":true},"status":null}"#;
     ns.kubectl(["patch", &target, "--type=merge", "--patch", suspend])
         .success();

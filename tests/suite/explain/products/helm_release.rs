@@ -1,4 +1,4 @@
-//! Helm: a release that stays half uninstalled, and the HelmChart objects of K3s whose Job has failed.
+//! Helm: a release that stays in uninstalling, and HelmChart objects of K3s whose Job failed.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[test]
-fn a_release_that_is_uninstalling_for_ever() {
+fn a_release_that_stays_in_uninstalling_is_named() {
     let cluster = &*WORLD;
     let (group, finalizer) = (
         "core.matrixorigin.example",
@@ -61,7 +61,7 @@ fn a_release_that_is_uninstalling_for_ever() {
 }
 
 #[test]
-fn a_helm_chart_whose_job_has_failed() {
+fn a_helm_chart_with_a_failed_job_names_the_job() {
     let cluster = &*WORLD;
     let (group, finalizer) = ("helm.cattle.io", "wrangler.cattle.io/on-helm-chart-remove");
     define(group, "v1", "helmcharts", "HelmChart");
@@ -108,7 +108,7 @@ fn a_helm_chart_whose_job_has_failed() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    // The controller makes it again, and this one gets through.
+    // The controller creates the Job again, and this one succeeds.
     story.follow(cluster, "delete job helm-delete-traefik");
     goes(cluster, "job/helm-delete-traefik", place);
     let story = told(cluster, &target, place);

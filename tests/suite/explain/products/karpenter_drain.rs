@@ -1,4 +1,4 @@
-//! Karpenter and Cluster API: nodes that are not drained, and machines that are still there.
+//! Karpenter and Cluster API: nodes that are not drained, and machines that still exist.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn pod(ns: &Namespace, name: &str, extra: &Value) {
 }
 
 #[test]
-fn a_node_that_karpenter_cannot_drain() {
+fn a_node_that_karpenter_cannot_drain_names_its_pods() {
     let cluster = &*WORLD;
     define_in("Cluster", "karpenter.sh", "v1", "nodeclaims", "NodeClaim");
     running(
@@ -89,7 +89,7 @@ fn a_node_that_karpenter_cannot_drain() {
     withstands_less(cluster, &claim, "", 30);
     story.follow(cluster, "kubectl finalizers explain nodes karpenter-a");
 
-    // What is said of the pods is done.
+    // The test does what the steps say about the Pods.
     let story = told(cluster, "node/karpenter-a", "");
     story.follow(cluster, "karpenter.sh/do-not-disrupt-");
     story.follow(cluster, "describe poddisruptionbudget api");
@@ -106,7 +106,7 @@ fn a_node_that_karpenter_cannot_drain() {
     goes(cluster, &claim, "");
 }
 
-/// A Cluster with a Machine, what that is at the provider, all being deleted, and a Machine of another Cluster.
+/// A Cluster with a Machine and its infrastructure, all in deletion, and a Machine of another Cluster.
 fn fleet(place: &str) -> [String; 3] {
     let labels = json!({"cluster.x-k8s.io/cluster-name": "prod"});
     let infra = "infrastructure.cluster.x-k8s.io/v1beta1";
@@ -138,7 +138,7 @@ fn fleet(place: &str) -> [String; 3] {
 }
 
 #[test]
-fn a_cluster_that_has_machines() {
+fn a_cluster_waits_for_its_machines() {
     let cluster = &*WORLD;
     let core = "cluster.x-k8s.io";
     define(core, "v1beta1", "clusters", "Cluster");
@@ -158,7 +158,7 @@ fn a_cluster_that_has_machines() {
     let ns = cluster.namespace("fleet");
     let place = ns.name();
     let [machine, aws, target] = fleet(place);
-    // The chain leads to the machine at the provider, and to who must end it.
+    // The chain leads to the machine at the provider, and to its controller.
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict("cluster.cluster.x-k8s.io"), "waiting", "{story}");
     story
@@ -171,7 +171,7 @@ fn a_cluster_that_has_machines() {
     withstands_less(cluster, &target, place, 60);
     story.follow(cluster, "explain machines.cluster.x-k8s.io prod-md-0");
 
-    // A Cluster that is paused pauses all that is of it, and another Cluster does not.
+    // A paused Cluster pauses all its objects; another Cluster does not.
     apply(
         &json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": {"name": "other", "namespace": place},
             "spec": {"paused": true}}),
@@ -189,7 +189,7 @@ fn a_cluster_that_has_machines() {
     withstands_less(cluster, &machine, place, 45);
     story.follow(cluster, "\"paused\":false");
     told(cluster, &machine, place).never_says("left alone");
-    // One of several controllers has it.
+    // One of several controllers owns it.
     ns.kubectl(["label", &machine, "cluster.x-k8s.io/watch-filter=east"])
         .success();
     let story = told(cluster, &machine, place);
@@ -201,7 +201,7 @@ fn a_cluster_that_has_machines() {
     ns.kubectl(["label", &machine, "cluster.x-k8s.io/watch-filter-"])
         .success();
 
-    // Its credentials are gone, and it says so.
+    // Its credentials are gone, and it reports that.
     let said = "failed to retrieve kubeconfig secret: secrets \"prod-kubeconfig\" not found";
     status(
         &machine,
@@ -227,7 +227,7 @@ fn a_cluster_that_has_machines() {
     to_the_end(place, [&machine, &aws, &target]);
 }
 
-/// What the provider has of it goes first, whose own controller is gone; core's runs, and does the rest.
+/// The infrastructure object goes first; its controller is gone. The core controller runs and does the rest.
 fn to_the_end(place: &str, [machine, aws, target]: [&String; 3]) {
     let cluster = &*WORLD;
     let story = told(cluster, aws, place);

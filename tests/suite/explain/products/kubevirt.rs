@@ -1,4 +1,4 @@
-//! KubeVirt, removed in the wrong order: two causes at once, of which one stops every namespace of the cluster.
+//! KubeVirt, removed in the wrong order: two causes at once. One of them stops every namespace of the cluster.
 
 use crate::{
     explain::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn a_dead_api_and_an_operator_that_is_gone() {
+fn an_unavailable_api_and_a_missing_operator_are_both_named() {
     let cluster = &Cluster::start();
     let finalizer = "foregroundDeleteKubeVirt";
     custom_type(cluster, "kubevirt.io", "kubevirts", "KubeVirt");
@@ -42,7 +42,7 @@ spec: {{group: subresources.kubevirt.io, version: v1alpha3, groupPriorityMinimum
     assert_eq!(object.verdict(finalizer), "orphaned", "{object}");
     object.says("ORPHANED OBJECTS").never_says("It runs").is_careful();
 
-    // First the API that stops everybody, then this one finalizer.
+    // First fix the API that stops all namespaces, then remove this finalizer.
     story.follow(cluster, "delete apiservice v1alpha3.subresources.kubevirt.io");
     told(cluster, "kubevirts.kubevirt.io/kubevirt", "kubevirt").follow(cluster, "finalizers remove");
     goes(cluster, "kubevirts.kubevirt.io/kubevirt", "kubevirt");

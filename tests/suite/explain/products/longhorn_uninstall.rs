@@ -1,4 +1,4 @@
-//! Rook and Longhorn: a cluster with pools in it, and a webhook that went first.
+//! Rook and Longhorn: a cluster with pools, and a webhook whose Service was deleted first.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[test]
-fn a_ceph_cluster_with_pools() {
+fn a_ceph_cluster_waits_for_its_pools() {
     let cluster = &*WORLD;
     let (group, finalizer) = ("ceph.rook.io", "cephcluster.ceph.rook.io");
     define(group, "v1", "cephclusters", "CephCluster");
@@ -69,7 +69,7 @@ fn a_ceph_cluster_with_pools() {
 }
 
 #[test]
-fn longhorn_behind_its_own_dead_webhook() {
+fn longhorn_behind_its_own_unreachable_webhook_is_rejected() {
     let cluster = &*WORLD;
     let (group, finalizer) = ("longhorn.io", "longhorn.io");
     define(group, "v1beta2", "engineimages", "EngineImage");
@@ -102,7 +102,7 @@ fn longhorn_behind_its_own_dead_webhook() {
             .is_careful();
     }
     withstands_less(cluster, &image, place, 30);
-    // As long as it is there nobody can take anything off, neither by hand nor by Longhorn.
+    // While the webhook configuration exists, neither a user nor Longhorn can remove the finalizer.
     let patch = r#"{"metadata":{"finalizers":null}}"#;
     let refused = ns.kubectl(["patch", &image, "--type=merge", "--patch", patch]);
     assert!(refused.stderr.contains("longhorn-admission-webhook"), "{refused}");
@@ -121,9 +121,9 @@ fn longhorn_behind_its_own_dead_webhook() {
     }
 }
 
-/// Longhorn's uninstall does nothing until somebody confirms that its data may go.
+/// Longhorn's uninstall does nothing until a user confirms that its data may be deleted.
 #[test]
-fn longhorn_that_nobody_has_confirmed_to_go() {
+fn longhorn_without_a_confirmed_uninstall_names_the_setting() {
     let cluster = &*WORLD;
     let (group, finalizer) = ("longhorn.io", "longhorn.io");
     define(group, "v1beta2", "replicas", "Replica");
@@ -141,7 +141,7 @@ fn longhorn_that_nobody_has_confirmed_to_go() {
             "metadata": {"name": "pvc-1-r-5f2", "namespace": place, "finalizers": [finalizer]}}),
         30,
     );
-    // The uninstall Job as the chart makes it, which gave up.
+    // The uninstall Job as the chart creates it, failed.
     ns.apply("{apiVersion: batch/v1, kind: Job, metadata: {name: longhorn-uninstall, labels: {app.kubernetes.io/name: longhorn}}, spec: {backoffLimit: 1, suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: longhorn-uninstall, image: i}]}}}}");
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let failed = |kind: &str| {
@@ -161,7 +161,7 @@ fn longhorn_that_nobody_has_confirmed_to_go() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    // Another Setting of that name is not this Longhorn's, and one that is confirmed is in nobody's way.
+    // A Setting of that name of another product does not count; a confirmed Setting blocks nothing.
     story.follow(cluster, "patch settings.longhorn.io deleting-confirmation-flag");
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(finalizer), "orphaned", "{story}");

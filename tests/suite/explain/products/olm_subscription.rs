@@ -1,5 +1,5 @@
-//! Products that were uninstalled before their objects: Istio and Knative in several namespaces, OLM, the service catalogue,
-//! Rancher's mark on a namespace, and artifacts that nobody can delete.
+//! Products that were uninstalled before their objects: Istio and Knative in several namespaces, OLM, the
+//! service catalog, Rancher's finalizer on a namespace, and artifacts that cannot be deleted.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[test]
-fn two_namespaces_that_wait_for_two_operators() {
+fn two_namespaces_wait_for_two_operators() {
     let cluster = &*WORLD;
     define("install.istio.io", "v1alpha1", "istiooperators", "IstioOperator");
     define(
@@ -71,7 +71,7 @@ fn two_namespaces_that_wait_for_two_operators() {
 }
 
 #[test]
-fn an_operator_version_without_olm_and_an_instance_without_its_broker() {
+fn a_csv_without_olm_and_an_instance_without_its_broker() {
     let cluster = &*WORLD;
     define(
         "operators.coreos.com",
@@ -105,7 +105,7 @@ fn an_operator_version_without_olm_and_an_instance_without_its_broker() {
     story.follow(cluster, "finalizers remove");
     goes(cluster, &target, place);
 
-    // What it stands for at the broker is paid for.
+    // The instance at the broker still costs money.
     let finalizer = "kubernetes-incubator/service-catalog";
     let target = going(
         "serviceinstances",
@@ -126,9 +126,9 @@ fn an_operator_version_without_olm_and_an_instance_without_its_broker() {
     goes(cluster, &target, place);
 }
 
-/// The version of an operator was deleted and its Subscription was not, and the catalogue does not answer.
+/// The CSV of an operator was deleted, its Subscription was not, and the catalog does not respond.
 #[test]
-fn a_subscription_that_believes_it_is_served() {
+fn a_subscription_that_reports_a_deleted_csv_is_named() {
     let cluster = &*WORLD;
     let olm = "operators.coreos.com";
     define(olm, "v1alpha1", "subscriptions", "Subscription");
@@ -179,7 +179,7 @@ fn a_subscription_that_believes_it_is_served() {
         .is_careful();
     withstands_less(cluster, &target, place, 35);
 
-    // The catalogue first, then the Subscription: OLM makes the version, and that the operator.
+    // The steps: first the catalog, then the Subscription. OLM creates the CSV, and the CSV the operator.
     story.follow(cluster, "get catalogsources");
     catalogue("READY");
     let story = told(cluster, &target, place);
@@ -206,7 +206,7 @@ fn a_subscription_that_believes_it_is_served() {
 }
 
 #[test]
-fn a_mark_of_rancher_on_a_namespace() {
+fn a_rancher_finalizer_on_a_namespace_is_explained() {
     let cluster = &*WORLD;
     let finalizer = "controller.cattle.io/namespace-auth";
     let name = cluster.unique("tenant");
@@ -223,14 +223,14 @@ fn a_mark_of_rancher_on_a_namespace() {
     let story = told(cluster, &target, "");
     assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
     story.never_advises("finalizers finalize").is_careful();
-    // Some more look for Rancher.
+    // A few more requests search for Rancher.
     withstands_less(cluster, &target, "", for_all_types(cluster) + 6);
     story.follow(cluster, "finalizers remove");
     goes(cluster, &target, "");
 }
 
 #[test]
-fn artifacts_that_cannot_be_deleted() {
+fn artifacts_that_cannot_be_deleted_are_named() {
     let cluster = &*WORLD;
     let finalizer = "workflows.argoproj.io/artifact-gc";
     define("argoproj.io", "v1alpha1", "workflows", "Workflow");

@@ -1,5 +1,5 @@
-//! Open Cluster Management: a managed cluster that is detached while nobody answers there, add-ons, and what is left on the
-//! other side.
+//! Open Cluster Management: a managed cluster that is detached while its agent does not respond, add-ons, and
+//! objects that stay on the managed cluster.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::explain::{
     told::{delete, goes, release, told},
 };
 
-/// The agent that applies a hub's work in the cluster that it runs in.
+/// The agent that applies a hub's work in its own cluster.
 fn work_agent() {
     running(
         "open-cluster-management-agent",
@@ -21,7 +21,7 @@ fn work_agent() {
 }
 
 #[test]
-fn a_managed_cluster_with_work_that_only_the_other_side_can_end() {
+fn a_managed_cluster_waits_for_work_that_only_its_agent_can_end() {
     let cluster = &*WORLD;
     let (group, work) = (
         "cluster.open-cluster-management.io",
@@ -42,7 +42,7 @@ fn a_managed_cluster_with_work_that_only_the_other_side_can_end() {
     let deployed = going("manifestworks", &piece("app", place), 10);
     apply(&piece("app-of-another", other.name()));
     let finalizer = "managedcluster-import-controller.open-cluster-management.io/manifestwork-cleanup";
-    // Its works are in the namespace that is called like it.
+    // The works of a managed cluster are in the namespace of its name.
     let target = going(
         "managedclusters",
         &json!({"apiVersion": format!("{group}/v1"), "kind": "ManagedCluster", "metadata": {"name": place, "finalizers": [finalizer]},
@@ -61,8 +61,8 @@ fn a_managed_cluster_with_work_that_only_the_other_side_can_end() {
         "explain manifestworks.work.open-cluster-management.io app",
     );
 
-    // What the agent over there has deployed keeps running if this is cut. A hub that manages itself has one of the same
-    // name, which says nothing of the other.
+    // Objects that the agent deployed keep running if the finalizer is removed by hand. A hub that manages
+    // itself has an agent of the same name, which says nothing about the other.
     work_agent();
     let story = told(cluster, &deployed, place);
     assert_eq!(story.verdict(cleanup), "unknown", "{story}");
@@ -84,9 +84,9 @@ fn a_managed_cluster_with_work_that_only_the_other_side_can_end() {
     release(cluster, name, other.name());
 }
 
-/// Add-ons on a hub that was taken away, and the agent of a managed cluster without its operator.
+/// Add-ons on a hub that was removed, and the agent of a managed cluster without its operator.
 #[test]
-fn addons_and_agents_without_those_who_clean_up() {
+fn add_ons_and_agents_without_their_controllers_are_named() {
     let cluster = &*WORLD;
     let (addon, operator) = (
         "addon.open-cluster-management.io",
@@ -130,7 +130,7 @@ fn addons_and_agents_without_those_who_clean_up() {
         .says("Restore the klusterlet operator")
         .is_careful();
     withstands_less(cluster, &target, "", 30);
-    // Installed again, it does its part.
+    // Installed again, the controller does its work.
     running(
         "open-cluster-management",
         "klusterlet",
@@ -144,9 +144,9 @@ fn addons_and_agents_without_those_who_clean_up() {
     goes(cluster, &target, "");
 }
 
-/// On the managed cluster: what was applied there does not go, and so the record of it does not either.
+/// On the managed cluster: an applied object is stuck, so its AppliedManifestWork is stuck too.
 #[test]
-fn applied_work_of_which_one_object_does_not_go() {
+fn applied_work_names_the_object_that_is_stuck() {
     let cluster = &*WORLD;
     let work = "work.open-cluster-management.io";
     define_in(

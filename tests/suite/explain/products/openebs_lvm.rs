@@ -1,4 +1,4 @@
-//! OpenEBS LVM: a volume on a node that is gone, while the agents of all other nodes are as ready as can be.
+//! OpenEBS LVM: a volume on a node that is gone, while the agents of all other nodes are ready.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::{
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// The agent of every node that has this label, as the chart installs it.
+/// The agent on every node with this label, as the chart installs it.
 fn agents(ns: &Namespace, label: &str) {
     let (name, labels) = (
         "openebs-lvm-node",
@@ -37,8 +37,8 @@ fn agents(ns: &Namespace, label: &str) {
     apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}));
 }
 
-/// Does what the scheduler and the kubelets would: binds each Pod to its node, and says that it is ready. Returns each with
-/// its node.
+/// Does the work of the scheduler and the kubelets: binds each Pod to its node and makes it ready. Returns the
+/// Pods with their nodes.
 fn start(ns: &Namespace, count: usize) -> Vec<(String, String)> {
     let pods = || {
         let all = ns.get(["pods"]).unwrap_or_default();
@@ -71,7 +71,7 @@ fn start(ns: &Namespace, count: usize) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_volume_on_a_node_that_is_gone() {
+fn a_volume_on_a_missing_node_names_that_node() {
     let cluster = &*WORLD;
     let (group, finalizer) = ("local.openebs.io", "lvm.openebs.io/finalizer");
     define(group, "v1alpha1", "lvmvolumes", "LVMVolume");
@@ -117,7 +117,7 @@ fn a_volume_on_a_node_that_is_gone() {
         .never_advises("--raw")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    // One object stands for all of its type there, and those may lie on other nodes.
+    // scan lists one object for the whole type, and other objects of it may be on other nodes.
     let words = [
         "scan",
         "lvmvolumes.local.openebs.io",

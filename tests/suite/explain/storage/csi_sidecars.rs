@@ -1,4 +1,4 @@
-//! Drivers that hang, and sidecars that are stopped or may not do what they must.
+//! Drivers that hang, and sidecars that are stopped or lack a right.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -13,12 +13,12 @@ use crate::{
 
 const PROVISIONER: &str = "external-provisioner.volume.kubernetes.io/finalizer";
 
-/// The Lease as it is some minutes after its holder has stopped.
+/// Sets the Lease as it is some minutes after its holder stopped.
 fn some_minutes_later(cluster: &Cluster, lease: &str) {
     super::renewed(cluster, lease, Timestamp::now() - SignedDuration::from_secs(690));
 }
 
-/// A sidecar's user without rights in the cluster but those named.
+/// A sidecar's user with these rights only.
 fn sidecar(cluster: &Cluster, name: &str, rights: &[(&str, &str)]) -> User {
     let mut user = cluster
         .user(name)
@@ -49,7 +49,7 @@ fn grant(cluster: &Cluster, user: &User, verb: &str, resource: &str) {
 }
 
 #[test]
-fn a_driver_that_hangs_and_a_provisioner_that_is_stopped() {
+fn a_hanging_driver_and_a_stopped_provisioner_are_told_apart() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("hangs");
     let driver = cluster.csi_driver("hangs.example.test").start();
@@ -62,13 +62,13 @@ fn a_driver_that_hangs_and_a_provisioner_that_is_stopped() {
         driver.calls().iter().any(|call| call.starts_with("DeleteVolume"))
     });
 
-    // Not yet an error, and not a fault either.
+    // No error yet, so no fault either.
     let story = told(cluster, &pv, "");
     withstands_less(cluster, &pv, "", 15);
     assert_ne!(story.verdict(PROVISIONER), "orphaned");
     story.never_says("LEAKED INFRASTRUCTURE: take").is_careful();
 
-    // The sidecar gives up waiting, and asks again: it is alive, and the driver is not.
+    // The sidecar's call times out and is repeated. So the sidecar is alive, and the driver is not.
     wait("the failure is told", SOON, || {
         told(cluster, &pv, "").verdict(PROVISIONER) == "failing"
     });
@@ -80,7 +80,7 @@ fn a_driver_that_hangs_and_a_provisioner_that_is_stopped() {
         .never_says("LEAKED INFRASTRUCTURE: take")
         .is_careful();
 
-    // The provisioner freezes, and nobody renews its Lease: it does not act, and that does not prove it gone.
+    // The provisioner freezes and its Lease expires. It does not act, but that does not prove it gone.
     driver.provisioner().pause();
     some_minutes_later(cluster, "hangs-example-test");
     cluster
@@ -117,7 +117,7 @@ fn a_driver_that_hangs_and_a_provisioner_that_is_stopped() {
 }
 
 #[test]
-fn a_provisioner_that_may_not_patch_volumes() {
+fn a_provisioner_without_the_right_to_patch_volumes_is_named() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("may-not");
     let user = sidecar(
@@ -158,7 +158,7 @@ fn a_provisioner_that_may_not_patch_volumes() {
 }
 
 #[test]
-fn an_attacher_that_may_not_patch_attachments_and_one_that_is_stopped() {
+fn an_attacher_without_a_right_and_a_stopped_attacher_are_told_apart() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("attacher");
     let user = sidecar(cluster, "poor-attacher", &[("patch", "persistentvolumes")]);
@@ -199,7 +199,7 @@ fn an_attacher_that_may_not_patch_attachments_and_one_that_is_stopped() {
         .unwrap();
     assert!(asked.contains(user.name()), "{asked}");
 
-    // Stopped, and its right granted meanwhile.
+    // The attacher is stopped, and has got its right meanwhile.
     driver.attacher().stop();
     some_minutes_later(cluster, "external-attacher-leader-rights-example-test");
     grant(cluster, &user, "patch", "volumeattachments.storage.k8s.io");

@@ -1,4 +1,4 @@
-//! Volumes whose disk nobody deletes.
+//! Volumes whose disk is not deleted.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use crate::{
     harness::{Cluster, CsiDriver, wait},
 };
 
-/// A driver that is stopped, and its Leases as they are long after.
+/// A stopped driver, and its Leases as they are long after.
 fn an_hour_later(cluster: &Cluster, driver: CsiDriver<'_>, leases: &[&str]) {
     drop(driver);
     for lease in leases {
@@ -17,7 +17,7 @@ fn an_hour_later(cluster: &Cluster, driver: CsiDriver<'_>, leases: &[&str]) {
 }
 
 #[test]
-fn a_driver_that_was_uninstalled() {
+fn a_driver_that_was_uninstalled_is_gone_by_two_signs() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("uninstalled");
     let driver = cluster.csi_driver("uninstalled.example.test").start();
@@ -30,13 +30,13 @@ fn a_driver_that_was_uninstalled() {
     });
     delete(cluster, &["pv", &volume]);
 
-    // Paused: late perhaps, gone never.
+    // A paused driver may be late, but is never gone.
     let said = explain(cluster, &[&pv], None);
     let verdict = &wait_for(&said, "external-provisioner")["verdict"];
     assert_eq!(verdict, "waiting", "{said:#}");
     never_says(&said, "LEAKED INFRASTRUCTURE");
 
-    // One sign is not proof.
+    // One sign is no proof.
     an_hour_later(cluster, driver, &["uninstalled-example-test"]);
     let said = explain(cluster, &[&pv], None);
     assert_ne!(wait_for(&said, "external-provisioner")["verdict"], "orphaned");
@@ -52,7 +52,7 @@ fn a_driver_that_was_uninstalled() {
     );
     says(&said, "install driver uninstalled.example.test again");
 
-    // Who may not see one of the signs does not conclude it.
+    // A user who may not read one of the signs gets no such conclusion.
     let blind = cluster
         .user("no-leases")
         .may(
@@ -79,7 +79,7 @@ fn a_driver_that_was_uninstalled() {
 }
 
 #[test]
-fn a_volume_that_is_never_reclaimed_and_one_that_leaks() {
+fn a_volume_that_is_never_reclaimed_and_one_that_leaks_its_disk() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("never");
     let _driver = cluster.csi_driver("never.example.test").start();
@@ -111,7 +111,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks() {
     run(cluster, &command(&said, "set policy Retain"));
     wait("it goes", SOON, || cluster.get(["pv", &available]).is_none());
 
-    // A driver that nobody runs adds no finalizer: the volume deleted first leaks its disk.
+    // A driver that does not run adds no finalizer. So a volume that is deleted first leaks its disk.
     let leaky = cluster.unique("leaky");
     cluster.apply(&by_hand(&leaky, "").replace("never.example.test", "old.example.test"));
     ns.apply(&format!(

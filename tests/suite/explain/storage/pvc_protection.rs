@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn a_claim_in_use_and_a_driver_that_refuses() {
+fn a_claim_in_use_and_a_driver_that_reports_an_error() {
     let cluster = Cluster::shared();
     let (ns, other) = (cluster.namespace("in-use"), cluster.namespace("elsewhere"));
     let driver = cluster.csi_driver("refuses.example.test").start();
@@ -37,7 +37,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     let claim = ["pvc/data", "-n", ns.name()];
     let pv = format!("pv/{volume}");
 
-    // Nothing is deleted yet: what would happen.
+    // Nothing is in deletion yet: the explanation says what a deletion would do.
     let said = explain(cluster, &claim, None);
     says(&said, "not being deleted");
     says(&said, "IS DESTROYED (reclaim policy Delete)");
@@ -61,7 +61,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     says(&said, "DATA LOSS: delete the claim");
     assert!(command(&said, "keep the disk").contains("Retain"));
 
-    // And the claim too.
+    // The claim is deleted too.
     delete(cluster, &["pvc", "data", "-n", ns.name()]);
     let said = explain(cluster, &claim, None);
     withstands_less(cluster, "pvc/data", ns.name(), 10);
@@ -75,7 +75,7 @@ fn a_claim_in_use_and_a_driver_that_refuses() {
     never_says(&said, "foreigner");
     never_says(&said, "--force");
 
-    // Who may not see pods is told so, and nothing else.
+    // A user who may not read Pods is told only that.
     let blind = cluster
         .user("blind")
         .may("get,list", "persistentvolumeclaims,persistentvolumes")

@@ -1,4 +1,4 @@
-//! Claims and snapshots that something is being made from, behind the real sidecars.
+//! Claims and snapshots that are the source of a snapshot, a clone or a restore, with the real sidecars.
 
 use super::{SOON, bound_claim};
 use crate::{
@@ -31,7 +31,7 @@ fn has(ns: &Namespace, what: [&str; 2], finalizer: &str) -> bool {
 }
 
 #[test]
-fn a_restore_that_was_interrupted() {
+fn an_interrupted_restore_is_explained() {
     const HELD: &str = "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection";
     const CLASS: &str = "restore.example.test";
     let cluster = Cluster::shared();
@@ -55,7 +55,7 @@ fn a_restore_that_was_interrupted() {
     });
     delete(cluster, "volumesnapshot/one", ns.name());
 
-    // It goes on: protection, and nothing to take off.
+    // The restore goes on: the finalizer protects it, and no step removes it.
     let story = told(cluster, "volumesnapshot/one", ns.name());
     withstands_less(cluster, "volumesnapshot/one", ns.name(), 15);
     assert_eq!(story.verdict(HELD), "waiting");
@@ -65,11 +65,11 @@ fn a_restore_that_was_interrupted() {
         .never_advises("finalizers remove")
         .is_careful();
 
-    // The provisioner dies, and the claim goes: nobody remembers the restore.
+    // The provisioner stops and the claim is deleted. So no controller knows of the restore.
     driver.provisioner().kill();
     delete(cluster, "pvc/copy", ns.name());
     goes(cluster, "pvc/copy", ns.name());
-    // Started again, one of v6.3 sweeps it up at once; an older one would not.
+    // After a restart, a provisioner of v6.3 cleans up at once; an older one does not.
     wait("it is late", told::SOON, || {
         told(cluster, "volumesnapshot/one", ns.name()).verdict(HELD) == "stalled"
     });
@@ -91,7 +91,7 @@ fn a_restore_that_was_interrupted() {
 }
 
 #[test]
-fn a_claim_that_is_cloned() {
+fn a_claim_that_is_being_cloned_waits_for_the_clone() {
     const HELD: &str = "provisioner.storage.kubernetes.io/cloning-protection";
     const CLASS: &str = "clone.example.test";
     let cluster = Cluster::shared();
@@ -117,7 +117,7 @@ fn a_claim_that_is_cloned() {
 }
 
 #[test]
-fn a_claim_of_which_a_snapshot_is_taken() {
+fn a_claim_whose_snapshot_is_being_taken_waits_for_the_snapshot() {
     const HELD: &str = "snapshot.storage.kubernetes.io/pvc-as-source-protection";
     const CLASS: &str = "taking.example.test";
     let cluster = Cluster::shared();

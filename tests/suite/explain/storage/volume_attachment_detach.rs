@@ -7,7 +7,7 @@ use crate::{
 };
 
 #[test]
-fn a_disk_that_cannot_be_detached() {
+fn a_disk_that_cannot_be_detached_names_its_reason() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("attached");
     let driver = cluster.csi_driver("detach.example.test").with_attacher().start();
@@ -69,7 +69,7 @@ fn a_disk_that_cannot_be_detached() {
         get("detach-one").is_none() && cluster.get(["pv", &volume]).is_none()
     });
 
-    // The volume object was taken away first: the attacher can never detach.
+    // The volume object was removed first, so the attacher can never detach.
     attachment(
         "detach-two",
         "pvc-lost",

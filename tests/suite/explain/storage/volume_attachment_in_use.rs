@@ -1,4 +1,4 @@
-//! Disks on nodes, attached by the real attach/detach controller and the real attacher.
+//! Disks on nodes, with the real attach/detach controller and the real attacher.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[test]
-fn a_silent_node_keeps_a_disk_until_its_machine_is_said_to_be_off() {
+fn a_silent_node_keeps_a_disk_until_its_machine_is_reported_off() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("silent");
     let _driver = cluster.csi_driver("silent.example.test").with_attacher().start();
@@ -46,7 +46,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
     let target = format!("volumeattachment/{name}");
     let finalizer = "external-attacher/silent-example-test";
 
-    // A pod uses it there: nothing is wrong.
+    // A Pod uses the disk there: no fault.
     let story = told(cluster, &target, "");
     withstands_less(cluster, &target, "", 15);
     assert_eq!(story.verdict(finalizer), "in-use");
@@ -56,7 +56,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
         .never_advises("taint")
         .never_advises("nudged");
 
-    // The pod is deleted by force while its node is silent, and the claim and the volume with it.
+    // The Pod is force-deleted while its node is silent; then the claim and the volume are deleted.
     ns.kubectl(["delete", "pod", "user", "--force", "--grace-period=0"])
         .success();
     delete(cluster, "pvc/data", ns.name());
@@ -83,7 +83,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
         .never_advises("finalizers remove")
         .is_careful();
 
-    // Who may not see nodes is not told what they do.
+    // A user who may not read Nodes is not told their state.
     let reader = cluster
         .user("no-nodes")
         .may(
@@ -103,7 +103,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
 }
 
 #[test]
-fn a_node_that_was_removed_and_a_disk_that_was_never_attached() {
+fn a_removed_node_and_a_disk_that_was_never_attached() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("removed");
     let driver = cluster.csi_driver("removed.example.test").with_attacher().start();
@@ -142,10 +142,10 @@ fn a_node_that_was_removed_and_a_disk_that_was_never_attached() {
         .never_advises("finalizers remove")
         .is_careful();
 
-    // The volume is being deleted, and another attachment comes too late.
+    // The volume is in deletion, so another attachment comes too late.
     delete(cluster, &format!("pv/{volume}"), "");
     attach("removed-two");
-    // The attacher may learn a moment later that the volume goes, and fails for another reason first.
+    // The attacher may learn of the deletion a moment later, and fails for another reason first.
     wait("attaching fails", SOON, || {
         let message = &status("removed-two")["attachError"]["message"];
         message
@@ -168,7 +168,7 @@ fn a_node_that_was_removed_and_a_disk_that_was_never_attached() {
 }
 
 #[test]
-fn an_attachment_to_a_node_that_is_gone_is_deleted_once_its_machine_is_off() {
+fn an_attachment_to_a_missing_node_is_deleted_after_its_machine_is_off() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("nodeless");
     let _driver = cluster
@@ -192,7 +192,7 @@ fn an_attachment_to_a_node_that_is_gone_is_deleted_once_its_machine_is_off() {
     goes(cluster, "pvc/data", ns.name());
     delete(cluster, &format!("pv/{volume}"), "");
 
-    // With its node there, nobody is told to delete it.
+    // While its node exists, no step deletes the attachment.
     let target = format!("pv/{volume}");
     told(cluster, &target, "").never_advises("delete volumeattachment");
     delete(cluster, "node/nodeless", "");
