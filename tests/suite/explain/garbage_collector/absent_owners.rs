@@ -1,4 +1,4 @@
-//! Objects whose owners are elsewhere, gone, or of no kind, with the real garbage collector.
+//! Objects whose owners are in another namespace, gone, or of an unknown kind, with the real garbage collector.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     harness::{Cluster, Namespace, wait},
 };
 
-/// A claim that its own finalizer holds, so that its deletion can be looked at.
+/// Creates a claim with a finalizer, so that its deletion can be explained.
 fn owned(ns: &Namespace, name: &str, owner: &Value) {
     let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
         "metadata": {"name": name, "finalizers": ["example.test/hold"], "ownerReferences": [owner]},
@@ -19,14 +19,14 @@ fn owned(ns: &Namespace, name: &str, owner: &Value) {
 }
 
 #[test]
-fn owners_elsewhere_gone_and_of_no_kind() {
+fn owners_elsewhere_gone_and_of_unknown_kind() {
     let cluster = Cluster::shared();
     let (ns, home) = (cluster.namespace("copied"), cluster.namespace("home"));
     home.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: owner}}");
     let uid = home.get(["configmap", "owner"]).unwrap()["metadata"]["uid"].clone();
     let owner = |kind: &str, api: &str, uid: &Value| json!({"apiVersion": api, "kind": kind, "name": "owner", "uid": uid});
 
-    // Copied from another namespace, with its owner references: the garbage collector deletes it.
+    // A copy from another namespace with its owner references: the garbage collector deletes it.
     owned(&ns, "copied", &owner("ConfigMap", "v1", &uid));
     wait("the garbage collector deletes the copy", SOON, || {
         is_going(&ns, "pvc/copied")
@@ -38,13 +38,13 @@ fn owners_elsewhere_gone_and_of_no_kind() {
         .says("the garbage collector, unless a person did")
         .says("without metadata.ownerReferences, or it is deleted again at once")
         .is_careful();
-    // The event comes after the deletion, or before it.
+    // The event is written before or after the deletion.
     wait("the event is quoted", SOON, || {
         let told = told(cluster, "pvc/copied", ns.name());
         told.0.to_string().contains("OwnerRefInvalidNamespace")
     });
 
-    // Made anew under the same name: another uid.
+    // The owner was created again with the same name, so its uid differs.
     ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: owner}}");
     owned(
         &ns,
@@ -58,7 +58,8 @@ fn owners_elsewhere_gone_and_of_no_kind() {
         .says("owner ConfigMap owner has another uid: it was made anew")
         .says("the garbage collector, unless a person did");
 
-    // A kind that nobody has: left alone, and said so. Its deletion is a person's.
+    // No type has this kind. The garbage collector leaves the object alone, and the explanation says so. A user
+    // deleted it.
     owned(
         &ns,
         "strange",
@@ -73,7 +74,7 @@ fn owners_elsewhere_gone_and_of_no_kind() {
         .says("owner Widget owner: the server has no such kind in example.test/v1, so the garbage collector leaves the object alone")
         .never_says("the garbage collector, unless a person did");
 
-    // Who may not look for owners is not told that they are gone.
+    // A user who may not read the owners is not told that they are gone.
     let reader = cluster
         .user("no-owners")
         .may("get,list", "persistentvolumeclaims,pods,events")
@@ -82,7 +83,7 @@ fn owners_elsewhere_gone_and_of_no_kind() {
         .never_says("the garbage collector, unless a person did")
         .never_says("does not exist in this namespace");
 
-    // An owner that waits for it.
+    // An owner in foreground deletion.
     let own = ns.get(["configmap", "owner"]).unwrap()["metadata"]["uid"].clone();
     let mut blocking = owner("ConfigMap", "v1", &own);
     blocking["blockOwnerDeletion"] = json!(true);

@@ -1,4 +1,4 @@
-//! Owners that wait for what they own, with the real garbage collector: working, refused, and not running.
+//! Owners that wait for their dependents, with a garbage collector that works, is rejected, or does not run.
 
 use std::{thread, time::Duration};
 
@@ -19,7 +19,7 @@ fn uid(object: &Value) -> &Value {
     &object["metadata"]["uid"]
 }
 
-/// A Secret of this owner that its own finalizer holds.
+/// Creates a Secret with this owner and a finalizer.
 fn owned(ns: &Namespace, name: &str, owner: &Value, blocks: bool) {
     let owner = json!({"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"],
         "uid": uid(owner), "blockOwnerDeletion": blocks});
@@ -34,7 +34,7 @@ fn delete_with(ns: &Namespace, what: &str, cascade: &str) {
 }
 
 #[test]
-fn an_owner_waits_for_exactly_what_blocks_it() {
+fn an_owner_waits_for_exactly_its_blocking_dependents() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("owned");
     ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: owner}}");
@@ -59,7 +59,7 @@ fn an_owner_waits_for_exactly_what_blocks_it() {
     replayed(cluster, "configmap/owner", ns.name());
     withstands_less(cluster, "configmap/owner", ns.name(), for_all_types(cluster));
 
-    // Who may not list Secrets is not told that there is nothing.
+    // A user who may not list Secrets is not told that none exist.
     let blind = cluster
         .user("no-secrets")
         .may("get,list", "configmaps,pods,events,leases.coordination.k8s.io")
@@ -75,14 +75,14 @@ fn an_owner_waits_for_exactly_what_blocks_it() {
 }
 
 #[test]
-fn a_chain_of_owners_ends_at_its_leaf() {
+fn a_chain_of_owners_ends_at_its_last_dependent() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("chain");
     ns.apply(
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, selector: {matchLabels: {app: web}},
   template: {metadata: {labels: {app: web}, finalizers: [example.test/drain]}, spec: {containers: [{name: c, image: i}]}}}}",
     );
-    // Of none kubectl prints nothing.
+    // kubectl prints nothing for an empty list.
     let pods = || ns.get(["pods"]).unwrap_or_default()["items"].clone();
     wait("there is a pod", SOON, || pods()[0].is_object());
     let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
@@ -110,7 +110,7 @@ fn a_chain_of_owners_ends_at_its_leaf() {
 }
 
 #[test]
-fn an_owner_without_a_namespace_owns_in_all() {
+fn a_cluster_scoped_owner_has_dependents_in_all_namespaces() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("far");
     let class = cluster.unique("far-class");
@@ -136,7 +136,7 @@ fn an_owner_without_a_namespace_owns_in_all() {
 }
 
 #[test]
-fn the_garbage_collector_does_not_run() {
+fn a_stopped_garbage_collector_is_named() {
     let cluster = &Cluster::with(&Options {
         controller_manager_args: &["--controllers=*,-garbage-collector-controller"],
         ..Options::default()
@@ -158,7 +158,7 @@ fn the_garbage_collector_does_not_run() {
     delete_with(&ns, "configmap/waiting", "foreground");
     delete_with(&ns, "configmap/empty", "foreground");
 
-    // So young nobody is late.
+    // After such a short time no controller is late.
     for (target, finalizer) in [
         ("configmap/orphaning", "orphan"),
         ("configmap/empty", FOREGROUND),

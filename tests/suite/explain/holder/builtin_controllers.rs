@@ -1,4 +1,4 @@
-//! Real controllers that are deprived of a right, scaled away, stopped, or switched off within their process.
+//! Real controllers that lose a right, are scaled to zero, stop, or are disabled by a flag.
 
 use std::{fs, thread, time::Duration};
 
@@ -18,7 +18,7 @@ const NAME: &str = "snapshot-controller";
 const BOUND: &str = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection";
 const SYSTEM: &str = "--namespace=kube-system";
 
-/// What the snapshot-controller's own manifests give it, but for what it may do with snapshots themselves.
+/// The rules of the snapshot-controller's own manifests, without those on snapshots.
 fn role(cluster: &Cluster, with_snapshots: &[&str]) {
     let all = ["get", "list", "watch", "create", "update", "patch", "delete"];
     let rule = |group: &str, resources: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
@@ -34,7 +34,7 @@ fn role(cluster: &Cluster, with_snapshots: &[&str]) {
     );
 }
 
-/// It as it stands in the cluster: its account with its rights, and the Deployment that runs it.
+/// The snapshot-controller in the cluster: its account with its rights, and its Deployment.
 fn installed(cluster: &Cluster) {
     let (metadata, labels) = (
         json!({"name": NAME, "namespace": "kube-system"}),
@@ -54,7 +54,7 @@ fn installed(cluster: &Cluster) {
     runs(cluster);
 }
 
-/// What a kubelet reports of its one Pod.
+/// Sets the status of its one Pod, as a kubelet does.
 fn runs(cluster: &Cluster) {
     let mut pod = String::new();
     wait("the Deployment has its Pod", SOON, || {
@@ -80,7 +80,7 @@ fn ready_replicas(cluster: &Cluster) -> i64 {
     deployment["status"]["readyReplicas"].as_i64().unwrap_or_default()
 }
 
-/// Deletes a snapshot, ten minutes ago by the server's storage.
+/// Deletes a snapshot. Its deletion timestamp is set to ten minutes ago in etcd.
 fn going(cluster: &Cluster, ns: &Namespace, name: &str) -> String {
     let target = format!("volumesnapshots.snapshot.storage.k8s.io/{name}");
     delete(cluster, &target, ns.name());
@@ -96,7 +96,7 @@ fn going(cluster: &Cluster, ns: &Namespace, name: &str) -> String {
     target
 }
 
-/// Nobody has renewed its Lease meanwhile.
+/// Sets its Lease as if nobody had renewed it meanwhile.
 fn some_minutes_later(cluster: &Cluster) {
     let renewed = Timestamp::now() - SignedDuration::from_secs(690);
     let patch = format!("{{\"spec\":{{\"renewTime\":\"{renewed:.6}\"}}}}");
@@ -113,7 +113,7 @@ fn some_minutes_later(cluster: &Cluster) {
 }
 
 #[test]
-fn the_snapshot_controller_deprived_of_a_right_scaled_away_and_stopped() {
+fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
     let cluster = &Cluster::start();
     let ns = cluster.namespace("snapshots");
     let place = ns.name();
@@ -138,7 +138,7 @@ fn the_snapshot_controller_deprived_of_a_right_scaled_away_and_stopped() {
         });
     }
 
-    // Somebody tightens its role: it deletes at the provider, and cannot let go.
+    // Its role loses a right: it deletes the snapshot at the provider and cannot remove the finalizer.
     role(cluster, &["get", "list", "watch"]);
     let target = going(cluster, &ns, "one");
     wait("it has deleted the content", SOON, || {
@@ -155,7 +155,7 @@ fn the_snapshot_controller_deprived_of_a_right_scaled_away_and_stopped() {
     role(cluster, &["get", "list", "watch", "update", "patch"]);
     goes(cluster, &target, place);
 
-    // Scaled away.
+    // Scaled to zero.
     cluster
         .kubectl(["scale", "deployment", NAME, "--replicas=0", SYSTEM])
         .success();
@@ -193,7 +193,7 @@ fn the_snapshot_controller_deprived_of_a_right_scaled_away_and_stopped() {
 }
 
 #[test]
-fn one_controller_of_the_controller_manager_is_off_and_one_lacks_its_right() {
+fn a_disabled_controller_and_one_without_its_right_are_named() {
     let cluster = &Cluster::with(&Options {
         controller_manager_args: &["--controllers=*,-persistentvolume-protection-controller"],
         ..Options::default()
@@ -254,7 +254,7 @@ fn one_controller_of_the_controller_manager_is_off_and_one_lacks_its_right() {
         let words = command.unwrap_or_else(|| panic!("{story}")).split(' ').skip(1);
         assert_eq!(cluster.kubectl(words).stdout.trim(), answer, "{story}");
     }
-    // With its right back it does its work; the other is switched off, and only a restart without the flag helps.
+    // With its right back, that controller does its work. The other needs a restart without the flag.
     cluster
         .kubectl([
             "apply",

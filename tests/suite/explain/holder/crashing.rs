@@ -1,4 +1,4 @@
-//! KEDA: the operator crashes again and again.
+//! KEDA: the operator crashes repeatedly.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::{
 const FINALIZER: &str = "finalizer.keda.sh";
 
 #[test]
-fn an_operator_that_crashes_fails_with_the_words_of_its_kubelet() {
+fn a_crashing_operator_fails_with_the_message_of_its_kubelet() {
     let cluster = &*WORLD;
     custom_type(cluster, "keda.sh", "scaledobjects", "ScaledObject");
     let operator = Operator {

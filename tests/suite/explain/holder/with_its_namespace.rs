@@ -1,4 +1,4 @@
-//! Velero: the operator's own namespace is being deleted, and with it the operator, before what it has to clean up.
+//! Velero: the operator's own namespace is deleted, and the operator with it, before it cleans up its objects.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::{
 const FINALIZER: &str = "restores.velero.io/external-resources-finalizer";
 
 #[test]
-fn an_operator_that_goes_with_its_namespace_cannot_be_started_there() {
+fn an_operator_in_a_terminating_namespace_cannot_be_started_there() {
     let cluster = &*WORLD;
     custom_type(cluster, "velero.io", "restores", "Restore");
     let operator = Operator {
@@ -29,7 +29,7 @@ fn an_operator_that_goes_with_its_namespace_cannot_be_started_there() {
     operator.install();
     operator.runs();
     let ns = cluster.namespace("restored");
-    // Something holds the Deployment itself, and so its namespace.
+    // A finalizer keeps the Deployment, and so its namespace.
     let hold = r#"{"metadata":{"finalizers":["example.com/hold"]}}"#;
     let place = "--namespace=velero";
     cluster

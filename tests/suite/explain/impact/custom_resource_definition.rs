@@ -1,4 +1,4 @@
-//! Types that have objects, and one that has none.
+//! Types with objects, and a type without.
 
 use super::WORLD;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn a_type_goes_with_all_its_objects() {
+fn a_definition_is_deleted_with_all_its_objects() {
     let cluster = &*WORLD;
     custom_type(cluster, "before.example.test", "boats", "Boat");
     let target = "crd/boats.before.example.test";
@@ -52,9 +52,9 @@ fn a_type_goes_with_all_its_objects() {
     goes(cluster, target, "");
 }
 
-/// Who removes a finalizer is looked for only so often, and what was left out is named.
+/// The search for controllers of finalizers is limited, and the explanation names the others.
 #[test]
-fn a_type_whose_objects_have_more_finalizers_than_are_looked_into() {
+fn a_definition_with_more_finalizers_than_are_searched() {
     let cluster = &*WORLD;
     custom_type(cluster, "many.example.test", "parcels", "Parcel");
     let ns = cluster.namespace("parcels");
@@ -78,7 +78,7 @@ fn a_type_whose_objects_have_more_finalizers_than_are_looked_into() {
     let (sixteen, story) = asked("asks-of-16-parcels");
     story.never_says("No more than");
     assert_eq!(story.fated("unknown").len(), 16, "{story}");
-    // Nothing but what is the same for all of them is asked for.
+    // Only requests that serve all finalizers are sent.
     assert_eq!(one, sixteen);
     parcels(16..18);
     let (_, story) = asked("asks-of-18-parcels");

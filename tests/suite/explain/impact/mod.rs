@@ -1,5 +1,5 @@
-//! What is said of objects that nobody is deleting yet: what would be lost, left behind or broken, and that the order
-//! which is advised leaves nothing behind.
+//! Objects that are not in deletion: what a deletion would destroy, leave behind or break. The advised order of
+//! deletion leaves nothing behind.
 
 mod custom_resource_definition;
 mod namespace;
@@ -20,11 +20,11 @@ use crate::{
     harness::{Cluster, wait},
 };
 
-/// Its operators, webhooks and definitions are for themselves.
+/// A cluster of its own, for its operators, webhooks and definitions.
 static WORLD: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 
 impl Told {
-    /// All that has this fate, with the names of the objects behind each.
+    /// All effects with this fate, each with its objects.
     fn fated(&self, fate: &str) -> Vec<String> {
         let effects = self.0["ifDeleted"].as_array().into_iter().flatten();
         let words = |effect: &Value| {
@@ -42,7 +42,7 @@ impl Told {
             .collect()
     }
 
-    /// Something of this fate is said in these words.
+    /// Asserts that an effect of this fate contains this text.
     #[track_caller]
     fn fates(&self, fate: &str, text: &str) -> &Self {
         let fated = self.fated(fate);
@@ -54,7 +54,7 @@ impl Told {
     }
 }
 
-/// A controller by its Deployment and account, whose one Pod is ready.
+/// Creates a controller: a Deployment, a ServiceAccount and one ready Pod.
 fn operator(namespace: &str, name: &str, labels: &Value) {
     standing(&WORLD, namespace, name, labels);
 }

@@ -1,4 +1,4 @@
-//! A namespace with data, with what only its own controller lets go, and one with nothing.
+//! A namespace with data, a namespace whose objects need their own controller, and an empty namespace.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::{
     stuck::custom_type,
 };
 
-/// A volume of 10 Gi with this policy, bound to a claim of that name.
+/// Creates a volume of 10 Gi with this reclaim policy, bound to a claim of the same name.
 fn bound(ns: &Namespace, claim: &str, policy: &str) -> String {
     let volume = WORLD.unique(claim);
     WORLD.apply(&format!(
@@ -31,7 +31,7 @@ fn bound(ns: &Namespace, claim: &str, policy: &str) -> String {
 }
 
 #[test]
-fn disks_go_by_their_policy_and_load_balancers_go() {
+fn disks_follow_their_reclaim_policy_and_load_balancers_are_deleted() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("shop");
     let lost = [bound(&ns, "orders", "Delete"), bound(&ns, "carts", "Delete")];
@@ -60,7 +60,7 @@ fn disks_go_by_their_policy_and_load_balancers_go() {
     assert!(!story.fated("destroyed").concat().contains(&kept), "{story}");
     withstands_less(cluster, &target, "", for_all_types(cluster) + 20);
 
-    // What is advised keeps the disks, and the namespace goes.
+    // The steps keep the disks, and the namespace is deleted.
     story.follow(cluster, "persistentVolumeReclaimPolicy");
     let story = told(cluster, &target, "");
     story.fates("kept", "disks behind its claims: 3, of 30Gi in all");
@@ -74,7 +74,7 @@ fn disks_go_by_their_policy_and_load_balancers_go() {
 }
 
 #[test]
-fn a_controller_that_goes_before_what_it_holds() {
+fn a_controller_that_is_deleted_before_its_objects_leaves_them_stuck() {
     let cluster = &*WORLD;
     custom_type(cluster, "kafka.strimzi.io", "kafkatopics", "KafkaTopic");
     let topic = |name: &str, place: &str| {
@@ -97,7 +97,7 @@ fn a_controller_that_goes_before_what_it_holds() {
         .is_careful();
     withstands_less(cluster, "ns/kafka", "", for_all_types(cluster) + 20);
 
-    // The other namespace has only what somebody else lets go, who runs.
+    // The other namespace has only objects of another controller, which runs.
     let target = format!("ns/{}", ns.name());
     let story = told(cluster, &target, "");
     story.fates("released", "It runs");
@@ -117,7 +117,7 @@ fn a_controller_that_goes_before_what_it_holds() {
 }
 
 #[test]
-fn an_empty_one_is_harmless() {
+fn an_empty_namespace_is_harmless() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("empty");
     wait("it has what every namespace has", SOON, || {

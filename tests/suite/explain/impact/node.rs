@@ -1,4 +1,4 @@
-//! A node with pods, local volumes and attachments.
+//! A Node with Pods, local volumes and attachments.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn node(name: &str) {
     ));
 }
 
-/// A volume that can be used on these nodes only.
+/// Creates a volume that only these Nodes can use.
 fn local(name: &str, nodes: &[&str]) {
     WORLD.apply(
         &json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
@@ -26,7 +26,7 @@ fn local(name: &str, nodes: &[&str]) {
 }
 
 #[test]
-fn what_goes_with_a_node_and_what_only_it_can_reach() {
+fn a_node_takes_its_pods_along_and_its_local_data() {
     let cluster = &*WORLD;
     for name in ["leaving-node", "staying-node"] {
         node(name);

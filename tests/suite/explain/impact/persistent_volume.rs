@@ -1,4 +1,4 @@
-//! Volumes and claims behind the real provisioner.
+//! Volumes and claims with the real provisioner.
 
 use super::WORLD;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn a_claim_and_its_volume_in_the_right_order() {
+fn a_claim_and_its_volume_in_the_right_order_keep_the_disk() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("order");
     let _driver = cluster.csi_driver("order.example.test").start();
@@ -48,7 +48,7 @@ fn a_claim_and_its_volume_in_the_right_order() {
         .is_careful();
     withstands_less(cluster, "pvc/data", ns.name(), 14);
 
-    // Kept, then in order: the disk stays.
+    // With reclaim policy Retain, then in the right order: the disk stays.
     story.follow(cluster, "Retain");
     let story = told(cluster, &pv, "");
     story.fates("kept", "");
@@ -63,8 +63,8 @@ fn a_claim_and_its_volume_in_the_right_order() {
     goes(cluster, &pv, "");
 }
 
-/// A volume by hand, bound to the claim of that name. Nobody provisions for its driver, so nobody adds a finalizer either, as
-/// it is with provisioners before 5.0.
+/// Creates a volume by hand, bound to the claim of that name. No provisioner serves its driver, so it gets no
+/// finalizer, as with provisioners before 5.0.
 fn bound(ns: &Namespace, claim: &str, policy: &str, finalizers: &str) -> String {
     let volume = WORLD.unique(claim);
     WORLD.apply(&format!(
@@ -82,9 +82,9 @@ fn bound(ns: &Namespace, claim: &str, policy: &str, finalizers: &str) -> String 
     volume
 }
 
-/// Without a finalizer for that nobody looks at the reclaim policy of a volume that was deleted first.
+/// Without its finalizer, the reclaim policy of a volume that was deleted first is ignored.
 #[test]
-fn a_volume_that_goes_before_its_claim_leaks_its_disk() {
+fn a_volume_that_is_deleted_before_its_claim_leaks_its_disk() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("leaks");
     let [first, second] = ["first", "second"].map(|claim| bound(&ns, claim, "Delete", ""));
@@ -112,13 +112,13 @@ fn a_volume_that_goes_before_its_claim_leaks_its_disk() {
         assert!(story.fated("leaked").is_empty(), "{story}");
     }
 
-    // The claim first, as is advised: the volume stays, and names its disk.
+    // The claim first, as advised: the volume stays and names its disk.
     story.follow(cluster, "delete pvc first");
     wait("the volume is released", SOON, || {
         cluster.get(["pv", &first]).unwrap()["status"]["phase"] == "Released"
     });
 
-    // The volume first: its claim and its namespace now take the disk's only trace along.
+    // The volume first: after the deletion of its claim and namespace, no object names the disk.
     delete(cluster, &other, "");
     let claim = told(cluster, "pvc/second", ns.name());
     claim.fates("leaked", "IS LEAKED").is_careful();
@@ -132,7 +132,7 @@ fn a_volume_that_goes_before_its_claim_leaks_its_disk() {
         .fates("leaked", &second);
     claim.follow(cluster, "delete pvc second");
     goes(cluster, &other, "");
-    // Nothing of it is left but what was told.
+    // Only the explanation still names the disk.
     told(cluster, &one, "").fates(
         "leaked",
         &format!("disk-of-{first} IS LEAKED unless the provisioner deletes it first"),

@@ -1,4 +1,4 @@
-//! Pods, and workloads, with volumes that go with them.
+//! Pods and workloads with ephemeral volumes.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const DRIVER: &str = "scratches.example.test";
 
-/// A volume that is made with its pod.
+/// An ephemeral volume, which is created with its Pod.
 fn ephemeral() -> Value {
     json!({"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {"storageClassName": DRIVER,
         "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}}}})
@@ -24,7 +24,7 @@ fn spec(volumes: &[Value]) -> Value {
 }
 
 #[test]
-fn a_pod_takes_the_volumes_along_that_it_brought() {
+fn a_pod_takes_its_ephemeral_volumes_along() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("scratch");
     let driver = cluster.csi_driver(DRIVER).start();
@@ -34,7 +34,7 @@ fn a_pod_takes_the_volumes_along_that_it_brought() {
                 .to_string(),
         );
     };
-    // A claim that only has the name of another pod's volume is not that pod's, which then does not start.
+    // A claim of that name without an owner reference is not the Pod's. The Pod does not start then.
     let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "late-scratch"},
         "spec": ephemeral()["ephemeral"]["volumeClaimTemplate"]["spec"]});
     ns.apply(&claim.to_string());
@@ -82,7 +82,7 @@ fn a_pod_takes_the_volumes_along_that_it_brought() {
     sorters.follow(cluster, "delete deployments.apps sorters");
     goes(cluster, "deploy/sorters", ns.name());
 
-    // Kept as is advised, the disk outlives the pod.
+    // After the advised step the disk outlives the Pod.
     story.follow(cluster, "Retain");
     cluster
         .kubectl(["delete", "pod", "sorter", "--namespace", ns.name()])

@@ -1,4 +1,4 @@
-//! The snapshot-controller, which serves the drivers of a whole cluster.
+//! The snapshot-controller, which serves all drivers of a cluster.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::{
 
 const DRIVER: &str = "shots.example.test";
 
-/// A claim and a snapshot of it; the content that was made for that.
+/// Creates a claim, a snapshot of it, and the snapshot's content.
 fn taken(ns: &Namespace) -> String {
     ns.apply(&format!(
         "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{storageClassName: {DRIVER}, \
@@ -35,12 +35,12 @@ fn taken(ns: &Namespace) -> String {
 }
 
 #[test]
-fn all_snapshots_wait_for_the_one_controller() {
-    // There is one for a whole cluster.
+fn all_snapshots_wait_for_the_snapshot_controller() {
+    // A cluster has only one, so this test has a cluster of its own.
     let cluster = &Cluster::start();
     let labels = json!({"app.kubernetes.io/name": "snapshot-controller"});
     standing(cluster, "kube-system", "snapshot-controller", &labels);
-    // Of its name, and something else.
+    // A Deployment of that name that is no snapshot-controller.
     standing(
         cluster,
         "other",
@@ -50,7 +50,7 @@ fn all_snapshots_wait_for_the_one_controller() {
     let driver = cluster.csi_driver(DRIVER).with_snapshots().start();
     let places = [cluster.namespace("one"), cluster.namespace("two")];
     let contents = places.each_ref().map(taken);
-    // Nobody has bound it, so it needs no mark.
+    // This content is not bound, so it needs no annotation.
     cluster.apply(&format!(
         "{{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshotContent, metadata: {{name: by-hand}}, spec: {{driver: {DRIVER}, \
          deletionPolicy: Retain, source: {{snapshotHandle: kept}}, volumeSnapshotRef: {{name: later, namespace: default}}}}}}"
@@ -75,10 +75,10 @@ fn all_snapshots_wait_for_the_one_controller() {
         story.says(content);
     }
     withstands_less(cluster, target, "kube-system", 30);
-    // Whatever is called alike, nothing waits for that one.
+    // Nothing waits for a Deployment that only has the same name.
     told(cluster, target, "other").fates("harmless", "nothing else is lost");
 
-    // What was told is so: without the controller neither of them goes, whoever else runs.
+    // The explanation is true: without the controller both are stuck, whatever else runs.
     driver.snapshot_controller().stop();
     let [one, two] = &places;
     delete(cluster, "volumesnapshot/nightly", one.name());
@@ -89,7 +89,7 @@ fn all_snapshots_wait_for_the_one_controller() {
     goes(cluster, "volumesnapshot/nightly", one.name());
     goes(cluster, &content, "");
 
-    // In the order that is advised nothing is left behind.
+    // The advised order leaves nothing behind.
     let listed = story.follow(cluster, "scan volumesnapshots");
     assert!(
         listed.contains("vs/nightly") && listed.contains(two.name()),
@@ -99,7 +99,7 @@ fn all_snapshots_wait_for_the_one_controller() {
     goes(cluster, &format!("volumesnapshotcontent/{}", contents[1]), "");
     let story_then = told(cluster, target, "kube-system");
     assert!(story_then.fated("stuck").is_empty(), "{story_then}");
-    // The one that was made by hand nobody ever had to mark.
+    // The content that was created by hand never needed the annotation.
     story_then.never_says("by-hand");
     story.follow(cluster, "delete deployments.apps snapshot-controller");
     goes(cluster, target, "kube-system");

@@ -1,4 +1,4 @@
-//! Storage classes and what Kubernetes knows of drivers: nothing holds them, and something may need them.
+//! StorageClasses and CSIDrivers: nothing protects them, and other objects may need them.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn volume(name: &str, class: &str, driver: &str) {
 }
 
 #[test]
-fn a_class_that_claims_wait_for() {
+fn a_class_names_the_claims_that_wait_for_it() {
     let cluster = &*WORLD;
     for name in ["fast", "slow"] {
         class(name);
@@ -45,13 +45,13 @@ fn a_class_that_claims_wait_for() {
         .never_says("made-slow");
     withstands_less(cluster, "storageclass/fast", "", 12);
 
-    // Nothing waits for the other, and what was made from it stays.
+    // No claim waits for the other class, and its volumes stay.
     let story = told(cluster, "storageclass/slow", "");
     story
         .fates("kept", "made-slow")
         .fates("harmless", "nothing else is lost");
 
-    // Saved, deleted and made again, it serves as before.
+    // Saved, deleted and created again, the class works as before.
     let story = told(cluster, "storageclass/fast", "");
     story.follow(cluster, "get storageclass fast");
     story.follow(cluster, "delete storageclass fast");
@@ -63,7 +63,7 @@ fn a_class_that_claims_wait_for() {
 }
 
 #[test]
-fn a_driver_whose_mounts_depend_on_what_is_known_of_it() {
+fn a_driver_names_the_mounts_that_depend_on_its_csi_driver() {
     let cluster = &*WORLD;
     let driver = |name: &str, spec: &str| {
         cluster.apply(&format!(
@@ -97,7 +97,7 @@ fn a_driver_whose_mounts_depend_on_what_is_known_of_it() {
         .fates("harmless", "nothing else is lost");
 }
 
-/// A workload of this kind that makes no pod yet, with these volumes and claims.
+/// A workload of this kind that creates no Pod yet, with these volumes and claims.
 fn workload(kind: &str, name: &str, volumes: &Value, templates: &Value) -> String {
     let labels = json!({"app": name});
     let mut workload = json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": {
@@ -111,7 +111,7 @@ fn workload(kind: &str, name: &str, volumes: &Value, templates: &Value) -> Strin
     workload.to_string()
 }
 
-/// A claim of the class that is named here, if any.
+/// A claim of this class; an empty name means the default class.
 fn claim(name: &str, class: &Value) -> Value {
     let mut claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}});
@@ -121,14 +121,14 @@ fn claim(name: &str, class: &Value) -> Value {
     claim
 }
 
-/// A volume that is made with its pod.
+/// An ephemeral volume, which is created with its Pod.
 fn scratch(class: &Value) -> Value {
     json!([{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": claim("", class)["spec"]}}}])
 }
 
 #[test]
-fn the_default_class_and_whoever_names_none() {
-    // There is one default for a whole cluster.
+fn the_default_class_names_the_claims_without_a_class() {
+    // A cluster has one default class, so this test has a cluster of its own.
     let cluster = &Cluster::start();
     let class = |name: &str, default: bool| {
         cluster.apply(
@@ -175,13 +175,13 @@ fn the_default_class_and_whoever_names_none() {
         .never_says("wants-none")
         .never_says("scratches-elsewhere");
     withstands_less(cluster, target, "", 14);
-    // One that is not the default holds up nobody but those that name it.
+    // A class that is not the default affects only claims that name it.
     told(cluster, "storageclass/other", "")
         .fates("broken", "workloads with ephemeral volumes that name it: 1; new pods of them get no volume, and wait: scratches-elsewhere")
         .never_says("default class")
         .never_says("names-no-class");
 
-    // In the order that is advised claims go on getting a class.
+    // In the advised order claims keep getting a class.
     story.follow(cluster, "annotate storageclass other");
     told(cluster, target, "")
         .never_says("it is the only default class")
@@ -193,7 +193,7 @@ fn the_default_class_and_whoever_names_none() {
     ns.apply(&claim("later", &none).to_string());
     assert_eq!(class_of("later"), "other");
 
-    // And what was told is so: without any default a claim has none, until there is one again.
+    // The explanation is true: without a default, a claim has no class until there is a default again.
     cluster.kubectl(["delete", "storageclass", "other"]).success();
     ns.apply(&claim("too-late", &none).to_string());
     assert!(class_of("too-late").is_null());
@@ -204,7 +204,7 @@ fn the_default_class_and_whoever_names_none() {
 }
 
 #[test]
-fn a_driver_with_volumes_that_pods_brought_with_them() {
+fn a_driver_of_ephemeral_volumes_names_the_pods() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("brought");
     let name = "brought.example.test";
@@ -231,7 +231,7 @@ fn a_driver_with_volumes_that_pods_brought_with_them() {
     story.follow(cluster, &format!("get csidriver {name}"));
     story.follow(cluster, &format!("delete csidriver {name}"));
     goes(cluster, &target, "");
-    // Nothing went with it, and from what was saved it is as before.
+    // Nothing was deleted with it, and the saved object restores it.
     assert_eq!(
         ns.get(["pvc", "batch-scratch"]).unwrap()["status"]["phase"],
         "Bound"
@@ -244,7 +244,7 @@ fn a_driver_with_volumes_that_pods_brought_with_them() {
 }
 
 #[test]
-fn a_driver_whose_volumes_stand_in_the_pods_themselves() {
+fn a_driver_of_inline_volumes_names_the_pods() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("inline");
     for name in ["secrets.example.test", "unused.example.test"] {
@@ -292,7 +292,7 @@ fn a_driver_whose_volumes_stand_in_the_pods_themselves() {
         .fates("harmless", "nothing else is lost")
         .never_says("inline");
 
-    // A volume that was mounted goes on, but with what it held then.
+    // A mounted volume goes on with its content of that time.
     volume("of-unused", "none", "unused.example.test");
     told(cluster, "csidriver/unused.example.test", "").fates(
         "broken",

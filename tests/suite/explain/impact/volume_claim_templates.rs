@@ -1,4 +1,4 @@
-//! StatefulSets, with the claims of their volumeClaimTemplates behind the real provisioner.
+//! StatefulSets and the claims of their volumeClaimTemplates, with the real provisioner.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::{
 
 const DRIVER: &str = "sets.example.test";
 
-/// A StatefulSet with a claim for each replica.
+/// A StatefulSet with one claim for each replica.
 fn set(ns: &Namespace, name: &str, replicas: u32, when_deleted: &str) {
     let labels = json!({"app": name});
     ns.apply(
@@ -35,7 +35,7 @@ fn claim(ns: &Namespace, name: &str) {
     ));
 }
 
-/// Waits until the claims are bound, and have or do not have an owner.
+/// Waits until the claims are bound, with or without an owner.
 fn bound(ns: &Namespace, names: &[&str], owned: bool) -> Vec<String> {
     let volume = |name: &&str| {
         let mut volume = String::new();
@@ -53,13 +53,13 @@ fn bound(ns: &Namespace, names: &[&str], owned: bool) -> Vec<String> {
 }
 
 #[test]
-fn the_claims_of_a_set_go_with_it_or_stay() {
+fn the_claims_of_a_stateful_set_follow_its_retention_policy() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("sets");
     let driver = cluster.csi_driver(DRIVER).start();
     set(&ns, "db", 2, "Delete");
     set(&ns, "web", 1, "Retain");
-    // Of others: a set whose name begins alike, and claims that only look like it.
+    // Other objects: a StatefulSet whose name begins the same, and claims with similar names.
     set(&ns, "db-0", 1, "Delete");
     for name in ["data-dbx-0", "data-db-first", "data-db"] {
         claim(&ns, name);
@@ -95,7 +95,7 @@ fn the_claims_of_a_set_go_with_it_or_stay() {
     }
     withstands_less(cluster, target, ns.name(), 25);
 
-    // Those of the other stay, and cost.
+    // The claims of the other StatefulSet stay and cost money.
     let web = told(cluster, "sts/web", ns.name());
     web.fates(
         "kept",
@@ -106,7 +106,7 @@ fn the_claims_of_a_set_go_with_it_or_stay() {
     assert!(web.fated("destroyed").is_empty(), "{web}");
     withstands_less(cluster, "sts/web", ns.name(), 25);
 
-    // Kept as is advised, the claims outlive it.
+    // After the advised step the claims outlive the StatefulSet.
     story.follow(cluster, r#""whenDeleted":"Retain""#);
     bound(&ns, &["data-db-0", "data-db-1"], false);
     let kept = told(cluster, target, ns.name());
@@ -121,7 +121,7 @@ fn the_claims_of_a_set_go_with_it_or_stay() {
         );
     }
 
-    // Without that they go, and so does the disk.
+    // Without that step they are deleted, and so is the disk.
     let story = told(cluster, "sts/db-0", ns.name());
     story.fates("destroyed", &others[0]);
     story.follow(cluster, "delete statefulsets.apps db-0");
@@ -134,9 +134,9 @@ fn the_claims_of_a_set_go_with_it_or_stay() {
     );
 }
 
-/// Who owns a claim decides; what the policy says is only what will be.
+/// The owner reference of a claim decides; the policy only says what the controller will set.
 #[test]
-fn a_claim_that_the_set_should_take_along_and_does_not_own() {
+fn a_claim_without_its_owner_reference_stays_despite_the_policy() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("unowned");
     set(&ns, "queue", 0, "Delete");

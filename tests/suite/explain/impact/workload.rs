@@ -1,4 +1,4 @@
-//! cert-manager: what would be left of it, and of one of its name elsewhere.
+//! cert-manager: what its deletion would leave behind, and Deployments of that name elsewhere.
 
 use std::thread;
 
@@ -36,7 +36,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     let labels = |component: &str| json!({"app.kubernetes.io/name": component, "app.kubernetes.io/component": if component == "webhook" { "webhook" } else { "controller" }});
     operator("cert-manager", "cert-manager", &labels("cert-manager"));
     operator("cert-manager", "cert-manager-webhook", &labels("webhook"));
-    // Of the same name, and something else.
+    // A Deployment of that name that is no cert-manager.
     operator("other", "cert-manager", &json!({"app": "cert-manager"}));
     cluster.apply(
         "{apiVersion: v1, kind: Service, metadata: {name: cert-manager-webhook, namespace: cert-manager}, spec: {ports: [{port: 443}], \
@@ -53,7 +53,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         );
     }
 
-    // Whose objects are converted by the same webhook.
+    // A type that the same webhook converts.
     custom_type(cluster, "cert-manager.io", "certificates", "Certificate");
     let conversion = json!({"spec": {"conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
         "clientConfig": {"service": {"namespace": "cert-manager", "name": "cert-manager-webhook"}}}}}});
@@ -73,7 +73,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     );
     let story = told(cluster, "deploy/cert-manager", "cert-manager");
     story.fates("stuck", &held).is_careful();
-    // Its webhook is another Deployment.
+    // Another Deployment serves this webhook.
     assert!(story.fated("broken").is_empty(), "{story}");
     withstands_less(cluster, "deploy/cert-manager", "cert-manager", 25);
 
@@ -92,7 +92,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     assert!(story.fated("stuck").is_empty(), "{story}");
     story.never_says("api-cert").never_advises("challenges");
 
-    // Where another one runs that would do the same, nothing is left behind.
+    // Where a second controller runs, nothing is left behind.
     operator("standby", "cert-manager", &labels("cert-manager"));
     let story = told(cluster, "deploy/cert-manager", "cert-manager");
     story.fates(
@@ -112,7 +112,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         .is_careful();
     withstands_less(cluster, "ns/cert-manager", "", for_all_types(cluster) + 20);
 
-    // In the order that is advised nothing is left behind. The controller is ourselves.
+    // The advised order leaves nothing behind. The test does the controller's part.
     thread::scope(|scope| {
         scope.spawn(|| {
             for name in ["api-cert", "web-cert"] {
@@ -144,9 +144,10 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     );
 }
 
-/// Of Kubernetes' own types only those objects are meant that wait for it; to delete all of a type is never advised.
+/// Of built-in types, only objects that wait for the controller count. No step deletes all objects of such a
+/// type.
 #[test]
-fn an_operator_that_holds_objects_of_kubernetes_own_types() {
+fn an_operator_with_finalizers_on_built_in_types_names_those_objects() {
     let cluster = &*WORLD;
     let labels = json!({"app.kubernetes.io/name": "aws-load-balancer-controller"});
     operator("balancers", "aws-load-balancer-controller", &labels);
@@ -172,9 +173,9 @@ fn an_operator_that_holds_objects_of_kubernetes_own_types() {
     release(cluster, "service/public", ns.name());
 }
 
-/// The sidecars of a driver are called alike, whichever it is.
+/// The sidecars of all drivers have the same names.
 #[test]
-fn a_driver_is_not_harmless_because_it_has_no_name() {
+fn a_csi_driver_without_a_known_name_is_not_harmless() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("driver");
     ns.apply(
@@ -189,9 +190,9 @@ fn a_driver_is_not_harmless_because_it_has_no_name() {
     assert!(story.fated("harmless").is_empty(), "{story}");
 }
 
-/// Without its backend an API service stops the deletion of every namespace, that of its own too.
+/// Without its backend an APIService stops the deletion of every namespace, even its own.
 #[test]
-fn an_api_service_goes_before_its_namespace() {
+fn an_api_service_is_deleted_before_its_namespace() {
     let cluster = Cluster::start();
     let ns = cluster.namespace("metrics");
     let place = ns.name();
@@ -215,9 +216,9 @@ fn an_api_service_goes_before_its_namespace() {
     goes(&cluster, &target, "");
 }
 
-/// One that no catalogue knows is known by what it may change.
+/// An operator outside the catalogue is found by its rights.
 #[test]
-fn an_operator_that_nobody_has_described() {
+fn an_operator_outside_the_catalogue_is_found_by_its_rights() {
     let cluster = &*WORLD;
     custom_type(cluster, "yard.example.test", "ships", "Ship");
     operator("yard", "shipyard", &json!({"app": "shipyard"}));
@@ -240,7 +241,7 @@ fn an_operator_that_nobody_has_described() {
     );
     withstands_less(cluster, "deploy/shipyard", "yard", 20);
 
-    // Who may change everything may be anybody's controller: that is not known, and not harmless.
+    // An account with all rights may belong to any controller, so it is unknown and not harmless.
     operator("yard", "caretaker", &json!({"app": "caretaker"}));
     role("caretaker", "*", "*");
     let story = told(cluster, "deploy/caretaker", "yard");

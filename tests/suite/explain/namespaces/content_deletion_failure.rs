@@ -1,4 +1,4 @@
-//! A namespace with so many objects of one type that no single request deletes them.
+//! A namespace with more objects of one type than one request can delete.
 
 use serde_json::json;
 
@@ -12,10 +12,10 @@ use crate::{
 };
 
 const GROUP: &str = "crowd.example.test";
-/// A server with two seconds for a request on a busy machine deletes a page or not.
+/// With a request timeout of two seconds, a server on a busy machine may fail to delete a page.
 const AGAIN: u32 = 20;
 
-/// Puts so many objects where the server stores them: to make each by a request takes minutes.
+/// Writes the objects to etcd directly, because a request for each takes minutes.
 fn stored(cluster: &Cluster, namespace: &str, count: usize) {
     const AT_ONCE: usize = 1000;
     let etcdctl = cluster.etcdctl_line();
@@ -34,7 +34,7 @@ fn stored(cluster: &Cluster, namespace: &str, count: usize) {
 }
 
 #[test]
-fn more_objects_of_one_type_than_one_request_deletes() {
+fn more_objects_of_one_type_than_one_request_can_delete() {
     let cluster = &Cluster::with(&Options {
         etcd_args: &["--max-txn-ops=1000"],
         apiserver_args: &["--request-timeout=2s"],
@@ -45,7 +45,7 @@ fn more_objects_of_one_type_than_one_request_deletes() {
     stored(cluster, "crowd", 8000);
     delete(cluster, "ns/crowd", "");
     condition(cluster, "crowd", "NamespaceDeletionContentFailure", "True");
-    // What it says of this moment, while the number stands still.
+    // The current count, while the number does not change.
     cluster.controller_manager().pause();
     let story = told(cluster, "ns/crowd", "");
     assert_eq!(story.verdict("kubernetes"), "failing", "{story}");
@@ -60,8 +60,8 @@ fn more_objects_of_one_type_than_one_request_deletes() {
         .is_careful();
     replayed(cluster, "ns/crowd", "");
 
-    // Page by page they go, without the controller's help; the rest is the same.
-    // A page that this server has no time for is what "again" is for.
+    // The objects are deleted in pages, without the controller's help; all else is the same.
+    // A page that times out is deleted again.
     let left = || {
         let names = shell(cluster, "kubectl get reports.crowd.example.test -n crowd -o name");
         names.lines().count()

@@ -1,4 +1,4 @@
-//! Namespaces that do not go.
+//! Namespaces that are stuck in Terminating.
 
 use crate::{
     explain::{
@@ -24,7 +24,7 @@ fn widget(namespace: &str, name: &str) -> String {
 }
 
 #[test]
-fn it_waits_for_what_is_left_and_says_which() {
+fn a_namespace_names_the_objects_that_remain() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("left");
     let name = ns.name();
@@ -45,7 +45,7 @@ fn it_waits_for_what_is_left_and_says_which() {
     withstands_each(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
     story.follow(cluster, &format!("explain {widgets} w"));
 
-    // Without the right to see it, it is not empty but unknown.
+    // Without the right to list its content, the namespace is unknown, not empty.
     let blind = cluster
         .user("blind")
         .may("get,list", "namespaces,leases.coordination.k8s.io")
@@ -62,7 +62,7 @@ fn it_waits_for_what_is_left_and_says_which() {
 }
 
 #[test]
-fn three_hundred_objects_fill_no_more_than_a_screen() {
+fn three_hundred_objects_fit_on_a_screen() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("many");
     let name = ns.name();
@@ -95,7 +95,7 @@ fn three_hundred_objects_fill_no_more_than_a_screen() {
 }
 
 #[test]
-fn its_conditions_say_all_is_gone_while_a_pod_is_stuck() {
+fn a_stuck_pod_is_named_although_the_conditions_report_no_content() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("trap");
     let name = ns.name();
@@ -116,7 +116,7 @@ fn its_conditions_say_all_is_gone_while_a_pod_is_stuck() {
         .never_says("; nothing is left in it");
     withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
 
-    // Without pods to see, what is left is still listed, and the gap has a name.
+    // Without the right to list Pods, other content is still listed, and the gap is named.
     let reader = cluster
         .user("no-pods")
         .may(
@@ -139,7 +139,7 @@ fn its_conditions_say_all_is_gone_while_a_pod_is_stuck() {
 }
 
 #[test]
-fn an_entry_of_spec_finalizers_that_nobody_removes() {
+fn an_entry_of_spec_finalizers_without_a_controller_is_named() {
     let cluster = Cluster::shared();
     for (entry, verdict) in [
         ("foregroundDeletion", "orphaned"),
@@ -166,7 +166,7 @@ fn an_entry_of_spec_finalizers_that_nobody_removes() {
 }
 
 #[test]
-fn the_entry_is_not_taken_out_while_something_would_stay_behind() {
+fn the_entry_is_not_removed_while_content_remains() {
     let cluster = Cluster::shared();
     let name = cluster.unique("stranded");
     cluster.apply(&format!(
@@ -199,7 +199,7 @@ fn the_entry_is_not_taken_out_while_something_would_stay_behind() {
 }
 
 #[test]
-fn both_of_its_lists_are_shown() {
+fn both_finalizer_lists_are_shown() {
     let cluster = Cluster::shared();
     let name = cluster.unique("rancher");
     cluster.apply(&format!(
@@ -218,7 +218,7 @@ fn both_of_its_lists_are_shown() {
         .says("which /finalize of spec.finalizers does not touch")
         .never_advises("finalizers finalize")
         .is_careful();
-    // Some more look for Rancher.
+    // A few more requests search for Rancher.
     withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster) + 6);
     story.follow(cluster, "--finalizer controller.cattle.io/namespace-auth");
     let left = cluster.get(["namespace", &name]).unwrap();
@@ -231,7 +231,7 @@ fn both_of_its_lists_are_shown() {
 }
 
 #[test]
-fn a_dead_webhook_refuses_the_deletion_of_its_content() {
+fn an_unreachable_webhook_that_rejects_the_deletion_of_content_is_named() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("vetoed");
     let name = ns.name();
@@ -291,7 +291,7 @@ webhooks:
 }
 
 #[test]
-fn a_policy_that_works_denies_the_deletion_of_its_content() {
+fn a_policy_that_rejects_the_deletion_of_content_is_named() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("policed");
     let name = ns.name();
@@ -330,7 +330,7 @@ spec: {{policyName: {policy}, validationActions: [Deny]}}
         .is_careful();
     story.follow(cluster, "kubectl get validatingadmissionpolicies");
 
-    // Between two looks the policy goes; the condition is still the old one.
+    // The policy is deleted between two reads; the condition is still the old one.
     delete(cluster, &format!("validatingadmissionpolicy/{policy}"), "");
     delete(cluster, &format!("validatingadmissionpolicybinding/{policy}"), "");
     told(cluster, &format!("ns/{name}"), "").never_says("denies the deletion");
@@ -338,7 +338,7 @@ spec: {{policyName: {policy}, validationActions: [Deny]}}
 }
 
 #[test]
-fn an_object_whose_namespace_was_finalized_by_force() {
+fn an_object_in_a_namespace_that_was_finalized_by_force() {
     let cluster = Cluster::shared();
     let name = cluster.unique("survivor");
     let widgets = widgets(cluster);
@@ -363,10 +363,10 @@ fn an_object_whose_namespace_was_finalized_by_force() {
         .says("delete keys in etcd by hand")
         .never_advises("etcdctl")
         .is_careful();
-    // Six of them look for whoever removes what nobody has described.
+    // Six requests search for a controller of the unknown finalizer.
     withstands_less(cluster, &target, &name, 15);
 
-    // Who may not see the namespace does not hear that it is gone.
+    // A user who may not read the namespace is not told that it is gone.
     let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();
     let story = told_to(cluster, &reader, &target, &name);
     story.never_says("does not exist: it was finalized by force");

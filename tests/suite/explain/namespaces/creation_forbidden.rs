@@ -1,4 +1,4 @@
-//! Whoever is refused to create something, because the namespace is being deleted: a restore, a nightly job.
+//! Requests that fail because the namespace is in deletion: a restore, a nightly job.
 
 use crate::{
     explain::told::{condition, delete, goes, release, told},
@@ -6,7 +6,7 @@ use crate::{
 };
 
 #[test]
-fn whoever_may_not_create_in_a_namespace_hears_why() {
+fn explains_why_a_user_may_not_create_in_a_namespace() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("restore");
     let name = ns.name();
@@ -17,7 +17,7 @@ fn whoever_may_not_create_in_a_namespace_hears_why() {
     let words = format!("unable to create new content in namespace {name} because it is being terminated");
     assert!(refused.code != 0 && refused.stderr.contains(&words), "{refused}");
 
-    // The first line answers, and the server's own words can be searched for.
+    // The first line has the answer, and a search for the server's message finds the explanation.
     let text = cluster.plugin(["explain", &format!("ns/{name}")]).run().success();
     let first = text.lines().next().unwrap_or_default();
     assert!(
@@ -28,7 +28,7 @@ fn whoever_may_not_create_in_a_namespace_hears_why() {
         .says(&words)
         .has_root("ConfigMap c: being deleted, held by example.test/keep");
 
-    // A pipeline fails with the cause, and not with a time-out.
+    // A pipeline fails with the cause, not with a timeout.
     let out = cluster
         .plugin(["scan", "-n", name, "--exit-code", "-o", "json"])
         .run();

@@ -10,7 +10,8 @@ use crate::explain::{
     told::{delete, goes, release, told},
 };
 
-/// The dependents of a namespaced type can hide behind its namespace; objects without a namespace cannot.
+/// With a namespace, `explain` takes TYPE.GROUP/NAME for an object, never for a finalizer. Cluster-scoped
+/// objects ignore the namespace.
 const ANYWHERE: &str = "default";
 
 #[test]

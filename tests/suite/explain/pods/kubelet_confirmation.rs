@@ -1,4 +1,4 @@
-//! Pods that do not go.
+//! Pods that are stuck in Terminating.
 
 use jiff::Timestamp;
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::{
 const KUBELET: &str = "";
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
-/// A node without a kubelet.
+/// Creates a Node without a kubelet.
 fn node(cluster: &Cluster, ready: &str) -> String {
     let name = cluster.node();
     let reason = if ready == "True" {
@@ -33,7 +33,7 @@ fn node(cluster: &Cluster, ready: &str) -> String {
     name
 }
 
-/// A running pod `p` on that node, deleted, whose grace period of a second is over.
+/// Creates a running Pod `p` on that Node and deletes it. Its grace period of one second is over.
 fn overdue(ns: &Namespace, node: &str, metadata: &str) {
     ns.apply(&format!(
         "{{apiVersion: v1, kind: Pod, metadata: {{name: p{metadata}}}, spec: {{nodeName: {node}, terminationGracePeriodSeconds: 1, \
@@ -49,11 +49,11 @@ fn overdue(ns: &Namespace, node: &str, metadata: &str) {
 }
 
 #[test]
-fn its_node_is_dead() {
+fn a_pod_on_a_dead_node_waits_for_its_kubelet() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("dead-node");
     let node = node(cluster, "Unknown");
-    // Its kind is what counts; a real StatefulSet would let go of a pod with such a name.
+    // The kind of the owner decides. A real StatefulSet would release a Pod with such a name.
     overdue(
         &ns,
         &node,
@@ -88,7 +88,7 @@ fn its_node_is_dead() {
 }
 
 #[test]
-fn its_node_was_deleted() {
+fn a_pod_on_a_deleted_node_waits_for_the_pod_garbage_collector() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("no-node");
     let node = node(cluster, "Unknown");
@@ -105,12 +105,12 @@ fn its_node_was_deleted() {
     let until = until.split("removes it by ").nth(1).unwrap();
     let until: Timestamp = until.split(' ').next().unwrap().parse().unwrap();
     goes(cluster, "pod/p", ns.name());
-    // A machine under load is late by itself; a minute more is not what is promised, but is no lie either.
+    // A busy machine is slow. One more minute is more than promised, but still correct.
     assert!(Timestamp::now() < until + jiff::SignedDuration::from_mins(1));
 }
 
 #[test]
-fn its_grace_period_runs() {
+fn a_pod_in_its_grace_period_is_not_stuck() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("grace");
     let node = node(cluster, "True");
@@ -134,7 +134,7 @@ fn its_grace_period_runs() {
 }
 
 #[test]
-fn its_node_is_ready() {
+fn a_pod_on_a_ready_node_waits_for_the_kubelet() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("ready");
     let node = node(cluster, "True");
@@ -147,7 +147,7 @@ fn its_node_is_ready() {
         .never_advises("--force")
         .never_says("not ready");
 
-    // Ready is what somebody wrote last; a Lease that is not renewed tells more.
+    // The Ready condition may be old; an expired Lease is better evidence.
     let renewed = Timestamp::now() - jiff::SignedDuration::from_mins(10);
     cluster.apply(&format!(
         "{{apiVersion: v1, kind: Namespace, metadata: {{name: kube-node-lease}}}}
@@ -166,7 +166,7 @@ fn its_node_is_ready() {
 }
 
 #[test]
-fn it_mirrors_a_static_pod() {
+fn a_mirror_pod_names_its_static_pod() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("mirror");
     let node = node(cluster, "True");
@@ -186,7 +186,7 @@ fn it_mirrors_a_static_pod() {
 }
 
 #[test]
-fn a_pod_of_something_that_is_no_job_of_kubernetes() {
+fn a_tracking_finalizer_without_a_job_names_the_owner() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("no-job");
     ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: owner}}");
@@ -211,14 +211,14 @@ fn a_pod_of_something_that_is_no_job_of_kubernetes() {
 }
 
 #[test]
-fn a_pod_that_its_job_still_counts() {
+fn a_pod_waits_for_its_job_to_count_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("job");
     let node = node(cluster, "True");
     ns.apply(&format!(
         "{{apiVersion: batch/v1, kind: Job, metadata: {{name: work}}, spec: {{podReplacementPolicy: Failed, template: {{spec: {{nodeName: {node}, restartPolicy: Never, terminationGracePeriodSeconds: 600, containers: [{{name: c, image: i}}]}}}}}}}}"
     ));
-    // Of none kubectl prints nothing.
+    // kubectl prints nothing for an empty list.
     let pods = || {
         let pods = ns.get(["pods"]).unwrap_or_default();
         pods["items"].as_array().cloned().unwrap_or_default()
@@ -246,7 +246,7 @@ fn a_pod_that_its_job_still_counts() {
     story.never_advises("finalizers remove");
     assert!(story.unread().contains("jobs.batch"), "{story}");
 
-    // The kubelet's part: it ended, and then it goes.
+    // The test does the kubelet's part: the Pod ends and is then deleted.
     ns.patch_status([&*target], &json!({"phase": "Failed"}));
     wait("the job counts it", SOON, || {
         ns.get([&*target])

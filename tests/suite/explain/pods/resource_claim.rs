@@ -1,4 +1,4 @@
-//! Devices that pods have reserved, with the real resourceclaim controller.
+//! Devices that Pods have reserved, with the real resourceclaim controller.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::{
 
 const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
 
-/// A claim as the scheduler leaves it that has given out a device, reserved for these.
+/// A ResourceClaim with an allocated device, reserved for these consumers, as the scheduler writes it.
 fn allocated(ns: &Namespace, name: &str, reserved: &Value) {
     ns.apply(&format!(
         "{{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {{name: {name}, finalizers: [{FINALIZER}]}}, spec: \
@@ -28,7 +28,7 @@ fn allocated(ns: &Namespace, name: &str, reserved: &Value) {
     );
 }
 
-/// A pod that runs, and its entry in `status.reservedFor`.
+/// Creates a running Pod and returns its entry in `status.reservedFor`.
 fn running(ns: &Namespace, name: &str) -> Value {
     ns.apply(&format!(
         "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}}}, spec: {{nodeName: {}-node, terminationGracePeriodSeconds: 0, \
@@ -41,7 +41,7 @@ fn running(ns: &Namespace, name: &str) -> Value {
 }
 
 #[test]
-fn a_device_that_a_pod_uses() {
+fn a_resource_claim_names_the_pod_that_uses_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("devices");
     cluster.apply(&format!(
@@ -78,7 +78,7 @@ fn a_device_that_a_pod_uses() {
 }
 
 #[test]
-fn an_entry_that_the_controller_does_not_know_is_never_dropped() {
+fn an_entry_that_the_controller_does_not_know_stays() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("consumers");
     let entry =

@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn a_class_that_a_claim_still_names() {
+fn a_class_waits_for_the_claims_that_name_it() {
     const HELD: &str = "kubernetes.io/vac-protection";
     let cluster = Cluster::shared();
     let ns = cluster.namespace("attributes");
@@ -44,7 +44,7 @@ fn a_class_that_a_claim_still_names() {
     });
     let target = format!("volumeattributesclass/{class}");
 
-    // Nothing is deleted yet.
+    // Nothing is in deletion yet.
     let story = told(cluster, &target, "");
     assert_eq!(story.verdict(HELD), "in-use");
     story.says("if it is deleted now").never_advises("patch");
@@ -63,7 +63,7 @@ fn a_class_that_a_claim_still_names() {
         .never_advises("finalizers remove")
         .never_advises("nudged");
 
-    // Who may not see claims is not told that nobody uses it.
+    // A user who may not list claims is not told that no claim uses the class.
     let reader = cluster
         .user("no-claims")
         .may(
@@ -80,7 +80,7 @@ fn a_class_that_a_claim_still_names() {
         .create();
     assert_eq!(told_to(cluster, &reader, &target, "").verdict(HELD), "unknown");
 
-    // What is advised; no csi-resizer runs here, so what it does is done by hand.
+    // The step asks for another class. No csi-resizer runs here, so the test does its part.
     let command = story
         .commands()
         .into_iter()

@@ -7,8 +7,8 @@ use crate::{
 };
 
 #[test]
-fn snapshots_that_do_not_go() {
-    // It stops the snapshot-controller, and others of the shared cluster would take its place.
+fn stuck_snapshots_and_contents_name_their_cause() {
+    // The test stops the snapshot-controller; another one in a shared cluster would take over.
     let cluster = &Cluster::start();
     let ns = cluster.namespace("snapshots");
     let driver = cluster.csi_driver("snap.example.test").with_snapshots().start();
@@ -30,7 +30,7 @@ fn snapshots_that_do_not_go() {
     let (one, two) = (take("one"), take("two"));
     let content = |name: &str| cluster.get(["volumesnapshotcontent", name]);
 
-    // Refused by the driver.
+    // The driver reports an error.
     driver.fails("DeleteSnapshot", "snapshot is locked");
     delete(cluster, &["volumesnapshot", "one", "-n", ns.name()]);
     let target = ["volumesnapshot/one", "-n", ns.name()];
@@ -56,7 +56,7 @@ fn snapshots_that_do_not_go() {
         ns.get(["volumesnapshot", "one"]).is_none() && content(&one).is_none()
     });
 
-    // The content is deleted while its snapshot is there: protection.
+    // The content is deleted while its snapshot exists, so it is protected.
     delete(cluster, &["volumesnapshotcontent", &two]);
     let target = format!("volumesnapshotcontent/{two}");
     let said = explain(cluster, &[&target], None);
@@ -66,7 +66,7 @@ fn snapshots_that_do_not_go() {
         "in-use",
         "{said:#}"
     );
-    // And then the snapshot loses its finalizers by force: nobody marks the content any more.
+    // Then the snapshot's finalizers are removed by hand, so no controller marks the content any more.
     driver.snapshot_controller().stop();
     delete(cluster, &["volumesnapshot", "two", "-n", ns.name()]);
     ns.kubectl([
