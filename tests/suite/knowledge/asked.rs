@@ -205,7 +205,7 @@ fn hostile_strings_act_on_nothing() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     for arguments in [
         &["catalog", "-o", "json"] as &[&str],
         &["catalog", "-o", "wide"],

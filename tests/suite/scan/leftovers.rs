@@ -1,4 +1,4 @@
-//! What was left behind, though nobody is deleting it.
+//! Leftovers: objects that should be gone and that nobody deletes.
 
 use std::sync::LazyLock;
 
@@ -10,8 +10,8 @@ use crate::{
     harness::{Cluster, End, Options},
 };
 
-/// Without a controller manager, so that things stay as the tests make them. Its part is played here by writing
-/// status, and by the bytes in etcd where the API server lets nobody choose a time.
+/// Without a controller manager, so that objects stay as the test creates them. The test writes their status,
+/// and their timestamps in etcd where the API server sets them itself.
 static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
     let cluster = Cluster::with(&Options {
         controller_manager: false,
@@ -28,7 +28,7 @@ static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
     cluster
 });
 
-/// Scenario: somebody empties `spec.finalizers` while there are objects.
+/// The scenario: a user empties `spec.finalizers` while the namespace has objects.
 fn forced_namespace(cluster: &Cluster) {
     let objects: Vec<_> = (0..5)
         .map(|at| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{at}, namespace: lost}}}}"))
@@ -59,8 +59,8 @@ fn forced_namespace(cluster: &Cluster) {
     assert!(cluster.get(["namespace", "lost"]).is_none());
 }
 
-/// Volumes whose disks should be gone: of a driver that is gone, Failed, and still attached. Beside them one that was
-/// released just now, one that is in use, one that is to be kept, and one that is being deleted already.
+/// Volumes whose disks should be gone: of a missing driver, Failed, and still attached. Others must not be
+/// listed: released just now, in use, with policy Retain, and already in deletion.
 fn volumes(cluster: &Cluster) {
     for (name, driver) in [
         ("pv-gone", "gone.example.com"),
@@ -96,7 +96,7 @@ spec:
         let status = json!({"phase": phase, "lastPhaseTransitionTime": "2025-11-01T00:00:00Z"});
         cluster.patch_status(["pv", name], &status);
     }
-    // Being deleted, it is among the Terminating: said once is enough.
+    // An object in deletion is listed as Terminating, so it is no leftover.
     let held = r#"--patch={"metadata": {"finalizers": ["example.com/hold"]}}"#;
     cluster
         .kubectl(["patch", "pv", "pv-going", "--type=merge", held])
@@ -145,7 +145,7 @@ fn attachments(cluster: &Cluster) {
     cluster
         .kubectl(["delete", "volumeattachment", "going", "--wait=false"])
         .success();
-    // Of a node that is not there either, but made just now.
+    // Its Node is missing too, but it was created just now.
     cluster.apply(
         "{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: fresh}, \
          spec: {attacher: csi.example.com, nodeName: node-8, source: {persistentVolumeName: pv-bound}}}",
@@ -161,7 +161,7 @@ fn first<'a>(left: &'a Value, part: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn everything_that_was_left_behind_is_named_with_its_reason_and_nothing_else_is() {
+fn exactly_the_leftovers_are_listed_with_their_reason() {
     let report = report_of(CLUSTER.plugin(["scan", "-o", "json"]));
     let left = &report["leftBehind"];
     let namespaces = left["namespaces"].as_array().expect("known");
@@ -206,7 +206,7 @@ fn everything_that_was_left_behind_is_named_with_its_reason_and_nothing_else_is(
 }
 
 #[test]
-fn the_table_says_what_to_do_at_every_width() {
+fn the_table_gives_the_next_command_at_every_width() {
     for columns in [None, Some(40), Some(80), Some(200)] {
         let mut plugin = CLUSTER.plugin(["scan"]).env("NO_COLOR", "1");
         if let Some(columns) = columns {
@@ -236,12 +236,12 @@ fn the_table_says_what_to_do_at_every_width() {
 }
 
 #[test]
-fn it_does_not_count_as_stuck_and_filters_apply() {
+fn leftovers_do_not_count_as_stuck_and_filters_apply() {
     let scan = |words: &[&str]| {
         let words = ["scan"].iter().chain(words).copied();
         CLUSTER.plugin(words).run()
     };
-    // Nobody asked for its deletion, so a pipeline that waits for deletions does not wait for it.
+    // Nobody asked for their deletion, so a pipeline that waits for deletions ignores them.
     let out = scan(&["pv", "--finalizer", "kubernetes.io/pv-protection", "--exit-code"]);
     assert!(
         out.code == 0 && out.stdout.contains("LEFT BEHIND (3 objects)"),
@@ -253,7 +253,7 @@ fn it_does_not_count_as_stuck_and_filters_apply() {
     };
     assert_eq!(left(&["--terminating"]), Value::Null);
     assert_eq!(left(&["nodes"]), Value::Null);
-    // Whether a namespace exists is known only if namespaces are read, all of them.
+    // A missing namespace is known only if all namespaces were read.
     assert_eq!(left(&["pv"])["namespaces"], Value::Null);
     assert_eq!(left(&["-l", "a=b"])["namespaces"], Value::Null);
     assert_eq!(left(&["-l", "a=b"])["volumes"]["count"], 0);
@@ -261,13 +261,13 @@ fn it_does_not_count_as_stuck_and_filters_apply() {
     assert_eq!(held["namespaces"][0]["objects"], 1, "{held:#}");
     assert_eq!(left(&["pv", "--older-than", "1h"])["volumes"]["count"], 3);
     assert_eq!(left(&["pv", "--older-than", "100000d"])["volumes"]["count"], 0);
-    // Named, the namespace is not needed.
+    // With `--namespace`, one read of the namespace is enough.
     assert_eq!(left(&["-n", "lost"])["namespaces"][0]["objects"], 6);
     assert_eq!(left(&["-n", "default"])["namespaces"], json!([]));
 }
 
 #[test]
-fn what_may_not_be_read_is_not_called_empty() {
+fn a_type_that_could_not_be_read_is_not_called_empty() {
     let user = CLUSTER
         .user("sees-no-nodes-and-namespaces")
         .may(
@@ -289,7 +289,7 @@ fn what_may_not_be_read_is_not_called_empty() {
         .map(|one| (one["part"].as_str().unwrap(), one["reason"].as_str().unwrap()))
         .collect();
     assert_eq!(parts, [("namespaces", "Forbidden"), ("attachments", "Forbidden")]);
-    // Why a volume is left is weaker without the events; that it is left is seen.
+    // Without Events the reason of a volume is weaker; that it is a leftover is known.
     assert_eq!(first(left, "volumes"), ["pv-attached", "pv-failed", "pv-gone"]);
     assert_eq!(left["volumes"]["first"][2]["verdict"], "unknown");
     let out = scan(&[]).run().success();
@@ -299,7 +299,7 @@ fn what_may_not_be_read_is_not_called_empty() {
         ),
         "{out}"
     );
-    // All that was asked for was listed, and yet it is not known that all is well.
+    // All requested types were listed, and the result is still incomplete.
     let out = scan(&["volumeattachments"]).run().success();
     assert!(
         out.contains("Not known whether there are attachments to nodes"),
@@ -308,8 +308,8 @@ fn what_may_not_be_read_is_not_called_empty() {
 }
 
 #[test]
-fn a_snapshot_says_the_same() {
-    // The table says how long the reading took, and a file was not read for any time.
+fn a_snapshot_gives_the_same_result() {
+    // The table names how long the reads took, and a file takes no time.
     let said = |text: &str| {
         let lines = text.lines().filter(|line| !line.contains(" types, "));
         timeless(&lines.collect::<Vec<_>>().join("\n"))

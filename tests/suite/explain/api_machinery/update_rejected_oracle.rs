@@ -46,8 +46,7 @@ impl Dice {
     }
 }
 
-/// The last three are CEL that the plugin does not evaluate: an empty list has no element, and access to a
-/// missing field is an error.
+/// The plugin does not evaluate the last three. An empty field does not exist, and access to it is an error.
 const CONDITIONS: &[&str] = &[
     "has(object.metadata.deletionTimestamp)",
     "!has(object.metadata.deletionTimestamp)",
