@@ -117,7 +117,10 @@ fn the_logs_of_a_failed_test_are_kept() {
 
 #[test]
 fn without_go_it_fails_in_one_clear_sentence() {
-    let output = again("kubectl_talks_to_it").env("PATH", "").output().unwrap();
+    let output = again("kubectl_reaches_the_cluster")
+        .env("PATH", "")
+        .output()
+        .unwrap();
     assert!(!output.status.success());
     let text = said(&output);
     assert!(
@@ -132,7 +135,7 @@ fn ready_made_programs_win() {
     let fake = assets.join("kube-apiserver");
     fs::write(&fake, "#!/bin/sh\necho ready-made\nexit 3\n").unwrap();
     fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
-    let output = again("kubectl_talks_to_it")
+    let output = again("kubectl_reaches_the_cluster")
         .env("KUBEBUILDER_ASSETS", assets)
         .output()
         .unwrap();
@@ -146,7 +149,7 @@ fn ready_made_programs_win() {
 #[test]
 fn a_killed_build_leaves_nothing() {
     let cache = folder("cold-cache");
-    let mut test = again("kubectl_talks_to_it")
+    let mut test = again("kubectl_reaches_the_cluster")
         .env("FINALIZERS_CONTROLPLANE_CACHE", &cache)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -132,7 +132,7 @@ proptest! {
             prop_assert_eq!(&json.name, &object.name);
             prop_assert_eq!(&json.finalizers, &object.finalizers);
             prop_assert_eq!(json.deletion, object.deletion);
-            // A list without further metadata has no creation time.
+            // The creation time of a bare object is not used.
             protobuf.created = protobuf.created.filter(|_| !protobuf.is_bare());
             prop_assert_eq!(json, protobuf);
         }
