@@ -41,7 +41,7 @@ fn the_aggregated_document_has_names_verbs_and_freshness() {
     assert_eq!(groups["items"][0]["metadata"]["name"], "autoscaling");
     assert_eq!(
         groups["items"][0]["versions"][0]["version"], "v2",
-        "the first named is preferred"
+        "the first version is preferred"
     );
     assert_eq!(groups["items"][0]["versions"][0]["freshness"], "Current");
     assert_eq!(groups["items"][1]["versions"][0]["freshness"], "Stale");

@@ -64,7 +64,7 @@ fn namespaces_and_selectors_restrict_a_list() {
     let selected = get(&server, "/api/v1/pods?labelSelector=app%3Dweb&limit=1", PARTIAL).json();
     assert!(
         selected["metadata"]["remainingItemCount"].is_null(),
-        "as apiserver leaves it out with a selector"
+        "the API server omits it with a selector"
     );
 }
 

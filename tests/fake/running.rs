@@ -43,7 +43,7 @@ async fn kube_connects_with_the_kubeconfig() {
         list.items[0].metadata.finalizers.as_deref(),
         Some(&["a/b".to_owned()][..])
     );
-    assert_eq!(server.connections(), 1, "connections are kept");
+    assert_eq!(server.connections(), 1, "connections are reused");
 }
 
 #[tokio::test]

@@ -238,7 +238,7 @@ impl CsiDriver<'_> {
         let new = self.control.join("new-fault");
         fs::write(&new, text)
             .and_then(|()| fs::rename(&new, self.control.join(call)))
-            .expect("the fault is written");
+            .expect("the fault file is written");
     }
 
     /// All CSI calls, oldest first, such as `DeleteVolume pvc-…`.

@@ -107,7 +107,7 @@ fn keep(programs: &Path, folder: &Path) {
     // The main package of etcd's module is called `server`.
     let server = programs.join("server");
     if server.exists() {
-        fs::rename(server, programs.join("etcd")).expect("etcd can be given its name");
+        fs::rename(server, programs.join("etcd")).expect("the program can be renamed to etcd");
     }
     fs::rename(programs, folder).unwrap_or_else(|error| panic!("cannot keep {}: {error}", folder.display()));
 }
@@ -117,12 +117,12 @@ fn copy_snapshot_crds(source: &Path, goal: &Path) {
     let module = "github.com/kubernetes-csi/external-snapshotter/client/v8";
     let found = answer(go(source).args(["list", "-m", "-f", "{{.Dir}}", module]));
     fs::create_dir(goal).expect("the folder of built programs is writable");
-    for file in fs::read_dir(Path::new(&found).join("config/crd")).expect("the module holds its CRDs") {
+    for file in fs::read_dir(Path::new(&found).join("config/crd")).expect("the module has its CRDs") {
         let file = file.expect("the module's folder is readable").path();
         if file.file_name().is_some_and(|name| name != "kustomization.yaml") {
             // Not fs::copy, because the files of the module cache are read-only and the mode would be copied.
             let text = fs::read(&file).expect("a CRD is readable");
-            fs::write(goal.join(file.file_name().expect("a file has a name")), text)
+            fs::write(goal.join(file.file_name().expect("the file has a name")), text)
                 .expect("a CRD is written");
         }
     }

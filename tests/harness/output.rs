@@ -115,7 +115,7 @@ impl Running {
         let code = status
             .code()
             .or_else(|| Some(128 + status.signal()?))
-            .expect("it exited or was killed");
+            .expect("the program exited or was killed");
         Output { stdout, stderr, code }
     }
 }

@@ -35,9 +35,7 @@ impl Authority {
             .push(DnType::CommonName, "test authority");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
-        let certificate = params
-            .self_signed(&key)
-            .expect("a certificate of ours can be signed");
+        let certificate = params.self_signed(&key).expect("the certificate can be signed");
         fs::create_dir_all(&folder).expect("the cluster's directory is writable");
         write(&folder.join("ca.crt"), &certificate.pem());
         write(&folder.join("ca.key"), &key.serialize_pem());
@@ -87,7 +85,7 @@ impl Authority {
         let key = new_key();
         let certificate = params
             .signed_by(&key, &self.issuer)
-            .expect("a certificate of ours can be signed");
+            .expect("the certificate can be signed");
         let identity = Identity {
             certificate: self.folder.join(format!("{file}.crt")),
             key: self.folder.join(format!("{file}.key")),

@@ -133,7 +133,12 @@ impl Plugin {
         };
         command.args(&self.arguments).env_clear().envs(&self.environment);
         if self.through_kubectl {
-            let mut path: Vec<PathBuf> = vec![Path::new(BINARY).parent().expect("it is in a folder").into()];
+            let mut path: Vec<PathBuf> = vec![
+                Path::new(BINARY)
+                    .parent()
+                    .expect("the program is in a folder")
+                    .into(),
+            ];
             path.extend(
                 self.environment
                     .get("PATH")

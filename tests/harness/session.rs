@@ -25,7 +25,7 @@ pub struct Session {
 
 impl Session {
     pub(super) fn start(mut command: Command, limit: Duration) -> Self {
-        let (ours, theirs) = terminal::pair(100).expect("there is a terminal");
+        let (ours, theirs) = terminal::pair(100).expect("a terminal can be opened");
         let end = || theirs.try_clone().expect("a terminal can be shared");
         command.stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().expect("the program starts");
@@ -70,7 +70,9 @@ impl Session {
 
     /// Types this text, and nothing after it.
     pub fn types(&self, text: &str) -> &Self {
-        (&self.keyboard).write_all(text.as_bytes()).expect("it is read");
+        (&self.keyboard)
+            .write_all(text.as_bytes())
+            .expect("the terminal can be read");
         self
     }
 
@@ -91,7 +93,7 @@ impl Session {
             }
             if Instant::now() > until {
                 let _ = self.child.kill();
-                panic!("it did not end:\n{}", self.shown());
+                panic!("the program did not end:\n{}", self.shown());
             }
             thread::sleep(Duration::from_millis(5));
         };

@@ -99,7 +99,7 @@ fn the_manifest_follows_krews_rules() {
     assert!(description.lines().all(|line| line.len() <= 80), "{description}");
     assert!(
         !description.contains("kubectl finalizers"),
-        "usage belongs into --help"
+        "usage belongs in --help"
     );
 }
 

@@ -167,7 +167,7 @@ fn many_objects_cost_few_requests_and_none_if_nothing_is_in_deletion() {
         ns.apply(&manifest.join("\n---\n"));
         ns.kubectl(["delete", "pvc", "--all", "--wait=false"]).success();
         // An object with another finalizer needs a search of its own.
-        wait("only what nobody removes is left", SOON, || {
+        wait("only the finalizers without a controller are left", SOON, || {
             let claims = ns.get(["pvc"]).unwrap();
             let mut claims = claims["items"].as_array().unwrap().iter();
             claims.all(|claim| claim["metadata"]["finalizers"] == value!(["example.com/held"]))

@@ -355,12 +355,16 @@ fn namespace_held_by_an_uninstalled_manager(cluster: &Cluster) {
 fn empty_namespace_that_stays(cluster: &Cluster) {
     cluster.apply("{apiVersion: v1, kind: Namespace, metadata: {name: preview-42}}");
     delete_namespace(cluster, "preview-42");
-    wait("the namespace says why it stays", Duration::from_secs(60), || {
-        let namespace = cluster.get(["namespace", "preview-42"]).unwrap();
-        namespace["status"]["conditions"]
-            .to_string()
-            .contains("NamespaceDeletionDiscoveryFailure")
-    });
+    wait(
+        "the namespace has its conditions",
+        Duration::from_secs(60),
+        || {
+            let namespace = cluster.get(["namespace", "preview-42"]).unwrap();
+            namespace["status"]["conditions"]
+                .to_string()
+                .contains("NamespaceDeletionDiscoveryFailure")
+        },
+    );
 }
 
 fn delete_namespace(cluster: &Cluster, name: &str) {

@@ -47,11 +47,7 @@ fn a_full_disk_stops_everything_before_the_request() {
         assert_eq!(out.code, 1, "{out}");
         super::says(&out, "cannot write");
         super::says(&out, "File too large");
-        assert_eq!(
-            case.copies(),
-            Vec::<std::path::PathBuf>::new(),
-            "nothing half-written"
-        );
+        assert_eq!(case.copies(), Vec::<std::path::PathBuf>::new(), "no partial file");
     }
     // The copy fits, and the line of the receipt is cut, because it is longer.
     let receipts = case.place.path().join("receipts.jsonl");

@@ -48,7 +48,7 @@ impl Gate {
         let mut line = String::new();
         BufReader::new(proxy.stdout.take().unwrap())
             .read_line(&mut line)
-            .expect("it says where it listens");
+            .expect("kubectl proxy prints its address");
         let behind = line.trim().rsplit(' ').next().unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("--server=http://{}", listener.local_addr().unwrap());
@@ -86,7 +86,7 @@ impl Gate {
     /// Lets one request through, and all later ones.
     pub fn open(&self) {
         for _ in 0..10 {
-            self.open.send(()).expect("the gate stands");
+            self.open.send(()).expect("the gate listens");
         }
     }
 }

@@ -27,7 +27,7 @@ fn configure(case: &Case<'_>, kind: &str, webhook: &Webhook, asked: &Arc<Mutex<u
     let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
         "metadata": {"name": name}, "webhooks": [hook]});
     case.cluster.apply(&configuration.to_string());
-    wait("the webhook is asked", SOON, || {
+    wait("the webhook is called", SOON, || {
         let touch = [
             "annotate",
             "configmap",

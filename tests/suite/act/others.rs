@@ -14,7 +14,7 @@ fn a_namespace_with_content_is_not_finalized() {
     let case = Case::empty(cluster, "full");
     case.make("held", &[HOLD]);
     delete(cluster, &format!("ns/{}", case.ns.name()), "");
-    wait("the controller has begun", Duration::from_secs(60), || {
+    wait("the controller has started", Duration::from_secs(60), || {
         case.get()
             .is_some_and(|object| object["metadata"]["deletionTimestamp"].is_string())
     });
@@ -89,7 +89,7 @@ fn a_nudge_reports_whether_a_controller_reacted() {
     let run = case
         .run(&["nudge", "configmap/held", "--confirm", &digest, "-o=json"])
         .spawn();
-    wait("it is touched", Duration::from_secs(30), || {
+    wait("the object is updated", Duration::from_secs(30), || {
         case.get()
             .is_some_and(|object| object["metadata"]["annotations"]["kubectl-finalizers/nudged"].is_string())
     });

@@ -43,7 +43,7 @@ fn explain(server: &Running, more: &[&str]) -> Plugin {
 /// Sends Ctrl-C after the server got this request.
 fn stopped(server: &Running, path: &str, more: &[&str]) -> Output {
     let running = explain(server, more).within(Duration::from_secs(20)).spawn();
-    wait("it hangs", Duration::from_secs(20), || {
+    wait("the request hangs", Duration::from_secs(20), || {
         !server.requests_to(path).is_empty()
     });
     thread::sleep(Duration::from_millis(300));
@@ -120,7 +120,7 @@ fn progress_is_shown_on_terminals_only() {
     );
     assert!(
         out.stderr.ends_with("\r\u{1b}[K"),
-        "the line is taken away at the end: {out}"
+        "the progress line is removed at the end: {out}"
     );
     assert!(
         out.stderr.split("\r\u{1b}[K").all(|line| line.len() < 80),

@@ -127,7 +127,7 @@ impl Told {
                 let shout = text.split_whitespace().next().unwrap_or_default();
                 assert!(
                     shout.len() > 3 && shout == shout.to_uppercase(),
-                    "a destructive step begins with its cost: {step:#}"
+                    "a destructive step must begin with its cost: {step:#}"
                 );
             }
         }
@@ -219,7 +219,7 @@ pub fn shell(cluster: &Cluster, command: &str) -> String {
 
 /// The same, and ignores the exit code.
 pub fn run(cluster: &Cluster, command: &str) -> Output {
-    let folder = |program: &Path| program.parent().expect("it is in a folder").to_owned();
+    let folder = |program: &Path| program.parent().expect("the program is in a folder").to_owned();
     let mut path = vec![
         folder(&cluster.kubectl_program()),
         folder(Path::new(env!("CARGO_BIN_EXE_kubectl-finalizers"))),
@@ -237,7 +237,7 @@ pub fn run(cluster: &Cluster, command: &str) -> Output {
             std::env::join_paths(path).expect("folders on PATH hold no colon"),
         )
         .output()
-        .expect("there is a shell")
+        .expect("the shell starts")
 }
 
 /// Runs the command line of a step, and confirms it where the plugin asks for that.

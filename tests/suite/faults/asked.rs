@@ -103,7 +103,7 @@ fn secrets_and_config_maps_are_never_read_whole_even_if_stuck() {
     assert_eq!(
         asked.len(),
         6,
-        "each is listed, looked at, and at the end looked at again"
+        "each type is listed, each object is read, and read again at the end"
     );
     for request in asked {
         let whole = request

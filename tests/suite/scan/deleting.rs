@@ -138,7 +138,7 @@ fn a_namespace_says_which_finalizer_list_holds_it() {
     wait("its content is gone", Duration::from_secs(90), || {
         let namespace = cluster
             .get(["namespace", name])
-            .expect("its own finalizer holds it");
+            .expect("the namespace has its own finalizer");
         namespace["spec"]["finalizers"].is_null()
     });
     let report = json(cluster.plugin(["scan", "-n", name, "-o", "json"]));
@@ -175,7 +175,7 @@ spec: {containers: [{name: a, image: example.com/a}]}
         "the namespace says that its content is gone",
         Duration::from_secs(60),
         || {
-            let namespace = cluster.get(["namespace", name]).expect("the pod holds it");
+            let namespace = cluster.get(["namespace", name]).expect("the pod uses the claim");
             namespace["status"]["conditions"]
                 .as_array()
                 .is_some_and(|conditions| {
@@ -236,8 +236,10 @@ fn a_type_in_deletion_is_still_read_with_the_object_that_holds_it() {
         format!("customresourcedefinitions.apiextensions.k8s.io/things.{group}"),
     );
     cluster.kubectl(["delete", "crd", &ty, "--wait=false"]).success();
-    wait("its object is being deleted", Duration::from_secs(60), || {
-        let thing = ns.get([ty.as_str(), "last"]).expect("its finalizer holds it");
+    wait("the object is in deletion", Duration::from_secs(60), || {
+        let thing = ns
+            .get([ty.as_str(), "last"])
+            .expect("the object has its finalizer");
         thing["metadata"]["deletionTimestamp"].is_string()
     });
 

@@ -30,7 +30,7 @@ fn start() -> Hanging {
         ..Options::default()
     });
     let webhook = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = webhook.local_addr().expect("it is bound").port();
+    let port = webhook.local_addr().expect("the volume is bound").port();
     let schema = "schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}";
     cluster.apply(&format!(
         "
@@ -66,12 +66,16 @@ spec:
             &format!("--patch={patch}"),
         ])
         .success();
-    wait("the webhook is asked", Duration::from_secs(30), || {
-        webhook.set_nonblocking(true).expect("it can be told");
+    wait("the webhook is called", Duration::from_secs(30), || {
+        webhook
+            .set_nonblocking(true)
+            .expect("the plugin can be signalled");
         cluster.kubectl(["get", "sloths.v2.slow.example.com", "--request-timeout=1s"]);
         webhook.accept().is_ok()
     });
-    webhook.set_nonblocking(false).expect("it can be told");
+    webhook
+        .set_nonblocking(false)
+        .expect("the plugin can be signalled");
     Hanging { cluster, webhook }
 }
 
@@ -79,7 +83,7 @@ impl Hanging {
     /// The plugin at the moment when all types but one have been listed.
     fn waiting(&self, plugin: Plugin) -> (crate::harness::RunningPlugin, TcpStream) {
         let running = plugin.spawn();
-        let (connection, _) = self.webhook.accept().expect("the API server asks the webhook");
+        let (connection, _) = self.webhook.accept().expect("the API server calls the webhook");
         // The other types respond within milliseconds.
         thread::sleep(Duration::from_millis(1500));
         (running, connection)
@@ -167,7 +171,7 @@ fn progress_on_a_terminal_names_what_it_waits_for() {
     );
     assert!(
         out.stderr.ends_with("\r\u{1b}[K"),
-        "the line is taken away at the end: {out}"
+        "the progress line is removed at the end: {out}"
     );
     for line in out.stderr.split("\r\u{1b}[K") {
         assert!(line.len() < 80, "{line:?}");

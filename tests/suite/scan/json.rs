@@ -33,7 +33,10 @@ fn a_namespace_has_its_conditions_verbatim() {
     let report = json(cluster.plugin(["scan", "ns", "-o", "json"]));
     let pay = super::terminating(&report, "namespaces/pay");
     let real = cluster.get(["namespace", "pay"]).unwrap();
-    for condition in pay["conditions"].as_array().expect("it has some") {
+    for condition in pay["conditions"]
+        .as_array()
+        .expect("the namespace has conditions")
+    {
         let theirs = real["status"]["conditions"].as_array().unwrap();
         let theirs = theirs
             .iter()

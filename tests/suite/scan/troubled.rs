@@ -21,7 +21,9 @@ fn start() -> Cluster {
         "the namespace controller has met the dead group",
         Duration::from_secs(90),
         || {
-            let pay = cluster.get(["namespace", "pay"]).expect("its challenge holds it");
+            let pay = cluster
+                .get(["namespace", "pay"])
+                .expect("the namespace has its challenge");
             let mut conditions = pay["status"]["conditions"].as_array().into_iter().flatten();
             conditions.any(|condition| {
                 condition["type"] == "NamespaceDeletionDiscoveryFailure" && condition["status"] == "True"

@@ -54,7 +54,7 @@ fn a_policy_whose_service_account_is_missing_is_named() {
         let pods = ns.get(["pods"]).unwrap_or_default();
         pods["items"].as_array().cloned().unwrap_or_default()
     };
-    wait("the job makes its pod", SOON, || !pods().is_empty());
+    wait("the Job creates its Pod", SOON, || !pods().is_empty());
     let pod = format!(
         "pod/{}",
         pods()[0]["metadata"]["name"].as_str().unwrap_or_default()
@@ -67,11 +67,11 @@ fn a_policy_whose_service_account_is_missing_is_named() {
         "ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request: failed to configure binding: no params found \
          for policy binding with `Deny` parameterNotFoundAction"
     );
-    wait("the policy refuses", SOON, || {
+    wait("the policy rejects the update", SOON, || {
         refusal(cluster, &pod, place).is_some_and(|said| said.contains(&words))
     });
     // A controller has one minute before it counts as late.
-    wait("nobody can be early any more", Duration::from_secs(90), || {
+    wait("every controller counts as late", Duration::from_secs(90), || {
         std::thread::sleep(Duration::from_secs(2));
         told(cluster, &pod, place).verdict(TRACKING) != "waiting"
     });
@@ -96,9 +96,9 @@ fn a_policy_whose_service_account_is_missing_is_named() {
     story.follow(cluster, "kubectl patch validatingadmissionpolicybindings");
     let binding = cluster
         .get(["validatingadmissionpolicybinding", &name])
-        .expect("it is still there for others");
+        .expect("the binding still exists");
     assert_eq!(binding["spec"]["validationActions"], json!(["Deny"]));
-    wait("the policy lets it through", SOON, || {
+    wait("the policy allows the update", SOON, || {
         refusal(cluster, &pod, place).is_none()
     });
     // The controller retries in its own time, or at once after a nudge.

@@ -21,7 +21,7 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
     );
     let (crd, gadgets) = ("crd/gadgets.crds.example.test", "gadgets.crds.example.test");
     delete(cluster, crd, "");
-    wait("the other instance goes", SOON, || {
+    wait("the other instance is deleted", SOON, || {
         ns.get([gadgets, "free"]).is_none()
     });
 

@@ -38,7 +38,7 @@ fn a_full_etcd_is_named_as_the_cause() {
     );
 
     // All Leases expire, even that of the API server.
-    wait("it shows", SOON, || {
+    wait("the explanation names the full etcd", SOON, || {
         std::thread::sleep(std::time::Duration::from_secs(5));
         told(cluster, "ns/full", "")
             .roots()

@@ -82,7 +82,7 @@ fn a_missing_stored_version_and_a_definition_that_serves_none() {
     withstands_less(cluster, cogs, "", 15);
     let next = story.follow(cluster, "/served");
     assert!(next.contains("customresourcecleanup"), "{next}");
-    wait("its object is seen again", SOON, || {
+    wait("the object can be listed again", SOON, || {
         told(cluster, cogs, "")
             .roots()
             .iter()
@@ -115,7 +115,7 @@ fn a_missing_stored_version_and_a_definition_that_serves_none() {
         .is_careful();
     withstands_less(cluster, "ns/old", "", for_all_types(cluster));
     delete(cluster, gears, "");
-    wait("the server has tried", SOON, || {
+    wait("the server has tried the deletion", SOON, || {
         let definition = cluster.get([&**gears]).unwrap();
         definition["status"]["conditions"]
             .to_string()

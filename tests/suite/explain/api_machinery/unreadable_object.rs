@@ -92,7 +92,7 @@ fn a_missing_conversion_webhook_is_named() {
     let crd = &format!("crd/widgets.{GROUP}");
     delete(cluster, crd, "");
     let tried = |said: &str| {
-        wait("the server has tried", SOON, || {
+        wait("the server has tried the deletion", SOON, || {
             let crd = cluster.get([&**crd]).unwrap();
             crd["status"]["conditions"].to_string().contains(said)
         });

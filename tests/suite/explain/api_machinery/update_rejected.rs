@@ -71,7 +71,7 @@ pub(super) fn configuration(ns: &str, kind: &str, name: &str, canary: &str, fiel
 
 /// Waits until the server uses the configuration with this canary.
 pub(super) fn heard(cluster: &Cluster, ns: &str, canary: &str) {
-    wait("the server has heard of the webhook", SOON, || {
+    wait("the server calls the webhook", SOON, || {
         refusal(cluster, &format!("configmap/{canary}"), ns)
             .is_some_and(|said| said.contains("canary.example.test"))
     });
@@ -204,17 +204,17 @@ fn the_steps_against_an_unreachable_webhook_work() {
         .says("delete all webhook configurations")
         .never_advises("--all")
         .is_careful();
-    let refused = refusal(cluster, &target, ns.name()).expect("it is refused");
+    let refused = refusal(cluster, &target, ns.name()).expect("the removal is rejected");
     assert!(
         refused.contains("failed calling webhook \"case.example.test\": failed to call webhook"),
-        "the server's own words are quoted: {refused}"
+        "the explanation quotes the server's message: {refused}"
     );
     story.follow(cluster, &format!("-n {} get services", ns.name()));
     story.follow(
         cluster,
         &format!("kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io/{hook}"),
     );
-    wait("the server has forgotten the webhook", SOON, || {
+    wait("the server no longer calls the webhook", SOON, || {
         refusal(cluster, &target, ns.name()).is_none()
     });
     assert_eq!(told(cluster, &target, ns.name()).verdict(HOLD), "unknown");
@@ -245,7 +245,7 @@ fn a_webhook_with_another_service_is_not_deleted() {
     cluster
         .kubectl(["delete", "validatingwebhookconfiguration", &hook])
         .success();
-    wait("it is let go", SOON, || {
+    wait("the object is deleted", SOON, || {
         refusal(cluster, &target, ns.name()).is_none()
     });
     release(cluster, &target, ns.name());
@@ -271,7 +271,7 @@ fn a_service_without_endpoints_is_as_unreachable_as_a_missing_one() {
             refusal(cluster, &target, ns.name()).unwrap_or_default(),
         );
         cluster.kubectl(["delete", kind, &hook]).success();
-        wait("it is let go", SOON, || {
+        wait("the object is deleted", SOON, || {
             refusal(cluster, &target, ns.name()).is_none()
         });
         found
@@ -378,7 +378,7 @@ fn a_policy_that_rejects_is_named_and_not_called_unreachable() {
         .commands()
         .into_iter()
         .find(|command| command.ends_with("--dry-run=server"))
-        .expect("a way to try it");
+        .expect("a command for a dry run");
     let said = shell(cluster, &format!("{command} 2>&1 || true"));
     assert!(said.contains("denied request: not while it is done"), "{said}");
 
@@ -439,7 +439,7 @@ fn an_object_that_no_longer_passes_its_schema_is_rejected() {
         .never_advises("delete")
         .is_careful();
     tighten("notes");
-    wait("the schema is looser", SOON, || refused().is_none());
+    wait("the schema accepts the object", SOON, || refused().is_none());
     assert_eq!(told(cluster, &target, ns.name()).verdict(HOLD), "unknown");
     tighten("spec");
     wait("the schema is in force again", SOON, || refused().is_some());
@@ -478,7 +478,7 @@ fn an_object_whose_namespace_is_gone_accepts_no_update() {
     goes(cluster, &format!("ns/{name}"), "");
     let target = format!("widgets.{GROUP}/w");
     let words = format!("namespaces \"{name}\" not found");
-    wait("the server has noticed", SOON, || {
+    wait("the server uses the change", SOON, || {
         refusal(cluster, &target, &name).is_some_and(|said| said.contains(&words))
     });
     let story: Told = told(cluster, &target, &name);

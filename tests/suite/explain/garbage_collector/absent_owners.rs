@@ -39,7 +39,7 @@ fn owners_elsewhere_gone_and_of_unknown_kind() {
         .says("without metadata.ownerReferences, or it is deleted again at once")
         .is_careful();
     // The event is written before or after the deletion.
-    wait("the event is quoted", SOON, || {
+    wait("the explanation quotes the event", SOON, || {
         let told = told(cluster, "pvc/copied", ns.name());
         told.0.to_string().contains("OwnerRefInvalidNamespace")
     });

@@ -42,9 +42,11 @@ fn an_owner_waits_for_exactly_its_blocking_dependents() {
     owned(&ns, "blocks", &owner, true);
     owned(&ns, "does-not", &owner, false);
     delete_with(&ns, "configmap/owner", "foreground");
-    wait("the garbage collector deletes what blocks", SOON, || {
-        is_going(&ns, "secret/blocks")
-    });
+    wait(
+        "the garbage collector deletes the blocking dependents",
+        SOON,
+        || is_going(&ns, "secret/blocks"),
+    );
 
     let story = told(cluster, "configmap/owner", ns.name());
     assert_eq!(story.verdict(FOREGROUND), "waiting");
@@ -84,7 +86,7 @@ fn a_chain_of_owners_ends_at_its_last_dependent() {
     );
     // kubectl prints nothing for an empty list.
     let pods = || ns.get(["pods"]).unwrap_or_default()["items"].clone();
-    wait("there is a pod", SOON, || pods()[0].is_object());
+    wait("the pod exists", SOON, || pods()[0].is_object());
     let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
     delete_with(&ns, "deployment/web", "foreground");
     wait("its pod is deleted", SOON, || {
@@ -123,9 +125,11 @@ fn a_cluster_scoped_owner_has_dependents_in_all_namespaces() {
     cluster
         .kubectl(["delete", &target, "--cascade=foreground", "--wait=false"])
         .success();
-    wait("the garbage collector deletes what blocks", SOON, || {
-        is_going(&ns, "secret/far")
-    });
+    wait(
+        "the garbage collector deletes the blocking dependents",
+        SOON,
+        || is_going(&ns, "secret/far"),
+    );
     let story = told(cluster, &target, "");
     assert_eq!(story.verdict(FOREGROUND), "waiting");
     story.has_root("Secret far: being deleted, held by example.test/hold");
@@ -182,7 +186,10 @@ fn a_stopped_garbage_collector_is_named() {
     story.follow(cluster, "--dry-run=server");
     let by_hand = |command: &&str| command.contains("/metadata/ownerReferences/0") && command.ends_with("]'");
     let command = story.commands().into_iter().find(by_hand);
-    shell(cluster, command.expect("what the garbage collector would do"));
+    shell(
+        cluster,
+        command.expect("the dry run of the garbage collector's update"),
+    );
     let story = told(cluster, "configmap/orphaning", ns.name());
     assert_eq!(story.verdict("orphan"), "stalled");
     story.follow(cluster, "--cascade=background");

@@ -141,7 +141,7 @@ fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
     // Its role loses a right: it deletes the snapshot at the provider and cannot remove the finalizer.
     role(cluster, &["get", "list", "watch"]);
     let target = going(cluster, &ns, "one");
-    wait("it has deleted the content", SOON, || {
+    wait("the controller has deleted the content", SOON, || {
         told(cluster, &target, place).verdict(BOUND) == "stalled"
     });
     let story = told(cluster, &target, place);

@@ -125,7 +125,11 @@ pub fn lease(namespace: &str, name: &str, leader: &str, ago: i64) {
 /// Creates an object of a custom type and deletes it. Its deletion timestamp is set to `minutes` ago in etcd.
 pub fn going(plural: &str, group: &str, manifest: &Value, minutes: i64) {
     let metadata = &manifest["metadata"];
-    let text = |field: &str| metadata[field].as_str().expect("it has a name and a namespace");
+    let text = |field: &str| {
+        metadata[field]
+            .as_str()
+            .expect("the object has a name and a namespace")
+    };
     let (name, namespace) = (text("name"), text("namespace"));
     WORLD.apply(&manifest.to_string());
     super::told::delete(&WORLD, &format!("{plural}.{group}/{name}"), namespace);

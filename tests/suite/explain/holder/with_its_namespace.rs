@@ -44,14 +44,18 @@ fn an_operator_in_a_terminating_namespace_cannot_be_started_there() {
         ])
         .success();
     delete(cluster, "namespace/velero", "");
-    wait("its Pods are gone, and it is going", SOON, || {
-        let gone = cluster
-            .kubectl(["get", "pods", place, "--output=name"])
-            .stdout
-            .is_empty();
-        let deployment = operator.deployment().expect("it is held");
-        gone && deployment["metadata"]["deletionTimestamp"].is_string()
-    });
+    wait(
+        "its Pods are gone, and the namespace is in deletion",
+        SOON,
+        || {
+            let gone = cluster
+                .kubectl(["get", "pods", place, "--output=name"])
+                .stdout
+                .is_empty();
+            let deployment = operator.deployment().expect("the object has a finalizer");
+            gone && deployment["metadata"]["deletionTimestamp"].is_string()
+        },
+    );
     going(
         "restores",
         "velero.io",

@@ -120,7 +120,7 @@ fn a_controller_that_is_deleted_before_its_objects_leaves_them_stuck() {
 fn an_empty_namespace_is_harmless() {
     let cluster = &*WORLD;
     let ns = cluster.namespace("empty");
-    wait("it has what every namespace has", SOON, || {
+    wait("the namespace has its default objects", SOON, || {
         ns.get(["serviceaccount", "default"]).is_some()
     });
     let target = format!("ns/{}", ns.name());

@@ -117,7 +117,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         scope.spawn(|| {
             for name in ["api-cert", "web-cert"] {
                 let target = format!("{CHALLENGES}/{name}");
-                wait("its deletion is asked for", SOON, || {
+                wait("the object is in deletion", SOON, || {
                     ns.get([target.as_str()])
                         .is_some_and(|found| found["metadata"]["deletionTimestamp"].is_string())
                 });

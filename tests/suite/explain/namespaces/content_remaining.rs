@@ -206,7 +206,7 @@ fn both_finalizer_lists_are_shown() {
         "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}, finalizers: [controller.cattle.io/namespace-auth, example.test/other]}}}}"
     ));
     delete(cluster, &format!("ns/{name}"), "");
-    wait("its own list is empty", SOON, || {
+    wait("the spec.finalizers of the namespace are empty", SOON, || {
         cluster.get(["namespace", &name]).unwrap()["spec"]
             .get("finalizers")
             .is_none()

@@ -44,7 +44,7 @@ fn a_range_with_service_addresses_waits_for_them() {
         made.code == 0
     });
     delete(cluster, "servicecidr/extra", "");
-    wait("the controller says what it waits for", SOON, || {
+    wait("the controller reports its condition", SOON, || {
         ready(cluster, "extra").contains("Terminating")
     });
 

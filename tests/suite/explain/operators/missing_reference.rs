@@ -54,10 +54,14 @@ spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef:
     delete(cluster, &format!("ns/{}", ns.name()), "");
     // The namespace controller deletes types in no fixed order. A report from before the deletion does not
     // count.
-    wait("the Secret is gone and both are going", SOON, || {
-        ns.get(["secret", "aws-credentials"]).is_none()
-            && [&invoices, &quiet].iter().all(|bucket| is_going(&ns, bucket))
-    });
+    wait(
+        "the Secret is gone, and both objects are in deletion",
+        SOON,
+        || {
+            ns.get(["secret", "aws-credentials"]).is_none()
+                && [&invoices, &quiet].iter().all(|bucket| is_going(&ns, bucket))
+        },
+    );
     complains(
         &ns,
         &invoices,

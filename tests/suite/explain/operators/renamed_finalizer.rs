@@ -51,7 +51,7 @@ fn a_policy_that_rejects_updates_of_a_finished_run_is_named() {
         "metadata": {"name": "finished-runs"}, "spec": {"policyName": "finished-runs", "validationActions": ["Deny"],
             "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": place}}}}}),
     );
-    wait("the policy refuses", SOON, || {
+    wait("the policy rejects the update", SOON, || {
         refusal(cluster, &target, place).is_some_and(|said| said.contains(message))
     });
 
@@ -66,7 +66,7 @@ fn a_policy_that_rejects_updates_of_a_finished_run_is_named() {
     withstands_less(cluster, &target, place, 30);
     // The step excludes this namespace from the binding. The policy stays in force elsewhere.
     story.follow(cluster, "kubectl patch validatingadmissionpolicybindings");
-    wait("the policy lets it through", SOON, || {
+    wait("the policy allows the update", SOON, || {
         refusal(cluster, &target, place).is_none()
     });
     let binding = cluster
@@ -163,7 +163,7 @@ fn a_webhook_that_rejects_updates_of_a_finished_run_is_named() {
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(finalizer), "failing", "{story}");
     for target in [&target, &quiet, &other] {
-        wait("the server has heard of the exception", SOON, || {
+        wait("the server uses the exception", SOON, || {
             ns.kubectl([
                 "patch",
                 target,

@@ -223,7 +223,7 @@ fn a_pod_waits_for_its_job_to_count_it() {
         let pods = ns.get(["pods"]).unwrap_or_default();
         pods["items"].as_array().cloned().unwrap_or_default()
     };
-    wait("the job makes its pod", SOON, || !pods().is_empty());
+    wait("the Job creates its Pod", SOON, || !pods().is_empty());
     let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
     ns.patch_status(["pod", &pod], &json!({"phase": "Running"}));
     let target = format!("pod/{pod}");

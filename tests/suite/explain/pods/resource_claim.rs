@@ -54,7 +54,7 @@ fn a_resource_claim_names_the_pod_that_uses_it() {
     let target = "resourceclaim/gpu";
     told(cluster, target, ns.name()).says("if it is deleted now");
     delete(cluster, target, ns.name());
-    wait("the controller drops the pod that has finished", SOON, || {
+    wait("the controller removes the finished pod", SOON, || {
         let claim = ns.get(["resourceclaim", "gpu"]).unwrap();
         claim["status"]["reservedFor"]
             .as_array()
@@ -87,7 +87,7 @@ fn an_entry_that_the_controller_does_not_know_stays() {
     allocated(&ns, "gpu", &json!([entry, gone]));
     let target = "resourceclaim/gpu";
     delete(cluster, target, ns.name());
-    wait("the controller drops the pod that is gone", SOON, || {
+    wait("the controller removes the deleted pod", SOON, || {
         let claim = ns.get(["resourceclaim", "gpu"]).unwrap();
         claim["status"]["reservedFor"]
             .as_array()

@@ -94,7 +94,7 @@ fn a_helm_chart_with_a_failed_job_names_the_job() {
         !pod.is_empty()
     });
     ns.patch_status(["pod", &pod], &json!({"phase": "Failed"}));
-    wait("the Job gives up", SOON, || {
+    wait("the Job fails", SOON, || {
         let job = ns.get(["job", "helm-delete-traefik"]).unwrap();
         job["status"]["conditions"]
             .to_string()

@@ -108,7 +108,7 @@ fn longhorn_behind_its_own_unreachable_webhook_is_rejected() {
     assert!(refused.stderr.contains("longhorn-admission-webhook"), "{refused}");
     let story = told(cluster, &image, place);
     story.follow(cluster, "delete validatingwebhookconfigurations");
-    wait("the server has forgotten the webhook", SOON, || {
+    wait("the server no longer calls the webhook", SOON, || {
         refusal(cluster, &image, place).is_none()
     });
     for target in [&image, &node] {

@@ -54,7 +54,7 @@ fn two_namespaces_wait_for_two_operators() {
         ),
     ] {
         delete(cluster, &format!("ns/{namespace}"), "");
-        wait("the namespace controller says what remains", SOON, || {
+        wait("the namespace controller reports what remains", SOON, || {
             let found = cluster.get(["ns", namespace]).unwrap();
             found["status"]["conditions"].to_string().contains(finalizer)
         });
@@ -217,7 +217,7 @@ fn a_rancher_finalizer_on_a_namespace_is_explained() {
     );
     let target = format!("ns/{name}");
     delete(cluster, &target, "");
-    wait("the namespace controller has done its part", SOON, || {
+    wait("the namespace controller has finished", SOON, || {
         cluster.get([&*target]).unwrap()["spec"]["finalizers"].is_null()
     });
     let story = told(cluster, &target, "");

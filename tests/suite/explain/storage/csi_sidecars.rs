@@ -58,7 +58,7 @@ fn a_hanging_driver_and_a_stopped_provisioner_are_told_apart() {
     driver.hangs("DeleteVolume");
     delete(cluster, &pv, "");
     delete(cluster, "pvc/data", ns.name());
-    wait("the driver has been asked", SOON, || {
+    wait("the driver has been called", SOON, || {
         driver.calls().iter().any(|call| call.starts_with("DeleteVolume"))
     });
 
@@ -69,7 +69,7 @@ fn a_hanging_driver_and_a_stopped_provisioner_are_told_apart() {
     story.never_says("LEAKED INFRASTRUCTURE: take").is_careful();
 
     // The sidecar's call times out and is repeated. So the sidecar is alive, and the driver is not.
-    wait("the failure is told", SOON, || {
+    wait("the failure is reported", SOON, || {
         told(cluster, &pv, "").verdict(PROVISIONER) == "failing"
     });
     told(cluster, &pv, "")
@@ -180,7 +180,7 @@ fn an_attacher_without_a_right_and_a_stopped_attacher_are_told_apart() {
     ));
     let target = "volumeattachment/rights-one";
     delete(cluster, target, "");
-    wait("the failure is on record", SOON, || {
+    wait("the failure is in the status", SOON, || {
         cluster.get(["volumeattachment", "rights-one"]).unwrap()["status"]["detachError"]["message"]
             .is_string()
     });

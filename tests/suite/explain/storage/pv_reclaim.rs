@@ -75,7 +75,9 @@ fn a_driver_that_was_uninstalled_is_gone_by_two_signs() {
         cluster,
         &command(&said, "LEAKED INFRASTRUCTURE: take this one finalizer off"),
     );
-    wait("the volume goes", SOON, || cluster.get(["pv", &volume]).is_none());
+    wait("the volume is deleted", SOON, || {
+        cluster.get(["pv", &volume]).is_none()
+    });
 }
 
 #[test]
@@ -96,7 +98,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks_its_disk() {
         ", finalizers: [external-provisioner.volume.kubernetes.io/finalizer]",
     ));
     let pv = format!("pv/{available}");
-    wait("it is available", SOON, || {
+    wait("the volume is available", SOON, || {
         cluster.get(["pv", &available]).unwrap()["status"]["phase"] == "Available"
     });
     delete(cluster, &["pv", &available]);
@@ -109,7 +111,9 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks_its_disk() {
     );
     says(&said, "it stays for ever");
     run(cluster, &command(&said, "set policy Retain"));
-    wait("it goes", SOON, || cluster.get(["pv", &available]).is_none());
+    wait("the object is deleted", SOON, || {
+        cluster.get(["pv", &available]).is_none()
+    });
 
     // A driver that does not run adds no finalizer. So a volume that is deleted first leaks its disk.
     let leaky = cluster.unique("leaky");
@@ -118,7 +122,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks_its_disk() {
         "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{storageClassName: '', \
          volumeName: {leaky}, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}}}"
     ));
-    wait("it is bound", SOON, || {
+    wait("the volume is bound", SOON, || {
         cluster.get(["pv", &leaky]).unwrap()["status"]["phase"] == "Bound"
     });
     delete(cluster, &["pv", &leaky]);
@@ -131,5 +135,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks_its_disk() {
         cluster,
         &command(&said, "LEAKED INFRASTRUCTURE: delete the claim"),
     );
-    wait("it goes", SOON, || cluster.get(["pv", &leaky]).is_none());
+    wait("the object is deleted", SOON, || {
+        cluster.get(["pv", &leaky]).is_none()
+    });
 }

@@ -91,9 +91,9 @@ fn a_claim_in_use_and_a_driver_that_reports_an_error() {
     driver.fails("DeleteVolume", "disk is on fire");
     run(cluster, &command(&said, "delete the finished pods"));
     run(cluster, &command(&said, "stop StatefulSet web"));
-    wait("the claim goes", SOON, || ns.get(["pvc", "data"]).is_none());
+    wait("the claim is deleted", SOON, || ns.get(["pvc", "data"]).is_none());
 
-    wait("the failure is told", SOON, || {
+    wait("the failure is reported", SOON, || {
         explain(cluster, &[&pv], None)
             .to_string()
             .contains("disk is on fire")
@@ -119,5 +119,7 @@ fn a_claim_in_use_and_a_driver_that_reports_an_error() {
 
     run(cluster, &command(&said, "repair what the driver complains of"));
     driver.heals("DeleteVolume");
-    wait("the volume goes", SOON, || cluster.get(["pv", &volume]).is_none());
+    wait("the volume is deleted", SOON, || {
+        cluster.get(["pv", &volume]).is_none()
+    });
 }

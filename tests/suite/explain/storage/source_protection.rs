@@ -50,7 +50,7 @@ fn an_interrupted_restore_is_explained() {
         "VolumeSnapshot",
         "apiGroup: snapshot.storage.k8s.io, ",
     );
-    wait("the restore has begun", SOON, || {
+    wait("the restore has started", SOON, || {
         has(&ns, ["volumesnapshot", "one"], HELD)
     });
     delete(cluster, "volumesnapshot/one", ns.name());
@@ -70,7 +70,7 @@ fn an_interrupted_restore_is_explained() {
     delete(cluster, "pvc/copy", ns.name());
     goes(cluster, "pvc/copy", ns.name());
     // After a restart, a provisioner of v6.3 cleans up at once; an older one does not.
-    wait("it is late", told::SOON, || {
+    wait("the controller is late", told::SOON, || {
         told(cluster, "volumesnapshot/one", ns.name()).verdict(HELD) == "stalled"
     });
     let story = told(cluster, "volumesnapshot/one", ns.name());
@@ -100,7 +100,7 @@ fn a_claim_that_is_being_cloned_waits_for_the_clone() {
     bound_claim(&ns, CLASS);
     driver.hangs("CreateVolume");
     made_from(&ns, CLASS, "copy", "PersistentVolumeClaim", "");
-    wait("the clone has begun", SOON, || has(&ns, ["pvc", "data"], HELD));
+    wait("the clone has started", SOON, || has(&ns, ["pvc", "data"], HELD));
     delete(cluster, "pvc/data", ns.name());
     let story = told(cluster, "pvc/data", ns.name());
     withstands_less(cluster, "pvc/data", ns.name(), 15);

@@ -25,14 +25,14 @@ fn a_disk_that_cannot_be_detached_names_its_reason() {
     };
     let get = |name: &str| cluster.get(["volumeattachment", name]);
     attachment("detach-one", &volume, "");
-    wait("it is attached", SOON, || {
+    wait("the volume is attached", SOON, || {
         get("detach-one").unwrap()["status"]["attached"] == true
     });
     driver.fails("ControllerUnpublishVolume", "device is busy");
     delete(cluster, &["pvc", "data", "-n", ns.name()]);
     delete(cluster, &["volumeattachment", "detach-one"]);
     delete(cluster, &["pv", &volume]);
-    wait("the failure is on record", SOON, || {
+    wait("the failure is in the status", SOON, || {
         get("detach-one").unwrap()["status"]["detachError"]["message"].is_string()
     });
     let pv = format!("pv/{volume}");
@@ -65,7 +65,7 @@ fn a_disk_that_cannot_be_detached_names_its_reason() {
     never_says(&said, "take this one finalizer off");
     run(cluster, &command(&said, "repair what the driver complains of"));
     driver.heals("ControllerUnpublishVolume");
-    wait("all go", SOON, || {
+    wait("all objects are deleted", SOON, || {
         get("detach-one").is_none() && cluster.get(["pv", &volume]).is_none()
     });
 
@@ -85,6 +85,6 @@ fn a_disk_that_cannot_be_detached_names_its_reason() {
         cluster,
         &command(&said, "DATA LOSS if node detach-node still runs"),
     );
-    wait("it goes", SOON, || get("detach-two").is_none());
+    wait("the object is deleted", SOON, || get("detach-two").is_none());
     delete(cluster, &["node,csinode", "detach-node"]);
 }

@@ -36,7 +36,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
         all.find(|one| one["spec"]["source"]["persistentVolumeName"] == volume.as_str())
             .cloned()
     };
-    wait("it is attached", SOON, || {
+    wait("the volume is attached", SOON, || {
         attachment().is_some_and(|one| one["status"]["attached"] == true)
     });
     let name = attachment().unwrap()["metadata"]["name"]
@@ -122,14 +122,14 @@ fn a_removed_node_and_a_disk_that_was_never_attached() {
     let status = |name: &str| cluster.get(["volumeattachment", name]).unwrap()["status"].clone();
     let finalizer = "external-attacher/removed-example-test";
     attach("removed-one");
-    wait("it is attached", SOON, || {
+    wait("the volume is attached", SOON, || {
         status("removed-one")["attached"] == true
     });
     driver.fails("ControllerUnpublishVolume", "instance i-12 not found");
     delete(cluster, "volumeattachment/removed-one", "");
     delete(cluster, "node/removed-node", "");
     delete(cluster, "csinode/removed-node", "");
-    wait("the failure is on record", SOON, || {
+    wait("the failure is in the status", SOON, || {
         status("removed-one")["detachError"]["message"].is_string()
     });
     let story = told(cluster, "volumeattachment/removed-one", "");
@@ -185,7 +185,7 @@ fn an_attachment_to_a_missing_node_is_deleted_after_its_machine_is_off() {
         "{{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {{name: nodeless}}, spec: {{attacher: \
          nodeless.example.test, nodeName: nodeless, source: {{persistentVolumeName: {volume}}}}}}}"
     ));
-    wait("it is attached", SOON, || {
+    wait("the volume is attached", SOON, || {
         cluster.get(["volumeattachment", "nodeless"]).unwrap()["status"]["attached"] == true
     });
     delete(cluster, "pvc/data", ns.name());

@@ -34,7 +34,7 @@ fn stuck_snapshots_and_contents_name_their_cause() {
     driver.fails("DeleteSnapshot", "snapshot is locked");
     delete(cluster, &["volumesnapshot", "one", "-n", ns.name()]);
     let target = ["volumesnapshot/one", "-n", ns.name()];
-    wait("the failure is told", SOON, || {
+    wait("the failure is reported", SOON, || {
         explain(cluster, &target, None)
             .to_string()
             .contains("repair what the driver complains of")
@@ -52,7 +52,7 @@ fn stuck_snapshots_and_contents_name_their_cause() {
     never_says(&said, "LEAKED INFRASTRUCTURE");
     run(cluster, &command(&said, "repair what the driver complains of"));
     driver.heals("DeleteSnapshot");
-    wait("both go", SOON, || {
+    wait("both objects are deleted", SOON, || {
         ns.get(["volumesnapshot", "one"]).is_none() && content(&one).is_none()
     });
 
@@ -92,5 +92,5 @@ fn stuck_snapshots_and_contents_name_their_cause() {
     says(&said, "it stays for ever");
     assert!(command(&said, "set deletionPolicy Retain").contains("Retain"));
     run(cluster, &command(&said, "DATA LOSS (the snapshot"));
-    wait("the content goes", SOON, || content(&two).is_none());
+    wait("the content is deleted", SOON, || content(&two).is_none());
 }

@@ -58,7 +58,7 @@ fn used(ns: &Namespace, driver: &str, attachment: &str) {
 {{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshot, metadata: {{name: one}}, spec: {{volumeSnapshotClassName: {driver}, \
          source: {{persistentVolumeClaimName: data}}}}}}"
     ));
-    wait("it is attached", SOON, || {
+    wait("the volume is attached", SOON, || {
         ns.get(["volumeattachment", attachment]).unwrap()["status"]["attached"] == true
     });
     wait("the snapshot is taken", SOON, || {
