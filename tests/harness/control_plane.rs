@@ -58,7 +58,7 @@ impl<'a> Plan<'a> {
         let mut flags = vec![
             "--name=test".into(),
             format!("--data-dir={}", self.directory.join("etcd").display()),
-            "--unsafe-no-fsync".into(), // the data need not survive the machine
+            "--unsafe-no-fsync".into(), // the data need not survive a crash of the machine
             format!("--listen-client-urls={url}"),
             format!("--advertise-client-urls={url}"),
             format!("--listen-peer-urls={peer}"),
@@ -114,7 +114,7 @@ impl<'a> Plan<'a> {
     pub fn controller_manager(&self, kubeconfig: &Path, extra: &[&str]) -> Vec<String> {
         let mut flags = vec![
             format!("--kubeconfig={}", kubeconfig.display()),
-            "--secure-port=0".into(), // nobody asks for its metrics
+            "--secure-port=0".into(), // no test reads its metrics
             // The default of 20 requests per second would add 4 s to each start.
             "--kube-api-qps=1000".into(),
             "--kube-api-burst=2000".into(),

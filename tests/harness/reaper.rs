@@ -44,7 +44,7 @@ impl Reaper {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .process_group(0) // Ctrl-C ends the test; the reaper then still has its work to do
+            .process_group(0) // Ctrl-C ends the test, and the reaper must still clean up
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {}: {error}", program.display()));
         let orders = Mutex::new(child.stdin.take());

@@ -76,7 +76,7 @@ fn no_process_survives_a_killed_test() {
 #[ignore = "a part of no_process_survives_a_killed_test, which kills it"]
 fn holds_a_cluster() {
     if std::env::var_os("HOLD_A_CLUSTER").is_none() {
-        return; // --include-ignored means others
+        return; // a run with --include-ignored, which is not meant for this
     }
     let cluster = Cluster::start();
     cluster.etcd().pause();

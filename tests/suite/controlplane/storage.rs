@@ -50,7 +50,7 @@ fn recorded(reason: &str, text: &str) -> bool {
 }
 
 #[test]
-fn a_volume_that_is_deleted_before_its_claim_leaks_its_disk() {
+fn a_volume_that_is_deleted_before_its_claim_stays_until_its_disk_is_deleted() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("volumes");
     let driver = cluster.csi_driver("plain.example.test").start();
@@ -72,7 +72,7 @@ fn a_volume_that_is_deleted_before_its_claim_leaks_its_disk() {
 
     driver.fails("DeleteVolume", "disk is on fire");
     ns.kubectl(["delete", "pvc", "data", "--wait=false"]).success();
-    wait("the failure is in the status", SOON, || {
+    wait("the failure is recorded", SOON, || {
         recorded("VolumeFailedDelete", "disk is on fire")
     });
     assert!(pv().is_some());
@@ -159,7 +159,7 @@ fn a_volume_is_attached_and_detached() {
     cluster
         .kubectl(["delete", "volumeattachment", "attach-one", "--wait=false"])
         .success();
-    wait("the failure is in the status", SOON, || {
+    wait("the failure is recorded", SOON, || {
         let error = &attachment().unwrap()["status"]["detachError"]["message"];
         error
             .as_str()
@@ -212,7 +212,7 @@ fn a_snapshot_stays_while_its_driver_fails_to_delete_it() {
     driver.fails("DeleteSnapshot", "snapshot is locked");
     ns.kubectl(["delete", "volumesnapshot", "s", "--wait=false"])
         .success();
-    wait("the failure is in the status", SOON, || {
+    wait("the failure is recorded", SOON, || {
         recorded("SnapshotDeleteError", "Failed to delete snapshot")
     });
     assert!(called(&driver, "DeleteSnapshot") > 0 && content().is_some());

@@ -180,7 +180,7 @@ fn an_attacher_without_a_right_and_a_stopped_attacher_are_told_apart() {
     ));
     let target = "volumeattachment/rights-one";
     delete(cluster, target, "");
-    wait("the failure is in the status", SOON, || {
+    wait("the failure is recorded", SOON, || {
         cluster.get(["volumeattachment", "rights-one"]).unwrap()["status"]["detachError"]["message"]
             .is_string()
     });

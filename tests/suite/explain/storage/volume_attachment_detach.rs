@@ -32,7 +32,7 @@ fn a_disk_that_cannot_be_detached_names_its_reason() {
     delete(cluster, &["pvc", "data", "-n", ns.name()]);
     delete(cluster, &["volumeattachment", "detach-one"]);
     delete(cluster, &["pv", &volume]);
-    wait("the failure is in the status", SOON, || {
+    wait("the failure is recorded", SOON, || {
         get("detach-one").unwrap()["status"]["detachError"]["message"].is_string()
     });
     let pv = format!("pv/{volume}");

@@ -129,7 +129,7 @@ fn a_removed_node_and_a_disk_that_was_never_attached() {
     delete(cluster, "volumeattachment/removed-one", "");
     delete(cluster, "node/removed-node", "");
     delete(cluster, "csinode/removed-node", "");
-    wait("the failure is in the status", SOON, || {
+    wait("the failure is recorded", SOON, || {
         status("removed-one")["detachError"]["message"].is_string()
     });
     let story = told(cluster, "volumeattachment/removed-one", "");
