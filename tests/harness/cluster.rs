@@ -164,7 +164,7 @@ impl Cluster {
         // An API server without etcd reports only that; the end of etcd is the cause.
         self.api_server
             .try_start()
-            .map_err(|why| self.etcd.epitaph().unwrap_or(why))?;
+            .map_err(|why| self.etcd.exit_report().unwrap_or(why))?;
         if let Some(controller_manager) = &self.controller_manager {
             controller_manager.try_start()?;
             // Pods need it, and its existence shows that the controllers run.

@@ -63,7 +63,7 @@ impl Component {
                 .wait_for_exit(&self.name, Duration::from_millis(100))
                 .is_some()
             {
-                return Err(self.epitaph().unwrap_or_default());
+                return Err(self.exit_report().unwrap_or_default());
             }
             if began.elapsed() > PATIENCE {
                 return Err(format!(
@@ -77,7 +77,7 @@ impl Component {
     }
 
     /// How the program ended, if it did, and the end of its log.
-    pub(super) fn epitaph(&self) -> Option<String> {
+    pub(super) fn exit_report(&self) -> Option<String> {
         let how = self.reaper.wait_for_exit(&self.name, Duration::ZERO)?;
         Some(format!("{} ended ({how}):\n{}", self.name, self.last_words()))
     }

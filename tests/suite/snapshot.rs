@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     explain::{
-        replayed::{at_rest, from, taken, timeless},
+        replayed::{compare_when_stable, from, taken, timeless},
         told::condition,
     },
     harness::{Cluster, Plugin},
@@ -39,7 +39,7 @@ fn words(text: &str) -> Vec<String> {
 
 #[test]
 fn a_scan_of_a_snapshot_equals_the_scan_of_the_cluster() {
-    at_rest(|| {
+    compare_when_stable(|| {
         let folder = folder();
         let file = taken(&STUCK, &folder, "", "");
         let look = |line: &str| {

@@ -64,18 +64,18 @@ impl World {
         let mut struck = None;
         for rule in &self.rules {
             // Every rule sees every request, so that a rule's n-th request does not depend on other rules.
-            if rule.strikes(request.path(), page, &request.accept) {
+            if rule.applies(request.path(), page, &request.accept) {
                 struck = struck.or(Some(&rule.fault));
             }
         }
         match struck {
-            None => self.truth(request, Tokens::Right, buffers),
+            None => self.healthy(request, Tokens::Right, buffers),
             Some(fault) => self.wrong(fault, request, buffers),
         }
     }
 
     fn wrong(&self, fault: &Fault, request: &Recorded, buffers: &mut Buffers) -> Reply {
-        let mut truth = || self.truth(request, Tokens::Right, buffers);
+        let mut healthy = || self.healthy(request, Tokens::Right, buffers);
         let cut = |place, end| Delivery::Cut(place, end);
         match fault {
             Fault::Status(status) => status.reply(),
@@ -88,18 +88,18 @@ impl World {
                 }
             }
             Fault::Expired { fresh_token } => expired(request, *fresh_token).reply(),
-            Fault::TruncateBody => truth().delivered(cut(Place::HalfOfBody, End::Close)),
-            Fault::ResetMidBody => truth().delivered(cut(Place::HalfOfBody, End::Reset)),
-            Fault::HangMidBody => truth().delivered(cut(Place::HalfOfBody, End::Hang)),
-            Fault::CloseBeforeHeaders => truth().delivered(cut(Place::BeforeHead, End::Close)),
-            Fault::ResetBeforeHeaders => truth().delivered(cut(Place::BeforeHead, End::Reset)),
-            Fault::HangBeforeHeaders => truth().delivered(cut(Place::BeforeHead, End::Hang)),
-            Fault::Trickle { bytes, pause } => truth().delivered(Delivery::Trickle(*bytes, *pause)),
+            Fault::TruncateBody => healthy().delivered(cut(Place::HalfOfBody, End::Close)),
+            Fault::ResetMidBody => healthy().delivered(cut(Place::HalfOfBody, End::Reset)),
+            Fault::HangMidBody => healthy().delivered(cut(Place::HalfOfBody, End::Hang)),
+            Fault::CloseBeforeHeaders => healthy().delivered(cut(Place::BeforeHead, End::Close)),
+            Fault::ResetBeforeHeaders => healthy().delivered(cut(Place::BeforeHead, End::Reset)),
+            Fault::HangBeforeHeaders => healthy().delivered(cut(Place::BeforeHead, End::Hang)),
+            Fault::Trickle { bytes, pause } => healthy().delivered(Delivery::Trickle(*bytes, *pause)),
             Fault::Delay(pause) => Reply {
                 delay: *pause,
-                ..truth()
+                ..healthy()
             },
-            Fault::Warning(text) => truth().header("Warning", &format!("299 - {text:?}")),
+            Fault::Warning(text) => healthy().header("Warning", &format!("299 - {text:?}")),
             Fault::Body {
                 code,
                 content_type,
@@ -107,13 +107,13 @@ impl World {
             } => Reply::new(*code, content_type, body.clone()),
             Fault::Redirect(to) => Reply::new(302, "text/html", Vec::new()).header("Location", to),
             Fault::Malformed(malformed) => page(*malformed),
-            Fault::SameToken => self.truth(request, Tokens::Same, buffers),
-            Fault::EndlessPages => self.truth(request, Tokens::Endless, buffers),
+            Fault::SameToken => self.healthy(request, Tokens::Same, buffers),
+            Fault::EndlessPages => self.healthy(request, Tokens::Endless, buffers),
         }
     }
 
     /// The response of a healthy server; `tokens` says which continue tokens its lists have.
-    fn truth(&self, request: &Recorded, tokens: Tokens, buffers: &mut Buffers) -> Reply {
+    fn healthy(&self, request: &Recorded, tokens: Tokens, buffers: &mut Buffers) -> Reply {
         if let Some(rights) = &self.rights
             && let Some(reply) = rights.answer(request)
         {

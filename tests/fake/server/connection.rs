@@ -19,10 +19,15 @@ use super::running::Seen;
 pub async fn serve(mut stream: TcpStream, number: usize, world: Rc<World>, seen: Arc<Seen>) {
     let _open = seen.open();
     // The fake ignores a client that disconnects; the test checks the client itself.
-    let _ = converse(&mut stream, number, &world, &seen).await;
+    let _ = answer_requests(&mut stream, number, &world, &seen).await;
 }
 
-async fn converse(stream: &mut TcpStream, number: usize, world: &World, seen: &Arc<Seen>) -> io::Result<()> {
+async fn answer_requests(
+    stream: &mut TcpStream,
+    number: usize,
+    world: &World,
+    seen: &Arc<Seen>,
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffers = Buffers::default();
     let mut input = Vec::new();

@@ -66,7 +66,7 @@ impl Rule {
     }
 
     /// Whether the rule applies to this request. Counts the requests that it matches.
-    pub(super) fn strikes(&self, path: &str, page: usize, accept: &str) -> bool {
+    pub(super) fn applies(&self, path: &str, page: usize, accept: &str) -> bool {
         let here = match self.path.strip_suffix('*') {
             Some(prefix) => path.starts_with(prefix),
             None => path == self.path,

@@ -56,7 +56,7 @@ fn webhook(
     (webhook, asked)
 }
 
-fn no(why: &str) -> Value {
+fn rejection(why: &str) -> Value {
     json!({"allowed": false, "status": {"message": why}})
 }
 
@@ -64,7 +64,7 @@ fn no(why: &str) -> Value {
 fn a_webhook_that_rejects_is_named_with_its_message() {
     let cluster = Cluster::shared();
     let case = Case::held(cluster, "denied", &[HOLD]);
-    let (webhook, asked) = webhook(cluster, |_| no("not on a Friday"));
+    let (webhook, asked) = webhook(cluster, |_| rejection("not on a Friday"));
     let name = configure(&case, "ValidatingWebhookConfiguration", &webhook, &asked);
     let out = refused(
         &case,
@@ -85,7 +85,7 @@ fn a_webhook_that_allows_only_the_dry_run_is_reported_as_it_happened() {
         if request["dryRun"] == true {
             json!({"allowed": true})
         } else {
-            no("only in a dry run")
+            rejection("only in a dry run")
         }
     });
     let name = configure(&case, "ValidatingWebhookConfiguration", &webhook, &asked);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::harness::{Cluster, Output};
 
-fn through(case: &Case<'_>, fate: Fate) -> Output {
+fn removed_through_gate(case: &Case<'_>, fate: Fate) -> Output {
     let gate = Gate::before(case.cluster, fate);
     let digest = case.digest();
     case.remove(&["--confirm", &digest, gate.flag()]).run()
@@ -15,7 +15,7 @@ fn through(case: &Case<'_>, fate: Fate) -> Output {
 #[test]
 fn a_write_whose_response_was_lost_is_found_by_reading_again() {
     let case = Case::held(Cluster::shared(), "lost-after", &[HOLD]);
-    let out = through(&case, Fate::LostAfter);
+    let out = removed_through_gate(&case, Fate::LostAfter);
     assert_eq!(out.code, 0, "{out}");
     super::says(&out, "was lost");
     assert_eq!(case.get(), None);
@@ -23,7 +23,7 @@ fn a_write_whose_response_was_lost_is_found_by_reading_again() {
     assert_eq!(case.writes().len(), 1, "it is not sent again");
 
     let case = Case::held(Cluster::shared(), "lost-held", &[OTHER, HOLD]);
-    let out = through(&case, Fate::LostAfter);
+    let out = removed_through_gate(&case, Fate::LostAfter);
     assert_eq!(out.code, 0, "{out}");
     assert_eq!(case.finalizers().unwrap(), [OTHER]);
     assert_eq!(case.noted(), ["sending", "done-answer-lost"]);
@@ -32,7 +32,7 @@ fn a_write_whose_response_was_lost_is_found_by_reading_again() {
 #[test]
 fn a_write_that_the_server_never_got_is_found_by_reading_again() {
     let case = Case::held(Cluster::shared(), "lost-before", &[HOLD]);
-    let out = through(&case, Fate::LostBefore);
+    let out = removed_through_gate(&case, Fate::LostBefore);
     assert_eq!(out.code, 1, "{out}");
     super::says(&out, "unknown");
     assert_eq!(case.finalizers().unwrap(), [HOLD]);

@@ -119,7 +119,7 @@ fn a_schema_that_the_object_no_longer_passes_is_named() {
 }
 
 /// A policy that adds the finalizer again in every update of the objects in this namespace.
-fn puts_back(case: &Case<'_>) -> String {
+fn policy_that_adds_the_finalizer(case: &Case<'_>) -> String {
     let name = case.cluster.unique("puts-back");
     let api = "admissionregistration.k8s.io/v1";
     let matching = json!({
@@ -151,7 +151,7 @@ fn puts_back(case: &Case<'_>) -> String {
     name
 }
 
-fn away(cluster: &Cluster, policy: &str) {
+fn delete_policy(cluster: &Cluster, policy: &str) {
     for kind in ["mutatingadmissionpolicybinding", "mutatingadmissionpolicy"] {
         cluster.kubectl(["delete", kind, policy]).success();
     }
@@ -160,9 +160,9 @@ fn away(cluster: &Cluster, policy: &str) {
 #[test]
 fn a_finalizer_that_is_added_again_is_noticed_before_the_write() {
     let case = Case::held(Cluster::shared(), "put-back", &[HOLD]);
-    let policy = puts_back(&case);
+    let policy = policy_that_adds_the_finalizer(&case);
     refused(&case, case.remove(&["--plan"]), "policy puts the finalizer back");
-    away(case.cluster, &policy);
+    delete_policy(case.cluster, &policy);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_finalizer_that_is_added_again_is_noticed_after_the_write() {
     let digest = case.digest();
     let run = case.remove(&["--confirm", &digest, gate.flag()]).spawn();
     gate.arrived(1);
-    let policy = puts_back(&case);
+    let policy = policy_that_adds_the_finalizer(&case);
     gate.open();
     let out = run.finish();
     assert_eq!(out.code, 1, "{out}");
@@ -181,5 +181,5 @@ fn a_finalizer_that_is_added_again_is_noticed_after_the_write() {
         "example.com/hold is on it again: nobody is on record for it",
     );
     assert_eq!(case.noted(), ["sending", "failed"]);
-    away(case.cluster, &policy);
+    delete_policy(case.cluster, &policy);
 }

@@ -35,29 +35,29 @@ type Right = (String, String);
 /// and one other type.
 #[track_caller]
 pub fn withstands_less(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
-    withstands(cluster, target, namespace, budget, false);
+    check(cluster, target, namespace, budget, false);
 }
 
 /// The same, and tries every right.
 #[track_caller]
 pub fn withstands_each(cluster: &Cluster, target: &str, namespace: &str, budget: usize) {
-    withstands(cluster, target, namespace, budget, true);
+    check(cluster, target, namespace, budget, true);
 }
 
 #[track_caller]
-fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, each: bool) {
+fn check(cluster: &Cluster, target: &str, namespace: &str, budget: usize, each: bool) {
     replayed(cluster, target, namespace);
     // A later run may see another state, because controllers retry and other tests use the same cluster. A real
     // fault shows each time.
     let mut before = Vec::new();
     for _ in 1..ATTEMPTS {
-        let (faults, _) = compared(cluster, target, namespace, budget, each);
+        let (faults, _) = faults_without_each_right(cluster, target, namespace, budget, each);
         if faults.is_empty() {
             return;
         }
         before.extend(faults);
     }
-    let (faults, full) = compared(cluster, target, namespace, budget, each);
+    let (faults, full) = faults_without_each_right(cluster, target, namespace, budget, each);
     assert!(
         faults.is_empty(),
         "{}\nand before:\n{}\n{target}: {full:#}",
@@ -68,7 +68,7 @@ fn withstands(cluster: &Cluster, target: &str, namespace: &str, budget: usize, e
 
 /// The faults of the explanations without one right, and the explanation with all rights.
 #[track_caller]
-fn compared(
+fn faults_without_each_right(
     cluster: &Cluster,
     target: &str,
     namespace: &str,
@@ -77,7 +77,7 @@ fn compared(
 ) -> (Vec<String>, Value) {
     let all = ["system:masters".to_owned()];
     let name = cluster.unique("everything");
-    let before = said(asking(cluster, &name, &all, target, namespace));
+    let before = said(explain_with_rights(cluster, &name, &all, target, namespace));
     let asked = cluster.asked(&format!("\"username\":\"{name}\""));
     // Other tests create the objects on further pages.
     let requests: Vec<_> = asked
@@ -120,12 +120,15 @@ fn compared(
             .map(|withdrawn| {
                 let left = used.iter().filter(|right| !withdrawn.contains(right));
                 let groups: Vec<_> = left.map(group).collect();
-                asking(cluster, &cluster.unique("less"), &groups, target, namespace).spawn()
+                explain_with_rights(cluster, &cluster.unique("less"), &groups, target, namespace).spawn()
             })
             .collect();
         answers.extend(running.into_iter().map(RunningPlugin::finish));
     }
-    let full = [before, said(asking(cluster, &name, &all, target, namespace))];
+    let full = [
+        before,
+        said(explain_with_rights(cluster, &name, &all, target, namespace)),
+    ];
     let target_right = (
         full[0]["target"]["resource"]
             .as_str()
@@ -163,7 +166,13 @@ pub fn for_all_types(cluster: &Cluster) -> usize {
     types.stdout.lines().count() + OTHERS
 }
 
-fn asking(cluster: &Cluster, name: &str, groups: &[String], target: &str, namespace: &str) -> Plugin {
+fn explain_with_rights(
+    cluster: &Cluster,
+    name: &str,
+    groups: &[String],
+    target: &str,
+    namespace: &str,
+) -> Plugin {
     let mut words = vec![
         "explain".to_owned(),
         target.to_owned(),

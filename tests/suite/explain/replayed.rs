@@ -10,7 +10,7 @@ use crate::harness::{Cluster, Plugin};
 /// must be the same in every format, except for times and what depends on them.
 #[track_caller]
 pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) {
-    at_rest(|| {
+    compare_when_stable(|| {
         let folder = TempDir::new().unwrap();
         let file = taken(cluster, &folder, target, namespace);
         let look = |format: &&str| {
@@ -29,7 +29,7 @@ const ATTEMPTS: u32 = 3;
 /// tests change the cluster meanwhile. So each snapshot is compared several times, with two explanations of the
 /// cluster each time.
 #[track_caller]
-pub fn at_rest(look: impl Fn() -> Vec<[String; 3]>) {
+pub fn compare_when_stable(look: impl Fn() -> Vec<[String; 3]>) {
     let differs = |[saved, one, other]: &[String; 3]| saved != one && saved != other;
     for _ in 0..ATTEMPTS {
         if !look().iter().any(differs) {

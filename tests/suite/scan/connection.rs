@@ -31,7 +31,7 @@ fn fails(plugin: Plugin) -> (String, String) {
 }
 
 #[track_caller]
-fn sees_it(plugin: Plugin) {
+fn scans_the_namespace(plugin: Plugin) {
     assert_eq!(names(&json(plugin), "terminating"), ["configmaps/kept"]);
 }
 
@@ -78,7 +78,7 @@ fn a_kubeconfig_is_found_through_flag_list_and_home() {
     let folder = tempfile::tempdir().unwrap();
     let real = shown(cluster.kubeconfig());
     let words = ["scan", "cm", "-n", ns.name(), "-o", "json"];
-    sees_it(without_kubeconfig(
+    scans_the_namespace(without_kubeconfig(
         folder.path(),
         &[&words[..], &["--kubeconfig", real]].concat(),
     ));
@@ -96,17 +96,17 @@ fn a_kubeconfig_is_found_through_flag_list_and_home() {
         shown(&other)
     );
     let through_list = [&words[..], &["--context", "test"]].concat();
-    sees_it(without_kubeconfig(folder.path(), &through_list).env("KUBECONFIG", &list));
+    scans_the_namespace(without_kubeconfig(folder.path(), &through_list).env("KUBECONFIG", &list));
     // The first file with a current context wins.
     let (error, _) = fails(without_kubeconfig(folder.path(), &words).env("KUBECONFIG", &list));
     assert!(error.contains("https://127.0.0.1:1"), "{error}");
     // Flags replace single parts of the context.
     let parts = [&words[..], &["--cluster", "test", "--user", "test"]].concat();
-    sees_it(without_kubeconfig(folder.path(), &parts).env("KUBECONFIG", &list));
+    scans_the_namespace(without_kubeconfig(folder.path(), &parts).env("KUBECONFIG", &list));
 
     fs::create_dir(folder.path().join(".kube")).unwrap();
     fs::copy(cluster.kubeconfig(), folder.path().join(".kube/config")).unwrap();
-    sees_it(without_kubeconfig(folder.path(), &words));
+    scans_the_namespace(without_kubeconfig(folder.path(), &words));
 }
 
 #[test]
@@ -131,15 +131,15 @@ fn a_server_a_token_and_a_ca_are_enough() {
         ];
         without_kubeconfig(folder.path(), &[&words[..], more].concat())
     };
-    sees_it(scan(&["--certificate-authority", shown(&ca)]));
-    sees_it(scan(&["--insecure-skip-tls-verify"]));
-    sees_it(scan(&[
+    scans_the_namespace(scan(&["--certificate-authority", shown(&ca)]));
+    scans_the_namespace(scan(&["--insecure-skip-tls-verify"]));
+    scans_the_namespace(scan(&[
         "--certificate-authority",
         shown(&ca),
         "--tls-server-name",
         "kubernetes.default.svc",
     ]));
-    sees_it(scan(&["--insecure-skip-tls-verify", "--disable-compression"]));
+    scans_the_namespace(scan(&["--insecure-skip-tls-verify", "--disable-compression"]));
 
     let (error, hint) = fails(scan(&[
         "--certificate-authority",
@@ -203,7 +203,7 @@ fn a_client_certificate_can_be_given_by_flags() {
         ];
         without_kubeconfig(folder.path(), &[&words[..], more].concat())
     };
-    sees_it(scan(&[
+    scans_the_namespace(scan(&[
         "--client-certificate",
         shown(&certificate),
         "--client-key",
@@ -358,7 +358,7 @@ fn a_run_without_any_cluster_says_so() {
 fn a_kubeconfig_wins_over_the_cluster_of_the_pod() {
     let cluster = Cluster::shared();
     let ns = place("pod");
-    sees_it(
+    scans_the_namespace(
         cluster
             .plugin(["scan", "cm", "-n", ns.name(), "-o", "json"])
             .env("KUBERNETES_SERVICE_HOST", "127.0.0.1")

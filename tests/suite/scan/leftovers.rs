@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::json as report_of;
 use crate::{
-    explain::replayed::{at_rest, from, taken, timeless},
+    explain::replayed::{compare_when_stable, from, taken, timeless},
     harness::{Cluster, End, Options},
 };
 
@@ -314,7 +314,7 @@ fn a_snapshot_gives_the_same_result() {
         let lines = text.lines().filter(|line| !line.contains(" types, "));
         timeless(&lines.collect::<Vec<_>>().join("\n"))
     };
-    at_rest(|| {
+    compare_when_stable(|| {
         let folder = tempfile::TempDir::new().unwrap();
         let file = taken(&CLUSTER, &folder, "", "");
         let look = |line: &str| {

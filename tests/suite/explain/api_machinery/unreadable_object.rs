@@ -14,7 +14,7 @@ const KEY: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// A type with two versions and an object that is stored in the first. Then the second becomes the storage
 /// version, with a conversion webhook whose Service does not exist.
-pub fn converted_by_nobody(cluster: &Cluster) {
+pub fn type_without_its_conversion_webhook(cluster: &Cluster) {
     let definition = |first: bool, conversion: &str| {
         cluster.apply(&format!(
             "
@@ -59,7 +59,7 @@ fn a_missing_conversion_webhook_is_named() {
         apiserver_args: &["--enable-aggregator-routing=true"],
         ..Options::default()
     });
-    converted_by_nobody(cluster);
+    type_without_its_conversion_webhook(cluster);
     delete(cluster, "ns/old", "");
     condition(cluster, "old", "NamespaceDeletionContentFailure", "True");
 

@@ -70,7 +70,7 @@ pub(super) fn configuration(ns: &str, kind: &str, name: &str, canary: &str, fiel
 }
 
 /// Waits until the server uses the configuration with this canary.
-pub(super) fn heard(cluster: &Cluster, ns: &str, canary: &str) {
+pub(super) fn wait_until_used(cluster: &Cluster, ns: &str, canary: &str) {
     wait("the server calls the webhook", SOON, || {
         refusal(cluster, &format!("configmap/{canary}"), ns)
             .is_some_and(|said| said.contains("canary.example.test"))
@@ -81,7 +81,7 @@ pub(super) fn heard(cluster: &Cluster, ns: &str, canary: &str) {
 fn webhook(cluster: &Cluster, ns: &str, kind: &str, name: &str, fields: &Value) {
     canary(cluster, ns, name);
     cluster.apply(&configuration(ns, kind, name, name, fields).to_string());
-    heard(cluster, ns, name);
+    wait_until_used(cluster, ns, name);
 }
 
 /// Creates a widget and deletes it.

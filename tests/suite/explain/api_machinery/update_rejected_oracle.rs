@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     explain::{
-        api_machinery::update_rejected::{GROUP, canary, configuration, heard, two_versions},
+        api_machinery::update_rejected::{GROUP, canary, configuration, two_versions, wait_until_used},
         dice::Dice,
         told::{delete, refusal},
     },
@@ -180,7 +180,7 @@ fn the_verdict_is_rejected_if_and_only_if_the_server_rejects() {
         let (fields, certain) = fields(&mut dice);
         let canary = format!("canary-{round}");
         cluster.apply(&configuration("inside", kind, "oracle", &canary, &fields).to_string());
-        heard(&cluster, "inside", &canary);
+        wait_until_used(&cluster, "inside", &canary);
         for ((what, namespace), (verdict, story)) in targets.iter().zip(stories(&cluster, &targets)) {
             let said = refusal(&cluster, what, namespace);
             let context = format!("round {round}, {what}: {said:?}\n{fields:#}\n{story}");

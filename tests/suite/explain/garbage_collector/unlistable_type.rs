@@ -1,10 +1,11 @@
-//! A garbage collector that does not see every type: before 1.31 it did not begin at all, now it goes on with the others.
+//! A garbage collector that cannot list every type: before 1.31 it does not start, later it goes on with the
+//! other types.
 
 use std::{thread, time::Duration};
 
 use crate::{
     explain::{
-        api_machinery::unreadable_object::converted_by_nobody,
+        api_machinery::unreadable_object::type_without_its_conversion_webhook,
         less_is_weaker::{for_all_types, withstands_less},
         told::{goes, told},
     },
@@ -33,7 +34,7 @@ fn an_old_garbage_collector_stops_at_a_type_that_cannot_be_listed() {
         controller_manager_args: &["--controllers=*,-garbage-collector-controller"],
         ..Options::default()
     });
-    converted_by_nobody(cluster);
+    type_without_its_conversion_webhook(cluster);
     owner_is_deleted(cluster);
     // After such a short time no controller is late.
     told(cluster, "configmap/owner", "old").never_says("Service converter");
@@ -60,7 +61,7 @@ fn an_old_garbage_collector_stops_at_a_type_that_cannot_be_listed() {
 #[test]
 fn a_newer_garbage_collector_goes_on_without_that_type() {
     let cluster = &Cluster::start();
-    converted_by_nobody(cluster);
+    type_without_its_conversion_webhook(cluster);
     owner_is_deleted(cluster);
     goes(cluster, "configmap/owner", "old");
 }

@@ -36,7 +36,7 @@ fn a_definition_is_deleted_with_all_its_objects() {
         )
         .never_says("It is gone")
         .is_careful();
-    assert!(story.fated("stuck").is_empty(), "{story}");
+    assert!(story.effects_with("stuck").is_empty(), "{story}");
     withstands_less(cluster, target, "", 12);
 
     story.follow(cluster, "-backup.yaml");
@@ -77,7 +77,7 @@ fn a_definition_with_more_finalizers_than_are_searched() {
     parcels(1..16);
     let (sixteen, story) = asked("asks-of-16-parcels");
     story.never_says("No more than");
-    assert_eq!(story.fated("unknown").len(), 16, "{story}");
+    assert_eq!(story.effects_with("unknown").len(), 16, "{story}");
     // Only requests that serve all finalizers are sent.
     assert_eq!(one, sixteen);
     parcels(16..18);
@@ -87,7 +87,7 @@ fn a_definition_with_more_finalizers_than_are_searched() {
         "whether these would be removed is not known: many.example.test/stamp-16, many.example.test/stamp-17. No more than 16 \
          finalizers are looked into; kubectl finalizers scan --by holder looks into all: parcel-16 parcel-17",
     );
-    assert_eq!(story.fated("unknown").len(), 17, "{story}");
+    assert_eq!(story.effects_with("unknown").len(), 17, "{story}");
     for number in 0..18 {
         release(
             cluster,

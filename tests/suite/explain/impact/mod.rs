@@ -25,7 +25,7 @@ static WORLD: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 
 impl Told {
     /// All effects with this fate, each with its objects.
-    fn fated(&self, fate: &str) -> Vec<String> {
+    fn effects_with(&self, fate: &str) -> Vec<String> {
         let effects = self.0["ifDeleted"].as_array().into_iter().flatten();
         let words = |effect: &Value| {
             let objects = effect["objects"].as_array().into_iter().flatten();
@@ -45,7 +45,7 @@ impl Told {
     /// Asserts that an effect of this fate contains this text.
     #[track_caller]
     fn fates(&self, fate: &str, text: &str) -> &Self {
-        let fated = self.fated(fate);
+        let fated = self.effects_with(fate);
         assert!(
             fated.iter().any(|one| one.contains(text)),
             "nothing {fate} with {text:?}: {fated:#?} in {self}"
@@ -56,11 +56,11 @@ impl Told {
 
 /// Creates a controller: a Deployment, a ServiceAccount and one ready Pod.
 fn operator(namespace: &str, name: &str, labels: &Value) {
-    standing(&WORLD, namespace, name, labels);
+    operator_in(&WORLD, namespace, name, labels);
 }
 
 /// The same in another cluster.
-fn standing(cluster: &Cluster, namespace: &str, name: &str, labels: &Value) {
+fn operator_in(cluster: &Cluster, namespace: &str, name: &str, labels: &Value) {
     let metadata = json!({"name": name, "namespace": namespace, "labels": labels});
     let items = json!([
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},

@@ -56,15 +56,21 @@ fn disks_follow_their_reclaim_policy_and_load_balancers_are_deleted() {
         .fates("released", "without a finalizer: 1")
         .fates("kept", &format!("disks behind its claims: 1, of 10Gi in all; their reclaim policy is Retain; the volumes are Released then: {kept}"))
         .is_careful();
-    assert!(story.fated("harmless").is_empty(), "{story}");
-    assert!(!story.fated("destroyed").concat().contains(&kept), "{story}");
+    assert!(story.effects_with("harmless").is_empty(), "{story}");
+    assert!(
+        !story.effects_with("destroyed").concat().contains(&kept),
+        "{story}"
+    );
     withstands_less(cluster, &target, "", for_all_types(cluster) + 20);
 
     // The steps keep the disks, and the namespace is deleted.
     story.follow(cluster, "persistentVolumeReclaimPolicy");
     let story = told(cluster, &target, "");
     story.fates("kept", "disks behind its claims: 3, of 30Gi in all");
-    assert!(!story.fated("destroyed").concat().contains("disks"), "{story}");
+    assert!(
+        !story.effects_with("destroyed").concat().contains("disks"),
+        "{story}"
+    );
     release(cluster, "service/front", ns.name());
     story.follow(cluster, "delete namespace");
     goes(cluster, &target, "");
@@ -101,7 +107,7 @@ fn a_controller_that_is_deleted_before_its_objects_leaves_them_stuck() {
     let target = format!("ns/{}", ns.name());
     let story = told(cluster, &target, "");
     story.fates("released", "It runs");
-    assert!(story.fated("stuck").is_empty(), "{story}");
+    assert!(story.effects_with("stuck").is_empty(), "{story}");
     let words = [
         "scale",
         "deployment",
@@ -130,5 +136,5 @@ fn an_empty_namespace_is_harmless() {
     let blind = cluster.user("few-rights").may("get,list", "namespaces").create();
     let story = told_to(cluster, &blind, &target, "");
     story.fates("unknown", "which claims are in it");
-    assert!(story.fated("harmless").is_empty(), "{story}");
+    assert!(story.effects_with("harmless").is_empty(), "{story}");
 }

@@ -80,5 +80,8 @@ fn a_node_takes_its_pods_along_and_its_local_data() {
     goes(cluster, target, "");
 
     let story = told(cluster, "node/staying-node", "");
-    assert!(!story.fated("broken").concat().contains("only-here"), "{story}");
+    assert!(
+        !story.effects_with("broken").concat().contains("only-here"),
+        "{story}"
+    );
 }

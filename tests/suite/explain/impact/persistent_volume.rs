@@ -52,7 +52,7 @@ fn a_claim_and_its_volume_in_the_right_order_keep_the_disk() {
     story.follow(cluster, "Retain");
     let story = told(cluster, &pv, "");
     story.fates("kept", "");
-    assert!(story.fated("destroyed").is_empty(), "{story}");
+    assert!(story.effects_with("destroyed").is_empty(), "{story}");
     story.follow(cluster, "delete pvc data");
     wait("the volume is released", SOON, || {
         cluster.get(["pv", &volume]).unwrap()["status"]["phase"] == "Released"
@@ -104,12 +104,12 @@ fn a_volume_that_is_deleted_before_its_claim_leaks_its_disk() {
         )
         .fates("leaked", &format!("disk-of-{first}"))
         .is_careful();
-    assert!(story.fated("harmless").is_empty(), "{story}");
+    assert!(story.effects_with("harmless").is_empty(), "{story}");
     withstands_less(cluster, &one, "", 12);
     for (near, fate) in [(&kept, "kept"), (&reclaimed, "destroyed")] {
         let story = told(cluster, &format!("pv/{near}"), "");
         story.fates(fate, &format!("disk-of-{near}"));
-        assert!(story.fated("leaked").is_empty(), "{story}");
+        assert!(story.effects_with("leaked").is_empty(), "{story}");
     }
 
     // The claim first, as advised: the volume stays and names its disk.
@@ -122,7 +122,7 @@ fn a_volume_that_is_deleted_before_its_claim_leaks_its_disk() {
     delete(cluster, &other, "");
     let claim = told(cluster, "pvc/second", ns.name());
     claim.fates("leaked", "IS LEAKED").is_careful();
-    assert!(claim.fated("destroyed").is_empty(), "{claim}");
+    assert!(claim.effects_with("destroyed").is_empty(), "{claim}");
     withstands_less(cluster, "pvc/second", ns.name(), 14);
     told(cluster, &format!("ns/{}", ns.name()), "")
         .fates(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::standing;
+use super::operator_in;
 use crate::{
     explain::{
         less_is_weaker::withstands_less,
@@ -39,9 +39,9 @@ fn all_snapshots_wait_for_the_snapshot_controller() {
     // A cluster has only one, so this test has a cluster of its own.
     let cluster = &Cluster::start();
     let labels = json!({"app.kubernetes.io/name": "snapshot-controller"});
-    standing(cluster, "kube-system", "snapshot-controller", &labels);
+    operator_in(cluster, "kube-system", "snapshot-controller", &labels);
     // A Deployment of that name that is no snapshot-controller.
-    standing(
+    operator_in(
         cluster,
         "other",
         "snapshot-controller",
@@ -68,7 +68,7 @@ fn all_snapshots_wait_for_the_snapshot_controller() {
         .never_advises("delete volumesnapshots")
         .is_careful();
     assert!(
-        story.fated("kept").is_empty() && story.fated("harmless").is_empty(),
+        story.effects_with("kept").is_empty() && story.effects_with("harmless").is_empty(),
         "{story}"
     );
     for content in &contents {
@@ -98,7 +98,7 @@ fn all_snapshots_wait_for_the_snapshot_controller() {
     delete(cluster, "volumesnapshot/nightly", two.name());
     goes(cluster, &format!("volumesnapshotcontent/{}", contents[1]), "");
     let story_then = told(cluster, target, "kube-system");
-    assert!(story_then.fated("stuck").is_empty(), "{story_then}");
+    assert!(story_then.effects_with("stuck").is_empty(), "{story_then}");
     // The content that was created by hand never needed the annotation.
     story_then.never_says("by-hand");
     story.follow(cluster, "delete deployments.apps snapshot-controller");

@@ -87,7 +87,7 @@ fn the_claims_of_a_stateful_set_follow_its_retention_policy() {
         .never_says(&others[0])
         .is_careful();
     assert!(
-        story.fated("kept").is_empty() && story.fated("harmless").is_empty(),
+        story.effects_with("kept").is_empty() && story.effects_with("harmless").is_empty(),
         "{story}"
     );
     for volume in &volumes {
@@ -103,7 +103,7 @@ fn the_claims_of_a_stateful_set_follow_its_retention_policy() {
     )
     .fates("harmless", "nothing else is lost")
     .never_advises("delete");
-    assert!(web.fated("destroyed").is_empty(), "{web}");
+    assert!(web.effects_with("destroyed").is_empty(), "{web}");
     withstands_less(cluster, "sts/web", ns.name(), 25);
 
     // After the advised step the claims outlive the StatefulSet.
@@ -111,7 +111,7 @@ fn the_claims_of_a_stateful_set_follow_its_retention_policy() {
     bound(&ns, &["data-db-0", "data-db-1"], false);
     let kept = told(cluster, target, ns.name());
     kept.fates("kept", "claims of its volumeClaimTemplates: 2, of 2Mi in all");
-    assert!(kept.fated("destroyed").is_empty(), "{kept}");
+    assert!(kept.effects_with("destroyed").is_empty(), "{kept}");
     story.follow(cluster, "delete statefulsets.apps db");
     goes(cluster, target, ns.name());
     for name in ["data-db-0", "data-db-1"] {
@@ -146,7 +146,7 @@ fn a_claim_without_its_owner_reference_stays_despite_the_policy() {
         .fates("unknown", "whether these claims go with it is not known: 1")
         .fates("unknown", "data-queue-3");
     assert!(
-        story.fated("destroyed").is_empty() && story.fated("harmless").is_empty(),
+        story.effects_with("destroyed").is_empty() && story.effects_with("harmless").is_empty(),
         "{story}"
     );
     cluster

@@ -74,7 +74,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
     let story = told(cluster, "deploy/cert-manager", "cert-manager");
     story.fates("stuck", &held).is_careful();
     // Another Deployment serves this webhook.
-    assert!(story.fated("broken").is_empty(), "{story}");
+    assert!(story.effects_with("broken").is_empty(), "{story}");
     withstands_less(cluster, "deploy/cert-manager", "cert-manager", 25);
 
     let refuses = "until it is deleted too the server refuses (failurePolicy Fail): CREATE, UPDATE of certificates.cert-manager.io, issuers.cert-manager.io";
@@ -86,10 +86,10 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
             "CustomResourceDefinition certificates.cert-manager.io: nobody converts its objects any more",
         )
         .never_says("of-another");
-    assert!(story.fated("stuck").is_empty(), "{story}");
+    assert!(story.effects_with("stuck").is_empty(), "{story}");
 
     let story = told(cluster, "deploy/cert-manager", "other");
-    assert!(story.fated("stuck").is_empty(), "{story}");
+    assert!(story.effects_with("stuck").is_empty(), "{story}");
     story.never_says("api-cert").never_advises("challenges");
 
     // Where a second controller runs, nothing is left behind.
@@ -99,7 +99,7 @@ fn an_operator_leaves_its_objects_and_webhooks_behind() {
         "kept",
         "Somebody else runs who may remove that: Deployment standby/cert-manager",
     );
-    assert!(story.fated("stuck").is_empty(), "{story}");
+    assert!(story.effects_with("stuck").is_empty(), "{story}");
     cluster
         .kubectl(["delete", "deployment", "cert-manager", "--namespace=standby"])
         .success();
@@ -187,7 +187,7 @@ fn a_csi_driver_without_a_known_name_is_not_harmless() {
         "unknown",
         "which volumes, attachments and snapshots wait for csi-provisioner is not known",
     );
-    assert!(story.fated("harmless").is_empty(), "{story}");
+    assert!(story.effects_with("harmless").is_empty(), "{story}");
 }
 
 /// Without its backend an APIService stops the deletion of every namespace, even its own.
@@ -247,7 +247,7 @@ fn an_operator_outside_the_catalogue_is_found_by_its_rights() {
     let story = told(cluster, "deploy/caretaker", "yard");
     story.fates("unknown", "by caretaker it may change every object");
     assert!(
-        story.fated("harmless").is_empty() && story.fated("stuck").is_empty(),
+        story.effects_with("harmless").is_empty() && story.effects_with("stuck").is_empty(),
         "{story}"
     );
     cluster

@@ -181,11 +181,11 @@ impl<'a> Run<'a> {
     fn settle(&mut self, act: impl FnOnce(&Self)) {
         let canary = self.canary(true);
         act(self);
-        canary.fly();
+        canary.delete_and_wait();
         // One deletion causes the next: a Pod, its claim, its volume.
         let mut before = self.state();
         loop {
-            self.canary(false).fly();
+            self.canary(false).delete_and_wait();
             let now = self.state();
             if now == before {
                 return;
@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
     fn canary(&mut self, whole: bool) -> Canary<'a> {
         self.canaries += 1;
         let name = format!("canary-{}{}", self.prefix, self.canaries);
-        Canary::hatch(self.api, self.namespace, &name, whole)
+        Canary::create(self.api, self.namespace, &name, whole)
     }
 
     /// Explains everything in deletion, and the object that is deleted last.
@@ -249,7 +249,7 @@ impl<'a> Run<'a> {
         self.outcome.steps += 1;
         let canary = self.canary(false);
         act(self);
-        canary.fly();
+        canary.delete_and_wait();
         let mut now = State::new();
         until(|| {
             now = self.state();

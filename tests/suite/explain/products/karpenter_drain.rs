@@ -107,7 +107,7 @@ fn a_node_that_karpenter_cannot_drain_names_its_pods() {
 }
 
 /// A Cluster with a Machine and its infrastructure, all in deletion, and a Machine of another Cluster.
-fn fleet(place: &str) -> [String; 3] {
+fn cluster_with_machines(place: &str) -> [String; 3] {
     let labels = json!({"cluster.x-k8s.io/cluster-name": "prod"});
     let infra = "infrastructure.cluster.x-k8s.io/v1beta1";
     let machine = going(
@@ -157,7 +157,7 @@ fn a_cluster_waits_for_its_machines() {
     );
     let ns = cluster.namespace("fleet");
     let place = ns.name();
-    let [machine, aws, target] = fleet(place);
+    let [machine, aws, target] = cluster_with_machines(place);
     // The chain leads to the machine at the provider, and to its controller.
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict("cluster.cluster.x-k8s.io"), "waiting", "{story}");
@@ -224,11 +224,11 @@ fn a_cluster_waits_for_its_machines() {
         cluster,
         "explain awsmachines.infrastructure.cluster.x-k8s.io prod-md-0",
     );
-    to_the_end(place, [&machine, &aws, &target]);
+    delete_in_order(place, [&machine, &aws, &target]);
 }
 
 /// The infrastructure object goes first; its controller is gone. The core controller runs and does the rest.
-fn to_the_end(place: &str, [machine, aws, target]: [&String; 3]) {
+fn delete_in_order(place: &str, [machine, aws, target]: [&String; 3]) {
     let cluster = &*WORLD;
     let story = told(cluster, aws, place);
     assert_eq!(
