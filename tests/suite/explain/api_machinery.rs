@@ -1,4 +1,4 @@
-//! Causes inside the API server: admission, definitions, stored objects, etcd, and a controller manager that does not run.
+//! Causes in the API server, etcd and the controller manager: admission, definitions and stored objects.
 
 mod admission_policy;
 mod builtin_groups;

@@ -1,4 +1,4 @@
-//! Circles of imports: groups of files of which each leads to all others of the group.
+//! Circles of imports: in a circle, each file leads to all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -45,10 +45,10 @@ impl Told {
     /// Asserts that an effect of this fate contains this text.
     #[track_caller]
     fn fates(&self, fate: &str, text: &str) -> &Self {
-        let fated = self.effects_with(fate);
+        let effects = self.effects_with(fate);
         assert!(
-            fated.iter().any(|one| one.contains(text)),
-            "nothing {fate} with {text:?}: {fated:#?} in {self}"
+            effects.iter().any(|one| one.contains(text)),
+            "nothing {fate} with {text:?}: {effects:#?} in {self}"
         );
         self
     }
