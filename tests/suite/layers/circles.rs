@@ -1,6 +1,9 @@
 //! Circles of imports: in a circle, each file leads to all others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use super::modules::Crate;
 
@@ -24,7 +27,7 @@ pub fn circles(of: &Crate) -> Vec<String> {
         let mut text = format!("a circle of {} files:", circle.len());
         for file in &circle {
             for (goal, path) in imports[**file].iter().filter(|(goal, _)| circle.contains(goal)) {
-                text.push_str(&format!("\n  {file} imports {path} of {goal}"));
+                let _ = write!(text, "\n  {file} imports {path} of {goal}");
             }
         }
         met.extend(circle.into_iter().copied());
