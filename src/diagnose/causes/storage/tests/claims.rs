@@ -12,7 +12,7 @@ use crate::diagnose::{
 };
 
 #[test]
-fn ten_thousand_pods_are_counted_and_not_listed() {
+fn ten_thousand_pods_are_summed_up() {
     let mut world = World::of([claim(&["kubernetes.io/pvc-protection"], true)]);
     world.objects.extend((0..10_000).map(|n| {
         let phase = if n % 2 == 0 { "Running" } else { "Succeeded" };
