@@ -1,4 +1,4 @@
-//! A client of a few lines on a bare socket: it hides nothing of what the server sent.
+//! A small client on a bare socket, which hides nothing that the server sends.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ pub const PARTIAL: &str = "application/json;as=PartialObjectMetadataList;g=meta.
 pub const PROTOBUF: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
      application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
-/// Everything that came before the connection ended, and how it ended.
+/// Everything received before the connection ended, and how it ended.
 pub struct Answer {
     pub code: u16,
     pub head: String,
@@ -45,7 +45,8 @@ impl Answer {
     }
 }
 
-/// One GET over a connection of its own. `end` is an error when the server fell silent for two seconds, or reset.
+/// One GET on a connection of its own. `end` is an error if the server was silent for two seconds, or sent a
+/// reset.
 pub fn get(server: &Running, path: &str, accept: &str) -> Answer {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
@@ -83,7 +84,7 @@ pub fn get(server: &Running, path: &str, accept: &str) -> Answer {
     }
 }
 
-/// A page of a list of at most `limit`, after `token`.
+/// A page of at most `limit` objects, after `token`.
 pub fn page(server: &Running, path: &str, accept: &str, limit: usize, token: Option<&str>) -> Answer {
     let token = token
         .map(|token| format!("&continue={}", escape(token)))

@@ -1,4 +1,4 @@
-//! Discovery in its three shapes.
+//! Discovery in its three formats.
 
 use crate::client::{JSON, get};
 use crate::server::{Discovery, Fake, Kind};
@@ -41,14 +41,14 @@ fn the_aggregated_document_has_names_verbs_and_freshness() {
     assert_eq!(groups["items"][0]["metadata"]["name"], "autoscaling");
     assert_eq!(
         groups["items"][0]["versions"][0]["version"], "v2",
-        "the first named is preferred"
+        "the first version is preferred"
     );
     assert_eq!(groups["items"][0]["versions"][0]["freshness"], "Current");
     assert_eq!(groups["items"][1]["versions"][0]["freshness"], "Stale");
 }
 
 #[test]
-fn the_old_documents_say_the_same() {
+fn the_old_documents_have_the_same_content() {
     let server = fake().legacy_discovery().start();
     let core = get(&server, "/api", AGGREGATED);
     assert_eq!(core.code, 200);
@@ -73,13 +73,13 @@ fn a_server_may_refuse_the_aggregated_accept() {
 }
 
 #[test]
-fn who_asks_for_plain_json_gets_the_old_document_from_a_new_server() {
+fn a_client_that_accepts_plain_json_gets_the_old_document() {
     let server = fake().start();
     assert_eq!(get(&server, "/apis", JSON).json()["kind"], "APIGroupList");
 }
 
 #[test]
-fn an_older_server_knows_the_beta_only() {
+fn an_older_server_has_only_the_beta_version() {
     let server = fake().discovery(Discovery::AggregatedBeta).start();
     let both = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                 application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";

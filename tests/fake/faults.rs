@@ -60,7 +60,7 @@ fn errors_of_the_api_server_are_statuses() {
 }
 
 #[test]
-fn proxies_and_aggregators_do_not_speak_status() {
+fn proxies_and_aggregators_do_not_send_a_status() {
     let html = get(&with(Fault::html(502)), PODS, PARTIAL);
     assert_eq!((html.code, html.header("Content-Type")), (502, Some("text/html")));
     assert_eq!(get(&with(Fault::html(200)), PODS, PARTIAL).code, 200);
@@ -80,7 +80,7 @@ fn proxies_and_aggregators_do_not_speak_status() {
 }
 
 #[test]
-fn too_many_requests_may_pass_or_not() {
+fn too_many_requests_with_and_without_a_retry_time() {
     let server = with(
         Fault::TooManyRequests {
             retry_after: Some("1"),
@@ -97,7 +97,7 @@ fn too_many_requests_may_pass_or_not() {
 }
 
 #[test]
-fn faults_strike_where_they_are_told() {
+fn faults_apply_where_they_should() {
     let server = fake()
         .on(PODS, Fault::html(502).nth(2))
         .on("/api/v1/namespaces/*", Fault::forbidden("pods"))
@@ -113,7 +113,7 @@ fn faults_strike_where_they_are_told() {
 }
 
 #[test]
-fn an_expired_list_goes_on_with_the_token_of_the_status() {
+fn an_expired_list_continues_with_the_token_of_the_status() {
     let server = with(Fault::Expired { fresh_token: true }.page(2).times(1));
     let first = page(&server, PODS, PARTIAL, 2, None);
     let gone = page(&server, PODS, PARTIAL, 2, first.token().as_deref());
@@ -131,7 +131,7 @@ fn an_expired_list_goes_on_with_the_token_of_the_status() {
 }
 
 #[test]
-fn a_truncated_body_promises_more_than_it_brings() {
+fn a_truncated_body_announces_more_than_it_sends() {
     let answer = get(&with(Fault::TruncateBody), PODS, PARTIAL);
     let promised: usize = answer.header("Content-Length").unwrap().parse().unwrap();
     assert!(answer.end.is_ok());
@@ -160,13 +160,13 @@ fn connections_end_or_fall_silent() {
         assert_eq!(answer.end.unwrap_err().kind(), kind);
         assert_eq!(answer.code, code);
     }
-    // How much of the body survives a reset is up to the kernel.
+    // The kernel decides how much of the body survives a reset.
     let reset = get(&with(Fault::ResetMidBody), PODS, PARTIAL);
     assert_eq!(reset.end.unwrap_err().kind(), ErrorKind::ConnectionReset);
 }
 
 #[test]
-fn the_fake_notices_who_gives_up_on_a_hanging_answer() {
+fn the_fake_notices_a_client_that_stops_waiting() {
     let server = with(Fault::HangBeforeHeaders);
     get(&server, PODS, PARTIAL).end.unwrap_err();
     let start = Instant::now();
@@ -180,7 +180,7 @@ fn the_fake_notices_who_gives_up_on_a_hanging_answer() {
 }
 
 #[test]
-fn slow_answers_are_right_answers() {
+fn slow_responses_are_complete() {
     for fault in [
         Fault::Delay(Duration::from_millis(50)),
         Fault::Trickle {
@@ -196,7 +196,7 @@ fn slow_answers_are_right_answers() {
 }
 
 #[test]
-fn tokens_can_go_round_in_circles() {
+fn continue_tokens_can_go_in_circles() {
     let server = with(Fault::SameToken);
     let first = page(&server, PODS, PARTIAL, 2, None);
     let second = page(&server, PODS, PARTIAL, 2, first.token().as_deref());
@@ -211,7 +211,7 @@ fn tokens_can_go_round_in_circles() {
 }
 
 #[test]
-fn warnings_stand_beside_the_answer() {
+fn warnings_are_sent_with_the_response() {
     let answer = get(
         &with(Fault::Warning("v1beta1 is deprecated".into())),
         PODS,

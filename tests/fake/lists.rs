@@ -1,4 +1,4 @@
-//! Lists of healthy servers: pages, selectors, forms.
+//! Lists of healthy servers: pages, selectors, formats.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn pods() -> Running {
 }
 
 #[test]
-fn a_list_goes_on_where_its_page_ended() {
+fn a_list_continues_where_its_page_ended() {
     let server = pods();
     let first = page(&server, "/api/v1/pods", PARTIAL, 3, None);
     assert_eq!(first.names(), ["p0", "p1", "p2"]);
@@ -29,7 +29,7 @@ fn a_list_goes_on_where_its_page_ended() {
 }
 
 #[test]
-fn a_token_must_come_back_as_it_was_given() {
+fn a_token_must_come_back_unchanged() {
     let server = pods();
     let token = page(&server, "/api/v1/pods", PARTIAL, 3, None).token().unwrap();
     let unescaped = get(
@@ -46,7 +46,7 @@ fn a_token_must_come_back_as_it_was_given() {
 }
 
 #[test]
-fn namespaces_and_selectors_narrow_a_list() {
+fn namespaces_and_selectors_restrict_a_list() {
     let server = pods();
     let names = |path: &str| get(&server, path, PARTIAL).names();
     assert_eq!(names("/api/v1/namespaces/odd/pods"), ["p1", "p3", "p5"]);
@@ -64,12 +64,12 @@ fn namespaces_and_selectors_narrow_a_list() {
     let selected = get(&server, "/api/v1/pods?labelSelector=app%3Dweb&limit=1", PARTIAL).json();
     assert!(
         selected["metadata"]["remainingItemCount"].is_null(),
-        "as apiserver leaves it out with a selector"
+        "the API server omits it with a selector"
     );
 }
 
 #[test]
-fn metadata_is_all_that_a_metadata_list_has() {
+fn a_metadata_list_has_only_metadata() {
     let pod = object("db", "web-1")
         .finalizer("a/b")
         .deleting("2026-01-01T00:00:00Z")
@@ -144,7 +144,7 @@ fn single_objects_are_read_by_name() {
 }
 
 #[test]
-fn a_server_may_lack_protobuf_or_metadata_lists() {
+fn a_server_can_lack_protobuf_or_metadata_lists() {
     let only = |fake: Fake, accept: &str| {
         let server = fake.with_type(Kind::new("", "v1", "pods").namespaced()).start();
         let answer = get(&server, "/api/v1/pods", accept);
@@ -160,7 +160,7 @@ fn a_server_may_lack_protobuf_or_metadata_lists() {
 }
 
 #[test]
-fn hostile_text_arrives_as_it_was_sent() {
+fn hostile_text_arrives_unchanged() {
     let fake = Fake::new().with_type(Kind::new("", "v1", "pods").namespaced());
     let fake = hostile::ALL.iter().fold(fake, |fake, (name, text)| {
         fake.object("pods", object("db", text).finalizer(*text).label("case", *name))
@@ -187,7 +187,7 @@ fn generated_objects_follow_the_stored_ones_and_are_the_same_each_time() {
     assert_eq!(first.names(), ["stored", "w0", "w1"]);
     assert_eq!(first.json()["metadata"]["remainingItemCount"], 999_998);
     assert_eq!(page(&server, path, PARTIAL, 3, None).body, first.body);
-    // The last page, by a token of our own making: a walk to it takes long in a debug build.
+    // The token of the last page is made here, because reading up to it takes long in a debug build.
     let last = page(&server, path, PARTIAL, 500, Some("999999+2001/|&=="));
     assert_eq!(last.names(), ["w999998", "w999999"]);
     assert_eq!(last.token(), None);

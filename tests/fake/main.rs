@@ -1,4 +1,4 @@
-//! Proof that the fake API server does what its users believe: the plugin's tests stand on it.
+//! Tests of the fake API server, which the tests of the plugin rely on.
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "test code")]
 
 mod client;

@@ -1,4 +1,4 @@
-//! Malformed pages are malformed in the way that their names say, and in no other.
+//! Malformed pages are malformed only in the way of their names.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::client::{PROTOBUF, get};
 use crate::server::{Fake, Fault, Kind, Malformed};
 
 #[test]
-fn each_is_sent_as_it_is() {
+fn each_malformed_page_is_sent_unchanged() {
     for &malformed in Malformed::ALL {
         let server = Fake::new()
             .with_type(Kind::new("", "v1", "pods").namespaced())
@@ -21,7 +21,7 @@ fn each_is_sent_as_it_is() {
 }
 
 #[test]
-fn wrong_types_stand_in_valid_json() {
+fn wrong_types_are_in_valid_json() {
     let unreadable = [
         Malformed::Empty,
         Malformed::NotJson,

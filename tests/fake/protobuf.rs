@@ -1,13 +1,13 @@
-//! Protobuf is compared with bytes that Kubernetes' own encoder made: a decoder of ours would only share our errors.
+//! Compares protobuf with bytes of Kubernetes' own encoder, because a decoder of ours would share our errors.
 
 use crate::client::{PROTOBUF, page};
 use crate::server::{Fake, Kind, ManagedFields, cluster_object, object};
 
-/// The list of `golden/main.go`, which tells how to make it again.
+/// The list of `golden/main.go`, which says how to create it again.
 const GOLDEN: &str = include_str!("golden/list.hex");
 
 #[test]
-fn a_page_is_byte_for_byte_what_kubernetes_encodes() {
+fn a_page_equals_the_bytes_of_kubernetes_encoder() {
     let mut fields = ManagedFields::of("kubectl", "status", r#"{"f:metadata":{}}"#);
     fields.time = "2025-01-01T00:00:00Z".parse().unwrap();
     let full = object("db", "web-1")
@@ -38,7 +38,7 @@ fn a_page_is_byte_for_byte_what_kubernetes_encodes() {
 
 #[test]
 fn long_parts_have_long_lengths() {
-    // Sizes around the guesses that lengths are first written with.
+    // Sizes around the estimates that lengths are first written with.
     let sizes = [0, 1, 100, 127, 128, 129, 16_300, 16_384, 70_000, 2_100_000];
     let fake = Fake::new().with_type(Kind::new("", "v1", "pods").namespaced());
     let fake = sizes.iter().fold(fake, |fake, &size| {
@@ -65,7 +65,7 @@ fn long_parts_have_long_lengths() {
     }
 }
 
-/// The fields of a message that have a length; numbers are read over.
+/// The fields of a message that have a length; numbers are skipped.
 struct Parts<'a>(&'a [u8]);
 
 impl Parts<'_> {

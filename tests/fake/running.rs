@@ -1,4 +1,4 @@
-//! What a started fake knows, and that real clients reach it.
+//! The records of a running fake, and that real clients reach it.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn pods() -> Fake {
 }
 
 #[tokio::test]
-async fn the_kubeconfig_leads_kube_to_it() {
+async fn kube_connects_with_the_kubeconfig() {
     let server = pods().start();
     let client = kube_client(&server).await;
     let groups = client.list_api_groups_aggregated().await.unwrap();
@@ -43,7 +43,7 @@ async fn the_kubeconfig_leads_kube_to_it() {
         list.items[0].metadata.finalizers.as_deref(),
         Some(&["a/b".to_owned()][..])
     );
-    assert_eq!(server.connections(), 1, "connections are kept");
+    assert_eq!(server.connections(), 1, "connections are reused");
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ fn peaks_are_counted() {
 }
 
 #[test]
-fn the_date_is_now_or_what_the_test_says() {
+fn the_date_is_now_or_as_the_test_sets_it() {
     let date = |server: &Running| get(server, "/version", JSON).header("Date").map(str::to_owned);
     let fixed = pods().clock_at("2026-01-02T03:04:05Z").start();
     assert_eq!(date(&fixed).as_deref(), Some("Fri, 02 Jan 2026 03:04:05 GMT"));
@@ -117,12 +117,12 @@ fn a_dropped_server_is_gone_with_its_files() {
 
 #[test]
 #[should_panic(expected = "no such type was")]
-fn objects_of_a_type_that_is_not_served_are_a_slip() {
+fn objects_of_a_type_that_is_not_served_are_an_error() {
     Fake::new().object("podz", object("db", "web-1")).start();
 }
 
 #[test]
-fn writing_is_not_for_the_fake() {
+fn the_fake_does_not_accept_writes() {
     use std::io::{Read, Write};
     let server = pods().start();
     let mut stream = std::net::TcpStream::connect(server.address()).unwrap();

@@ -1,4 +1,4 @@
-//! The API server's own record of who asked for what, and of what it sent of Secrets and ConfigMaps.
+//! The API server's audit log: who requested what, and what it returned of Secrets and ConfigMaps.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Cluster;
 
-/// Kubernetes' own controllers ask without end, and say nothing about us.
+/// Kubernetes' own controllers send requests all the time, which say nothing about the plugin.
 const POLICY: &str = "
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -19,33 +19,33 @@ rules:
 - {level: Metadata}
 ";
 
-/// The policy, as a file of the cluster's directory.
+/// The audit policy, as a file in the cluster's directory.
 pub(super) const FILE: (&str, &str) = ("audit-policy.yaml", POLICY);
-/// The flags of kube-apiserver.
+/// The flags of kube-apiserver for the audit log.
 pub(super) const FLAGS: [&str; 2] = [
     "--audit-policy-file={dir}/audit-policy.yaml",
     "--audit-log-path={dir}/audit.log",
 ];
 
-/// A request, as the server answered it.
+/// A request and how the server answered it.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// `get`, `list` …
+    /// `get`, `list` and so on.
     pub verb: String,
-    /// `plural.group`; empty for what is no resource, such as discovery.
+    /// `plural.group`; empty for paths without a resource, such as discovery.
     pub type_name: String,
-    /// All that is on record.
+    /// The whole audit event.
     pub event: Value,
 }
 
 impl Cluster {
-    /// The requests of those events whose line holds this text, such as a user's name. An event is on record before
-    /// its answer ends.
+    /// The requests of all events whose line contains this text, such as a user name. The server logs an event
+    /// before its response ends.
     pub fn asked(&self, text: &str) -> Vec<Asked> {
         let log = fs::read_to_string(self.directory().join("audit.log")).expect("the audit log is there");
         log.lines()
             .filter(|line| line.contains(text))
-            // The last line may be in the middle of being written.
+            // The last line may be incomplete.
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
             .map(Asked::from)
             .collect()

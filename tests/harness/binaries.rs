@@ -1,4 +1,4 @@
-//! Where each program comes from.
+//! Where each program of the harness comes from.
 
 use std::{
     env,
@@ -7,7 +7,7 @@ use std::{
 
 use super::go;
 
-/// Program → the module below `tests/controlplane/` whose `tool` (or own package) it is.
+/// The module below `tests/controlplane/` that each program is a `tool` or package of.
 const MODULES: &[(&str, &str)] = &[
     ("kube-apiserver", "kubernetes"),
     ("kube-controller-manager", "kubernetes"),
@@ -22,7 +22,7 @@ const MODULES: &[(&str, &str)] = &[
     ("reaper", "reaper"),
 ];
 
-/// The path of a program: from `KUBEBUILDER_ASSETS` if it is there, otherwise built on first use.
+/// The path of a program: from `KUBEBUILDER_ASSETS` if it is there, else built on first use.
 pub fn program(name: &str) -> PathBuf {
     if let Some(assets) = env::var_os("KUBEBUILDER_ASSETS") {
         let ready = path::absolute(assets)
@@ -39,7 +39,7 @@ pub fn program(name: &str) -> PathBuf {
     go::build(module).join(name)
 }
 
-/// The folder of the snapshot CRDs; they come with the controllers' module.
+/// The folder of the snapshot CRDs, which belong to the controllers' module.
 pub fn snapshot_crds() -> PathBuf {
     go::build("sidecars").join("crds")
 }

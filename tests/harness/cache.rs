@@ -1,4 +1,4 @@
-//! Where built programs and the logs of failed tests are kept, and how people hear about it.
+//! The folder of built programs and of failed tests' logs, and messages about them.
 
 use std::{
     env,
@@ -7,13 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Replaces `target/controlplane`, so that several checkouts can share one build.
+/// Replaces `target/controlplane`, so that several checkouts can share the builds.
 const CACHE_VARIABLE: &str = "FINALIZERS_CONTROLPLANE_CACHE";
 
-/// The cache directory; it exists when this returns.
+/// The cache folder. Creates it if necessary.
 pub fn directory() -> PathBuf {
     let path = match env::var_os(CACHE_VARIABLE) {
-        // Builds run in their module's folder, where a relative path would mean something else.
+        // Builds run in the folder of their module, where a relative path would be wrong.
         Some(path) => std::path::absolute(path).expect("the cache directory has a name"),
         None => Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("controlplane"),
     };
@@ -22,7 +22,7 @@ pub fn directory() -> PathBuf {
     path
 }
 
-/// Only one test process at a time builds; the kernel drops the lock when its holder ends, however it ends.
+/// Only one test process builds at a time. The kernel releases the lock when its holder ends in any way.
 pub fn lock() -> File {
     let path = directory().join("lock");
     let file = File::create(&path).unwrap_or_else(|error| panic!("cannot open {}: {error}", path.display()));
@@ -34,9 +34,9 @@ pub fn lock() -> File {
     file
 }
 
-/// Writes a line to the real standard error: the test runner swallows what `eprintln!` says until a test
-/// fails, and a silent wait of minutes looks like a hang.
+/// Writes a line to the real standard error. The test runner hides `eprintln!` until a test fails, and minutes
+/// of silence look like a hang.
 pub fn say(line: &str) {
-    // Nobody to tell is no reason to fail.
+    // A closed standard error is no reason to fail.
     let _ = writeln!(std::io::stderr(), "control plane: {line}");
 }

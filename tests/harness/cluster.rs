@@ -25,12 +25,13 @@ use super::{
     wait,
 };
 
-/// Another test run may take a port between its choice and its use; that it happens thrice is unheard of.
+/// Another test run may take a port between its choice and its use. Three times in a row is unheard of.
 const ATTEMPTS: usize = 3;
 
-/// What differs from the usual cluster. Extra flags come last and win; `{dir}` in them is the cluster's directory.
+/// The differences from the default cluster. Extra flags come last and win; `{dir}` in them is the cluster's
+/// directory.
 pub struct Options<'a> {
-    /// Without it nothing is ever protected, collected or removed.
+    /// Whether kube-controller-manager runs. Without it nothing is protected, collected or removed.
     pub controller_manager: bool,
     /// More flags for etcd.
     pub etcd_args: &'a [&'a str],
@@ -38,7 +39,7 @@ pub struct Options<'a> {
     pub apiserver_args: &'a [&'a str],
     /// More flags for kube-controller-manager, such as `--enable-hostpath-provisioner`.
     pub controller_manager_args: &'a [&'a str],
-    /// Names and texts of files that the flags need, such as an audit policy; they are put into the directory.
+    /// Names and texts of files that the flags need, such as an audit policy, in the cluster's directory.
     pub files: &'a [(&'a str, &'a str)],
 }
 
@@ -54,7 +55,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// A running cluster. Dropping it ends everything; so does the end of the test process, however it ends.
+/// A running cluster. It ends when it is dropped, and when the test process ends in any way.
 pub struct Cluster {
     pub(super) reaper: Arc<Reaper>,
     pub(super) authority: Authority,
@@ -69,18 +70,18 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster that all tests of this process share, started by the first that asks.
+    /// The cluster that all tests of this process share. The first use starts it.
     pub fn shared() -> &'static Self {
         static SHARED: LazyLock<Cluster> = LazyLock::new(Cluster::start);
         &SHARED
     }
 
-    /// A cluster of one's own, for tests that break it.
+    /// A cluster of its own, for tests that break it.
     pub fn start() -> Self {
         Self::with(&Options::default())
     }
 
-    /// A cluster of one's own with other flags.
+    /// A cluster of its own with other flags.
     pub fn with(options: &Options) -> Self {
         for attempt in 1.. {
             let cluster = Self::prepare(options);
@@ -160,13 +161,13 @@ impl Cluster {
 
     fn begin(&self) -> Result<(), String> {
         self.etcd.try_start()?;
-        // An API server without etcd complains about that; why etcd ended is what matters.
+        // An API server without etcd reports only that; the end of etcd is the cause.
         self.api_server
             .try_start()
-            .map_err(|why| self.etcd.epitaph().unwrap_or(why))?;
+            .map_err(|why| self.etcd.exit_report().unwrap_or(why))?;
         if let Some(controller_manager) = &self.controller_manager {
             controller_manager.try_start()?;
-            // Pods need it, and it shows that the controllers have begun.
+            // Pods need it, and its existence shows that the controllers run.
             wait(
                 "the controllers make the default service account",
                 Duration::from_secs(60),
@@ -179,7 +180,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Where everything of this cluster is; it goes with the cluster.
+    /// The directory of this cluster, which is deleted with it.
     pub fn directory(&self) -> &Path {
         self.reaper.directory()
     }
@@ -209,30 +210,30 @@ impl Cluster {
         self.authority.server(file, &["127.0.0.1"])
     }
 
-    /// The server in front of etcd.
+    /// The API server.
     pub fn api_server(&self) -> &Component {
         &self.api_server
     }
 
-    /// The store.
+    /// etcd.
     pub fn etcd(&self) -> &Component {
         &self.etcd
     }
 
-    /// All of Kubernetes' own controllers.
+    /// kube-controller-manager.
     pub fn controller_manager(&self) -> &Component {
         self.controller_manager
             .as_ref()
             .expect("this cluster was started without a controller manager")
     }
 
-    /// A name that no other test of this cluster uses.
+    /// A name that is unique in this cluster.
     pub fn unique(&self, name: &str) -> String {
         format!("{name}-{}", self.names.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// A new Node. Pods need one of their own: on one that does not exist the garbage collector of Pods deletes them, and
-    /// at once where another test has tried that name before
+    /// Creates a Node. Each test with Pods needs a Node of its own: the Pod garbage collector deletes Pods on a
+    /// missing Node. If another test has used that name before, it does so at once
     /// (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`).
     pub fn node(&self) -> String {
         let name = self.unique("node");
@@ -242,12 +243,12 @@ impl Cluster {
         name
     }
 
-    /// A new namespace with a unique name; its deletion begins when it is dropped.
+    /// A new namespace with a unique name. Dropping it starts its deletion.
     pub fn namespace(&self, name: &str) -> Namespace<'_> {
         Namespace::create(self, self.unique(name))
     }
 
-    /// The kubectl of this cluster, for measuring it.
+    /// The kubectl of this cluster, to measure it.
     pub fn kubectl_program(&self) -> PathBuf {
         self.kubectl.program.clone()
     }
@@ -257,13 +258,13 @@ impl Cluster {
         self.kubectl.run(arguments, None)
     }
 
-    /// `kubectl apply` of a text; fails the test when it is refused.
+    /// Runs `kubectl apply` on a text. The test fails if that is rejected.
     #[track_caller]
     pub fn apply(&self, manifest: &str) {
         self.api.apply(manifest, "default");
     }
 
-    /// `kubectl get … -o json`; `None` when there is no such object.
+    /// Runs `kubectl get … -o json`. `None` if the object does not exist.
     #[track_caller]
     pub fn get<S: Into<String>>(&self, what: impl IntoIterator<Item = S>) -> Option<Value> {
         let what: Vec<String> = what.into_iter().map(Into::into).collect();
@@ -277,7 +278,7 @@ impl Cluster {
         (!text.is_empty()).then(|| serde_json::from_str(&text).expect("kubectl prints JSON"))
     }
 
-    /// Writes into the status, as a kubelet or an operator would.
+    /// Writes the status, as a kubelet or an operator does.
     #[track_caller]
     pub fn patch_status<S: Into<String>>(&self, object: impl IntoIterator<Item = S>, status: &Value) {
         let object: Vec<String> = object.into_iter().map(Into::into).collect();
@@ -295,7 +296,7 @@ impl Cluster {
         self.kubectl.run(arguments, None).success();
     }
 
-    /// etcdctl against this cluster's etcd.
+    /// Runs etcdctl on this cluster's etcd.
     pub fn etcdctl<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Output {
         let mut all = self.etcdctl_flags();
         all.extend(arguments.into_iter().map(Into::into));
@@ -306,14 +307,14 @@ impl Cluster {
         etcdctl.run(all, None)
     }
 
-    /// The beginning of a shell's command line that calls etcdctl against this cluster's etcd.
+    /// The beginning of a shell command line that runs etcdctl on this cluster's etcd.
     pub fn etcdctl_line(&self) -> String {
         let mut words = vec![binaries::program("etcdctl").display().to_string()];
         words.extend(self.etcdctl_flags());
         words.join(" ")
     }
 
-    /// Where etcd is, and how to be let in.
+    /// The flags for etcd's address and certificates.
     pub(super) fn etcdctl_flags(&self) -> Vec<String> {
         let file = |name: &str| self.authority.file(name).display().to_string();
         vec![
@@ -324,19 +325,19 @@ impl Cluster {
         ]
     }
 
-    /// Describes a user with no rights, to be given some.
+    /// Describes a user without rights, which methods add.
     pub fn user(&self, name: &str) -> UserSetup<'_> {
         UserSetup::new(self, self.unique(name))
     }
 
-    /// The plugin with these arguments, as the administrator unless told otherwise.
+    /// The plugin with these arguments, as the administrator by default.
     pub fn plugin<S: Into<String>>(&self, arguments: impl IntoIterator<Item = S>) -> Plugin {
         Plugin::new(arguments)
             .kubeconfig(self.kubeconfig())
             .home(&self.kubectl.home)
     }
 
-    /// Describes storage by this driver: our driver behind the real sidecars.
+    /// Describes storage with this driver: our driver with the real sidecars.
     pub fn csi_driver(&self, name: &str) -> CsiSetup<'_> {
         CsiSetup::new(self, name)
     }

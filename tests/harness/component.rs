@@ -1,4 +1,4 @@
-//! One program of the cluster, to be stopped, killed, paused and started again.
+//! A program of the cluster that can be stopped, killed, paused and restarted.
 
 use std::{
     fs,
@@ -11,10 +11,10 @@ use rustix::process::Signal;
 
 use super::reaper::Reaper;
 
-/// How long a program may take to begin or to end before a test gives up on it.
+/// How long a program may take to start or to end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A program with fixed arguments: starting it again is a restart of the same thing.
+/// A program with fixed arguments, so that a start is always a restart of the same program.
 pub struct Component {
     name: String,
     argv: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Component {
 }
 
 impl Component {
-    /// Describes a program; nothing runs yet. `name` is unique within the cluster and names the log.
+    /// Describes a program without starting it. `name` is unique in the cluster and names the log.
     pub(super) fn new(reaper: &Arc<Reaper>, name: &str, program: &Path, arguments: Vec<String>) -> Self {
         let mut argv = vec![program.display().to_string()];
         argv.extend(arguments);
@@ -38,13 +38,14 @@ impl Component {
         }
     }
 
-    /// What must hold before `start` returns.
+    /// A condition that must hold before `start` returns.
     pub(super) fn ready_when(mut self, ready: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.ready = Some(Box::new(ready));
         self
     }
 
-    /// Starts the program and waits until it is ready, where it can be asked. Fails with its last words.
+    /// Starts the program and waits until it is ready, if it has a condition. On failure it prints the end of
+    /// the log.
     pub fn start(&self) {
         self.try_start().unwrap_or_else(|why| panic!("{why}"));
     }
@@ -62,7 +63,7 @@ impl Component {
                 .wait_for_exit(&self.name, Duration::from_millis(100))
                 .is_some()
             {
-                return Err(self.epitaph().unwrap_or_default());
+                return Err(self.exit_report().unwrap_or_default());
             }
             if began.elapsed() > PATIENCE {
                 return Err(format!(
@@ -75,18 +76,18 @@ impl Component {
         Ok(())
     }
 
-    /// How it ended, if it did, and its last words.
-    pub(super) fn epitaph(&self) -> Option<String> {
+    /// How the program ended, if it did, and the end of its log.
+    pub(super) fn exit_report(&self) -> Option<String> {
         let how = self.reaper.wait_for_exit(&self.name, Duration::ZERO)?;
         Some(format!("{} ended ({how}):\n{}", self.name, self.last_words()))
     }
 
-    /// Asks the program to end (SIGTERM) and waits until it has.
+    /// Stops the program with SIGTERM and waits for its end.
     pub fn stop(&self) {
         self.end(Signal::TERM);
     }
 
-    /// Ends the program at once (SIGKILL), as a crash or an out-of-memory kill would.
+    /// Kills the program with SIGKILL, as a crash or the OOM killer does.
     pub fn kill(&self) {
         self.end(Signal::KILL);
     }
@@ -98,17 +99,17 @@ impl Component {
             .unwrap_or_else(|| panic!("{} still runs {PATIENCE:?} after {signal:?}", self.name));
     }
 
-    /// Freezes the program (SIGSTOP): it holds its connections and answers nothing.
+    /// Pauses the program with SIGSTOP: it keeps its connections and does not respond.
     pub fn pause(&self) {
         self.reaper.signal(&self.name, Signal::STOP);
     }
 
-    /// Lets a paused program go on.
+    /// Resumes a paused program.
     pub fn resume(&self) {
         self.reaper.signal(&self.name, Signal::CONT);
     }
 
-    /// Whether the process exists; a paused one does.
+    /// Whether the process exists, even if paused.
     pub fn is_running(&self) -> bool {
         self.pid().is_some()
     }
@@ -118,7 +119,7 @@ impl Component {
         self.reaper.pid(&self.name)
     }
 
-    /// All that the program has printed since the cluster began.
+    /// The whole log since the cluster started.
     pub fn log(&self) -> String {
         fs::read(&self.log)
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

@@ -8,12 +8,12 @@ use super::{
     ports,
 };
 
-/// What the three programs must agree on.
+/// Settings that the three programs share.
 pub struct Plan<'a> {
     pub directory: &'a Path,
     pub authority: &'a Authority,
-    /// Serves, and speaks to etcd: etcd trusts only this cluster, so that an API server can never end up with the
-    /// etcd of another test run that was quicker to take a port.
+    /// A certificate for servers and for clients of etcd. etcd trusts only this cluster. So an API server never
+    /// uses the etcd of another test run that took the port first.
     pub server: Identity,
     pub etcd_port: u16,
     pub etcd_peer_port: u16,
@@ -44,7 +44,7 @@ impl<'a> Plan<'a> {
         self.authority.file(name).display().to_string()
     }
 
-    /// A test knows the directory only when the cluster runs.
+    /// The flags with `{dir}` replaced, because a test learns the directory only when the cluster runs.
     fn resolve(&self, extra: &[&str]) -> impl Iterator<Item = String> {
         let directory = self.directory.display().to_string();
         extra.iter().map(move |flag| flag.replace("{dir}", &directory))
@@ -58,7 +58,7 @@ impl<'a> Plan<'a> {
         let mut flags = vec![
             "--name=test".into(),
             format!("--data-dir={}", self.directory.join("etcd").display()),
-            "--unsafe-no-fsync".into(), // the data need not survive the machine
+            "--unsafe-no-fsync".into(), // the data need not survive a crash of the machine
             format!("--listen-client-urls={url}"),
             format!("--advertise-client-urls={url}"),
             format!("--listen-peer-urls={peer}"),
@@ -82,7 +82,7 @@ impl<'a> Plan<'a> {
             format!("--etcd-keyfile={key}"),
             "--bind-address=127.0.0.1".into(),
             format!("--secure-port={}", self.api_port),
-            // A machine need not have an address besides 127.0.0.1, which is not allowed as an endpoint.
+            // A machine may have only 127.0.0.1, which is not allowed as an endpoint.
             "--advertise-address=192.0.2.1".into(),
             "--endpoint-reconciler-type=none".into(),
             "--service-cluster-ip-range=10.96.0.0/16".into(),
@@ -93,7 +93,7 @@ impl<'a> Plan<'a> {
             "--service-account-issuer=https://kubernetes.default.svc".into(),
             format!("--service-account-key-file={}", self.file("accounts.pub")),
             format!("--service-account-signing-key-file={}", self.file("accounts.key")),
-            // Aggregation, so that an APIService can exist and be dead.
+            // Aggregation, so that an APIService can exist and be unavailable.
             format!("--requestheader-client-ca-file={}", self.file("ca.crt")),
             "--requestheader-allowed-names=front-proxy".into(),
             "--requestheader-extra-headers-prefix=X-Remote-Extra-".into(),
@@ -114,8 +114,8 @@ impl<'a> Plan<'a> {
     pub fn controller_manager(&self, kubeconfig: &Path, extra: &[&str]) -> Vec<String> {
         let mut flags = vec![
             format!("--kubeconfig={}", kubeconfig.display()),
-            "--secure-port=0".into(), // nobody asks for its metrics
-            // The usual 20 requests a second are for large clusters; they would cost each start 4 s.
+            "--secure-port=0".into(), // no test reads its metrics
+            // The default of 20 requests per second would add 4 s to each start.
             "--kube-api-qps=1000".into(),
             "--kube-api-burst=2000".into(),
             "--use-service-account-credentials".into(),

@@ -1,10 +1,10 @@
-//! Storage: our driver without a disk behind the real sidecars.
+//! Storage: a driver without disks, with the real CSI sidecars.
 
 use std::{fs, path::PathBuf, time::Duration};
 
 use super::{Cluster, Component, User, binaries, logs, wait};
 
-/// Storage to be.
+/// Storage that has not started.
 pub struct CsiSetup<'a> {
     cluster: &'a Cluster,
     name: String,
@@ -14,7 +14,7 @@ pub struct CsiSetup<'a> {
     users: Vec<(&'static str, PathBuf)>,
 }
 
-/// A driver and its sidecars at work. Dropping it ends them; what they made in the cluster stays, as after a
+/// A running driver and its sidecars. Dropping it stops them. Their objects in the cluster stay, as after a
 /// careless uninstallation.
 pub struct CsiDriver<'a> {
     cluster: &'a Cluster,
@@ -39,7 +39,7 @@ impl<'a> CsiSetup<'a> {
         }
     }
 
-    /// Volumes must be attached, by the real csi-attacher.
+    /// Requires volumes to be attached, with the real csi-attacher.
     pub fn with_attacher(mut self) -> Self {
         self.attach = true;
         self
@@ -51,19 +51,19 @@ impl<'a> CsiSetup<'a> {
         self
     }
 
-    /// Volumes can be cloned.
+    /// Lets volumes be cloned.
     pub fn with_clones(mut self) -> Self {
         self.clones = true;
         self
     }
 
-    /// One of the sidecars, such as `csi-attacher`, or the snapshot-controller has no more rights than this user.
+    /// Gives a sidecar such as `csi-attacher`, or the snapshot-controller, only the rights of this user.
     pub fn with_rights_of(mut self, sidecar: &'static str, user: &User) -> Self {
         self.users.push((sidecar, user.kubeconfig().to_owned()));
         self
     }
 
-    /// One of them acts as this `ServiceAccount`, and has its rights.
+    /// Runs one of them as this `ServiceAccount`, with its rights.
     pub fn acting_as(mut self, sidecar: &'static str, namespace: &str, account: &str) -> Self {
         let config =
             fs::read_to_string(self.cluster.kubeconfig()).expect("the administrator has a kubeconfig");
@@ -78,7 +78,7 @@ impl<'a> CsiSetup<'a> {
         self
     }
 
-    /// Starts everything, and makes the `CSIDriver` and a `StorageClass`, both named like the driver.
+    /// Starts everything, and creates the `CSIDriver` and a `StorageClass` with the driver's name.
     pub fn start(self) -> CsiDriver<'a> {
         let Self {
             cluster,
@@ -111,7 +111,7 @@ impl<'a> CsiSetup<'a> {
         let listening = socket.clone();
         let process = component("csi-driver", arguments).ready_when(move || listening.exists());
 
-        // Leases as in life; time limits and retries in seconds rather than minutes.
+        // Real Leases, with timeouts and retries of seconds instead of minutes.
         let kubeconfig = format!("--kubeconfig={}", cluster.kubeconfig().display());
         let elected = [
             "--leader-election".to_owned(),
@@ -185,7 +185,7 @@ impl CsiDriver<'_> {
             .chain(optional.into_iter().flatten())
     }
 
-    /// The driver's own process.
+    /// The process of the driver.
     pub fn process(&self) -> &Component {
         &self.process
     }
@@ -202,46 +202,46 @@ impl CsiDriver<'_> {
             .expect("this driver was started without an attacher")
     }
 
-    /// The real csi-snapshotter, which takes and deletes the snapshots.
+    /// The real csi-snapshotter, which creates and deletes the snapshots at the driver.
     pub fn snapshotter(&self) -> &Component {
         self.snapshotter
             .as_ref()
             .expect("this driver was started without snapshots")
     }
 
-    /// The real snapshot-controller, which binds and protects them.
+    /// The real snapshot-controller, which binds and protects snapshots.
     pub fn snapshot_controller(&self) -> &Component {
         self.snapshot_controller
             .as_ref()
             .expect("this driver was started without snapshots")
     }
 
-    /// From now on a CSI call, such as `DeleteVolume`, fails with this text.
+    /// Makes a CSI call such as `DeleteVolume` fail with this text.
     pub fn fails(&self, call: &str, text: &str) {
         assert!(!text.is_empty(), "a failure has a text");
         self.fault(call, text);
     }
 
-    /// From now on a CSI call hangs until its caller gives up.
+    /// Makes a CSI call hang until its caller times out.
     pub fn hangs(&self, call: &str) {
         self.fault(call, "");
     }
 
-    /// A CSI call works again.
+    /// Makes a CSI call work again.
     pub fn heals(&self, call: &str) {
         fs::remove_file(self.control.join(call))
             .unwrap_or_else(|error| panic!("{call} was not at fault: {error}"));
     }
 
-    /// The driver looks at each call whether there is such a file, so it must appear whole.
+    /// The driver checks on each call whether this file exists, so it must appear complete.
     fn fault(&self, call: &str, text: &str) {
         let new = self.control.join("new-fault");
         fs::write(&new, text)
             .and_then(|()| fs::rename(&new, self.control.join(call)))
-            .expect("the fault is written");
+            .expect("the fault file is written");
     }
 
-    /// All calls that came in, oldest first: `DeleteVolume pvc-…`.
+    /// All CSI calls, oldest first, such as `DeleteVolume pvc-…`.
     pub fn calls(&self) -> Vec<String> {
         let text = fs::read_to_string(self.control.join("calls")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -256,7 +256,7 @@ impl Drop for CsiDriver<'_> {
                 component.kill();
             }
         }
-        // A driver started again under this name begins without faults.
+        // A new driver of this name starts without faults.
         let _ = fs::remove_dir_all(&self.control);
     }
 }

@@ -1,4 +1,4 @@
-//! Builds a module below `tests/controlplane/` once, and says so while it takes its minutes.
+//! Builds a module below `tests/controlplane/` once, and says so, because that takes minutes.
 
 use std::{
     collections::BTreeMap,
@@ -11,15 +11,15 @@ use std::{
 
 use super::{cache, reaper::Reaper};
 
-/// The module that runs the builds of the others, so that a killed test leaves no compiler running.
+/// This module runs the builds of the others, so that a killed test leaves no compiler running.
 const REAPER: &str = "reaper";
 
-/// The folder with a module's programs, built if this exact source was not built before.
+/// The folder of a module's programs. Builds them unless this exact source was built before.
 pub fn build(module: &str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let reaper = (module != REAPER).then(|| build(REAPER).join(REAPER));
 
-    // A failed build poisons the mutex; the next test shall say why the build failed, not that.
+    // A failed build poisons the mutex. The next test must still report why the build failed.
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = built.get(module) {
         return folder.clone();
@@ -43,7 +43,7 @@ pub fn build(module: &str) -> PathBuf {
 
 /// The reaper itself is small and has no dependencies: a second or two.
 fn build_plainly(source: &Path, folder: &Path) {
-    // One name is enough under the lock, and what a killed build left there goes.
+    // Under the lock one name is enough, and the rest of a killed build is deleted.
     let beside = folder.with_extension("partial");
     let _ = fs::remove_dir_all(&beside);
     let output = go(source)
@@ -59,7 +59,7 @@ fn build_plainly(source: &Path, folder: &Path) {
     let _ = fs::remove_dir(&beside);
 }
 
-/// Everything happens in the reaper's own directory, which goes with it.
+/// The build runs in the reaper's own directory, which is deleted with it.
 fn build_under(reaper: &Path, module: &str, source: &Path, folder: &Path) {
     let started = Instant::now();
     let reaper = Reaper::start(reaper, Some(&cache::directory()));
@@ -102,27 +102,27 @@ fn build_under(reaper: &Path, module: &str, source: &Path, folder: &Path) {
     cache::say(&format!("built {module} in {} s", started.elapsed().as_secs()));
 }
 
-/// Moves what was built into the cache in one step, so that nothing half-built is ever found there.
+/// Moves the result into the cache in one step, so that the cache never has a partial build.
 fn keep(programs: &Path, folder: &Path) {
-    // The module calls its main package so.
+    // The main package of etcd's module is called `server`.
     let server = programs.join("server");
     if server.exists() {
-        fs::rename(server, programs.join("etcd")).expect("etcd can be given its name");
+        fs::rename(server, programs.join("etcd")).expect("the program can be renamed to etcd");
     }
     fs::rename(programs, folder).unwrap_or_else(|error| panic!("cannot keep {}: {error}", folder.display()));
 }
 
-/// The CRDs are files of a module that the controllers use, so that both always fit.
+/// The CRDs are files of a module that the controllers use, so both always have the same version.
 fn copy_snapshot_crds(source: &Path, goal: &Path) {
     let module = "github.com/kubernetes-csi/external-snapshotter/client/v8";
     let found = answer(go(source).args(["list", "-m", "-f", "{{.Dir}}", module]));
     fs::create_dir(goal).expect("the folder of built programs is writable");
-    for file in fs::read_dir(Path::new(&found).join("config/crd")).expect("the module holds its CRDs") {
+    for file in fs::read_dir(Path::new(&found).join("config/crd")).expect("the module has its CRDs") {
         let file = file.expect("the module's folder is readable").path();
         if file.file_name().is_some_and(|name| name != "kustomization.yaml") {
-            // Not fs::copy: the module cache is read-only, and the mode would come along.
+            // Not fs::copy, because the files of the module cache are read-only and the mode would be copied.
             let text = fs::read(&file).expect("a CRD is readable");
-            fs::write(goal.join(file.file_name().expect("a file has a name")), text)
+            fs::write(goal.join(file.file_name().expect("the file has a name")), text)
                 .expect("a CRD is written");
         }
     }
@@ -135,7 +135,7 @@ fn build_arguments(source: &Path, programs: &Path) -> Vec<String> {
         "-trimpath".to_owned(),
         "-buildvcs=false".to_owned(),
     ];
-    // Without a version the server calls itself v0.0.0-master, which kubectl cannot parse.
+    // Without a version the server reports v0.0.0-master, which kubectl cannot parse.
     let version = modules
         .lines()
         .find_map(|line| line.trim().strip_prefix("k8s.io/kubernetes v"));
@@ -157,7 +157,7 @@ fn build_arguments(source: &Path, programs: &Path) -> Vec<String> {
     arguments
 }
 
-/// What the programs are made of: the module's files, the Go version and the platform.
+/// The key of a build: the module's files, the Go version and the platform.
 fn key(source: &Path) -> u64 {
     let mut files: Vec<_> = fs::read_dir(source)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", source.display()))
@@ -168,13 +168,13 @@ fn key(source: &Path) -> u64 {
     for file in files {
         text.push_str(&read(&file));
     }
-    // FNV-1a: the standard hasher may change with the compiler, and a rebuild costs minutes.
+    // FNV-1a, because the standard hasher may change with the compiler, and a rebuild takes minutes.
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// A go command in a module. No C compiler is asked for, and no workspace around the checkout has a say.
+/// A go command in a module, without a C compiler and without a workspace around the checkout.
 fn go(source: &Path) -> Command {
     let mut command = Command::new("go");
     command.current_dir(source).envs(environment());

@@ -1,4 +1,4 @@
-//! What really happened to the objects of a cluster, by the history that etcd keeps.
+//! The changes of a cluster's objects, from the history in etcd.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -15,21 +15,21 @@ use super::{Cluster, binaries};
 pub struct Event {
     /// The key.
     pub key: String,
-    /// The revision of the store that it made.
+    /// The revision of the store after the change.
     pub revision: u64,
-    /// What is stored since; none if the key was deleted.
+    /// The stored value; none if the key was deleted.
     pub value: Option<Vec<u8>>,
 }
 
 impl Cluster {
-    /// The revision of the store now.
+    /// The present revision of the store.
     pub fn revision(&self) -> u64 {
         let text = self.etcdctl(["get", "no-such-key", "--write-out=json"]).success();
         let answer: Value = serde_json::from_str(&text).expect("etcdctl prints JSON");
         answer["header"]["revision"].as_u64().expect("a revision")
     }
 
-    /// Every change below `prefix` from a revision on, up to the one that made the key `last`.
+    /// Every change below `prefix` from a revision on, up to the change of the key `last`.
     pub fn history(&self, prefix: &str, from: u64, last: &str) -> Vec<Event> {
         let mut watch = Command::new(binaries::program("etcdctl"))
             .args(self.etcdctl_flags())
@@ -67,7 +67,7 @@ fn read(event: &Value) -> Event {
     Event {
         key: String::from_utf8(bytes("key")).expect("a key is text"),
         revision: event["kv"]["mod_revision"].as_u64().expect("a revision"),
-        // A deletion has no value; no object is stored as nothing.
+        // A deletion has no value, and no stored object is empty.
         value: (!value.is_empty()).then_some(value),
     }
 }

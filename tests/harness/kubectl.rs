@@ -1,13 +1,13 @@
-//! The real kubectl, as one user.
+//! The real kubectl as one user.
 
 use std::{path::PathBuf, process::Command, time::Duration};
 
 use super::output::{Output, Running};
 
-/// Longer than anything a test does with kubectl; only a frozen server takes so long.
+/// Longer than any kubectl command of a test. Only a paused server takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// kubectl with a kubeconfig and a home (for its cache) of its own.
+/// kubectl with its own kubeconfig, and its own home for the cache.
 #[derive(Clone)]
 pub struct Kubectl {
     pub program: PathBuf,

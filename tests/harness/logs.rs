@@ -1,12 +1,13 @@
-//! The logs of a failed test outlive its cluster.
+//! Keeps the logs of a failed test after its cluster is gone.
 
 use std::{cell::Cell, fs, path::Path, thread};
 
 use super::cache;
 
-/// When this thread is failing, copies the components' logs to `target/controlplane/logs/<test>` and says so.
+/// If this thread is panicking, copies the components' logs to `target/controlplane/logs/<test>` and says so.
 ///
-/// Called where clusters, namespaces and drivers are dropped: a shared cluster is not dropped, its users are.
+/// Called where clusters, namespaces and drivers are dropped, because the shared cluster itself is never
+/// dropped.
 pub fn keep_if_failing(directory: &Path) {
     thread_local!(static KEPT: Cell<bool> = const { Cell::new(false) });
     if !thread::panicking() || KEPT.replace(true) {
@@ -15,7 +16,7 @@ pub fn keep_if_failing(directory: &Path) {
     let current = thread::current();
     let test = current.name().unwrap_or("unnamed").replace("::", ".");
     let goal = cache::directory().join("logs").join(test);
-    // Those of an earlier failure would mislead.
+    // Logs of an earlier failure would mislead.
     let _ = fs::remove_dir_all(&goal);
     match copy(&directory.join("logs"), &goal) {
         Ok(()) => cache::say(&format!("logs of the failed test: {}", goal.display())),

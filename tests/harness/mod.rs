@@ -9,18 +9,17 @@
 //! assert_eq!(out.code, 0, "{out}");
 //! ```
 //!
-//! Layers, lowest first: [`cache`] and [`go`] make programs out of `tests/controlplane/`, [`binaries`] finds
-//! them, [`reaper`] runs them so that none survives the test, [`component`] is one of them,
-//! [`control_plane`] knows their flags, [`cluster`] puts them together, and the rest is what a test does
-//! with a cluster.
+//! Layers, lowest first: [`cache`] and [`go`] build programs from `tests/controlplane/`, and [`binaries`] finds
+//! them. [`reaper`] runs them so that none outlives the test, and [`component`] is one of them.
+//! [`control_plane`] has their flags, and [`cluster`] combines them. The rest is for tests that use a cluster.
 //!
-//! Environment: `KUBEBUILDER_ASSETS` names a directory of ready programs that win over built ones;
-//! `FINALIZERS_CONTROLPLANE_CACHE` replaces `target/controlplane` as the place where built ones are kept,
-//! so that several checkouts can share them.
+//! Environment: `KUBEBUILDER_ASSETS` names a directory of programs to use instead of built ones.
+//! `FINALIZERS_CONTROLPLANE_CACHE` replaces `target/controlplane` as the folder of built programs, so that
+//! several checkouts can share it.
 
-// Tests and benches each use a part of this, and include it as a module of their own.
+// Tests and benches each use only a part of this module.
 #![allow(dead_code, unused_imports, unreachable_pub)]
-// "as" in the sense of acting as somebody: `plugin.as_user(&reader)`.
+// Methods such as `plugin.as_user(&reader)` mean "act as".
 #![allow(clippy::wrong_self_convention)]
 
 mod api;

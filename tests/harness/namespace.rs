@@ -1,11 +1,11 @@
-//! A namespace of one test.
+//! A namespace for one test.
 
 use serde_json::{Value, json};
 
 use super::{Cluster, Output, logs};
 
-/// A namespace whose deletion begins when it is dropped. Best effort: a test may well have made it
-/// impossible, and the cluster goes anyway.
+/// A namespace. Dropping it starts its deletion, which may be impossible after the test; the cluster is deleted
+/// anyway.
 pub struct Namespace<'a> {
     cluster: &'a Cluster,
     name: String,
@@ -20,7 +20,7 @@ impl<'a> Namespace<'a> {
         Self { cluster, name }
     }
 
-    /// The name, unique in its cluster.
+    /// The name, which is unique in the cluster.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,4 +1,4 @@
-//! What a program said and how it ended.
+//! The output of a program and its exit code.
 
 use std::{
     fmt,
@@ -11,14 +11,14 @@ use std::{
 
 use super::terminal::End;
 
-/// The end of a program.
+/// The result of a program.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// Standard output, with replacement characters where it is not UTF-8.
+    /// Standard output, with replacement characters for invalid UTF-8.
     pub stdout: String,
-    /// Standard error, likewise.
+    /// Standard error, with the same replacements.
     pub stderr: String,
-    /// The exit code, or as in a shell 128 and the signal that ended it.
+    /// The exit code; as in a shell, 128 plus the number of the signal that ended it.
     pub code: i32,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Output {
     }
 }
 
-/// A child whose output is being read, so that it never waits for us.
+/// A child whose output is read all the time, so that it never blocks.
 pub(super) struct Running {
     pub child: Child,
     what: String,
@@ -72,8 +72,8 @@ impl Running {
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {what}: {error}"));
         if let (Some(mut pipe), Some(text)) = (child.stdin.take(), stdin.map(str::to_owned)) {
-            // A program that ends without reading closes the pipe; its exit code says enough. One that neither
-            // reads nor ends must not keep the test from noticing.
+            // A program that ends without reading closes the pipe, and its exit code says enough. A program
+            // that neither reads nor ends must not hide that from the test.
             thread::spawn(move || {
                 let _ = pipe.write_all(text.as_bytes());
             });
@@ -86,7 +86,7 @@ impl Running {
         }
     }
 
-    /// Waits for the end; a program that takes longer than `limit` is killed, and the test with it.
+    /// Waits for the end. A program that takes longer than `limit` is killed, and the test fails.
     pub fn finish(mut self, limit: Duration) -> Output {
         let until = Instant::now() + limit;
         let status = loop {
@@ -115,7 +115,7 @@ impl Running {
         let code = status
             .code()
             .or_else(|| Some(128 + status.signal()?))
-            .expect("it exited or was killed");
+            .expect("the program exited or was killed");
         Output { stdout, stderr, code }
     }
 }

@@ -1,4 +1,4 @@
-//! Certificates of one cluster, all from one authority that lives as long as the cluster.
+//! Certificates of one cluster, signed by one authority that exists as long as the cluster.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use rcgen::{
     KeyUsagePurpose, date_time_ymd,
 };
 
-/// Signs servers' and users' certificates; users' groups are organisations, as Kubernetes reads them.
+/// Signs certificates of servers and users. Groups of users are organisations, as Kubernetes reads them.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     folder: PathBuf,
@@ -26,7 +26,7 @@ pub struct Identity {
 }
 
 impl Authority {
-    /// Makes an authority that keeps its files in `folder`.
+    /// Creates an authority with its files in `folder`.
     pub fn new(folder: PathBuf) -> Self {
         let key = new_key();
         let mut params = CertificateParams::default();
@@ -35,13 +35,11 @@ impl Authority {
             .push(DnType::CommonName, "test authority");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
-        let certificate = params
-            .self_signed(&key)
-            .expect("a certificate of ours can be signed");
+        let certificate = params.self_signed(&key).expect("the certificate can be signed");
         fs::create_dir_all(&folder).expect("the cluster's directory is writable");
         write(&folder.join("ca.crt"), &certificate.pem());
         write(&folder.join("ca.key"), &key.serialize_pem());
-        // Service account tokens are signed with a key of their own.
+        // A separate key signs service account tokens.
         let accounts = new_key();
         write(&folder.join("accounts.key"), &accounts.serialize_pem());
         write(&folder.join("accounts.pub"), &accounts.public_key_pem());
@@ -56,7 +54,8 @@ impl Authority {
         self.folder.join(name)
     }
 
-    /// A certificate for a server that clients reach under `names`; it is a client as well (etcd asks itself).
+    /// A certificate for a server with these `names`. It is also valid for a client, because etcd connects to
+    /// itself.
     pub fn server(&self, file: &str, names: &[&str]) -> Identity {
         let names: Vec<_> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names).expect("the names are valid");
@@ -68,7 +67,7 @@ impl Authority {
         self.sign(file, &params)
     }
 
-    /// A certificate that makes its holder this user in these groups.
+    /// A client certificate for this user in these groups.
     pub fn client(&self, file: &str, user: &str, groups: &[&str], expired: bool) -> Identity {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, user);
@@ -86,7 +85,7 @@ impl Authority {
         let key = new_key();
         let certificate = params
             .signed_by(&key, &self.issuer)
-            .expect("a certificate of ours can be signed");
+            .expect("the certificate can be signed");
         let identity = Identity {
             certificate: self.folder.join(format!("{file}.crt")),
             key: self.folder.join(format!("{file}.key")),

@@ -1,4 +1,4 @@
-//! The plugin as a process, alone or as kubectl starts it.
+//! The plugin as a process, alone or as kubectl runs it.
 
 use std::{
     collections::BTreeMap,
@@ -15,8 +15,8 @@ use super::{Output, Session, User, binaries, output::Running, terminal::End};
 /// The program under test.
 const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
 
-/// A run to be. It sees no environment but what is set here, so that a developer's own settings
-/// (`KUBECONFIG`, `NO_COLOR`, proxies) cannot change what a test sees.
+/// A run that has not started. Its environment has only the variables that are set here. So a developer's own
+/// settings (`KUBECONFIG`, `NO_COLOR`, proxies) cannot change the result.
 pub struct Plugin {
     arguments: Vec<String>,
     environment: BTreeMap<String, OsString>,
@@ -42,7 +42,7 @@ impl Plugin {
             limit: Duration::from_secs(60),
         }
         .env("LANG", "C.UTF-8")
-        // A developer's own entries for the catalogue.
+        // Excludes a developer's own entries for the catalogue.
         .env("XDG_CONFIG_HOME", "/nonexistent")
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
     }
@@ -57,30 +57,30 @@ impl Plugin {
         self.env("KUBECONFIG", path)
     }
 
-    /// Has its home here.
+    /// Uses this home directory.
     pub fn home(self, path: &Path) -> Self {
         self.env("HOME", path)
     }
 
-    /// Sets one variable.
+    /// Sets an environment variable.
     pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.environment.insert(name.to_owned(), value.into());
         self
     }
 
-    /// What the plugin can read from its standard input; otherwise that is empty.
+    /// The standard input of the plugin, which is empty by default.
     pub fn stdin(mut self, text: &str) -> Self {
         self.stdin = Some(text.to_owned());
         self
     }
 
-    /// Where its standard output goes; a pipe if not set.
+    /// Where standard output goes; by default a pipe.
     pub fn stdout_to(mut self, end: End) -> Self {
         self.stdout = end;
         self
     }
 
-    /// Where its standard error goes; a pipe if not set.
+    /// Where standard error goes; by default a pipe.
     pub fn stderr_to(mut self, end: End) -> Self {
         self.stderr = end;
         self
@@ -92,31 +92,31 @@ impl Plugin {
         self
     }
 
-    /// No file that it writes can grow beyond so many blocks of 512 bytes, as on a disk that is nearly full.
+    /// Limits each written file to this many blocks of 512 bytes, as on a nearly full disk.
     pub fn with_room(mut self, blocks: u32) -> Self {
         self.room = Some(blocks);
         self
     }
 
-    /// How long the run may take before it is killed and the test fails; a minute if not set.
+    /// How long the run may take before it is killed and the test fails; by default a minute.
     pub fn within(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Runs to the end.
+    /// Runs the plugin to its end.
     pub fn run(self) -> Output {
         self.spawn().finish()
     }
 
-    /// Starts at a terminal of its own, with somebody at its keyboard.
+    /// Starts the plugin on a terminal of its own, with a user at the keyboard.
     pub fn at_terminal(self) -> Session {
         let mut command = Command::new(BINARY);
         command.args(&self.arguments).env_clear().envs(&self.environment);
         Session::start(command, self.limit)
     }
 
-    /// Starts, so that the test can interrupt.
+    /// Starts the plugin, so that the test can interrupt it.
     pub fn spawn(self) -> RunningPlugin {
         let mut command = if self.through_kubectl {
             let mut command = Command::new(binaries::program("kubectl"));
@@ -124,7 +124,7 @@ impl Plugin {
             command
         } else if let Some(blocks) = self.room {
             let mut command = Command::new("sh");
-            // With the signal ignored, the write fails as it does without room.
+            // With the signal ignored, a write fails as on a full disk.
             let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
             command.args(["-c", &limited, BINARY]);
             command
@@ -133,7 +133,12 @@ impl Plugin {
         };
         command.args(&self.arguments).env_clear().envs(&self.environment);
         if self.through_kubectl {
-            let mut path: Vec<PathBuf> = vec![Path::new(BINARY).parent().expect("it is in a folder").into()];
+            let mut path: Vec<PathBuf> = vec![
+                Path::new(BINARY)
+                    .parent()
+                    .expect("the program is in a folder")
+                    .into(),
+            ];
             path.extend(
                 self.environment
                     .get("PATH")
@@ -153,7 +158,7 @@ impl Plugin {
     }
 }
 
-/// A plugin at work.
+/// A running plugin.
 pub struct RunningPlugin {
     running: Running,
     limit: Duration,

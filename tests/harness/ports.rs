@@ -1,4 +1,4 @@
-//! Free ports that stay ours while a component is stopped.
+//! Free ports that no other program takes while a component is stopped.
 
 use std::{
     collections::hash_map::RandomState,
@@ -6,12 +6,12 @@ use std::{
     net::{Ipv4Addr, TcpListener},
 };
 
-/// Below the ports that systems give to outgoing connections (from 32768 or 49152): otherwise any client on the
-/// machine could sit on the port of an API server that a test has stopped and wants to start again.
+/// Below the range of outgoing connections (from 32768 or 49152). Otherwise any client on the machine could use
+/// the port of a stopped API server.
 const RANGE: std::ops::Range<u16> = 20_000..32_000;
 
-/// A port of 127.0.0.1 on which nobody listens. Another test run may take it before it is used; then the
-/// program fails to start, which [`super::Cluster`] answers with other ports.
+/// A free port of 127.0.0.1. Another test run may take it first. Then the program fails to start, and
+/// [`super::Cluster`] tries other ports.
 pub fn free() -> u16 {
     let start = RandomState::new().hash_one(()); // seeded by the system, unlike a process id
     let size = u64::from(RANGE.end - RANGE.start);

@@ -1,4 +1,4 @@
-//! The test's end of `tests/controlplane/reaper`: runs programs that cannot outlive the test process.
+//! The client of `tests/controlplane/reaper`, which runs programs that cannot outlive the test process.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ pub struct Reaper {
     programs: Arc<Programs>,
 }
 
-/// The last thing heard of each program, by name.
+/// The last message about each program, by name.
 #[derive(Default)]
 struct Programs {
     known: Mutex<BTreeMap<String, State>>,
@@ -35,7 +35,7 @@ enum State {
 }
 
 impl Reaper {
-    /// Starts a reaper with a new directory in `parent`, or where temporary files go.
+    /// Starts a reaper with a new directory in `parent`, or in the folder of temporary files.
     pub fn start(program: &Path, parent: Option<&Path>) -> Self {
         let mut command = Command::new(program);
         if let Some(parent) = parent {
@@ -44,7 +44,7 @@ impl Reaper {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .process_group(0) // Ctrl-C ends the test; the reaper then still has its work to do
+            .process_group(0) // Ctrl-C ends the test, and the reaper must still clean up
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {}: {error}", program.display()));
         let orders = Mutex::new(child.stdin.take());
@@ -65,12 +65,12 @@ impl Reaper {
         }
     }
 
-    /// The reaper's own directory; it is removed after the last program has ended.
+    /// The reaper's own directory, which is removed after the last program has ended.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Starts a program under a name that is free or whose program has exited; its output goes to `log`.
+    /// Starts a program under an unused name, or one whose program has exited. Its output goes to `log`.
     pub fn run(&self, name: &str, argv: &[String], env: &[String], folder: Option<&Path>, log: &Path) {
         self.programs.known().remove(name);
         self.order(&json!({"run": name, "argv": argv, "env": env, "dir": folder.unwrap_or(&self.directory), "log": log}));
@@ -80,16 +80,16 @@ impl Reaper {
         state.unwrap_or_else(|| panic!("the reaper did not start {name}"));
     }
 
-    /// Sends a signal to a program and all it started; nothing happens when it has exited.
+    /// Sends a signal to a program and its children. Does nothing if it has exited.
     pub fn signal(&self, name: &str, signal: Signal) {
         let group = self.pid(name).and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
         if let Some(group) = group {
-            // It may end between the two lines, which is as good.
+            // The program may end between the two lines, which makes no difference.
             let _ = kill_process_group(group, signal);
         }
     }
 
-    /// The process id of a program that is running.
+    /// The process id of a running program.
     pub fn pid(&self, name: &str) -> Option<u32> {
         match self.programs.known().get(name)? {
             State::Running(pid) => Some(*pid),
@@ -97,7 +97,7 @@ impl Reaper {
         }
     }
 
-    /// How a program ended, such as `signal: killed`; `None` when it still runs after `limit`.
+    /// How a program ended, such as `signal: killed`; `None` if it still runs after `limit`.
     pub fn wait_for_exit(&self, name: &str, limit: Duration) -> Option<String> {
         self.programs.wait(limit, |known| match known.get(name)? {
             State::Running(_) => None,
@@ -116,7 +116,7 @@ impl Reaper {
 
 impl Drop for Reaper {
     fn drop(&mut self) {
-        // The end of its input is the order to clean up; waiting makes the end of a cluster definite.
+        // The end of its input makes it clean up. The wait ensures that the cluster is gone.
         drop(
             self.orders
                 .get_mut()
@@ -147,7 +147,7 @@ impl Programs {
             }
             self.changed.notify_all();
         }
-        // A reaper that is gone has killed its programs.
+        // A reaper that has ended has killed its programs.
         for state in self.known().values_mut() {
             *state = State::Exited("the reaper is gone".to_owned());
         }

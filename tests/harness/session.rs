@@ -1,4 +1,4 @@
-//! A program at a terminal, and somebody who reads and types there.
+//! A program on a terminal, with a user who reads and types.
 
 use std::{
     fs::File,
@@ -25,7 +25,7 @@ pub struct Session {
 
 impl Session {
     pub(super) fn start(mut command: Command, limit: Duration) -> Self {
-        let (ours, theirs) = terminal::pair(100).expect("there is a terminal");
+        let (ours, theirs) = terminal::pair(100).expect("a terminal can be opened");
         let end = || theirs.try_clone().expect("a terminal can be shared");
         command.stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().expect("the program starts");
@@ -34,7 +34,7 @@ impl Session {
         let (mut from, shown) = (ours.try_clone().expect("a file"), Arc::clone(&screen));
         let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // A terminal ends in an error when its last writer goes.
+            // Reading a terminal fails when its last writer is gone.
             while let Ok(read @ 1..) = from.read(&mut bytes) {
                 shown.lock().unwrap().extend_from_slice(&bytes[..read]);
             }
@@ -48,12 +48,12 @@ impl Session {
         }
     }
 
-    /// All that was shown so far, what was typed included.
+    /// The whole screen so far, with the typed text.
     pub fn shown(&self) -> String {
         String::from_utf8_lossy(&self.screen.lock().unwrap()).into_owned()
     }
 
-    /// Waits until this is shown.
+    /// Waits until this text is on the screen.
     #[track_caller]
     pub fn see(&self, text: &str) -> &Self {
         wait(&format!("{text:?} is shown"), self.limit, || {
@@ -68,20 +68,22 @@ impl Session {
         self.see("\n> ")
     }
 
-    /// Types this, and nothing after it.
+    /// Types this text, and nothing after it.
     pub fn types(&self, text: &str) -> &Self {
-        (&self.keyboard).write_all(text.as_bytes()).expect("it is read");
+        (&self.keyboard)
+            .write_all(text.as_bytes())
+            .expect("the terminal can be read");
         self
     }
 
-    /// Sends a signal, such as `Signal::INT` for Ctrl-C or `Signal::HUP` for a window that is closed.
+    /// Sends a signal, such as `Signal::INT` for Ctrl-C or `Signal::HUP` for a closed window.
     pub fn signal(&self, signal: Signal) -> &Self {
-        // It may have ended.
+        // The program may have ended.
         let _ = kill_process(Pid::from_child(&self.child), signal);
         self
     }
 
-    /// Waits for its end; the screen as standard output.
+    /// Waits for the end and returns the screen as standard output.
     #[track_caller]
     pub fn finish(mut self) -> Output {
         let until = Instant::now() + self.limit;
@@ -91,7 +93,7 @@ impl Session {
             }
             if Instant::now() > until {
                 let _ = self.child.kill();
-                panic!("it did not end:\n{}", self.shown());
+                panic!("the program did not end:\n{}", self.shown());
             }
             thread::sleep(Duration::from_millis(5));
         };

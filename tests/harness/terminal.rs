@@ -1,4 +1,4 @@
-//! The other end of a program's output: a pipe, a terminal of a chosen width, or a reader that has gone.
+//! The other end of a program's output: a pipe, a terminal of a given width, or a closed pipe.
 
 use std::{
     ffi::OsStr,
@@ -14,20 +14,20 @@ use rustix::{
     termios::{Winsize, tcsetwinsize},
 };
 
-/// What a program's stdout or stderr leads to.
+/// Where the standard output or error of a program goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// A pipe that is read to its end.
     #[default]
     Pipe,
-    /// A terminal with so many columns, and nobody at its keyboard.
+    /// A terminal with this many columns, and nobody at the keyboard.
     Terminal(u16),
-    /// A pipe whose reader went away before the program began.
+    /// A pipe whose reader is gone before the program starts.
     Closed,
 }
 
 impl End {
-    /// The program's side, and a thread that gathers what comes out of ours.
+    /// The program's side, and a thread that collects the output from the other side.
     pub(super) fn open(self) -> io::Result<(Stdio, JoinHandle<Vec<u8>>)> {
         match self {
             End::Pipe => {
@@ -47,7 +47,7 @@ impl End {
     }
 }
 
-/// Both sides of a terminal with so many columns, ours first.
+/// Both sides of a terminal with this many columns, the test's first.
 pub(super) fn pair(columns: u16) -> io::Result<(File, File)> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&ours)?;
@@ -70,7 +70,7 @@ pub(super) fn pair(columns: u16) -> io::Result<(File, File)> {
 fn read(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What came before an error is worth showing; a terminal ends in one when its last writer goes.
+        // Output before an error counts. Reading a terminal fails when its last writer is gone.
         let _ = from.read_to_end(&mut bytes);
         bytes
     })

@@ -1,4 +1,4 @@
-//! Users with chosen rights: a client certificate, and RBAC objects for what they may do.
+//! Users with chosen rights: a client certificate and RBAC objects.
 
 use std::{
     path::{Path, PathBuf},
@@ -32,7 +32,7 @@ impl User {
     }
 }
 
-/// A user to be.
+/// A user that does not exist yet.
 pub struct UserSetup<'a> {
     cluster: &'a Cluster,
     name: String,
@@ -56,7 +56,7 @@ impl<'a> UserSetup<'a> {
         }
     }
 
-    /// Grants verbs on resources everywhere: `may("get,list", "pods,deployments.apps")`; `*` is all.
+    /// Grants verbs on resources in all namespaces: `may("get,list", "pods,deployments.apps")`. `*` means all.
     pub fn may(self, verbs: &str, resources: &str) -> Self {
         self.grant(None, verbs, resources)
     }
@@ -76,13 +76,13 @@ impl<'a> UserSetup<'a> {
         self
     }
 
-    /// The certificate has been out of date for years.
+    /// Gives the user a certificate that expired years ago.
     pub fn expired(mut self) -> Self {
         self.expired = true;
         self
     }
 
-    /// Makes the user and waits until the API server knows of the rights.
+    /// Creates the user and waits until the API server knows its rights.
     pub fn create(self) -> User {
         let Self {
             cluster,
@@ -152,7 +152,8 @@ impl Right {
         ]
     }
 
-    /// The authorizer reads roles and bindings through four watches, so each right comes in its own time.
+    /// The authorizer reads roles and bindings through four watches, so each right takes effect at its own
+    /// time.
     fn works_for(&self, api: &Api) -> bool {
         let first = |list: &str| list.split(',').next().unwrap_or_default().to_owned();
         let namespace = self.namespace.as_deref();

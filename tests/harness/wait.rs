@@ -1,15 +1,15 @@
-//! Waiting for what controllers do in their own time.
+//! Waits for what controllers do in their own time.
 
 use std::{
     thread,
     time::{Duration, Instant},
 };
 
-/// Limits are those of a machine with nothing else to do. On a busy one everything takes longer, and to wait longer costs
-/// nothing but the end of a test that fails.
+/// The limits are for an idle machine. On a busy machine everything takes longer, and a longer wait delays only
+/// tests that fail.
 const BUSY: u32 = 4;
 
-/// Looks again and again until `holds`; after [`BUSY`] times the `limit` the test fails and says for what it waited.
+/// Polls until `holds` is true. After [`BUSY`] times the `limit` the test fails and names what it waited for.
 #[track_caller]
 pub fn wait(what: &str, limit: Duration, mut holds: impl FnMut() -> bool) {
     let limit = limit * BUSY;

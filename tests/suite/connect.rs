@@ -1,4 +1,4 @@
-//! Connecting to a real API server, as kubectl does, and what is said when it refuses.
+//! Connections to a real API server as kubectl makes them, and the messages when the server rejects them.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ fn scan(cluster: &Cluster, flags: &[&str]) -> Output {
     cluster.plugin([&["scan", "namespaces"], flags].concat()).run()
 }
 
-/// Standard error of a run that must fail with code 1: the sentence and the hint, nothing else.
+/// Standard error of a run that must fail with code 1: one sentence and one hint, nothing else.
 fn refused(output: &Output) -> (String, String) {
     assert_eq!(output.code, 1, "{}", output.stderr);
     let lines: Vec<_> = output.stderr.lines().collect();
@@ -22,7 +22,7 @@ fn refused(output: &Output) -> (String, String) {
 }
 
 #[test]
-fn flags_connect_exactly_where_kubectl_connects() {
+fn flags_connect_to_the_same_server_as_kubectl() {
     let cluster = Cluster::shared();
     let foreign = cluster.directory().join("foreign.crt");
     fs::write(&foreign, foreign_authority()).unwrap();
@@ -54,7 +54,7 @@ fn flags_connect_exactly_where_kubectl_connects() {
     ] {
         let theirs = cluster.kubectl([&["get", "namespaces"], flags].concat());
         let ours = scan(cluster, flags);
-        // What may not be listed is no error of a scan but a gap, and said as one.
+        // A type that may not be listed is a gap, not an error.
         let read = ours.code == 0 && !ours.stdout.contains("NOT READ") && !ours.stderr.contains("NOT READ");
         assert_eq!(
             read,
@@ -88,8 +88,8 @@ fn an_expired_client_certificate_is_named_with_its_date() {
 }
 
 #[test]
-fn a_token_that_is_not_accepted_is_not_hidden_by_the_certificate() {
-    // kubectl sends both, the API server looks at the certificate first, and the token is never tried.
+fn a_rejected_token_is_not_hidden_by_the_certificate() {
+    // kubectl sends both. The API server checks the certificate first, so the token is never used.
     let cluster = Cluster::shared();
     let (error, hint) = refused(&scan(cluster, &["--token", "wrong"]));
     assert_eq!(
@@ -103,7 +103,7 @@ fn a_token_that_is_not_accepted_is_not_hidden_by_the_certificate() {
 }
 
 #[test]
-fn a_token_of_a_service_account_connects() {
+fn a_service_account_token_connects() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("token");
     ns.apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: reader}}");
@@ -115,7 +115,7 @@ fn a_token_of_a_service_account_connects() {
 }
 
 #[test]
-fn the_servers_authority_is_checked() {
+fn the_servers_certificate_is_verified() {
     let cluster = Cluster::shared();
     let foreign = cluster.directory().join("other.crt");
     fs::write(&foreign, foreign_authority()).unwrap();

@@ -1,4 +1,4 @@
-//! The harness keeps its promises; every other test rests on them.
+//! Tests of the harness, which all other tests rely on.
 
 mod faults;
 mod lifetime;
@@ -8,7 +8,7 @@ mod users;
 use crate::harness::{Cluster, Options};
 
 #[test]
-fn kubectl_talks_to_it() {
+fn kubectl_reaches_the_cluster() {
     let ns = Cluster::shared().namespace("hello");
     ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: v}}");
     assert_eq!(ns.get(["configmap", "a"]).unwrap()["data"]["k"], "v");
@@ -16,7 +16,7 @@ fn kubectl_talks_to_it() {
 }
 
 #[test]
-fn its_etcd_can_be_read() {
+fn etcd_of_the_cluster_can_be_read() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("stored");
     let keys = cluster
@@ -26,7 +26,7 @@ fn its_etcd_can_be_read() {
 }
 
 #[test]
-fn status_can_be_written_as_a_kubelet_would() {
+fn status_can_be_written_as_by_a_kubelet() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("pods");
     ns.apply(&format!(
@@ -38,14 +38,14 @@ fn status_can_be_written_as_a_kubelet_would() {
 }
 
 #[test]
-fn the_plugin_runs_against_it_alone_and_through_kubectl() {
+fn the_plugin_runs_alone_and_through_kubectl() {
     let cluster = Cluster::shared();
     assert_eq!(cluster.plugin(["--help"]).run().code, 0);
     assert_eq!(cluster.plugin(["--help"]).through_kubectl().run().code, 0);
 }
 
 #[test]
-fn two_clusters_do_not_meet() {
+fn two_clusters_are_independent() {
     let (shared, own) = (
         Cluster::shared(),
         Cluster::with(&Options {

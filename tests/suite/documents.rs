@@ -1,4 +1,4 @@
-//! The documents are true: their examples run, their links lead somewhere, and nothing that exists goes unsaid.
+//! The documents are true: their examples run, their links resolve, and they mention every flag and exit code.
 
 use std::{
     collections::BTreeSet,
@@ -20,7 +20,7 @@ fn readme() -> String {
     fs::read_to_string(root().join("README.md")).unwrap()
 }
 
-/// Every document in the repository, but nothing that is built.
+/// Every document in the repository, except build output.
 fn documents() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().to_owned()];
@@ -39,9 +39,9 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// Through the real kubectl, as they are written. After a change that is meant:
-/// `TRYCMD=overwrite cargo test --test suite documents`, and look at the difference. trycmd turns every backslash
-/// into a slash, so show nothing that prints one.
+/// Runs the examples through the real kubectl as they are written. After an intended change run
+/// `TRYCMD=overwrite cargo test --test suite documents` and read the difference. trycmd turns every backslash
+/// into a slash, so the examples must not print one.
 #[test]
 fn the_examples_of_the_readme() {
     let mut path = vec![Path::new(BINARY).parent().unwrap().to_owned()];
@@ -68,12 +68,12 @@ fn the_first_command_of_the_readme_is_its_picture() {
 }
 
 #[test]
-fn relative_links_lead_somewhere() {
+fn relative_links_resolve() {
     let mut broken = Vec::new();
     let mut followed = 0;
     for document in documents() {
         let text = fs::read_to_string(&document).unwrap();
-        // A link never reaches over the end of a line here, and code has no `](`.
+        // Links here do not span lines, and code does not contain `](`.
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let goal = link.split('#').next().unwrap();
             if goal.contains("://") || goal.is_empty() {
@@ -123,7 +123,7 @@ fn every_flag_is_in_the_documents() {
     }
 }
 
-/// A promise without a test is a wish.
+/// Each promise needs a test.
 #[test]
 fn each_promise_of_safety_names_tests_that_exist() {
     let text = fs::read_to_string(root().join("docs/safety.md")).unwrap();

@@ -1,5 +1,5 @@
-//! `examples/`: one cluster, recorded from a real control plane in the two forms that `--from` takes, and still what
-//! README.md says it is.
+//! `examples/`: a cluster recorded from a real control plane in both formats of `--from`. The README must still
+//! describe it.
 
 use std::{
     collections::BTreeSet,
@@ -18,8 +18,7 @@ use crate::{
     stuck,
 };
 
-/// What somebody would save who cannot say yet what matters: one file a type. No Secrets and no ConfigMaps, and
-/// no Events, which are noise here.
+/// The types that a user would save, one file for each. Without Secrets, ConfigMaps and Events.
 const RECORDED: &[&str] = &[
     "apiservices.apiregistration.k8s.io",
     "challenges.acme.cert-manager.io",
@@ -41,7 +40,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/stuck-cluster")
 }
 
-/// What `snapshot` wrote of the same cluster, unpacked, so that a difference can be read.
+/// The unpacked recording of `snapshot`, so that a difference can be read.
 fn snapshot() -> PathBuf {
     folder().with_extension("snapshot")
 }
@@ -51,7 +50,7 @@ fn snapshot() -> PathBuf {
 fn record() {
     let cluster = Cluster::start();
     stuck::example_cluster(&cluster);
-    // Ages in minutes look like life.
+    // Ages of some minutes look realistic.
     thread::sleep(Duration::from_secs(150));
 
     let files: Vec<_> = RECORDED
@@ -87,7 +86,7 @@ fn saved(cluster: &Cluster) -> String {
     without_host(cluster, &text).replace(cluster.url(), "https://stuck-cluster.example:6443")
 }
 
-/// The recorded text, YAML or JSON, without the name of the machine that it was recorded on, which some Leases carry.
+/// The recorded text, YAML or JSON, without the name of the recording machine, which some Leases contain.
 fn without_host(cluster: &Cluster, text: &str) -> String {
     let servers = cluster
         .get([
@@ -117,7 +116,7 @@ fn without_host(cluster: &Cluster, text: &str) -> String {
     )
 }
 
-/// What README.md shows of the snapshot rests on these; everything else is in its own tests.
+/// The README relies on these facts about the snapshot; other tests check the rest.
 #[test]
 fn the_snapshot_answers_without_a_gap() {
     let from = format!("--from={}", snapshot().display());
@@ -160,7 +159,7 @@ fn the_snapshot_answers_without_a_gap() {
 }
 
 #[test]
-fn exactly_what_is_meant_to_be_recorded_is() {
+fn exactly_the_intended_objects_are_recorded() {
     let found: BTreeSet<String> = fs::read_dir(folder())
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap())

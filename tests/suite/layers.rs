@@ -1,11 +1,17 @@
-//! Layers never look up, and the pure ones can neither talk to a server nor ask for the time.
+//! Layers never look up, the pure ones can neither talk to a server nor ask for the time, files do not import each
+//! other in circles, and one place writes to the server.
 //!
-//! The imports are read from the source text, so a new module is covered the moment it exists.
+//! The code is parsed, so a new file is covered as soon as it exists. Items under `#[cfg(test)]` are left out.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
+mod circles;
+mod code;
+mod modules;
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use self::{
+    circles::circles,
+    modules::{Crate, File},
 };
 
 /// Lowest first. A layer may use those before it.
@@ -18,180 +24,229 @@ const LAYERS: &[&str] = &[
     "report",
     "output",
 ];
-/// What reaches out of the process, or into its surroundings.
+/// The modules that know the surroundings of the process.
+const OUTER: &[&str] = &["cluster", "run", "act", "settings", "cli"];
+/// Beginnings of paths of other crates that lead out of the process.
 const OUTSIDE: &[&str] = &[
-    "kube::",
+    "kube",
     "kube_client",
     "k8s_openapi",
-    "tokio::",
+    "tokio",
     "reqwest",
-    "hyper::",
-    "std::net",
+    "hyper",
+    // Not all of std::net: addresses are only numbers.
+    "std::net::TcpListener",
+    "std::net::TcpStream",
+    "std::net::ToSocketAddrs",
+    "std::net::UdpSocket",
     "std::process",
     "std::env",
-    "Timestamp::now",
-    "SystemTime::now",
-    "Instant::now",
-    "println!",
-    "eprintln!",
-    "crate::cluster",
-    "crate::run",
-    "crate::act",
-    "crate::settings",
-    "crate::cli",
 ];
-/// Reads files, and nothing else of the outside: `--from` and a user's own knowledge are files.
+/// Types that tell the present time.
+const CLOCKS: &[&str] = &["Timestamp", "Zoned", "SystemTime", "Instant"];
+const PRINTS: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
+/// The only pure code that reads files: `--from` and a user's own knowledge are files.
 const READS_FILES: &[&str] = &["src/snapshot/load"];
 
-fn sources(layer: &str) -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found: Vec<PathBuf> = [root.join(format!("{layer}.rs"))]
-        .into_iter()
-        .filter(|path| path.exists())
-        .collect();
-    let mut folders = vec![root.join(layer)];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path);
+/// This package, read once for all tests.
+static PACKAGE: LazyLock<Crate> = LazyLock::new(Crate::read);
+
+/// What a file of a pure layer does and must not do.
+fn faults(of: &Crate, file: &File) -> BTreeSet<String> {
+    let Some(layer) = layer(&file.module) else {
+        return BTreeSet::new();
+    };
+    let shown = &file.name;
+    let mut faults = BTreeSet::new();
+    for (absolute, definition) in of.paths(file) {
+        let path = definition.join("::");
+        for goal in [&absolute, &definition] {
+            let is_ours = goal[0] == "crate";
+            if is_ours && goal.get(1).is_some_and(|top| OUTER.contains(&&**top)) {
+                faults.insert(format!("{shown} reaches outside: {path}"));
+            }
+            if layer_above(goal, layer) {
+                faults.insert(format!("{shown} looks up: {}", goal.join("::")));
             }
         }
-    }
-    found
-}
-
-/// The code of a file: no comments, and nothing below its tests.
-fn code(path: &Path) -> String {
-    let text = fs::read_to_string(path).unwrap();
-    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    text.lines()
-        .map(|line| line.split("//").next().unwrap_or_default())
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// The top-level modules of this crate that a file names, in `use crate::{…}` as in paths.
-fn names_of_crate(code: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for (at, _) in code.match_indices("crate::") {
-        let after = &code[at + "crate::".len()..];
-        let Some(group) = after.strip_prefix('{') else {
-            names.insert(word(after));
-            continue;
-        };
-        let mut depth = 1;
-        let mut start = true;
-        for (at, c) in group.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                ',' if depth == 1 => start = true,
-                c if c.is_alphabetic() && start && depth == 1 => {
-                    names.insert(word(&group[at..]));
-                    start = false;
-                }
-                _ => {}
-            }
-            if depth == 0 {
-                break;
-            }
+        let is_in = |prefix: &str| path == prefix || path.starts_with(&format!("{prefix}::"));
+        let asks_a_clock =
+            matches!(&*definition, [.., clock, now] if now == "now" && CLOCKS.contains(&&**clock));
+        if OUTSIDE.iter().any(|prefix| is_in(prefix)) || asks_a_clock {
+            faults.insert(format!("{shown} reaches outside: {path}"));
+        }
+        if is_in("std::fs") && !READS_FILES.iter().any(|allowed| shown.starts_with(allowed)) {
+            faults.insert(format!("{shown} reads files: {path}"));
         }
     }
-    names
-}
-
-fn word(text: &str) -> String {
-    text.chars()
-        .take_while(|c| c.is_alphanumeric() || *c == '_')
-        .collect()
-}
-
-fn faults(layer: usize, path: &Path, code: &str) -> Vec<String> {
-    let shown = path
-        .strip_prefix(env!("CARGO_MANIFEST_DIR"))
-        .unwrap()
-        .display()
-        .to_string();
-    let mut faults = Vec::new();
-    for word in OUTSIDE {
-        if code.contains(word) {
-            faults.push(format!("{shown} reaches outside: {word}"));
-        }
-    }
-    let reads_files = READS_FILES.iter().any(|allowed| shown.starts_with(allowed));
-    if code.contains("std::fs") && !reads_files {
-        faults.push(format!("{shown} reads files"));
-    }
-    for name in names_of_crate(code) {
-        if LAYERS
-            .iter()
-            .position(|known| *known == name)
-            .is_some_and(|used| used > layer)
-        {
-            faults.push(format!("{shown} looks up to {name}"));
-        }
-    }
+    let prints = file.code.macros.iter().filter(|name| PRINTS.contains(&&***name));
+    faults.extend(prints.map(|name| format!("{shown} prints: {name}!")));
     faults
+}
+
+fn layer(module: &[String]) -> Option<usize> {
+    let top = module.get(1).filter(|_| module[0] == "crate")?;
+    LAYERS.iter().position(|name| name == top)
+}
+
+fn layer_above(path: &[String], layer_of_file: usize) -> bool {
+    layer(path).is_some_and(|layer| layer > layer_of_file)
+}
+
+fn all_faults(of: &Crate) -> BTreeSet<String> {
+    of.files.iter().flat_map(|file| faults(of, file)).collect()
+}
+
+fn joined(lines: impl IntoIterator<Item = String>) -> String {
+    lines.into_iter().collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn pure_layers_stay_pure_and_never_look_up() {
-    let mut found = Vec::new();
-    let mut read = 0;
-    for (layer, name) in LAYERS.iter().enumerate() {
-        for path in sources(name) {
-            read += 1;
-            found.extend(faults(layer, &path, &code(&path)));
-        }
-    }
-    assert!(
-        read > 15,
-        "only {read} files were found; the test looks in the wrong place"
-    );
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    let found = all_faults(&PACKAGE);
+    assert!(found.is_empty(), "{}", joined(found));
 }
 
 #[test]
-fn a_layer_that_reaches_out_or_up_is_caught() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/object.rs");
-    let caught = |code: &str| !faults(0, &path, code).is_empty();
-    assert!(caught("use crate::{error::Error, snapshot::{Gap, What}};"));
-    assert!(caught("let now = jiff::Timestamp::now();"));
-    assert!(caught("use kube::Client;"));
-    assert!(caught("use std::fs;"));
-    assert!(!caught("use crate::{object::Age, error::Error};"));
+fn files_do_not_import_each_other_in_circles() {
+    let found = circles(&PACKAGE);
+    assert!(found.is_empty(), "{}", joined(found));
+}
+
+#[test]
+fn each_module_is_in_the_file_of_its_name() {
+    let elsewhere: Vec<_> = PACKAGE
+        .files
+        .iter()
+        .filter(|file| file.code.has_path_attribute)
+        .map(|file| &file.name)
+        .collect();
+    assert!(elsewhere.is_empty(), "#[path] in {elsewhere:?}");
+}
+
+/// The files that call `Server::write`, which has four arguments, and those that name a method of HTTP that writes.
+fn writers(of: &Crate) -> [BTreeSet<&str>; 2] {
+    let names = |writes: &dyn Fn(&File) -> bool| {
+        let files = of.files.iter().filter(|file| writes(file));
+        files.map(|file| &*file.name).collect()
+    };
+    let ends = |file: &File, ty: &str, names: &[&str]| {
+        of.paths(file).any(|(_, path)| {
+            matches!(&*path, [.., last_but_one, last] if last_but_one == ty && names.contains(&&**last))
+        })
+    };
+    [
+        names(&|file| file.code.calls.contains(&("write".to_owned(), 4)) || ends(file, "Server", &["write"])),
+        names(&|file| ends(file, "Method", &["PATCH", "PUT", "DELETE"])),
+    ]
 }
 
 /// Every request that could store something goes through one function, and only `src/act` calls it.
 #[test]
 fn only_one_place_writes_to_the_server() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut folders = vec![root.clone()];
-    let (mut callers, mut methods) = (BTreeSet::new(), BTreeSet::new());
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let code = code(&path);
-            let shown = path.strip_prefix(&root).unwrap().display().to_string();
-            let joined: String = code.split_whitespace().collect();
-            if joined.contains("server.write(") {
-                callers.insert(shown.clone());
-            }
-            if ["Method::PATCH", "Method::PUT", "Method::DELETE"]
-                .iter()
-                .any(|method| code.contains(method))
-            {
-                methods.insert(shown);
-            }
-        }
+    let [callers, methods] = writers(&PACKAGE);
+    assert_eq!(callers, BTreeSet::from(["src/act/send.rs"]));
+    assert_eq!(methods, BTreeSet::from(["src/cluster/write.rs"]));
+}
+
+/// The root of the small crates that the tests below make up.
+const ROOT: (&str, &str) = ("src/lib.rs", "mod cluster; mod object; mod snapshot;");
+
+#[test]
+fn a_layer_that_reaches_out_or_up_is_caught() {
+    let caught = |code: &str| {
+        let sources = [
+            ROOT,
+            ("src/object.rs", code),
+            ("src/snapshot.rs", "pub struct Gap;"),
+        ];
+        !all_faults(&Crate::parse(sources)).is_empty()
+    };
+    for code in [
+        "use crate::{error::Error, snapshot::{Gap, What}};",
+        "fn f() { crate::snapshot::Gap; }",
+        "fn f() { matches!(x, super::snapshot::Gap | Y) }",
+        "fn f() { let now = jiff::Timestamp::now(); }",
+        "use jiff::Timestamp as T; fn f() { T::now() }",
+        "use kube::Client;",
+        "use std::{fmt, net::{Ipv4Addr, TcpStream}};",
+        "use std::fs;",
+        "fn f() { use std::{env as e}; }",
+        "fn f() { println!(\"\"); }",
+        "#[cfg(test)] use kube::Client; use crate::cluster::Server;",
+        "#[cfg(test)] mod tests {} fn f() { std::process::abort() }",
+    ] {
+        assert!(caught(code), "{code}");
     }
-    assert_eq!(callers, BTreeSet::from(["act/send.rs".to_owned()]));
-    assert_eq!(methods, BTreeSet::from(["cluster/write.rs".to_owned()]));
+    for code in [
+        "use crate::{object::Age, error::Error};",
+        "use std::net::Ipv4Addr;",
+        "#[cfg(test)] mod tests { use kube::Client; }",
+        "#[cfg(test)] fn f() { std::process::abort() }",
+        "impl X { #[cfg(test)] fn f() { std::process::abort() } }",
+    ] {
+        assert!(!caught(code), "{code}");
+    }
+}
+
+#[test]
+fn a_file_for_tests_only_may_reach_out() {
+    let sources = [
+        ROOT,
+        ("src/object.rs", "#[cfg(test)] mod tests;"),
+        ("src/object/tests.rs", "mod more;"),
+        ("src/object/tests/more.rs", "use std::env;"),
+    ];
+    assert!(all_faults(&Crate::parse(sources)).is_empty());
+}
+
+#[test]
+fn circles_are_caught_and_named() {
+    let circles_of = |a: &str, b: &str| {
+        let sources = [
+            ("src/lib.rs", "pub mod a; pub mod b; pub use a::A as Renamed;"),
+            ("src/a.rs", a),
+            ("src/a/inner.rs", "use super::A; pub struct Inner;"),
+            ("src/b.rs", b),
+        ];
+        circles(&Crate::parse(sources))
+    };
+    let named = [
+        "a circle of 2 files:\n  src/a.rs imports crate::b::B of src/b.rs\n  \
+         src/b.rs imports crate::a::A of src/a.rs",
+    ];
+    let a = "mod inner; use crate::b::B; pub use inner::Inner; pub struct A;";
+    assert_eq!(circles_of(a, "use crate::a::A; pub struct B;"), named);
+    assert_eq!(circles_of(a, "use crate::Renamed; pub struct B;"), named);
+    assert_eq!(
+        circles_of(a, "use super::a; pub struct B; fn f() { vec![a::A] }").len(),
+        1
+    );
+    // A folder's root and its files may import each other, and so may tests.
+    assert!(circles_of(a, "pub struct B;").is_empty());
+    assert!(circles_of(a, "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }").is_empty());
+    // A re-export leads to the file that defines the item, which imports nothing here.
+    assert!(circles_of(a, "use crate::a::Inner; pub struct B;").is_empty());
+}
+
+#[test]
+fn a_module_in_a_file_of_another_name_is_caught() {
+    let sources = [("src/lib.rs", "#[path = \"other.rs\"] mod object;")];
+    assert!(Crate::parse(sources).files[0].code.has_path_attribute);
+}
+
+#[test]
+fn a_second_place_that_writes_is_caught() {
+    for code in [
+        "async fn f() { server.write(1, 2, 3, 4).await; }",
+        "async fn f() { select! { x = server.write(1, 2, f(3), 4) => {} } }",
+        "async fn f() { crate::cluster::Server::write(server, 1, 2, 3, 4).await; }",
+    ] {
+        let files = Crate::parse([("src/run.rs", code)]);
+        let [callers, _] = writers(&files);
+        assert_eq!(callers, BTreeSet::from(["src/run.rs"]), "{code}");
+    }
+    let files = Crate::parse([("src/run.rs", "use http::Method; fn f() { Method::DELETE; }")]);
+    let [_, methods] = writers(&files);
+    assert_eq!(methods, BTreeSet::from(["src/run.rs"]));
 }

@@ -1,6 +1,6 @@
-//! All tests that run the whole program, in one binary so that they can share a cluster.
+//! All tests that run the whole program. They are one binary so that they can share a cluster.
 
-// A test may fail loudly, and its helpers are nobody's API.
+// A test may panic and print, and its helpers are no public API.
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs, unreachable_pub)]
 
 #[path = "../harness/mod.rs"]

@@ -1,7 +1,7 @@
-//! `krew-manifest.yaml` against the archive that `scripts/package` makes, by krew's own rules.
+//! Checks `krew-manifest.yaml` and the archive of `scripts/package` against krew's own rules.
 //!
-//! krew itself cannot be asked, as it cannot be built from Go modules here; the rules are those of
-//! `kubernetes-sigs/krew:internal/index/validation/validate.go`, and what its reviewers ask for.
+//! krew itself cannot be run, because it cannot be built from Go modules here. The rules are those of
+//! `kubernetes-sigs/krew:internal/index/validation/validate.go`, and those of its reviewers.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
 
-/// The archive as the script makes it from the program that is tested anyway.
+/// The archive that the script makes from the tested program.
 struct Package {
     out: TempDir,
     archive: PathBuf,
@@ -65,7 +65,7 @@ fn platforms(manifest: &Value) -> &[Value] {
     manifest["spec"]["platforms"].as_array().unwrap()
 }
 
-/// The platform that this archive is for.
+/// The platform of this archive.
 fn platform(manifest: &Value, archive: &Path) -> Value {
     let name = archive.file_name().unwrap().to_str().unwrap();
     let fits = |platform: &&Value| platform["uri"].as_str().unwrap().ends_with(&format!("/{name}"));
@@ -73,7 +73,7 @@ fn platform(manifest: &Value, archive: &Path) -> Value {
 }
 
 #[test]
-fn the_manifest_keeps_krews_rules() {
+fn the_manifest_follows_krews_rules() {
     let manifest = committed();
     assert_eq!(
         manifest["apiVersion"],
@@ -99,12 +99,12 @@ fn the_manifest_keeps_krews_rules() {
     assert!(description.lines().all(|line| line.len() <= 80), "{description}");
     assert!(
         !description.contains("kubectl finalizers"),
-        "usage belongs into --help"
+        "usage belongs in --help"
     );
 }
 
 #[test]
-fn every_platform_keeps_krews_rules() {
+fn every_platform_follows_krews_rules() {
     let manifest = committed();
     let tag = manifest["spec"]["version"].as_str().unwrap();
     assert!(!platforms(&manifest).is_empty());
@@ -142,7 +142,7 @@ fn is_sum(sum: &Value) -> bool {
 }
 
 #[test]
-fn the_archive_is_what_the_manifest_says() {
+fn the_archive_matches_the_manifest() {
     let package = package();
     let written = package.manifest();
     let platform = platform(&written, &package.archive);
@@ -162,7 +162,7 @@ fn the_archive_is_what_the_manifest_says() {
 }
 
 #[test]
-fn the_manifest_of_a_release_has_the_archives_sum_and_nothing_else_new() {
+fn the_manifest_of_a_release_differs_only_in_version_and_checksum() {
     let package = package();
     let sum = Command::new("sha256sum").arg(&package.archive).output().unwrap();
     let sum = String::from_utf8(sum.stdout).unwrap();
@@ -180,7 +180,7 @@ fn the_manifest_of_a_release_has_the_archives_sum_and_nothing_else_new() {
 }
 
 #[test]
-fn the_same_program_gives_the_same_archive() {
+fn the_same_program_makes_the_same_archive() {
     let (first, second) = (package(), package());
     let bytes = |package: &Package| fs::read(&package.archive).unwrap();
     assert!(bytes(&first) == bytes(&second));

@@ -1,5 +1,5 @@
-//! A cluster to play with: `cargo test --test suite playground -- --ignored --nocapture`, then use the
-//! kubeconfig that it prints. It goes away with the test, or after two hours.
+//! A cluster to play with: run `cargo test --test suite playground -- --ignored --nocapture` and use the
+//! kubeconfig that it prints. The cluster ends with the test, or after two hours.
 
 use std::{thread, time::Duration};
 

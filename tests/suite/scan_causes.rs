@@ -1,4 +1,4 @@
-//! `scan` says why each object is still there, and what they wait for in the end.
+//! `scan` says why each object is stuck, and which root causes they share.
 
 use std::sync::LazyLock;
 
@@ -10,8 +10,8 @@ use crate::{
     stuck,
 };
 
-/// The cluster of the examples: a claim in use with its volume, a pod on a dead node, a namespace that waits for
-/// a custom resource, and an API group that does not answer.
+/// The cluster of the examples: a claim in use with its volume, a Pod on a dead node, a namespace that waits
+/// for a custom resource, and an API group that does not respond.
 static STUCK: LazyLock<Cluster> = LazyLock::new(stuck::settled);
 
 fn json(out: &Output) -> Value {
@@ -41,7 +41,7 @@ fn names(objects: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn objects_stand_under_their_root_cause() {
+fn objects_are_grouped_under_their_root_cause() {
     let out = STUCK.plugin(["scan", "--terminating"]).run();
     assert_eq!(out.code, 0, "{out}");
     let lines: Vec<_> = out.stdout.lines().collect();
@@ -67,7 +67,7 @@ fn objects_stand_under_their_root_cause() {
         (Some(2), vec!["data-0", "pvc-6791fdd4"])
     );
     assert_eq!(names(&cause(&report, "node-3")["objects"]), ["web-1"]);
-    // The namespace waits for two things, and neither frees it alone.
+    // The namespace has two causes, and the removal of one is not enough.
     assert_eq!(names(&cause(&report, "api-cert")["objects"]), ["api-cert", "pay"]);
     assert_eq!(cause(&report, "api-cert")["frees"], 1);
     let causes = report["rootCauses"].as_array().unwrap();
@@ -80,7 +80,7 @@ fn objects_stand_under_their_root_cause() {
 }
 
 #[test]
-fn filters_and_forms_keep_working() {
+fn filters_and_output_formats_work_with_causes() {
     let scan = |words: &[&str]| {
         let out = STUCK.plugin([&["scan"], words].concat().iter().copied()).run();
         assert_eq!(out.code, 0, "{out}");
@@ -103,13 +103,13 @@ fn filters_and_forms_keep_working() {
     let bare = scan(&["pv,pvc", "--no-headers", "--terminating"]);
     assert_eq!(bare.lines().count(), 2, "{bare}");
     assert!(scan(&["pv", "-o", "yaml"]).contains("rootCauses:"));
-    // A namespace whose content was not part of the scan is looked into.
+    // The content of a namespace is listed even if the scan did not include it.
     let namespaces: Value = serde_json::from_str(&scan(&["namespaces", "-o", "json"])).unwrap();
     assert_eq!(names(&cause(&namespaces, "api-cert")["objects"]), ["pay"]);
 }
 
 #[test]
-fn without_the_right_to_see_more_reasons_are_weaker_and_say_so_once() {
+fn without_rights_the_causes_are_weaker_and_say_so_once() {
     let user = STUCK
         .user("lists-claims-and-volumes")
         .may("get,list", "persistentvolumeclaims,persistentvolumes,namespaces")
@@ -120,9 +120,9 @@ fn without_the_right_to_see_more_reasons_are_weaker_and_say_so_once() {
         .run();
     let report = json(&out);
     assert_eq!(row(&report, "data-0")["verdict"], "unknown", "{out}");
-    // The claim is there: that much is seen, and the volume waits for it.
+    // The claim is known to exist, and the volume waits for it.
     assert_eq!(row(&report, "pvc-6791fdd4")["verdict"], "waiting", "{out}");
-    // Everything that was asked for has been listed; what is missing is about reasons.
+    // All requested types were listed; only the causes are incomplete.
     assert_eq!(report["complete"], true, "{out}");
     let gaps = report["weakerFor"].as_array().unwrap();
     let pods: Vec<_> = gaps.iter().filter(|gap| gap["name"] == "pods").collect();
@@ -140,7 +140,7 @@ fn without_the_right_to_see_more_reasons_are_weaker_and_say_so_once() {
 }
 
 #[test]
-fn many_objects_cost_few_requests_and_none_if_nothing_is_going() {
+fn many_objects_cost_few_requests_and_none_if_nothing_is_in_deletion() {
     let cluster = Cluster::start();
     let requests = |words: &[&str], agent: &str| {
         let user = cluster.user(agent).may("get,list", "*").create();
@@ -166,8 +166,8 @@ fn many_objects_cost_few_requests_and_none_if_nothing_is_going() {
             .collect();
         ns.apply(&manifest.join("\n---\n"));
         ns.kubectl(["delete", "pvc", "--all", "--wait=false"]).success();
-        // What still has another finalizer costs a look of its own.
-        wait("only what nobody removes is left", SOON, || {
+        // An object with another finalizer needs a search of its own.
+        wait("only the finalizers without a controller are left", SOON, || {
             let claims = ns.get(["pvc"]).unwrap();
             let mut claims = claims["items"].as_array().unwrap().iter();
             claims.all(|claim| claim["metadata"]["finalizers"] == value!(["example.com/held"]))
@@ -180,12 +180,12 @@ fn many_objects_cost_few_requests_and_none_if_nothing_is_going() {
     assert_eq!(report["notLookedAt"], 0, "{out}");
     assert_eq!(names(&report["terminating"]).len(), 40);
     assert!(row(&report, "c7")["verdict"].is_string(), "{out}");
-    // One list of the claims, of the pods and of the events, not a request for each; and one search for whoever
-    // removes the finalizer, which they share: rights, Leases and what runs with these rights.
+    // One list of the claims, one of the Pods and one of the Events, instead of a request for each object. The
+    // controller of their common finalizer is searched once: rights, Leases, and workloads with these rights.
     assert!(some.len() <= none.len() + 14, "{some:#?}\nwithout: {none:#?}");
     crowd(40, 120);
     let (more, out) = look("a-larger-crowd-is-going");
     assert_eq!(names(&json(&out)["terminating"]).len(), 120);
-    // Three times as many objects cost nothing more.
+    // Three times as many objects cost no more requests.
     assert_eq!(more.len(), some.len(), "{more:#?}\nbefore: {some:#?}");
 }

@@ -1,15 +1,15 @@
-//! JSON documents that must follow their published schema.
+//! JSON documents and their published schemas.
 
 use jsonschema::Validator;
 use serde_json::Value;
 
-/// The validator of a schema of `docs/`.
+/// The validator for a schema of `docs/`.
 pub fn of(schema: &str) -> Validator {
     let schema = serde_json::from_str(schema).expect("the schema is JSON");
     jsonschema::draft202012::new(&schema).expect("the schema is a schema")
 }
 
-/// The document, which must follow the schema.
+/// Parses a document and checks it against the schema.
 #[track_caller]
 pub fn checked(schema: &Validator, text: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));

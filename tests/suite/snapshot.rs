@@ -1,4 +1,4 @@
-//! `snapshot FILE`, and what is said from it.
+//! `snapshot FILE`, and explanations and scans from such a file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,15 +14,15 @@ use tempfile::TempDir;
 
 use crate::{
     explain::{
-        replayed::{at_rest, from, taken, timeless},
+        replayed::{compare_when_stable, from, taken, timeless},
         told::condition,
     },
     harness::{Cluster, Plugin},
     stuck,
 };
 
-/// The cluster of the examples, once its pod's grace period is over and the namespace controller has spoken: from
-/// then on it says the same for ever.
+/// The cluster of the examples, after the grace period of its Pod and after the namespace controller wrote its
+/// conditions. From then on the result does not change.
 static STUCK: LazyLock<Cluster> = LazyLock::new(|| {
     let cluster = stuck::settled();
     condition(&cluster, "pay", "NamespaceDeletionDiscoveryFailure", "True");
@@ -38,8 +38,8 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_scan_of_a_snapshot_is_the_scan_of_the_cluster() {
-    at_rest(|| {
+fn a_scan_of_a_snapshot_equals_the_scan_of_the_cluster() {
+    compare_when_stable(|| {
         let folder = folder();
         let file = taken(&STUCK, &folder, "", "");
         let look = |line: &str| {
@@ -73,7 +73,7 @@ fn a_scan_of_a_snapshot_is_the_scan_of_the_cluster() {
 }
 
 #[test]
-fn the_same_file_says_the_same_for_ever() {
+fn the_same_file_always_gives_the_same_result() {
     let folder = folder();
     let file = taken(&STUCK, &folder, "", "");
     let first = from(&file, words("scan -o json"));
@@ -94,7 +94,7 @@ fn the_same_file_says_the_same_for_ever() {
 }
 
 #[test]
-fn the_file_is_whole_or_not_there_and_for_its_owner_alone() {
+fn the_file_is_complete_or_absent_and_only_its_owner_can_read_it() {
     let folder = folder();
     let file = taken(&STUCK, &folder, "", "db");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -127,7 +127,7 @@ fn the_file_is_whole_or_not_there_and_for_its_owner_alone() {
 }
 
 #[test]
-fn what_was_not_asked_then_is_not_known_now() {
+fn a_type_that_was_not_recorded_is_unknown_later() {
     let folder = folder();
     let file = taken(&STUCK, &folder, "", "db");
     let other = Plugin::new(["explain", "pvc/uploads", "-n", "shop", "--from", &text(&file)]).run();
@@ -140,7 +140,7 @@ fn what_was_not_asked_then_is_not_known_now() {
 }
 
 #[test]
-fn nothing_of_a_secret_but_its_metadata_is_in_the_file() {
+fn the_file_has_only_the_metadata_of_a_secret() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("vault");
     ns.apply(
@@ -159,7 +159,7 @@ fn nothing_of_a_secret_but_its_metadata_is_in_the_file() {
     let packed = fs::read(&file).unwrap();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&packed[..]), &mut content).unwrap();
     assert!(content.contains("\"settings\""), "{content}");
-    // As it was written, and as the API encodes it.
+    // In plain text, and as the API encodes it.
     for never in ["hunter2", "aHVudGVyMg==", "last-applied"] {
         assert!(!content.contains(never), "{never}");
     }
@@ -176,7 +176,7 @@ fn nothing_of_a_secret_but_its_metadata_is_in_the_file() {
 }
 
 #[test]
-fn a_file_that_was_cut_short_says_so() {
+fn a_truncated_file_is_reported() {
     let folder = folder();
     let file = taken(&STUCK, &folder, "", "db");
     let bytes = fs::read(&file).unwrap();
@@ -192,7 +192,7 @@ fn a_file_that_was_cut_short_says_so() {
     }
 }
 
-/// A table without the width of its columns, which is that of the ages.
+/// The table without its column widths, which depend on the ages.
 fn unpadded(text: &str) -> String {
     let lines = text
         .lines()
@@ -205,7 +205,7 @@ fn text(path: &Path) -> String {
 }
 
 #[test]
-fn files_from_kubectl_explain_what_is_in_them_and_nothing_that_is_not() {
+fn files_from_kubectl_explain_only_what_they_contain() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/stuck-cluster");
     let explain = |target: &str, namespace: &str, path: &Path| {
         Plugin::new([
@@ -227,7 +227,7 @@ fn files_from_kubectl_explain_what_is_in_them_and_nothing_that_is_not() {
     assert_eq!(verdict(&whole), "in-use");
     assert!(whole.contains("db-0"), "{whole}");
 
-    // The pod that uses it is still there, though nobody knows whether it is the only one.
+    // The Pod that uses the claim is known, although there may be others.
     let folder = folder();
     let claim = root.join("persistentvolumeclaims.yaml");
     fs::copy(&claim, folder.path().join("claims.yaml")).unwrap();
@@ -237,7 +237,7 @@ fn files_from_kubectl_explain_what_is_in_them_and_nothing_that_is_not() {
     assert_eq!(verdict(&partly), "in-use");
     assert!(partly.contains("NotInDump"), "{partly}");
 
-    // A pod that does not use it does not prove that none does.
+    // A Pod that does not use the claim does not prove that none does.
     fs::write(folder.path().join("pod.yaml"), pod.replace("data-0", "other")).unwrap();
     let unknown = explain("pvc/data-0", "db", folder.path()).success();
     assert_eq!(verdict(&unknown), "unknown", "{unknown}");
@@ -255,7 +255,7 @@ fn files_from_kubectl_explain_what_is_in_them_and_nothing_that_is_not() {
     assert_eq!(absent.code, 1, "{absent}");
 }
 
-/// Walks two documents side by side: what differs are names, and each stands for one other everywhere.
+/// Compares two documents: only names may differ, and each name has the same replacement everywhere.
 fn same_but_for_names(plain: &Value, hidden: &Value, names: &mut BTreeMap<String, String>) {
     match (plain, hidden) {
         (Value::Object(plain), Value::Object(hidden)) => {
@@ -282,14 +282,14 @@ fn same_but_for_names(plain: &Value, hidden: &Value, names: &mut BTreeMap<String
                 assert_eq!(*known, hidden, "{plain} is hidden in two ways");
             }
         }
-        // They were taken one after the other.
+        // The two snapshots were taken one after the other.
         (Value::Number(_), Value::Number(_)) => {}
         _ => assert_eq!(plain, hidden),
     }
 }
 
 #[test]
-fn a_redacted_snapshot_says_the_same_without_the_names() {
+fn a_redacted_snapshot_gives_the_same_result_without_the_names() {
     let folder = folder();
     let plain = taken(&STUCK, &folder, "", "");
     let redacted = folder.path().join("redacted");
@@ -320,7 +320,7 @@ fn a_redacted_snapshot_says_the_same_without_the_names() {
         serde_json::from_str(&from(file, self::words(words))).unwrap()
     };
     let sorted = |mut report: Value| -> Value {
-        // Other names come in another order.
+        // Other names have another order.
         for list in ["terminating", "rootCauses"] {
             let rows = report[list].as_array_mut().unwrap();
             rows.sort_by_key(|row| {

@@ -1,4 +1,4 @@
-//! Stuck deletions made of real objects, for tests and for `examples/`.
+//! Stuck deletions of real objects, for tests and for `examples/`.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::harness::{Cluster, wait};
 
-/// A small cluster with a handful of instructive stuck deletions. Fixed names: one to a cluster.
+/// A small cluster with a few instructive stuck deletions. Its names are fixed, so a cluster can have it only
+/// once.
 pub fn small_cluster(cluster: &Cluster) {
     nodes(cluster);
     claim_in_use(cluster);
@@ -16,7 +17,7 @@ pub fn small_cluster(cluster: &Cluster) {
     protected_but_not_deleted(cluster);
 }
 
-/// The small cluster alone, once its pod's grace period is over.
+/// The small cluster alone, after the grace period of its Pod.
 pub fn settled() -> Cluster {
     let cluster = Cluster::start();
     small_cluster(&cluster);
@@ -27,8 +28,8 @@ pub fn settled() -> Cluster {
     cluster
 }
 
-/// What `examples/` shows: the small cluster and more. Apart from it, because it takes longer to arrange and tests
-/// count what is in the small one.
+/// The cluster of `examples/`: the small cluster and more. It is separate because it takes longer to create,
+/// and because tests count the objects of the small one.
 pub fn example_cluster(cluster: &Cluster) {
     nodes(cluster);
     storage(cluster);
@@ -61,7 +62,7 @@ fn nodes(cluster: &Cluster) {
     }
 }
 
-/// A claim and its volume, both deleted, while a running pod uses the claim.
+/// A claim and its volume, both in deletion, while a running Pod uses the claim.
 fn claim_in_use(cluster: &Cluster) {
     cluster.apply(
         "
@@ -109,7 +110,7 @@ spec:
         .success();
 }
 
-/// A pod without finalizers, deleted, whose node does not report.
+/// A Pod without finalizers, in deletion, on a Node that does not report.
 fn pod_on_a_dead_node(cluster: &Cluster) {
     cluster.apply(
         "
@@ -130,7 +131,7 @@ spec:
         .success();
 }
 
-/// A namespace, deleted, with a custom resource whose controller was never installed.
+/// A namespace in deletion, with a custom resource whose controller was never installed.
 fn challenge_without_its_controller(cluster: &Cluster) {
     custom_type(cluster, "acme.cert-manager.io", "challenges", "Challenge");
     cluster.apply(
@@ -155,7 +156,7 @@ metadata: {name: api-cert, namespace: pay, finalizers: [finalizer.acme.cert-mana
     );
 }
 
-/// A namespaced custom type in its only version, `v1`, without a schema.
+/// A namespaced custom type with the only version `v1` and without a schema.
 pub fn custom_type(cluster: &Cluster, group: &str, plural: &str, kind: &str) {
     let singular = kind.to_lowercase();
     cluster.apply(&format!(
@@ -217,7 +218,7 @@ spec:
     );
 }
 
-/// What carries finalizers and is not being deleted.
+/// Objects with finalizers that are not in deletion.
 fn protected_but_not_deleted(cluster: &Cluster) {
     cluster.apply(
         "
@@ -236,7 +237,7 @@ spec: {type: LoadBalancer, ports: [{port: 80}]}
     );
 }
 
-/// The class and the attachment that a CSI driver's cluster has. No driver runs, so its finalizer is written here.
+/// The StorageClass and VolumeAttachment of a CSI driver. No driver runs, so its finalizer is written here.
 fn storage(cluster: &Cluster) {
     cluster.apply(
         "
@@ -254,7 +255,7 @@ spec: {attacher: csi.example.com, nodeName: node-7, source: {persistentVolumeNam
     cluster.patch_status(["volumeattachment", "csi-7f3c"], &json!({"attached": true}));
 }
 
-/// A claim, deleted, that the pod of a completed Job still names.
+/// A claim in deletion that the Pod of a completed Job still uses.
 fn finished_job_with_a_claim(cluster: &Cluster) {
     cluster.apply(
         "
@@ -288,7 +289,7 @@ spec:
         .success();
 }
 
-/// A Service, deleted, whose load balancer nobody takes down.
+/// A Service in deletion whose load balancer has no controller.
 fn load_balancer_without_its_controller(cluster: &Cluster) {
     cluster.apply(
         "
@@ -309,7 +310,7 @@ spec: {type: LoadBalancer, ports: [{port: 80}]}
         .success();
 }
 
-/// A CRD, deleted after the operator of its objects.
+/// A CRD that was deleted after the operator of its objects.
 fn type_deleted_before_its_objects(cluster: &Cluster) {
     custom_type(cluster, "longhorn.io", "volumes", "Volume");
     cluster.apply(
@@ -334,7 +335,7 @@ metadata: {name: pvc-18e2, namespace: longhorn-system, finalizers: [longhorn.io]
     );
 }
 
-/// A namespace, deleted and emptied, with a finalizer in its metadata besides the one in its spec.
+/// An empty namespace in deletion, with a finalizer in its metadata and one in its spec.
 fn namespace_held_by_an_uninstalled_manager(cluster: &Cluster) {
     cluster.apply(
         "{apiVersion: v1, kind: Namespace, metadata: {name: team-a, finalizers: [controller.cattle.io/namespace-auth]}}",
@@ -350,16 +351,20 @@ fn namespace_held_by_an_uninstalled_manager(cluster: &Cluster) {
     );
 }
 
-/// A namespace with nothing in it, deleted while an API group is dead.
+/// An empty namespace, deleted while an API group is unavailable.
 fn empty_namespace_that_stays(cluster: &Cluster) {
     cluster.apply("{apiVersion: v1, kind: Namespace, metadata: {name: preview-42}}");
     delete_namespace(cluster, "preview-42");
-    wait("the namespace says why it stays", Duration::from_secs(60), || {
-        let namespace = cluster.get(["namespace", "preview-42"]).unwrap();
-        namespace["status"]["conditions"]
-            .to_string()
-            .contains("NamespaceDeletionDiscoveryFailure")
-    });
+    wait(
+        "the namespace has its conditions",
+        Duration::from_secs(60),
+        || {
+            let namespace = cluster.get(["namespace", "preview-42"]).unwrap();
+            namespace["status"]["conditions"]
+                .to_string()
+                .contains("NamespaceDeletionDiscoveryFailure")
+        },
+    );
 }
 
 fn delete_namespace(cluster: &Cluster, name: &str) {

@@ -1,11 +1,11 @@
-//! Which form of an answer an `Accept` header gets: its clauses in order, the first that can be served.
+//! The format of a response for an `Accept` header: its clauses in order, and the first that can be served.
 //!
-//! That is what apiserver does (`apiserver:pkg/endpoints/handlers/negotiation/negotiate.go`), weights aside: no
-//! Kubernetes client sends any.
+//! The API server does the same (`apiserver:pkg/endpoints/handlers/negotiation/negotiate.go`), except for
+//! weights, which no Kubernetes client sends.
 
 use super::kind::Kind;
 
-/// The form of an answer.
+/// The format of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// JSON with everything.
@@ -34,7 +34,7 @@ impl Clause<'_> {
         matches!(self.media, "application/json" | "application/*" | "*/*")
     }
 
-    /// Whether it asks for `target`, exactly as `g`, `v` and `as` must name it.
+    /// Whether this clause asks for `target`, which `g`, `v` and `as` must name exactly.
     fn asks_for(&self, target: &str, group: &str, version: &str) -> bool {
         self.get("as") == Some(target) && self.get("g") == Some(group) && self.get("v") == Some(version)
     }
@@ -51,12 +51,12 @@ fn clauses(accept: &str) -> impl Iterator<Item = Clause<'_>> {
     })
 }
 
-/// The form of a list or of one object; `target` is `PartialObjectMetadataList` or `PartialObjectMetadata`.
+/// The format of a list or an object; `target` is `PartialObjectMetadataList` or `PartialObjectMetadata`.
 pub fn form(accept: &str, kind: &Kind, target: &str) -> Option<Form> {
     clauses(accept).find_map(|clause| {
         let partial = clause.asks_for(target, "meta.k8s.io", "v1") && !kind.whole_only;
         if partial && clause.media == "application/vnd.kubernetes.protobuf" && !kind.json_only {
-            // One object in protobuf is not needed by anyone; it falls through to the next clause.
+            // No client needs a single object in protobuf, so the next clause is used.
             (target == "PartialObjectMetadataList").then_some(Form::PartialProtobuf)
         } else if partial && clause.is_json() {
             Some(Form::Partial)
@@ -66,7 +66,7 @@ pub fn form(accept: &str, kind: &Kind, target: &str) -> Option<Form> {
     })
 }
 
-/// Whether aggregated discovery in this version is asked for, before anything else that can be served.
+/// Whether aggregated discovery of this version comes first among the formats that can be served.
 pub fn wants_aggregated(accept: &str, version: &str) -> bool {
     clauses(accept)
         .take_while(|clause| clause.get("as").is_some())
@@ -75,7 +75,7 @@ pub fn wants_aggregated(accept: &str, version: &str) -> bool {
         })
 }
 
-/// Whether plain JSON is among what is accepted.
+/// Whether plain JSON is accepted.
 pub fn takes_json(accept: &str) -> bool {
     clauses(accept).any(|clause| clause.is_json() && clause.get("as").is_none())
 }

@@ -1,4 +1,4 @@
-//! From a request to an answer: the first fault that strikes, or the truth.
+//! From a request to a response: the first fault that applies, else the correct response.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -19,7 +19,7 @@ use super::rule::Rule;
 use super::status::{self, Status, status};
 use super::store::Store;
 
-/// Everything that answers depend on.
+/// Everything that responses depend on.
 #[derive(Default)]
 pub struct World {
     pub catalogue: Catalogue,
@@ -34,7 +34,7 @@ pub struct World {
     pub rights: Option<Rights>,
 }
 
-/// What the `Date` header says.
+/// The value of the `Date` header.
 #[derive(Clone, Copy, Debug)]
 pub enum Clock {
     Offset(SignedDuration),
@@ -64,18 +64,18 @@ impl World {
         let mut struck = None;
         for rule in &self.rules {
             // Every rule sees every request, so that a rule's n-th request does not depend on other rules.
-            if rule.strikes(request.path(), page, &request.accept) {
+            if rule.applies(request.path(), page, &request.accept) {
                 struck = struck.or(Some(&rule.fault));
             }
         }
         match struck {
-            None => self.truth(request, Tokens::Right, buffers),
+            None => self.healthy(request, Tokens::Right, buffers),
             Some(fault) => self.wrong(fault, request, buffers),
         }
     }
 
     fn wrong(&self, fault: &Fault, request: &Recorded, buffers: &mut Buffers) -> Reply {
-        let mut truth = || self.truth(request, Tokens::Right, buffers);
+        let mut healthy = || self.healthy(request, Tokens::Right, buffers);
         let cut = |place, end| Delivery::Cut(place, end);
         match fault {
             Fault::Status(status) => status.reply(),
@@ -88,18 +88,18 @@ impl World {
                 }
             }
             Fault::Expired { fresh_token } => expired(request, *fresh_token).reply(),
-            Fault::TruncateBody => truth().delivered(cut(Place::HalfOfBody, End::Close)),
-            Fault::ResetMidBody => truth().delivered(cut(Place::HalfOfBody, End::Reset)),
-            Fault::HangMidBody => truth().delivered(cut(Place::HalfOfBody, End::Hang)),
-            Fault::CloseBeforeHeaders => truth().delivered(cut(Place::BeforeHead, End::Close)),
-            Fault::ResetBeforeHeaders => truth().delivered(cut(Place::BeforeHead, End::Reset)),
-            Fault::HangBeforeHeaders => truth().delivered(cut(Place::BeforeHead, End::Hang)),
-            Fault::Trickle { bytes, pause } => truth().delivered(Delivery::Trickle(*bytes, *pause)),
+            Fault::TruncateBody => healthy().delivered(cut(Place::HalfOfBody, End::Close)),
+            Fault::ResetMidBody => healthy().delivered(cut(Place::HalfOfBody, End::Reset)),
+            Fault::HangMidBody => healthy().delivered(cut(Place::HalfOfBody, End::Hang)),
+            Fault::CloseBeforeHeaders => healthy().delivered(cut(Place::BeforeHead, End::Close)),
+            Fault::ResetBeforeHeaders => healthy().delivered(cut(Place::BeforeHead, End::Reset)),
+            Fault::HangBeforeHeaders => healthy().delivered(cut(Place::BeforeHead, End::Hang)),
+            Fault::Trickle { bytes, pause } => healthy().delivered(Delivery::Trickle(*bytes, *pause)),
             Fault::Delay(pause) => Reply {
                 delay: *pause,
-                ..truth()
+                ..healthy()
             },
-            Fault::Warning(text) => truth().header("Warning", &format!("299 - {text:?}")),
+            Fault::Warning(text) => healthy().header("Warning", &format!("299 - {text:?}")),
             Fault::Body {
                 code,
                 content_type,
@@ -107,13 +107,13 @@ impl World {
             } => Reply::new(*code, content_type, body.clone()),
             Fault::Redirect(to) => Reply::new(302, "text/html", Vec::new()).header("Location", to),
             Fault::Malformed(malformed) => page(*malformed),
-            Fault::SameToken => self.truth(request, Tokens::Same, buffers),
-            Fault::EndlessPages => self.truth(request, Tokens::Endless, buffers),
+            Fault::SameToken => self.healthy(request, Tokens::Same, buffers),
+            Fault::EndlessPages => self.healthy(request, Tokens::Endless, buffers),
         }
     }
 
-    /// What a healthy server would say; `tokens` tells which continue tokens lists give.
-    fn truth(&self, request: &Recorded, tokens: Tokens, buffers: &mut Buffers) -> Reply {
+    /// The response of a healthy server; `tokens` says which continue tokens its lists have.
+    fn healthy(&self, request: &Recorded, tokens: Tokens, buffers: &mut Buffers) -> Reply {
         if let Some(rights) = &self.rights
             && let Some(reply) = rights.answer(request)
         {
@@ -210,7 +210,7 @@ impl World {
         Reply::new(200, "application/json", body)
     }
 
-    /// The type that a path names, as this server serves it.
+    /// The type of a path, as this server serves it.
     fn kind(&self, target: Target<'_>) -> Result<super::Kind, Reply> {
         if self
             .catalogue
@@ -220,7 +220,7 @@ impl World {
             return Err(unavailable());
         }
         let kind = self.catalogue.kind(target.group, target.version, target.plural);
-        // A cluster-scoped type has no collection in a namespace.
+        // A cluster-scoped type has no path in a namespace.
         let kind = kind.filter(|kind| kind.namespaced || target.namespace.is_none());
         let mut kind = kind.ok_or_else(|| status::not_found().reply())?.clone();
         kind.json_only |= self.json_only;
@@ -237,12 +237,12 @@ impl World {
     }
 }
 
-/// What the aggregator says for a dead API.
+/// The response of the aggregator for an unavailable API.
 fn unavailable() -> Reply {
     Reply::new(503, "text/plain; charset=utf-8", b"service unavailable\n".into())
 }
 
-/// In the words of `apiserver:pkg/storage/etcd3/errors.go`. The fresh token goes on where the old one did.
+/// The text of `apiserver:pkg/storage/etcd3/errors.go`. The new token continues where the old one did.
 fn expired(request: &Recorded, fresh_token: bool) -> Status {
     if !fresh_token {
         let message = "The provided continue parameter is too old to display a consistent list result. You must \

@@ -1,4 +1,4 @@
-//! How a test says what the fake serves and where it fails.
+//! Describes what the fake serves and where it fails.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,12 +9,12 @@ use super::rights::Rights;
 use super::rule::Rule;
 use super::running::Running;
 
-/// A fake API server that is not started yet.
+/// A fake API server that has not started.
 pub struct Fake {
     world: World,
 }
 
-/// How the fake answers to the `Accept` of aggregated discovery.
+/// How the fake responds to the `Accept` of aggregated discovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discovery {
     /// As `apidiscovery.k8s.io/v2` (servers since 1.30).
@@ -41,7 +41,7 @@ impl Default for Fake {
 }
 
 impl Fake {
-    /// A server that has no types and no objects, and aggregated discovery.
+    /// A server without types and objects, with aggregated discovery.
     pub fn new() -> Self {
         let world = World {
             version: "v1.36.3".into(),
@@ -50,13 +50,13 @@ impl Fake {
         Fake { world }
     }
 
-    /// Serves this type. Of several versions of a group the first named is the preferred one.
+    /// Serves this type. The first version of a group is the preferred one.
     pub fn with_type(mut self, kind: Kind) -> Self {
         self.world.catalogue.add(kind);
         self
     }
 
-    /// Says of this group version that it is `Stale`; all its lists answer 503, and so does its old discovery.
+    /// Marks this group version as `Stale`. All its lists and its old discovery return 503.
     pub fn stale(mut self, group: &str, version: &str) -> Self {
         self.world.catalogue.group_version(group, version).stale = true;
         self
@@ -68,7 +68,7 @@ impl Fake {
         self
     }
 
-    /// Adds `count` objects that are made when a page is asked for, and not kept. `make` gets indexes from 0.
+    /// Adds `count` objects that are made when a page is requested, and not kept. `make` gets indexes from 0.
     pub fn generate(
         mut self,
         type_name: &str,
@@ -79,7 +79,7 @@ impl Fake {
         self
     }
 
-    /// Fails at this path (a `*` at its end stands for any rest) as the fault or rule says. The first of several wins.
+    /// Fails at this path (a `*` at its end matches any rest) with this fault or rule. The first match wins.
     pub fn on(mut self, path: &str, fault: impl Into<Rule>) -> Self {
         self.world.rules.push(fault.into().at(path));
         self
@@ -90,42 +90,42 @@ impl Fake {
         self
     }
 
-    /// Answers the old discovery whatever is asked.
+    /// Serves only the old discovery, whatever is accepted.
     pub fn legacy_discovery(self) -> Self {
         self.discovery(Discovery::Legacy)
     }
 
-    /// The user may list everything in these namespaces and, but for the namespaces, nothing outside of them.
+    /// Lets the user list everything in these namespaces and nothing outside of them, except the namespaces.
     pub fn rights_only_in(mut self, namespaces: &[&str]) -> Self {
         self.world.rights = Some(Rights::only_in(namespaces));
         self
     }
 
-    /// Speaks no protobuf, for any type.
+    /// Serves no protobuf, for any type.
     pub fn json_only(mut self) -> Self {
         self.world.json_only = true;
         self
     }
 
-    /// Cuts no object down to its metadata: 406 to who accepts nothing else, whole objects to who accepts them.
+    /// Serves no metadata-only objects: 406 if nothing else is accepted, else whole objects.
     pub fn whole_only(mut self) -> Self {
         self.world.whole_only = true;
         self
     }
 
-    /// Sends bodies in chunks in place of a `Content-Length`.
+    /// Sends bodies in chunks instead of with a `Content-Length`.
     pub fn chunked(mut self) -> Self {
         self.world.chunked = true;
         self
     }
 
-    /// The server's clock is wrong by so much.
+    /// Sets the server's clock wrong by this much.
     pub fn clock_ahead(mut self, by: SignedDuration) -> Self {
         self.world.clock = Clock::Offset(by);
         self
     }
 
-    /// The server's clock stands still at this RFC 3339 moment, for output that is compared with a file.
+    /// Stops the server's clock at this RFC 3339 time, for output that is compared with a file.
     pub fn clock_at(mut self, at: &str) -> Self {
         let at: Timestamp = at.parse().expect("an RFC 3339 time");
         self.world.clock = Clock::Fixed(at);
@@ -138,13 +138,13 @@ impl Fake {
         self
     }
 
-    /// What `/version` says, such as `v1.31.2`.
+    /// The version in `/version`, such as `v1.31.2`.
     pub fn version(mut self, version: &str) -> Self {
         self.world.version = version.into();
         self
     }
 
-    /// Starts it. Panics when objects were given to a type that is not served: that is a slip of the pen.
+    /// Starts the server. Panics if objects have a type that is not served, which is a mistake in the test.
     pub fn start(self) -> Running {
         for name in self.world.store.names() {
             let known = self.world.catalogue.kinds.iter().any(|kind| kind.name() == *name);

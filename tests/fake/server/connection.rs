@@ -1,4 +1,4 @@
-//! One connection: reads requests, writes answers, byte by byte where a fault wants it so.
+//! One connection: reads requests and writes responses, byte by byte where a fault needs that.
 
 use std::io;
 use std::rc::Rc;
@@ -18,11 +18,16 @@ use super::running::Seen;
 /// Serves a connection until one side ends it.
 pub async fn serve(mut stream: TcpStream, number: usize, world: Rc<World>, seen: Arc<Seen>) {
     let _open = seen.open();
-    // A client that goes away is no business of the fake; what a test wants to know, the client says.
-    let _ = converse(&mut stream, number, &world, &seen).await;
+    // The fake ignores a client that disconnects; the test checks the client itself.
+    let _ = answer_requests(&mut stream, number, &world, &seen).await;
 }
 
-async fn converse(stream: &mut TcpStream, number: usize, world: &World, seen: &Arc<Seen>) -> io::Result<()> {
+async fn answer_requests(
+    stream: &mut TcpStream,
+    number: usize,
+    world: &World,
+    seen: &Arc<Seen>,
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffers = Buffers::default();
     let mut input = Vec::new();
@@ -39,7 +44,7 @@ async fn converse(stream: &mut TcpStream, number: usize, world: &World, seen: &A
     Ok(())
 }
 
-/// The next request; `None` at the end of the connection or for what is not HTTP.
+/// The next request; `None` at the end of the connection, or if it is not HTTP.
 async fn read(stream: &mut TcpStream, input: &mut Vec<u8>, number: usize) -> io::Result<Option<Recorded>> {
     let end = loop {
         if let Some(at) = input.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -64,7 +69,7 @@ async fn read(stream: &mut TcpStream, input: &mut Vec<u8>, number: usize) -> io:
     Ok(Some(request))
 }
 
-/// Writes an answer; whether the connection stays open.
+/// Writes a response. Returns whether the connection stays open.
 async fn write(stream: &mut TcpStream, reply: &Reply, world: &World, seen: &Seen) -> io::Result<bool> {
     sleep_if(reply.delay).await;
     if let Delivery::Cut(Place::BeforeHead, end) = reply.delivery {

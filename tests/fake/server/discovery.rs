@@ -1,4 +1,4 @@
-//! Discovery documents: the aggregated one, and the many old ones that say the same.
+//! Discovery documents: the aggregated one, and the old ones with the same content.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::kind::Kind;
 pub struct GroupVersion {
     pub group: String,
     pub version: String,
-    /// Its backend does not answer: what discovery says of it may be old, and its lists are 503.
+    /// Its backend is unavailable: its discovery may be stale, and its lists return 503.
     pub stale: bool,
 }
 
@@ -26,7 +26,7 @@ impl Catalogue {
         self.kinds.push(kind);
     }
 
-    /// The entry of a group version, which is made if it is new.
+    /// The entry of a group version, created if it is new.
     pub fn group_version(&mut self, group: &str, version: &str) -> &mut GroupVersion {
         let at = self.position(group, version).unwrap_or_else(|| {
             self.group_versions.push(GroupVersion {
@@ -60,7 +60,7 @@ impl Catalogue {
             .filter(move |kind| kind.group == group && kind.version == version)
     }
 
-    /// Names of the groups but the core one, in order of first appearance.
+    /// The names of all groups but the core group, in order of first use.
     fn groups(&self) -> Vec<&str> {
         let mut groups: Vec<&str> = Vec::new();
         for known in &self.group_versions {
@@ -112,13 +112,13 @@ impl Catalogue {
         json!({ "metadata": metadata, "versions": versions })
     }
 
-    /// `/api` of old: `APIVersions`.
+    /// The old `/api`: `APIVersions`.
     pub fn core_versions(&self) -> Value {
         let versions: Vec<&str> = self.versions("").map(|known| &*known.version).collect();
         json!({ "kind": "APIVersions", "versions": versions, "serverAddressByClientCIDRs": [] })
     }
 
-    /// `/apis` of old: `APIGroupList`.
+    /// The old `/apis`: `APIGroupList`.
     pub fn group_list(&self) -> Value {
         let groups: Vec<Value> = self.groups().into_iter().map(|group| self.group(group)).collect();
         json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })
@@ -141,7 +141,7 @@ impl Catalogue {
         })
     }
 
-    /// `/apis/GROUP/VERSION`: `APIResourceList`, subresources among the resources.
+    /// `/apis/GROUP/VERSION`: `APIResourceList`, with the subresources among the resources.
     pub fn resources(&self, group: &str, version: &str) -> Value {
         let api_version = if group.is_empty() {
             version.to_owned()

@@ -1,55 +1,56 @@
-//! What can go wrong. Each fault is something that was seen in the field, and that a healthy server will not do.
+//! Faults. Each was seen in the field, and a healthy server does not have it.
 
 use std::time::Duration;
 
 use super::malformed::Malformed;
 use super::status::{self, Status, status};
 
-/// One way to answer wrongly, or not at all.
+/// A wrong response, or none.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// A proper error of the API server.
+    /// A correct error of the API server.
     Status(Status),
-    /// 429 in plain text as flow control sends it, with or without `Retry-After` (seconds, a date, or nonsense).
+    /// 429 in plain text as flow control sends it, with or without `Retry-After` (seconds, a date, or
+    /// nonsense).
     TooManyRequests { retry_after: Option<&'static str> },
-    /// 410: the continue token is too old; with a fresh token in the Status, or without.
+    /// 410: the continue token has expired; the Status has a new token, or not.
     Expired { fresh_token: bool },
-    /// The right `Content-Length` (or an unfinished chunk), half of the body, end of the connection.
+    /// The correct `Content-Length` (or an unfinished chunk), half of the body, then the end of the connection.
     TruncateBody,
-    /// The connection ends in place of an answer.
+    /// The connection ends without a response.
     CloseBeforeHeaders,
-    /// The connection is reset in place of an answer.
+    /// The connection is reset without a response.
     ResetBeforeHeaders,
     /// Half of the body, then a reset.
     ResetMidBody,
-    /// Silence in place of an answer, until the client gives up.
+    /// No response until the client stops waiting.
     HangBeforeHeaders,
     /// Half of the body, then silence.
     HangMidBody,
-    /// The right answer, after a while.
+    /// The correct response after a delay.
     Delay(Duration),
-    /// The right answer, `bytes` at a time with a pause after each.
+    /// The correct response, `bytes` at a time with a pause after each.
     Trickle { bytes: usize, pause: Duration },
-    /// This and nothing else.
+    /// Exactly these bytes.
     Body {
         code: u16,
         content_type: &'static str,
         body: Vec<u8>,
     },
-    /// 302, as a login page in front of the API does.
+    /// 302, as from a login page in front of the API.
     Redirect(String),
     /// A page that no server should send; see [`Malformed`].
     Malformed(Malformed),
-    /// The first page with the same continue token, again and again.
+    /// The first page with the same continue token every time.
     SameToken,
-    /// Empty pages without end, each with a new continue token.
+    /// Endless empty pages, each with a new continue token.
     EndlessPages,
-    /// What is right, with a `Warning` header beside it.
+    /// The correct response with a `Warning` header.
     Warning(String),
 }
 
 impl Fault {
-    /// 403 in RBAC's words.
+    /// 403 with RBAC's message.
     pub fn forbidden(what: &str) -> Self {
         let message = format!(
             r#"{what} is forbidden: User "alice" cannot list resource "{what}" in API group "" at the cluster scope"#
@@ -61,34 +62,34 @@ impl Fault {
         Fault::Status(status(401, "Unauthorized", "Unauthorized"))
     }
 
-    /// 404 as a type answers whose CRD has just gone.
+    /// 404 as for a type whose CRD was just deleted.
     pub fn not_found() -> Self {
         Fault::Status(status::not_found())
     }
 
-    /// 406, whatever was asked for; add `.when_accept("as=Partial…")` to refuse metadata-only requests alone.
+    /// 406 for every request. Add `.when_accept("as=Partial…")` to reject only metadata-only requests.
     pub fn not_acceptable() -> Self {
         Fault::Status(status::not_acceptable())
     }
 
-    /// 500 with this text, as a dead conversion webhook or an object that cannot be decrypted gives.
+    /// 500 with this text, as for an unavailable conversion webhook or an object that cannot be decrypted.
     pub fn internal(message: impl Into<String>) -> Self {
         Fault::Status(status(500, "InternalError", message))
     }
 
-    /// 500 of a dead conversion webhook.
+    /// 500 of an unavailable conversion webhook.
     pub fn conversion_webhook(api_version: &str, kind: &str) -> Self {
         Fault::internal(format!(
             r#"conversion webhook for {api_version}, Kind={kind} failed: Post "https://convert.example.svc:443/convert?timeout=30s": service "convert" not found"#
         ))
     }
 
-    /// 503 as the aggregator answers for a dead API: plain text, no Status.
+    /// 503 of the aggregator for an unavailable API: plain text, no Status.
     pub fn unavailable() -> Self {
         Fault::text(503, "service unavailable\n")
     }
 
-    /// 504 of a request that took too long.
+    /// 504 for a request that took too long.
     pub fn gateway_timeout() -> Self {
         let message = "request did not complete within requested timeout - context deadline exceeded";
         Fault::Status(status(504, "Timeout", message))
@@ -112,7 +113,7 @@ impl Fault {
         }
     }
 
-    /// 200, said to be JSON, with this body.
+    /// 200 with this body, marked as JSON.
     pub fn json(body: impl Into<Vec<u8>>) -> Self {
         Fault::Body {
             code: 200,

@@ -1,18 +1,18 @@
-//! Objects as JSON, written straight into a reused buffer in the order in which Go encodes them.
+//! Objects as JSON, written into a reused buffer in the order of Go's encoder.
 
 use std::io::Write;
 
 use super::kind::Kind;
 use super::object::Object;
 
-/// One item of a `PartialObjectMetadataList`, or an answer of that kind.
+/// One item of a `PartialObjectMetadataList`, or a response of that kind.
 pub fn partial(object: &Object, type_name: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":"#);
     metadata(object, type_name, out);
     out.push(b'}');
 }
 
-/// The whole object. Items of built-in lists carry no `kind` of their own, custom ones do.
+/// The whole object. Items of built-in lists have no `kind`, custom ones do.
 pub fn whole(object: &Object, kind: &Kind, named: bool, out: &mut Vec<u8>) {
     out.push(b'{');
     if named || kind.is_custom() {
@@ -133,7 +133,7 @@ fn key(name: &str, out: &mut Vec<u8>) {
     out.push(b':');
 }
 
-/// A string with only those escapes that JSON demands: C1 and bidi characters travel raw, as Go sends them.
+/// A string with only those escapes that JSON requires: C1 and bidi characters are sent raw, as Go does.
 pub fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! What the fake says in discovery about one type in one version.
+//! What discovery says about one type in one version.
 
 /// One type in one version, as discovery describes it.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Kind {
     pub whole_only: bool,
 }
 
-/// Kinds that cannot be guessed from their plural, because it says nothing about the capitals within.
+/// Kinds that cannot be derived from their plural, because of the capitals inside.
 const KINDS: &[&str] = &[
     "APIService",
     "ConfigMap",
@@ -35,9 +35,10 @@ const KINDS: &[&str] = &[
 ];
 
 impl Kind {
-    /// A cluster-scoped type with every usual verb and a `status` subresource; its kind is guessed from the plural.
+    /// A cluster-scoped type with all usual verbs and a `status` subresource. Its kind is derived from the
+    /// plural.
     ///
-    /// The first version named of a group is the preferred one. All versions of a type serve the same objects.
+    /// The first version of a group is the preferred one. All versions of a type serve the same objects.
     pub fn new(group: &str, version: &str, plural: &str) -> Self {
         let verbs = [
             "create",
@@ -84,25 +85,25 @@ impl Kind {
         self
     }
 
-    /// Exactly these verbs: a review-only type has just `create`.
+    /// Sets exactly these verbs: a type for reviews has only `create`.
     pub fn verbs(mut self, verbs: &[&str]) -> Self {
         self.verbs = verbs.iter().map(|&verb| verb.into()).collect();
         self
     }
 
-    /// Exactly these subresources.
+    /// Sets exactly these subresources.
     pub fn subresources(mut self, names: &[&str]) -> Self {
         self.subresources = names.iter().map(|&name| name.into()).collect();
         self
     }
 
-    /// Its server does not speak protobuf.
+    /// The type has no protobuf.
     pub fn json_only(mut self) -> Self {
         self.json_only = true;
         self
     }
 
-    /// Its server cannot cut objects down to their metadata: whole objects for who accepts them, 406 for who does not.
+    /// The type has no metadata-only objects: 406 if nothing else is accepted, else whole objects.
     pub fn whole_only(mut self) -> Self {
         self.whole_only = true;
         self
@@ -125,7 +126,8 @@ impl Kind {
         }
     }
 
-    /// Whether a CRD defines it, as far as its group tells. Those are encoded from maps: `metadata` after `items`.
+    /// Whether its group looks like that of a CRD. Custom objects are encoded from maps: `metadata` after
+    /// `items`.
     pub fn is_custom(&self) -> bool {
         self.group.contains('.') && !self.group.ends_with(".k8s.io")
     }

@@ -1,4 +1,4 @@
-//! Lists: selectors, pages, and the three forms. A page is made when it is asked for and never kept.
+//! Lists: selectors, pages, and the three formats. A page is made when it is requested, and not kept.
 
 use serde_json::json;
 
@@ -14,24 +14,24 @@ use super::{json, protobuf};
 
 const RESOURCE_VERSION: &str = "1000";
 
-/// Memory that pages are made in, kept by a connection from one page to the next.
+/// The memory for pages, which a connection keeps from one page to the next.
 #[derive(Default)]
 pub struct Buffers {
     pub body: Vec<u8>,
     items: Vec<u8>,
 }
 
-/// Which continue tokens are given.
+/// Which continue tokens a list returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tokens {
     Right,
-    /// The first page and one token for ever.
+    /// The first page and the same token every time.
     Same,
-    /// Empty pages and new tokens for ever.
+    /// Empty pages and new tokens without end.
     Endless,
 }
 
-/// What is listed.
+/// The objects of a list.
 pub struct Query<'a> {
     pub kind: &'a Kind,
     pub collection: Option<&'a Collection>,
@@ -40,7 +40,7 @@ pub struct Query<'a> {
     pub tokens: Tokens,
 }
 
-/// The selectors of a request as one string, which its continue tokens are bound to.
+/// The selectors of a request as one string. Its continue tokens are valid only with them.
 pub fn selectors(request: &Recorded) -> String {
     let part = |name| request.query(name).unwrap_or_default();
     format!("{}|{}", part("labelSelector"), part("fieldSelector"))
@@ -88,7 +88,7 @@ impl Query<'_> {
         Ok(Reply::new(200, content_type, body))
     }
 
-    /// Writes one page of items; where the next one starts, if there is one.
+    /// Writes one page of items. Returns where the next page starts, if there is one.
     fn fill(&self, cursor: Cursor, form: Form, terms: &[Term], out: &mut Vec<u8>) -> Option<Cursor> {
         let page = cursor.page + 1;
         if self.tokens == Tokens::Endless {
@@ -136,7 +136,8 @@ impl Query<'_> {
         }
     }
 
-    /// The JSON around the items. Custom types come from maps, sorted by key: their `metadata` follows `items`.
+    /// The JSON around the items. Custom types are encoded from maps, sorted by key: their `metadata` follows
+    /// `items`.
     fn wrap(&self, meta: &protobuf::ListMeta<'_>, form: Form, items: &[u8], out: &mut Vec<u8>) {
         let mut metadata = json!({ "resourceVersion": meta.resource_version });
         if !meta.continue_token.is_empty() {
@@ -206,7 +207,7 @@ impl Term {
     }
 }
 
-/// Equality and existence only; sets are refused aloud rather than misread.
+/// Only equality and existence; sets are rejected, so that they are not misread.
 fn terms(request: &Recorded) -> Result<Vec<Term>, Status> {
     let mut terms = Vec::new();
     let labels = request.query("labelSelector").unwrap_or_default();

@@ -1,16 +1,15 @@
 //! Pages that break the contract: wrong types in JSON, garbage in protobuf.
 //!
-//! Those with items hold one good object first, `db/good` with finalizer `a/b`, so that a test can ask what became
-//! of it.
+//! Pages with items begin with one valid object, `db/good` with finalizer `a/b`, so that a test can check it.
 
 /// A page that no server should send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
     Empty,
     NotJson,
-    /// Valid JSON of another shape altogether.
+    /// Valid JSON of another structure.
     NotAList,
-    /// Another kind, as a `Status` with code 200 from a careless proxy.
+    /// Another kind, such as a `Status` with code 200 from a wrong proxy.
     StatusWith200,
     NoItems,
     ItemsNull,
@@ -45,7 +44,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// Each of them, for a test that asks the same of all.
+    /// All of them, for tests that check each.
     pub const ALL: &[Malformed] = &[
         Malformed::Empty,
         Malformed::NotJson,
@@ -147,7 +146,7 @@ impl Malformed {
             // items[0].metadata.name as a number
             Malformed::ProtobufWrongWireType => b"k8s\0\x12\x06\x12\x04\x0a\x02\x08\x07".into(),
             Malformed::ProtobufInvalidUtf8 => b"k8s\0\x12\x08\x12\x06\x0a\x04\x0a\x02\xff\xfe".into(),
-            // runtime.Unknown around a Status that says nothing
+            // runtime.Unknown around an empty Status
             Malformed::ProtobufStatus => b"k8s\0\x0a\x0c\x0a\x02v1\x12\x06Status\x12\x00\x1a\x00\x22\x00".into(),
         }
     }

@@ -1,9 +1,9 @@
-//! A fake API server, for two things that a real one will not do: misbehave on demand, and hold a million objects
-//! in no memory. Everything else is asked of the real control plane, because a fake only repeats what we believe.
+//! A fake API server, for what a real one cannot do: misbehave on demand, and have a million objects without
+//! memory. All other tests use the real control plane, because a fake only repeats our beliefs.
 //!
-//! It speaks plain HTTP on a free port of 127.0.0.1, on a thread of its own with a runtime of its own, so that it
-//! serves the plugin run as a process as well as a client in the same test. It is written on the bare socket rather
-//! than on an HTTP library because half of its trade is sending what such a library refuses to send.
+//! It serves plain HTTP on a free port of 127.0.0.1, on a thread and a runtime of its own. So it serves the
+//! plugin as a process and clients in the test. It uses a bare socket, because an HTTP library refuses to send
+//! what half of the faults need.
 //!
 //! ```ignore
 //! #[path = "../fake/server/mod.rs"]

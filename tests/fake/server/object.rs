@@ -1,4 +1,4 @@
-//! One object as a test describes it. What a test does not say, the fake makes up: uid, resource version, creation.
+//! An object as a test describes it. The fake adds the rest: uid, resource version, creation time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde_json::Value;
 pub struct Object {
     pub namespace: String,
     pub name: String,
-    /// `None`: made from type, namespace and name. Empty: the object has none, as in virtual groups such as metrics.
+    /// `None`: derived from type, namespace and name. Empty: no uid, as in virtual groups such as metrics.
     pub uid: Option<String>,
     pub resource_version: u64,
     pub created: Timestamp,
@@ -22,7 +22,7 @@ pub struct Object {
     pub owners: Vec<Owner>,
     pub finalizers: Vec<String>,
     pub managed_fields: Vec<ManagedFields>,
-    /// Everything beside `metadata`, for who reads objects whole: `spec`, `status`, `data`.
+    /// Everything besides `metadata`, for clients that read whole objects: `spec`, `status`, `data`.
     pub rest: BTreeMap<&'static str, Value>,
 }
 
@@ -36,19 +36,19 @@ pub struct Owner {
     pub block_owner_deletion: bool,
 }
 
-/// Who wrote which fields.
+/// One entry of the managed fields.
 #[derive(Clone, Debug)]
 pub struct ManagedFields {
     pub manager: Cow<'static, str>,
     pub operation: &'static str,
     pub api_version: Cow<'static, str>,
     pub time: Timestamp,
-    /// JSON text of the field set.
+    /// The field set as JSON text.
     pub fields: Cow<'static, str>,
     pub subresource: &'static str,
 }
 
-/// When everything was created that does not say otherwise: 2025-01-01T00:00:00Z.
+/// The default creation time: 2025-01-01T00:00:00Z.
 const CREATED: Timestamp = Timestamp::constant(1_735_689_600, 0);
 
 /// An object in a namespace.
@@ -70,7 +70,7 @@ pub fn object(namespace: &str, name: &str) -> Object {
     }
 }
 
-/// An object outside of namespaces.
+/// A cluster-scoped object.
 pub fn cluster_object(name: &str) -> Object {
     object("", name)
 }
@@ -81,13 +81,13 @@ impl Object {
         self
     }
 
-    /// Being deleted since this RFC 3339 moment, without a grace period.
+    /// In deletion since this RFC 3339 time, without a grace period.
     pub fn deleting(mut self, at: &str) -> Self {
         self.deletion = Some(time(at));
         self
     }
 
-    /// `deletionGracePeriodSeconds`; `deletionTimestamp` is the moment at which it ends.
+    /// `deletionGracePeriodSeconds`; it ends at `deletionTimestamp`.
     pub fn grace(mut self, seconds: i64) -> Self {
         self.grace_seconds = seconds;
         self
@@ -98,7 +98,7 @@ impl Object {
         self
     }
 
-    /// This uid; give two types the same to make them one storage.
+    /// Sets this uid. Two types with the same uid share their storage.
     pub fn uid(mut self, uid: &str) -> Self {
         self.uid = Some(uid.into());
         self
@@ -134,7 +134,7 @@ impl Object {
         self
     }
 
-    /// About 2 KB of managed fields, which most of the bytes of a real list are.
+    /// About 2 KB of managed fields, which are most of the bytes of a real list.
     pub fn usual_managed_fields(self) -> Self {
         self.managed(ManagedFields::of("kubectl-client-side-apply", "", SPEC_FIELDS))
             .managed(ManagedFields::of(
@@ -152,13 +152,13 @@ impl Object {
         self.field("status", status)
     }
 
-    /// Any other field beside `metadata`.
+    /// Any other field besides `metadata`.
     pub fn field(mut self, name: &'static str, value: Value) -> Self {
         self.rest.insert(name, value);
         self
     }
 
-    /// Writes its uid, made up from its type and name where the test gave none.
+    /// Writes its uid, derived from its type and name by default.
     pub(super) fn write_uid(&self, type_name: &str, out: &mut Vec<u8>) {
         if let Some(uid) = &self.uid {
             out.extend_from_slice(uid.as_bytes());
@@ -198,7 +198,7 @@ fn time(text: &str) -> Timestamp {
     text.parse().expect("an RFC 3339 time")
 }
 
-/// FNV-1a over the parts: the same on every run, so that output can be compared with a file.
+/// FNV-1a over the parts. It is the same in every run, so that output can be compared with a file.
 fn fnv(parts: &[&[u8]]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for part in parts {
@@ -209,6 +209,6 @@ fn fnv(parts: &[&[u8]]) -> u64 {
     hash
 }
 
-/// What the field sets of an ordinary pod look like.
+/// The field sets of an ordinary Pod.
 const SPEC_FIELDS: &str = r#"{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/last-applied-configuration":{}},"f:labels":{".":{},"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/instance":{},"f:pod-template-hash":{}},"f:ownerReferences":{".":{},"k:{\"uid\":\"5a6a1b1e-7c88-4e4f-8a55-1d2b3c4d5e6f\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"main\"}":{".":{},"f:env":{".":{},"k:{\"name\":\"POD_NAME\"}":{".":{},"f:name":{},"f:valueFrom":{".":{},"f:fieldRef":{}}}},"f:image":{},"f:imagePullPolicy":{},"f:livenessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{".":{},"f:path":{},"f:port":{},"f:scheme":{}},"f:periodSeconds":{},"f:successThreshold":{},"f:timeoutSeconds":{}},"f:name":{},"f:ports":{".":{},"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},"f:resources":{".":{},"f:limits":{".":{},"f:cpu":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}"#;
 const STATUS_FIELDS: &str = r#"{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},"f:containerStatuses":{},"f:hostIP":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"10.244.1.17\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}"#;

@@ -1,10 +1,10 @@
-//! Continue tokens: where a list goes on.
+//! Continue tokens: where a list continues.
 
-/// Where a list goes on. On the wire it is opaque, and on purpose full of characters that a query must escape:
-/// kube-apiserver's tokens have none of them, but nothing forbids them, and other servers are behind the same door.
+/// Where a list continues. The token on the wire is opaque, with many characters that a query must escape.
+/// kube-apiserver's tokens have none of them, but other servers behind the same address may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// The first object not looked at yet.
+    /// The first object that was not read yet.
     pub offset: usize,
     /// The page that starts there, counted from 1.
     pub page: usize,
@@ -17,12 +17,12 @@ impl Cursor {
         format!("{}+{}/{selectors}&==", self.offset, self.page)
     }
 
-    /// Another token for the same place, as a 410 gives one at a newer state; never the one that was used.
+    /// Another token for the same place, as a 410 returns it. It always differs from the used token.
     pub fn fresh_token(used: &str) -> String {
         format!("{used}=")
     }
 
-    /// Reads a token back. `None`: mangled on the way, or used with other selectors than it was given for.
+    /// Decodes a token. `None` if it was changed, or used with other selectors.
     pub fn parse(token: &str, selectors: &str) -> Option<Self> {
         let (offset, rest) = token.split_once('+')?;
         let (page, rest) = rest.split_once('/')?;
@@ -33,7 +33,7 @@ impl Cursor {
         })
     }
 
-    /// The page that a token asks for, whatever its selectors.
+    /// The page of a token, whatever its selectors.
     pub fn page_of(token: Option<&str>) -> usize {
         let page = |token: &str| token.split_once('+')?.1.split_once('/')?.0.parse().ok();
         token.map_or(1, |token| page(token).unwrap_or(1))

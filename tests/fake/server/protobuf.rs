@@ -1,19 +1,19 @@
 //! Metadata lists in Kubernetes' protobuf: `k8s\0`, then a `runtime.Unknown` around the list.
 //!
 //! Field numbers are those of `k8s.io/apimachinery:pkg/apis/meta/v1/generated.proto` and
-//! `pkg/runtime/generated.proto`. Empty strings are written too, as gogo-protobuf does with every field that is not a
-//! pointer in Go: a reader that stumbles over them would stumble over every real answer.
+//! `pkg/runtime/generated.proto`. Empty strings are written too, as gogo-protobuf does for every field that is
+//! not a pointer in Go. A reader that fails on them would fail on every real response.
 
 use jiff::Timestamp;
 
 use super::object::{ManagedFields, Object, Owner};
 
-/// How many bytes the length of a part probably takes; a wrong guess costs one move of that part.
+/// How many bytes the length of a part probably takes. A wrong estimate costs one move of that part.
 const SMALL: usize = 1;
 const OBJECT: usize = 2;
 const LIST: usize = 3;
 
-/// What a list says of itself.
+/// The metadata of a list.
 pub struct ListMeta<'a> {
     pub resource_version: &'a str,
     pub continue_token: &'a str,
@@ -27,7 +27,7 @@ pub fn item(object: &Object, type_name: &str, out: &mut Vec<u8>) {
     });
 }
 
-/// The answer around `items`, which are entries written by [`item`].
+/// The response around `items`, which [`item`] writes.
 pub fn list(meta: &ListMeta<'_>, items: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"k8s\0");
     nested(1, SMALL, out, |out| {
@@ -117,7 +117,7 @@ fn string(tag: u64, text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// A part whose length is known only when it is written: room is left for `guess` bytes of it, and mended if wrong.
+/// A part whose length is known only after it is written. `guess` bytes are reserved, and corrected if wrong.
 fn nested(tag: u64, guess: usize, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     varint(tag << 3 | 2, out);
     let at = out.len();

@@ -1,11 +1,11 @@
-//! An answer, and how much of it is sent in which way. Every byte on the wire is decided here or in `connection.rs`.
+//! A response, and how it is sent. Every byte on the wire is decided here or in `connection.rs`.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
-/// An answer before it is written.
+/// A response before it is written.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub code: u16,
@@ -16,13 +16,13 @@ pub struct Reply {
     pub delivery: Delivery,
 }
 
-/// How an answer is sent.
+/// How a response is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     Whole,
-    /// Sent up to a place, and then this.
+    /// Sent up to a position, and then this.
     Cut(Place, End),
-    /// So many bytes of the body at a time, with a pause after each.
+    /// This many bytes of the body at a time, with a pause after each.
     Trickle(usize, Duration),
 }
 
@@ -34,11 +34,11 @@ pub enum Place {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// An orderly end of the connection (FIN).
+    /// A normal end of the connection (FIN).
     Close,
-    /// A rude one (RST).
+    /// A reset of the connection (RST).
     Reset,
-    /// Silence, until the client goes away.
+    /// Silence until the client disconnects.
     Hang,
 }
 
@@ -68,7 +68,7 @@ impl Reply {
         self
     }
 
-    /// The head with a true `Content-Length`, or with `Transfer-Encoding: chunked`.
+    /// The head with the true `Content-Length`, or with `Transfer-Encoding: chunked`.
     pub fn head(&self, date: Option<Timestamp>, chunked: bool) -> String {
         let mut head = format!("HTTP/1.1 {} {}\r\n", self.code, phrase(self.code));
         let mut line = |name: &str, value: &str| {
@@ -97,7 +97,7 @@ impl Reply {
     }
 }
 
-/// The body as chunks, as Go sends every answer of more than 2 KB.
+/// The body in chunks, as Go sends every response of more than 2 KB.
 pub fn chunks(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len() + body.len() / 1000 + 32);
     for chunk in body.chunks(32 * 1024) {

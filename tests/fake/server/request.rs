@@ -1,8 +1,8 @@
-//! A request as it came, and as tests read it afterwards.
+//! A request as it arrived, and as tests read it later.
 
 use std::time::Instant;
 
-/// One request that the fake was asked, kept for the test.
+/// One recorded request.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     pub method: String,
@@ -12,7 +12,7 @@ pub struct Recorded {
     pub accept: String,
     pub user_agent: String,
     pub body: Vec<u8>,
-    /// Which connection it came over, counted from 0.
+    /// The number of its connection, counted from 0.
     pub connection: usize,
     pub at: Instant,
 }
@@ -25,7 +25,7 @@ impl Recorded {
             .map_or(&*self.path_and_query, |(path, _)| path)
     }
 
-    /// A query parameter, decoded the way Go decodes it: an unescaped `+` is a space.
+    /// A query parameter, decoded as Go does: an unescaped `+` is a space.
     pub fn query(&self, name: &str) -> Option<String> {
         let (_, query) = self.path_and_query.split_once('?')?;
         query.split('&').find_map(|pair| {
@@ -34,7 +34,7 @@ impl Recorded {
         })
     }
 
-    /// The first header of that name.
+    /// The first header with that name.
     pub fn header(&self, name: &str) -> Option<&str> {
         let header = self
             .headers
@@ -43,7 +43,7 @@ impl Recorded {
         Some(&header.1)
     }
 
-    /// Reads a request head, without the empty line that ends it. `None` for what is not HTTP.
+    /// Reads a request head without the empty line at its end. `None` if it is not HTTP.
     pub(super) fn parse(head: &str, connection: usize) -> Option<Self> {
         let mut lines = head.split("\r\n");
         let mut first = lines.next()?.split(' ');
@@ -67,7 +67,7 @@ impl Recorded {
         Some(recorded)
     }
 
-    /// How many bytes of body follow the head. Clients that send chunked bodies are not served; none of ours does.
+    /// The length of the body after the head. Chunked bodies are not supported; our clients send none.
     pub(super) fn content_length(&self) -> usize {
         self.header("content-length")
             .and_then(|text| text.parse().ok())

@@ -1,4 +1,4 @@
-//! A user who may list in a few namespaces only: the 403s, and the review that says so beforehand.
+//! A user who may list in a few namespaces only: the 403 responses, and the access reviews.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::route::{Route, route};
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
-/// The namespaces in which everything may be listed.
+/// The namespaces where everything may be listed.
 pub struct Rights(BTreeSet<String>);
 
 impl Rights {
@@ -19,7 +19,8 @@ impl Rights {
         Rights(namespaces.iter().map(|&name| name.to_owned()).collect())
     }
 
-    /// The answer to a review, or the refusal of a list; `None` for what these rights are not about.
+    /// The response to a review, or the rejection of a list; `None` for requests that these rights do not
+    /// cover.
     pub fn answer(&self, request: &Recorded) -> Option<Reply> {
         if request.method == "POST" && request.path() == REVIEWS {
             return Some(self.review(&request.body));

@@ -1,6 +1,6 @@
-//! What a path means.
+//! The meaning of a path.
 
-/// The parts of a path that names a type, or objects of it.
+/// The parts of a path of a type or its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'a> {
     pub group: &'a str,

@@ -1,10 +1,10 @@
-//! When a fault strikes: at which path, page and request, and how often.
+//! When a fault applies: at which path, page and request, and how often.
 
 use std::cell::Cell;
 
 use super::fault::Fault;
 
-/// A fault with its conditions. Built by the methods of the same names on [`Fault`].
+/// A fault with its conditions. The methods of the same names on [`Fault`] build it.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub(super) fault: Fault,
@@ -37,13 +37,13 @@ impl Rule {
         self
     }
 
-    /// Only after so many such requests went well.
+    /// Only after this many such requests have succeeded.
     pub fn after(mut self, spared: u32) -> Self {
         self.spared = spared;
         self
     }
 
-    /// Only so many times, then all is well.
+    /// Only this many times; then all requests succeed.
     pub fn times(mut self, times: u32) -> Self {
         self.times = times;
         self
@@ -54,7 +54,7 @@ impl Rule {
         self.after(nth - 1).times(1)
     }
 
-    /// Only when the `Accept` header holds this text.
+    /// Only if the `Accept` header contains this text.
     pub fn when_accept(mut self, text: &str) -> Self {
         self.accept = Some(text.into());
         self
@@ -65,8 +65,8 @@ impl Rule {
         self
     }
 
-    /// Whether it strikes this request; counts those that it is about.
-    pub(super) fn strikes(&self, path: &str, page: usize, accept: &str) -> bool {
+    /// Whether the rule applies to this request. Counts the requests that it matches.
+    pub(super) fn applies(&self, path: &str, page: usize, accept: &str) -> bool {
         let here = match self.path.strip_suffix('*') {
             Some(prefix) => path.starts_with(prefix),
             None => path == self.path,
@@ -88,12 +88,12 @@ impl Fault {
         Rule::from(self).page(page)
     }
 
-    /// Only after so many such requests went well.
+    /// Only after this many such requests have succeeded.
     pub fn after(self, spared: u32) -> Rule {
         Rule::from(self).after(spared)
     }
 
-    /// Only so many times, then all is well.
+    /// Only this many times; then all requests succeed.
     pub fn times(self, times: u32) -> Rule {
         Rule::from(self).times(times)
     }
@@ -103,7 +103,7 @@ impl Fault {
         Rule::from(self).nth(nth)
     }
 
-    /// Only when the `Accept` header holds this text.
+    /// Only if the `Accept` header contains this text.
     pub fn when_accept(self, text: &str) -> Rule {
         Rule::from(self).when_accept(text)
     }

@@ -1,4 +1,4 @@
-//! A started fake: its thread, its kubeconfig, and what it has seen.
+//! A running fake: its thread, its kubeconfig, and its records.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Running {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the server's thread tells the test's.
+/// The state that the server's thread shares with the test's.
 #[derive(Default)]
 pub struct Seen {
     pub requests: Mutex<Vec<Recorded>>,
@@ -35,17 +35,17 @@ pub struct Seen {
     accepted: AtomicUsize,
 }
 
-/// How many there are, and how many there were at most.
+/// How many there are now, and the maximum so far.
 #[derive(Default)]
 struct Gauge {
     now: AtomicUsize,
     peak: AtomicUsize,
 }
 
-/// Counts while it lives.
+/// Counts one while it exists.
 pub struct Held<'a>(&'a Gauge);
 
-/// Holds a connection; a task's panic ends that task only, so it is noted here for the test to fail on.
+/// Holds a connection. A panic ends only its task, so it is recorded here, and the test fails on it.
 pub struct Open<'a>(&'a Seen, Held<'a>);
 
 impl Drop for Open<'_> {
@@ -111,12 +111,12 @@ impl Running {
         }
     }
 
-    /// A kubeconfig whose only context leads here. It goes away with the server.
+    /// A kubeconfig with one context for this server. It is deleted with the server.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
-    /// The temporary directory of the kubeconfig, for a second one beside it.
+    /// The temporary directory of the kubeconfig, for a second one.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -135,7 +135,7 @@ impl Running {
         self.seen.requests.lock().unwrap().clone()
     }
 
-    /// The requests so far whose path is this one.
+    /// The requests so far with this path.
     pub fn requests_to(&self, path: &str) -> Vec<Recorded> {
         let requests = self.seen.requests.lock().unwrap();
         requests
@@ -145,32 +145,33 @@ impl Running {
             .collect()
     }
 
-    /// Forgets the requests so far.
+    /// Clears the recorded requests.
     pub fn forget_requests(&self) {
         self.seen.requests.lock().unwrap().clear();
     }
 
-    /// The most connections that were open at a time.
+    /// The maximum of connections that were open at the same time.
     pub fn peak_connections(&self) -> usize {
         self.seen.connections.peak.load(Ordering::SeqCst)
     }
 
-    /// Connections open now: a client that gave up on a hanging answer has closed its own.
+    /// The open connections. A client that stops waiting has closed its own.
     pub fn open_connections(&self) -> usize {
         self.seen.connections.now.load(Ordering::SeqCst)
     }
 
-    /// All connections that were ever opened.
+    /// All connections so far.
     pub fn connections(&self) -> usize {
         self.seen.accepted.load(Ordering::SeqCst)
     }
 
-    /// The most requests that were being answered at a time. Answers take no time here unless a fault delays them.
+    /// The maximum of requests that were served at the same time. Responses take no time unless a fault delays
+    /// them.
     pub fn peak_requests(&self) -> usize {
         self.seen.answers.peak.load(Ordering::SeqCst)
     }
 
-    /// Bytes of bodies sent to their end.
+    /// Bytes of bodies that were sent completely.
     pub fn body_bytes(&self) -> u64 {
         self.seen.body_bytes.load(Ordering::Relaxed)
     }

@@ -1,18 +1,18 @@
-//! The API server's own error answers: a `Status` object as the body.
+//! The API server's own error responses: a `Status` object as the body.
 
 use serde_json::json;
 
 use super::reply::Reply;
 
-/// A `Status` answer.
+/// A `Status` response.
 #[derive(Clone, Debug)]
 pub struct Status {
     pub code: u16,
     pub reason: String,
     pub message: String,
-    /// Sent as the header and as `details.retryAfterSeconds`.
+    /// Sent as a header and as `details.retryAfterSeconds`.
     pub retry_after: Option<u32>,
-    /// `metadata.continue`, which only a 410 in the middle of a list carries.
+    /// `metadata.continue`, which only a 410 during a list has.
     pub continue_token: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl Status {
     }
 }
 
-/// What a server says to a path that it does not know.
+/// The response of a server to an unknown path.
 pub(super) fn not_found() -> Status {
     status(
         404,

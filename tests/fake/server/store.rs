@@ -1,14 +1,14 @@
-//! The objects: listed one by one, or made when they are asked for.
+//! The objects: stored one by one, or made when they are requested.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::object::Object;
 
-/// Makes the object with that index; the same one each time it is asked.
+/// Makes the object with this index, the same one every time.
 type Generator = Box<dyn Fn(usize) -> Object + Send>;
 
-/// The objects of one type: first the stored ones, then the generated.
+/// The objects of one type: first the stored ones, then the generated ones.
 #[derive(Default)]
 pub struct Collection {
     stored: Vec<Object>,
@@ -35,7 +35,7 @@ impl Collection {
         (index < *count).then(|| Cow::Owned(make(index)))
     }
 
-    /// A stored object by name. Generated ones are never read alone.
+    /// A stored object by name. Generated objects are never read alone.
     pub fn find(&self, namespace: &str, name: &str) -> Option<&Object> {
         self.stored
             .iter()
@@ -60,7 +60,7 @@ impl Store {
         self.collections.get(type_name)
     }
 
-    /// Every type name that has objects, so that a misspelt one is found out at the start.
+    /// Every type name with objects, so that a misspelt one is found at the start.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         self.collections.keys()
     }

@@ -1,4 +1,4 @@
-//! No copy or no receipt: nothing is sent.
+//! Without room for a copy or a receipt, nothing is sent.
 
 use super::{Case, HOLD};
 use crate::harness::Cluster;
@@ -7,7 +7,7 @@ use crate::harness::Cluster;
 fn without_a_place_for_the_copy_nothing_is_sent() {
     let case = Case::held(Cluster::shared(), "no-copy", &[HOLD]);
     let digest = case.digest();
-    // Not a directory, not to be written to even by root, and full.
+    // A path that is no directory, a path that even root cannot write to, and a full disk.
     for folder in ["/dev/null/x", "/proc/x", "/dev/full/x"] {
         let folder = format!("--backup-dir={folder}");
         let out = case.remove(&["--confirm", &digest, &folder]).run();
@@ -34,26 +34,22 @@ fn without_room_for_the_receipt_nothing_is_sent() {
 }
 
 #[test]
-fn a_disk_that_is_full_stops_everything_before_the_request() {
+fn a_full_disk_stops_everything_before_the_request() {
     let case = Case::held(Cluster::shared(), "full-disk", &[HOLD]);
     let note = format!("note={}", "x".repeat(1000));
     case.ns
         .kubectl(["annotate", "configmap", "held", &note])
         .success();
     let digest = case.digest();
-    // No byte of the copy, and some bytes of it.
+    // No byte of the copy fits, and some bytes of it fit.
     for blocks in [0, 1] {
         let out = case.remove(&["--confirm", &digest]).with_room(blocks).run();
         assert_eq!(out.code, 1, "{out}");
         super::says(&out, "cannot write");
         super::says(&out, "File too large");
-        assert_eq!(
-            case.copies(),
-            Vec::<std::path::PathBuf>::new(),
-            "nothing half-written"
-        );
+        assert_eq!(case.copies(), Vec::<std::path::PathBuf>::new(), "no partial file");
     }
-    // The copy has room, and the line of the receipt ends in the middle: it is the longer one of the two.
+    // The copy fits, and the line of the receipt is cut, because it is longer.
     let receipts = case.place.path().join("receipts.jsonl");
     let earlier = "{}\n".repeat(1300);
     std::fs::write(&receipts, &earlier).unwrap();
@@ -67,7 +63,7 @@ fn a_disk_that_is_full_stops_everything_before_the_request() {
 }
 
 #[test]
-fn a_line_that_was_cut_short_does_not_spoil_the_next() {
+fn a_receipt_that_was_cut_short_does_not_spoil_the_next() {
     let case = Case::held(Cluster::shared(), "torn", &[HOLD]);
     let file = case.place.path().join("receipts.jsonl");
     std::fs::write(&file, "{\"what\":\"send").unwrap();

@@ -1,4 +1,4 @@
-//! `--event`: what was done is left on the object, for whoever looks later.
+//! `--event` leaves an Event on the object for later readers.
 
 use super::{Case, HOLD, documents, guards::refused};
 use crate::{
@@ -27,7 +27,7 @@ fn an_event_tells_who_did_what() {
 }
 
 #[test]
-fn an_event_on_what_has_no_namespace() {
+fn an_event_on_a_cluster_scoped_object() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "event-of-volume");
     let name = cluster.unique("held");
@@ -56,9 +56,9 @@ fn an_event_on_what_has_no_namespace() {
 }
 
 #[test]
-fn one_that_cannot_be_left_is_known_before() {
+fn an_event_that_cannot_be_created_is_known_before() {
     let cluster = Cluster::shared();
-    // Without the right to make Events.
+    // Without the right to create Events.
     let case = Case::held(cluster, "no-event", &[HOLD]);
     let user = cluster
         .user("no-events")
@@ -84,7 +84,7 @@ fn one_that_cannot_be_left_is_known_before() {
     );
     super::says(&out, "cannot create resource \"events\"");
 
-    // In a namespace that goes, nothing new can be made.
+    // No object can be created in a namespace in deletion.
     let case = Case::held(cluster, "going-event", &[HOLD]);
     delete(cluster, &format!("ns/{}", case.ns.name()), "");
     refused(

@@ -1,5 +1,5 @@
-//! A gate between the plugin and the server, at which the request that changes something can be held or lost. Everything
-//! else passes. Behind it stands `kubectl proxy`, so that what passes can be read.
+//! A gate between the plugin and the server. It can hold or drop a request that changes something, and passes
+//! all others. `kubectl proxy` runs behind it, so that requests can be read.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -16,16 +16,16 @@ use std::{
 
 use crate::harness::{Cluster, wait};
 
-/// What happens to a request that changes something.
+/// What the gate does to a request that changes something.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It waits until the test lets it through.
+    /// The request waits until the test lets it through.
     Held,
-    /// The connection breaks before the server has it.
+    /// The connection breaks before the server gets the request.
     LostBefore,
-    /// Its dry run waits, and the server never has it.
+    /// The dry run waits, and the server never gets the request.
     TrialHeld,
-    /// The server has it, and the connection breaks before the answer comes back.
+    /// The server gets the request, and the connection breaks before the response.
     LostAfter,
 }
 
@@ -48,7 +48,7 @@ impl Gate {
         let mut line = String::new();
         BufReader::new(proxy.stdout.take().unwrap())
             .read_line(&mut line)
-            .expect("it says where it listens");
+            .expect("kubectl proxy prints its address");
         let behind = line.trim().rsplit(' ').next().unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("--server=http://{}", listener.local_addr().unwrap());
@@ -70,12 +70,12 @@ impl Gate {
         }
     }
 
-    /// The flag that leads through it.
+    /// The flag that makes the plugin use the gate.
     pub fn flag(&self) -> &str {
         &self.address
     }
 
-    /// Waits until so many requests have come to the gate.
+    /// Waits until this many requests have come to the gate.
     #[track_caller]
     pub fn arrived(&self, requests: usize) {
         wait("a request comes to the gate", Duration::from_secs(60), || {
@@ -83,10 +83,10 @@ impl Gate {
         });
     }
 
-    /// Lets one request through; those that come later, too.
+    /// Lets one request through, and all later ones.
     pub fn open(&self) {
         for _ in 0..10 {
-            self.open.send(()).expect("the gate stands");
+            self.open.send(()).expect("the gate listens");
         }
     }
 }

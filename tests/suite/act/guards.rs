@@ -1,9 +1,9 @@
-//! What is refused, and that then nothing is sent.
+//! Refusals, after which nothing is sent.
 
 use super::{Case, HOLD, OTHER};
 use crate::harness::{Cluster, Output, Plugin};
 
-/// Refused for this reason, with nothing written to the cluster.
+/// Asserts that the plugin refuses for this reason and writes nothing to the cluster.
 #[track_caller]
 pub fn refused(case: &Case<'_>, plugin: Plugin, why: &str) -> Output {
     let out = plugin.run();
@@ -14,20 +14,20 @@ pub fn refused(case: &Case<'_>, plugin: Plugin, why: &str) -> Output {
 }
 
 #[test]
-fn what_is_not_being_deleted_keeps_its_finalizers() {
+fn an_object_that_is_not_in_deletion_keeps_its_finalizers() {
     let case = Case::empty(Cluster::shared(), "living");
     case.make("held", &[HOLD]);
     refused(&case, case.remove(&["--plan"]), "it is not being deleted");
 }
 
 #[test]
-fn a_finalizer_that_is_not_on_it() {
+fn a_finalizer_that_the_object_does_not_have_is_refused() {
     let case = Case::held(Cluster::shared(), "absent", &[OTHER]);
     refused(&case, case.remove(&["--plan"]), "it has example.com/other");
 }
 
 #[test]
-fn what_is_in_use_is_not_let_go_whatever_is_accepted() {
+fn an_object_in_use_keeps_its_finalizer_whatever_is_accepted() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "used");
     case.ns.apply(&format!(
@@ -63,13 +63,13 @@ spec:
 }
 
 #[test]
-fn what_it_costs_must_be_accepted_by_its_own_name() {
+fn a_cost_must_be_accepted_by_its_own_name() {
     let case = Case::held(Cluster::shared(), "costs", &[HOLD]);
     let words = ["remove", "configmap/held", "--finalizer", HOLD];
     refused(&case, case.run(&words), "--accept data-loss");
     let other = [&words[..], &["--accept=leaked-infrastructure"]].concat();
     refused(&case, case.run(&other), "--accept data-loss");
-    // A word too many would make it a blanket.
+    // Accepting a cost that does not apply would be a blanket.
     let both = [
         &words[..],
         &["--accept=leaked-infrastructure", "--accept=data-loss"],
@@ -110,7 +110,7 @@ fn without_a_terminal_only_the_digest_of_this_very_plan_confirms() {
 }
 
 #[test]
-fn one_refusal_holds_up_the_whole_plan() {
+fn one_refusal_stops_the_whole_plan() {
     let case = Case::held(Cluster::shared(), "several", &[HOLD]);
     case.make("living", &[HOLD]);
     let words = [
@@ -139,7 +139,7 @@ fn one_refusal_holds_up_the_whole_plan() {
 }
 
 #[test]
-fn the_right_to_patch_is_asked_for_before() {
+fn the_right_to_patch_is_checked_before() {
     let cluster = Cluster::shared();
     let case = Case::held(cluster, "rights", &[HOLD]);
     let reader = cluster.user("reader").may("get,list", "*").create();
@@ -179,7 +179,7 @@ fn all_namespaces_and_patterns_are_no_targets() {
 }
 
 #[test]
-fn what_may_not_be_seen_is_not_removed() {
+fn an_unknown_cause_for_lack_of_rights_is_refused() {
     let cluster = Cluster::shared();
     let mut case = Case::empty(cluster, "unseen");
     crate::stuck::custom_type(cluster, "acme.cert-manager.io", "challenges", "Challenge");
@@ -190,7 +190,7 @@ fn what_may_not_be_seen_is_not_removed() {
         .to_string(),
     );
     crate::explain::told::delete(cluster, "challenge/c", case.ns.name());
-    // May change it, and may not see whether its controller is alive.
+    // This user may change the object, and may not see whether its controller runs.
     let user = cluster
         .user("blind")
         .may("get,list,patch", "challenges.acme.cert-manager.io")
@@ -206,7 +206,7 @@ fn what_may_not_be_seen_is_not_removed() {
     ];
     let out = refused(&case, case.run(&words), "Not read, or not in full:");
     super::says(&out, "leases.coordination.k8s.io");
-    // Who sees all may.
+    // A user who may read everything may remove it.
     case.is_master = true;
     let plan = case
         .run(&[&words[..], &["--plan", "-o=json"]].concat())
@@ -217,7 +217,7 @@ fn what_may_not_be_seen_is_not_removed() {
 }
 
 #[test]
-fn what_does_not_exist_is_an_error_and_no_refusal() {
+fn a_missing_object_is_an_error_and_no_refusal() {
     let case = Case::empty(Cluster::shared(), "nothing");
     let out = case.remove(&["--plan"]).run();
     assert_eq!(out.code, 1, "{out}");

@@ -1,4 +1,5 @@
-//! Webhooks that are alive and say no, or change what they should not; and what does not refuse, though one might think so.
+//! Webhooks that run and reject, or change other fields; and checks that do not reject, although one might
+//! expect it.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +15,7 @@ use crate::{
     harness::{Cluster, wait},
 };
 
-/// Configures the webhook for updates of these objects in the namespace of the case, and waits until it is asked.
+/// Configures the webhook for updates of these objects in this namespace, and waits until the server calls it.
 fn configure(case: &Case<'_>, kind: &str, webhook: &Webhook, asked: &Arc<Mutex<usize>>) -> String {
     let name = case.cluster.unique("living");
     let hook = json!({
@@ -26,7 +27,7 @@ fn configure(case: &Case<'_>, kind: &str, webhook: &Webhook, asked: &Arc<Mutex<u
     let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
         "metadata": {"name": name}, "webhooks": [hook]});
     case.cluster.apply(&configuration.to_string());
-    wait("the webhook is asked", SOON, || {
+    wait("the webhook is called", SOON, || {
         let touch = [
             "annotate",
             "configmap",
@@ -41,7 +42,7 @@ fn configure(case: &Case<'_>, kind: &str, webhook: &Webhook, asked: &Arc<Mutex<u
     name
 }
 
-/// A webhook that counts how often it is asked.
+/// A webhook that counts its calls.
 fn webhook(
     cluster: &Cluster,
     answer: impl Fn(&Value) -> Value + Send + Sync + 'static,
@@ -55,15 +56,15 @@ fn webhook(
     (webhook, asked)
 }
 
-fn no(why: &str) -> Value {
+fn rejection(why: &str) -> Value {
     json!({"allowed": false, "status": {"message": why}})
 }
 
 #[test]
-fn one_that_says_no_is_named_with_its_words() {
+fn a_webhook_that_rejects_is_named_with_its_message() {
     let cluster = Cluster::shared();
     let case = Case::held(cluster, "denied", &[HOLD]);
-    let (webhook, asked) = webhook(cluster, |_| no("not on a Friday"));
+    let (webhook, asked) = webhook(cluster, |_| rejection("not on a Friday"));
     let name = configure(&case, "ValidatingWebhookConfiguration", &webhook, &asked);
     let out = refused(
         &case,
@@ -77,14 +78,14 @@ fn one_that_says_no_is_named_with_its_words() {
 }
 
 #[test]
-fn one_that_agrees_to_the_trial_only_is_told_as_it_happened() {
+fn a_webhook_that_allows_only_the_dry_run_is_reported_as_it_happened() {
     let cluster = Cluster::shared();
     let case = Case::held(cluster, "two-faced", &[HOLD]);
     let (webhook, asked) = webhook(cluster, |request| {
         if request["dryRun"] == true {
             json!({"allowed": true})
         } else {
-            no("only in a dry run")
+            rejection("only in a dry run")
         }
     });
     let name = configure(&case, "ValidatingWebhookConfiguration", &webhook, &asked);
@@ -101,7 +102,7 @@ fn one_that_agrees_to_the_trial_only_is_told_as_it_happened() {
 }
 
 #[test]
-fn one_that_changes_an_immutable_field_is_known_for_it() {
+fn a_webhook_that_changes_an_immutable_field_is_named() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "immutable");
     case.ns.apply(
@@ -126,7 +127,7 @@ fn one_that_changes_an_immutable_field_is_known_for_it() {
 }
 
 #[test]
-fn a_quota_and_a_limit_that_it_exceeds_do_not_keep_an_object() {
+fn an_exceeded_quota_or_limit_does_not_keep_an_object() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "quota");
     case.ns.apply(

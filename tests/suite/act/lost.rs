@@ -1,4 +1,4 @@
-//! The answer to the write is lost: what happened is found out by reading back, and said as far as it is known.
+//! The response to the write is lost. The plugin reads the object again and reports what is known.
 
 use super::{
     Case, HOLD, OTHER,
@@ -6,16 +6,16 @@ use super::{
 };
 use crate::harness::{Cluster, Output};
 
-fn through(case: &Case<'_>, fate: Fate) -> Output {
+fn removed_through_gate(case: &Case<'_>, fate: Fate) -> Output {
     let gate = Gate::before(case.cluster, fate);
     let digest = case.digest();
     case.remove(&["--confirm", &digest, gate.flag()]).run()
 }
 
 #[test]
-fn the_server_did_it_and_nobody_heard() {
+fn a_write_whose_response_was_lost_is_found_by_reading_again() {
     let case = Case::held(Cluster::shared(), "lost-after", &[HOLD]);
-    let out = through(&case, Fate::LostAfter);
+    let out = removed_through_gate(&case, Fate::LostAfter);
     assert_eq!(out.code, 0, "{out}");
     super::says(&out, "was lost");
     assert_eq!(case.get(), None);
@@ -23,16 +23,16 @@ fn the_server_did_it_and_nobody_heard() {
     assert_eq!(case.writes().len(), 1, "it is not sent again");
 
     let case = Case::held(Cluster::shared(), "lost-held", &[OTHER, HOLD]);
-    let out = through(&case, Fate::LostAfter);
+    let out = removed_through_gate(&case, Fate::LostAfter);
     assert_eq!(out.code, 0, "{out}");
     assert_eq!(case.finalizers().unwrap(), [OTHER]);
     assert_eq!(case.noted(), ["sending", "done-answer-lost"]);
 }
 
 #[test]
-fn the_server_never_had_it() {
+fn a_write_that_the_server_never_got_is_found_by_reading_again() {
     let case = Case::held(Cluster::shared(), "lost-before", &[HOLD]);
-    let out = through(&case, Fate::LostBefore);
+    let out = removed_through_gate(&case, Fate::LostBefore);
     assert_eq!(out.code, 1, "{out}");
     super::says(&out, "unknown");
     assert_eq!(case.finalizers().unwrap(), [HOLD]);
@@ -58,7 +58,7 @@ fn a_server_that_dies_with_the_request_or_before_it() {
     assert_eq!(case.finalizers().unwrap(), [HOLD]);
     assert_eq!(case.noted(), ["sending", "unknown"]);
 
-    // With etcd paused the server has the request and cannot store it, nor say so in time.
+    // While etcd is paused, the server has the request and can neither store it nor respond in time.
     let case = Case::held(&cluster, "paused", &[HOLD]);
     let gate = Gate::before(&cluster, Fate::Held);
     let digest = case.digest();
@@ -74,7 +74,7 @@ fn a_server_that_dies_with_the_request_or_before_it() {
     super::says(&out, "was lost");
     says_what_happened(&case, &out);
 
-    // Killed with the request in its hands.
+    // The server is killed while it has the request.
     let case = Case::held(&cluster, "killed-during", &[HOLD]);
     let gate = Gate::before(&cluster, Fate::Held);
     let digest = case.digest();
@@ -90,7 +90,7 @@ fn a_server_that_dies_with_the_request_or_before_it() {
     says_what_happened(&case, &out);
 }
 
-/// Whatever happened, it is said as it is.
+/// Asserts that the report is what happened.
 #[track_caller]
 fn says_what_happened(case: &Case, out: &Output) {
     let last = case.noted().pop().unwrap();

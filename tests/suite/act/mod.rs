@@ -1,5 +1,5 @@
-//! `remove`, `finalize`, `nudge` on a real control plane: at most the one confirmed string goes, from the one confirmed
-//! object, and the receipt is true.
+//! `remove`, `finalize` and `nudge` on a real control plane. At most the one confirmed string is removed from
+//! the one confirmed object, and the receipt is true.
 
 mod disk;
 mod event;
@@ -26,23 +26,23 @@ use crate::{
     schema,
 };
 
-/// A finalizer that no catalogue knows, so what it protects counts as data.
+/// A finalizer outside the catalogue, so its removal may cost data.
 pub const HOLD: &str = "example.com/hold";
 pub const OTHER: &str = "example.com/other";
 
-/// An object that is held, and a place for copies and receipts.
+/// An object with a finalizer, and directories for copies and receipts.
 pub struct Case<'a> {
     pub cluster: &'a Cluster,
     pub ns: Namespace<'a>,
     pub place: TempDir,
-    /// Whom the server sees, so that the requests of this case are told from others.
+    /// The user of this case, to tell its requests from others.
     pub user: String,
-    /// Whether that user may do everything.
+    /// Whether that user has all rights.
     pub is_master: bool,
 }
 
 impl<'a> Case<'a> {
-    /// A ConfigMap `held` with these finalizers, being deleted.
+    /// A ConfigMap `held` in deletion, with these finalizers.
     pub fn held(cluster: &'a Cluster, name: &str, finalizers: &[&str]) -> Self {
         let case = Case::empty(cluster, name);
         case.hold("held", finalizers);
@@ -59,13 +59,13 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Another ConfigMap that is held and being deleted.
+    /// Another ConfigMap in deletion with a finalizer.
     pub fn hold(&self, name: &str, finalizers: &[&str]) {
         self.make(name, finalizers);
         delete(self.cluster, &format!("configmap/{name}"), self.ns.name());
     }
 
-    /// A ConfigMap that is not being deleted.
+    /// A ConfigMap that is not in deletion.
     pub fn make(&self, name: &str, finalizers: &[&str]) {
         let object = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": name, "finalizers": finalizers}, "data": {"k": "v"}});
@@ -84,7 +84,7 @@ impl<'a> Case<'a> {
         Some(names.map(|name| name.as_str().unwrap().to_owned()).collect())
     }
 
-    /// `remove configmap/held --finalizer example.com/hold --accept data-loss`, and these words.
+    /// `remove configmap/held --finalizer example.com/hold --accept data-loss` with these words added.
     pub fn remove(&self, more: &[&str]) -> Plugin {
         let words = [
             "remove",
@@ -96,7 +96,7 @@ impl<'a> Case<'a> {
         self.run(&[&words[..], more].concat())
     }
 
-    /// The plugin in this namespace, with copies and receipts in this place.
+    /// The plugin in this namespace, with the directories of this case.
     pub fn run(&self, words: &[&str]) -> Plugin {
         let mut all: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let place = |flag: &str, name: &str| format!("--{flag}={}", self.place.path().join(name).display());
@@ -115,14 +115,14 @@ impl<'a> Case<'a> {
         self.cluster.plugin(all)
     }
 
-    /// The digest of the plan as it is now.
+    /// The digest of the present plan.
     #[track_caller]
     pub fn digest(&self) -> String {
         let text = self.remove(&["--plan", "-o=json"]).run().success();
         digest(&text)
     }
 
-    /// Plans what these words say, and confirms it.
+    /// Plans with these words and confirms the plan.
     #[track_caller]
     pub fn confirm(&self, words: &[&str]) -> Plugin {
         let plan = self
@@ -139,7 +139,7 @@ impl<'a> Case<'a> {
         self.remove(&["--confirm", &digest]).run()
     }
 
-    /// Until no update of `held` is let through any more.
+    /// Waits until the server rejects every update of `held`.
     pub fn is_refused(&self, by: &str) {
         wait(&format!("{by} is in force"), SOON, || {
             let touch = [
@@ -154,7 +154,7 @@ impl<'a> Case<'a> {
         });
     }
 
-    /// Every line of the receipts.
+    /// All lines of the receipts.
     pub fn receipts(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.place.path().join("receipts.jsonl")).unwrap_or_default();
         text.lines()
@@ -162,7 +162,7 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// What the receipts say happened, in order.
+    /// The outcomes in the receipts, in order.
     pub fn noted(&self) -> Vec<String> {
         let what = |line: Value| line["what"].as_str().unwrap().to_owned();
         self.receipts().into_iter().map(what).collect()
@@ -177,13 +177,13 @@ impl<'a> Case<'a> {
             .collect()
     }
 
-    /// The requests of this case that could store something, by the server's own record.
+    /// The requests of this case that could store something, from the audit log.
     pub fn writes(&self) -> Vec<Asked> {
         writes(self.cluster, &self.user)
     }
 }
 
-/// What a user asked for that is no reading, no question and no dry run.
+/// The requests of a user that are neither reads, nor access reviews, nor dry runs.
 pub fn writes(cluster: &Cluster, user: &str) -> Vec<Asked> {
     let mut asked = cluster.asked(&format!("\"username\":\"{user}\""));
     asked.retain(|one| {
@@ -198,7 +198,7 @@ pub fn writes(cluster: &Cluster, user: &str) -> Vec<Asked> {
     asked
 }
 
-/// That this is said, wherever the lines are broken.
+/// Asserts that the output contains this text, wherever its lines are broken.
 #[track_caller]
 pub fn says(out: &Output, text: &str) {
     let all = format!("{} {}", out.stdout, out.stderr);
@@ -215,7 +215,7 @@ pub fn digest(plan: &str) -> String {
         .to_owned()
 }
 
-/// A document of `-o json`, which must follow the schema.
+/// Parses a document of `-o json` and checks it against the schema.
 #[track_caller]
 fn document(text: &str) -> Value {
     static SCHEMA: LazyLock<jsonschema::Validator> =

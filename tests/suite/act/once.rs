@@ -1,4 +1,4 @@
-//! One write, of one string, from one object, with a copy before and a receipt around it.
+//! One write of one string on one object, with a copy before it and a receipt around it.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -6,7 +6,7 @@ use super::{Case, HOLD, OTHER, documents};
 use crate::harness::Cluster;
 
 #[test]
-fn the_one_string_goes_with_one_write_and_the_object_with_it() {
+fn one_write_removes_the_string_and_the_object_is_deleted() {
     let case = Case::held(Cluster::shared(), "once", &[HOLD]);
     let out = case.confirmed();
     assert_eq!(out.code, 0, "{out}");
@@ -27,7 +27,7 @@ fn the_one_string_goes_with_one_write_and_the_object_with_it() {
 }
 
 #[test]
-fn the_others_stay_and_are_named() {
+fn the_other_finalizers_stay_and_are_named() {
     let case = Case::held(Cluster::shared(), "others", &[OTHER, HOLD]);
     let digest = case.digest();
     let out = case.remove(&["--confirm", &digest, "-o=json"]).run();
@@ -41,7 +41,7 @@ fn the_others_stay_and_are_named() {
 }
 
 #[test]
-fn a_plan_sends_nothing_and_leaves_nothing() {
+fn a_plan_sends_nothing_and_writes_no_file() {
     let case = Case::held(Cluster::shared(), "planned", &[HOLD]);
     let out = case.remove(&["--plan"]).run();
     assert_eq!(out.code, 0, "{out}");
@@ -55,7 +55,7 @@ fn a_plan_sends_nothing_and_leaves_nothing() {
 }
 
 #[test]
-fn the_copy_can_be_applied_and_is_for_its_owner_only() {
+fn the_copy_can_be_applied_and_only_its_owner_can_read_it() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "copy");
     let service = r#"{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "held", "finalizers": ["example.com/hold"], "labels": {"a": "b"}},
@@ -94,7 +94,7 @@ fn the_copy_can_be_applied_and_is_for_its_owner_only() {
 }
 
 #[test]
-fn of_a_secret_only_the_metadata_is_copied() {
+fn the_copy_of_a_secret_has_only_its_metadata() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "confidential-copy");
     case.ns.apply(
@@ -109,10 +109,10 @@ fn of_a_secret_only_the_metadata_is_copied() {
         text.contains("kind: Secret") && text.contains("Metadata only"),
         "{text}"
     );
-    // As it is, and as a Secret holds it.
+    // The values in plain text and in base64.
     assert!(!text.contains("hidden") && !text.contains("aGlkZGVu"), "{text}");
 
-    // Who asks for it gets it all, and can put it back.
+    // With the flag the copy is complete and can be applied.
     let case = Case::empty(cluster, "confidential-whole");
     case.ns.apply(
         r#"{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "held", "finalizers": ["example.com/hold"]}, "stringData": {"k": "hidden"}}"#,
@@ -134,7 +134,7 @@ fn of_a_secret_only_the_metadata_is_copied() {
 }
 
 #[test]
-fn of_a_configmap_everything_is_copied() {
+fn the_copy_of_a_configmap_is_complete() {
     let case = Case::held(Cluster::shared(), "whole-copy", &[HOLD]);
     let out = case.confirmed();
     assert_eq!(out.code, 0, "{out}");

@@ -1,4 +1,4 @@
-//! `finalize` and `nudge`: the same guards, other requests.
+//! `finalize` and `nudge`: the same checks, other requests.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::{
 };
 
 #[test]
-fn a_namespace_with_something_in_it_is_not_finalized() {
+fn a_namespace_with_content_is_not_finalized() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "full");
     case.make("held", &[HOLD]);
     delete(cluster, &format!("ns/{}", case.ns.name()), "");
-    wait("the controller has begun", Duration::from_secs(60), || {
+    wait("the controller has started", Duration::from_secs(60), || {
         case.get()
             .is_some_and(|object| object["metadata"]["deletionTimestamp"].is_string())
     });
@@ -23,7 +23,7 @@ fn a_namespace_with_something_in_it_is_not_finalized() {
         case.run(&["finalize", case.ns.name(), "--plan"]),
         "this is left in it: 1 configmaps",
     );
-    // Its entry is no business of remove.
+    // `remove` does not change entries of spec.finalizers.
     let namespace = format!("ns/{}", case.ns.name());
     refused(
         &case,
@@ -34,7 +34,7 @@ fn a_namespace_with_something_in_it_is_not_finalized() {
 }
 
 #[test]
-fn a_living_namespace_is_not_finalized() {
+fn a_namespace_that_is_not_in_deletion_is_not_finalized() {
     let case = Case::empty(Cluster::shared(), "alive");
     refused(
         &case,
@@ -44,14 +44,14 @@ fn a_living_namespace_is_not_finalized() {
 }
 
 #[test]
-fn an_empty_namespace_that_nobody_finishes_is_finalized() {
+fn an_empty_namespace_without_a_controller_is_finalized() {
     let cluster = Cluster::with(&Options {
         controller_manager: false,
         ..Options::default()
     });
     let case = Case::empty(&cluster, "empty");
     delete(&cluster, &format!("ns/{}", case.ns.name()), "");
-    // In the first minute nobody is late.
+    // In the first minute no controller is late.
     refused(
         &case,
         case.run(&["finalize", case.ns.name(), "--plan"]),
@@ -78,7 +78,7 @@ fn an_empty_namespace_that_nobody_finishes_is_finalized() {
 }
 
 #[test]
-fn a_nudge_touches_and_tells_whether_anybody_woke_up() {
+fn a_nudge_reports_whether_a_controller_reacted() {
     let cluster = Cluster::shared();
     let case = Case::held(cluster, "nudge", &[HOLD]);
     let plan = case
@@ -89,11 +89,11 @@ fn a_nudge_touches_and_tells_whether_anybody_woke_up() {
     let run = case
         .run(&["nudge", "configmap/held", "--confirm", &digest, "-o=json"])
         .spawn();
-    wait("it is touched", Duration::from_secs(30), || {
+    wait("the object is updated", Duration::from_secs(30), || {
         case.get()
             .is_some_and(|object| object["metadata"]["annotations"]["kubectl-finalizers/nudged"].is_string())
     });
-    // The controller wakes up.
+    // The controller reacts.
     crate::explain::told::release(cluster, "configmap/held", case.ns.name());
     let out = run.finish();
     assert_eq!(out.code, 0, "{out}");
@@ -102,7 +102,7 @@ fn a_nudge_touches_and_tells_whether_anybody_woke_up() {
 }
 
 #[test]
-fn a_nudge_that_wakes_nobody_says_so() {
+fn a_nudge_without_a_reaction_says_so() {
     let case = Case::held(Cluster::shared(), "asleep", &[HOLD]);
     let plan = case
         .run(&["nudge", "configmap/held", "--plan", "-o=json"])

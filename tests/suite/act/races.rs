@@ -1,5 +1,5 @@
-//! What others do between the confirmation and the write. After each: at most the one confirmed string is gone, from the
-//! one confirmed object, and the receipt is true.
+//! Changes by others between the confirmation and the write. After each, at most the one confirmed string is
+//! removed from the one confirmed object, and the receipt is true.
 
 use super::{
     Case, HOLD, OTHER,
@@ -10,7 +10,7 @@ use crate::{
     harness::{Cluster, Output, RunningPlugin, Signal},
 };
 
-/// A confirmed plan whose request stands at the gate.
+/// A confirmed plan whose request waits at the gate.
 struct Race<'a> {
     case: Case<'a>,
     gate: Gate,
@@ -38,14 +38,14 @@ impl<'a> Race<'a> {
 }
 
 #[test]
-fn changed_meanwhile_but_still_the_same_truth() {
+fn an_object_that_changed_but_still_fits_the_plan_is_written() {
     let race = Race::held("race-changed", &[OTHER, HOLD]);
     let annotate = ["annotate", "configmap", "held", "changed=yes"];
     race.case.ns.kubectl(annotate).success();
     let (case, out) = race.end();
     assert_eq!(out.code, 0, "{out}");
     assert_eq!(case.finalizers().unwrap(), [OTHER]);
-    // The first was refused for its version; the second is for the new one.
+    // The first request fails for its resource version; the second has the new one.
     assert_eq!(case.noted(), ["sending", "sending", "done"]);
     let codes: Vec<_> = case
         .writes()
@@ -56,7 +56,7 @@ fn changed_meanwhile_but_still_the_same_truth() {
 }
 
 #[test]
-fn gone_meanwhile() {
+fn an_object_that_disappears_meanwhile_is_reported_gone() {
     let race = Race::held("race-gone", &[HOLD]);
     release(race.case.cluster, "configmap/held", race.case.ns.name());
     goes(race.case.cluster, "configmap/held", race.case.ns.name());
@@ -67,7 +67,7 @@ fn gone_meanwhile() {
 }
 
 #[test]
-fn another_object_under_the_same_name_keeps_its_finalizer() {
+fn another_object_with_the_same_name_keeps_its_finalizer() {
     for dying in [false, true] {
         let race = Race::held("race-new", &[HOLD]);
         release(race.case.cluster, "configmap/held", race.case.ns.name());
@@ -85,7 +85,7 @@ fn another_object_under_the_same_name_keeps_its_finalizer() {
 }
 
 #[test]
-fn taken_out_by_somebody_else_meanwhile() {
+fn a_finalizer_that_another_user_removed_is_not_claimed() {
     let race = Race::held("race-out", &[OTHER, HOLD]);
     let patch = r#"[{"op": "remove", "path": "/metadata/finalizers/1"}]"#;
     let words = ["patch", "configmap", "held", "--type=json", "-p", patch];
@@ -97,9 +97,9 @@ fn taken_out_by_somebody_else_meanwhile() {
 }
 
 #[test]
-fn what_stays_is_part_of_what_was_confirmed() {
+fn the_remaining_finalizers_are_part_of_the_confirmation() {
     let race = Race::held("race-other", &[OTHER, HOLD]);
-    // The server itself sees to it that none is added to an object that is being deleted.
+    // The server itself prevents that a finalizer is added to an object in deletion.
     let add = r#"[{"op": "add", "path": "/metadata/finalizers/-", "value": "example.com/third"}]"#;
     let words = ["patch", "configmap", "held", "--type=json", "-p", add];
     let refused = race.case.ns.kubectl(words);
@@ -107,7 +107,7 @@ fn what_stays_is_part_of_what_was_confirmed() {
         refused.stderr.contains("no new finalizers can be added"),
         "{refused}"
     );
-    // With the other one gone this would no longer be held, but go: not what was confirmed.
+    // Without the other finalizer the object would be deleted, which was not confirmed.
     let take = r#"[{"op": "remove", "path": "/metadata/finalizers/0"}]"#;
     let words = ["patch", "configmap", "held", "--type=json", "-p", take];
     race.case.ns.kubectl(words).success();
@@ -119,7 +119,7 @@ fn what_stays_is_part_of_what_was_confirmed() {
 }
 
 #[test]
-fn rights_that_are_withdrawn_meanwhile() {
+fn a_right_that_is_withdrawn_meanwhile_is_reported() {
     let cluster = Cluster::shared();
     let mut case = Case::held(cluster, "race-rights", &[HOLD]);
     let user = cluster
@@ -146,7 +146,7 @@ fn rights_that_are_withdrawn_meanwhile() {
 }
 
 #[test]
-fn two_at_once() {
+fn two_runs_at_once_remove_one_string() {
     let case = Case::held(Cluster::shared(), "race-two", &[OTHER, HOLD]);
     let gate = Gate::before(case.cluster, Fate::Held);
     let digest = case.digest();
@@ -165,7 +165,7 @@ fn two_at_once() {
 }
 
 #[test]
-fn ctrl_c_does_not_hide_what_is_under_way() {
+fn ctrl_c_does_not_hide_a_request_that_was_sent() {
     let race = Race::held("race-int", &[HOLD]);
     race.run.signal(Signal::INT);
     std::thread::sleep(std::time::Duration::from_millis(300));
@@ -177,8 +177,8 @@ fn ctrl_c_does_not_hide_what_is_under_way() {
 }
 
 #[test]
-fn changed_while_the_question_stands() {
-    // Somebody touches it: still the whole truth.
+fn changes_while_the_question_waits_are_checked() {
+    // An update without effect on the plan.
     let case = Case::held(Cluster::shared(), "asked-changed", &[HOLD]);
     let session = case.remove(&[]).at_terminal();
     session.asked();
@@ -190,7 +190,7 @@ fn changed_while_the_question_stands() {
     assert_eq!(out.code, 0, "{out}");
     assert_eq!(case.get(), None);
 
-    // Another one takes its place: nobody confirmed that.
+    // Another object takes its place, which nobody confirmed.
     let case = Case::held(Cluster::shared(), "asked-new", &[HOLD]);
     let session = case.remove(&[]).at_terminal();
     session.asked();

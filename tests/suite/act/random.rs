@@ -1,5 +1,5 @@
-//! Random interference between the confirmation and the write. While the request stands at the gate others act; what is
-//! stored after that is the plugin's doing, and etcd keeps it.
+//! Random changes between the confirmation and the write. Others act while the request waits at the gate. All
+//! later revisions in etcd are the plugin's.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use crate::{
 
 const THIRD: &str = "example.com/third";
 
-/// What is stored of an object, as far as it matters here.
+/// The fields of a stored object that matter here.
 #[derive(Clone, Debug, PartialEq)]
 struct Stored {
     uid: String,
@@ -45,13 +45,13 @@ const MOVES: [Move; 6] = [
 ];
 
 #[test]
-fn at_most_the_confirmed_string_goes() {
+fn at_most_the_confirmed_string_is_removed() {
     rounds(1, 6);
 }
 
 #[test]
 #[ignore = "as long as you like: ROUNDS=1000"]
-fn at_most_the_confirmed_string_goes_many_times() {
+fn at_most_the_confirmed_string_is_removed_in_many_rounds() {
     let number =
         |name: &str, otherwise| std::env::var(name).map_or(otherwise, |text| text.parse().expect("a number"));
     rounds(number("SEED", 1), number("ROUNDS", 100));
@@ -82,7 +82,7 @@ fn round(seed: u64) {
     let digest = case.digest();
     let run = || case.remove(&["--confirm", &digest, gate.flag()]).spawn();
     let now = || (cluster.revision(), stored(&case));
-    // Where nothing is held up, all that is stored from here on is the plugin's doing.
+    // Unless a request is held, all revisions from here on are the plugin's.
     let (mut boundary, mut before) = now();
     let (mut did, mut runs) = (Vec::new(), vec![run()]);
     if fate == Fate::Held {
@@ -115,7 +115,7 @@ fn round(seed: u64) {
         .collect();
     assert!(after.len() <= 1, "{} writes: {told}", after.len());
 
-    // Whether the truth that was confirmed still held when the request was let through.
+    // Whether the confirmed plan was still valid when the request was let through.
     let still = before.as_ref().is_some_and(|now| {
         let others = |all: &Stored| -> Vec<_> {
             all.finalizers
@@ -140,8 +140,8 @@ fn round(seed: u64) {
     let noted = case.noted();
     let count = |what: &str| noted.iter().filter(|one| *one == what).count();
     let done = count("done") + count("done-answer-lost");
-    // Of several who take out the last finalizer at once the server tells each that it was the one: it deletes the object
-    // after the update, and ignores that it is gone already
+    // If several runs remove the last finalizer at once, the server tells each of them that it was the one. It
+    // deletes the object after the update, and ignores that the object is already gone
     // (`kubernetes/apiserver:pkg/registry/generic/registry/store.go` deleteWithoutFinalizers).
     let most = match after.as_slice() {
         [event] if event.value.is_none() => outs.len(),
@@ -155,7 +155,7 @@ fn round(seed: u64) {
     release_rest(&case);
 }
 
-/// The others stay in the order in which they stood.
+/// The other finalizers keep their order.
 fn in_order(mut expected: Stored, before: Option<&Stored>) -> Stored {
     if let Some(before) = before {
         expected.finalizers.clone_from(&before.finalizers);
@@ -177,8 +177,8 @@ fn stored(case: &Case<'_>) -> Option<Stored> {
     })
 }
 
-/// uid and finalizers out of the stored bytes: fields 5 and 14 of ObjectMeta, each a tag, a length and a text
-/// (`kubernetes/apimachinery:pkg/apis/meta/v1/generated.proto`).
+/// The uid and the finalizers in the stored bytes: fields 5 and 14 of ObjectMeta, each a tag, a length and a
+/// text (`kubernetes/apimachinery:pkg/apis/meta/v1/generated.proto`).
 fn decoded(bytes: &[u8]) -> Stored {
     let texts = |tag: u8, fits: &dyn Fn(&str) -> bool| -> Vec<String> {
         let at = |start: usize| {
@@ -234,7 +234,7 @@ fn interfere(case: &Case<'_>, what: Move) {
     }
 }
 
-/// So that the namespace can go.
+/// So that the namespace can be deleted.
 fn release_rest(case: &Case<'_>) {
     if case.get().is_some() {
         release(case.cluster, "configmap/held", case.ns.name());

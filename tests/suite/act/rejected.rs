@@ -1,4 +1,4 @@
-//! What the server would refuse is known before anybody is asked, and named.
+//! Rejections by the server are known and named before the confirmation.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[test]
-fn a_policy_that_says_no_is_named() {
+fn a_policy_that_rejects_is_named() {
     let cluster = Cluster::shared();
     let case = Case::held(cluster, "policy", &[HOLD]);
     let name = cluster.unique("no-changes");
@@ -22,7 +22,7 @@ fn a_policy_that_says_no_is_named() {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": case.ns.name()}},
         "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["UPDATE"]}],
     });
-    // What cannot be told without asking: the diagnosis leaves it open, and the dry run asks.
+    // The diagnosis cannot evaluate this expression, so the dry run decides.
     let policy = json!({"apiVersion": api, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": name},
         "spec": {"failurePolicy": "Fail", "matchConstraints": matching,
             "validations": [{"expression": "object.metadata.name.startsWith('x') || size(object.metadata.name) > 9"}]}});
@@ -42,7 +42,7 @@ fn a_policy_that_says_no_is_named() {
 }
 
 #[test]
-fn a_webhook_that_nobody_answers_for_is_named() {
+fn an_unreachable_webhook_is_named() {
     let cluster = Cluster::shared();
     let case = Case::held(cluster, "webhook", &[HOLD]);
     let name = cluster.unique("dead-hook");
@@ -69,7 +69,7 @@ fn a_webhook_that_nobody_answers_for_is_named() {
 }
 
 #[test]
-fn a_schema_that_the_object_no_longer_meets_is_named() {
+fn a_schema_that_the_object_no_longer_passes_is_named() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "schema");
     let plural = cluster.unique("gizmo").replace('-', "") + "s";
@@ -97,7 +97,7 @@ fn a_schema_that_the_object_no_longer_meets_is_named() {
             .to_string(),
     );
     delete(cluster, &target, case.ns.name());
-    // A rule about the whole object, which nobody can read without asking the server.
+    // A rule on the whole object, which only the server can evaluate.
     cluster.apply(&definition(json!({
         "type": "object", "x-kubernetes-preserve-unknown-fields": true,
         "x-kubernetes-validations": [{"rule": "has(self.metadata.name) && self.metadata.name.startsWith('x')", "message": "names begin with x"}],
@@ -118,8 +118,8 @@ fn a_schema_that_the_object_no_longer_meets_is_named() {
     super::says(&out, "names begin with x");
 }
 
-/// A policy that puts the finalizer back into every update of the objects in this namespace.
-fn puts_back(case: &Case<'_>) -> String {
+/// A policy that adds the finalizer again in every update of the objects in this namespace.
+fn policy_that_adds_the_finalizer(case: &Case<'_>) -> String {
     let name = case.cluster.unique("puts-back");
     let api = "admissionregistration.k8s.io/v1";
     let matching = json!({
@@ -151,28 +151,28 @@ fn puts_back(case: &Case<'_>) -> String {
     name
 }
 
-fn away(cluster: &Cluster, policy: &str) {
+fn delete_policy(cluster: &Cluster, policy: &str) {
     for kind in ["mutatingadmissionpolicybinding", "mutatingadmissionpolicy"] {
         cluster.kubectl(["delete", kind, policy]).success();
     }
 }
 
 #[test]
-fn somebody_who_puts_it_back_is_noticed_before() {
+fn a_finalizer_that_is_added_again_is_noticed_before_the_write() {
     let case = Case::held(Cluster::shared(), "put-back", &[HOLD]);
-    let policy = puts_back(&case);
+    let policy = policy_that_adds_the_finalizer(&case);
     refused(&case, case.remove(&["--plan"]), "policy puts the finalizer back");
-    away(case.cluster, &policy);
+    delete_policy(case.cluster, &policy);
 }
 
 #[test]
-fn somebody_who_puts_it_back_is_noticed_afterwards() {
+fn a_finalizer_that_is_added_again_is_noticed_after_the_write() {
     let case = Case::held(Cluster::shared(), "came-back", &[HOLD]);
     let gate = Gate::before(case.cluster, Fate::Held);
     let digest = case.digest();
     let run = case.remove(&["--confirm", &digest, gate.flag()]).spawn();
     gate.arrived(1);
-    let policy = puts_back(&case);
+    let policy = policy_that_adds_the_finalizer(&case);
     gate.open();
     let out = run.finish();
     assert_eq!(out.code, 1, "{out}");
@@ -181,5 +181,5 @@ fn somebody_who_puts_it_back_is_noticed_afterwards() {
         "example.com/hold is on it again: nobody is on record for it",
     );
     assert_eq!(case.noted(), ["sending", "failed"]);
-    away(case.cluster, &policy);
+    delete_policy(case.cluster, &policy);
 }

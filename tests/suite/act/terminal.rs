@@ -1,4 +1,4 @@
-//! A person at a terminal: what is shown, what is typed, what does not count.
+//! A user at a terminal: what is shown, what confirms, and what does not.
 
 use super::{
     Case, HOLD,
@@ -14,7 +14,7 @@ fn at_terminal<'a>(name: &str) -> (Case<'a>, Session) {
 }
 
 #[test]
-fn the_plan_is_on_the_screen_and_the_word_of_the_cost_confirms() {
+fn the_plan_is_on_the_screen_and_the_name_of_the_cost_confirms() {
     let (case, session) = at_terminal("typed");
     let shown = session.shown();
     for text in [
@@ -57,7 +57,7 @@ fn nothing_else_confirms() {
 }
 
 #[test]
-fn what_was_typed_before_the_question_is_no_answer() {
+fn input_typed_before_the_question_is_no_answer() {
     let case = Case::held(Cluster::shared(), "ahead", &[HOLD]);
     let session = case.remove(&[]).at_terminal();
     session.types("data-loss\n");
@@ -68,7 +68,7 @@ fn what_was_typed_before_the_question_is_no_answer() {
 }
 
 #[test]
-fn a_paste_counts_when_enter_is_pressed_behind_it() {
+fn a_paste_counts_when_enter_is_pressed_after_it() {
     let (case, session) = at_terminal("pasted");
     assert!(session.shown().contains("\u{1b}[?2004h"), "{}", session.shown());
     session.types("\u{1b}[200~data-loss\u{1b}[201~\n");
@@ -78,7 +78,7 @@ fn a_paste_counts_when_enter_is_pressed_behind_it() {
 }
 
 #[test]
-fn where_no_data_is_lost_the_name_is_typed() {
+fn where_no_data_is_lost_the_object_name_confirms() {
     let case = Case::held(Cluster::shared(), "nudged", &[HOLD]);
     let session = case.run(&["nudge", "configmap/held"]).at_terminal();
     session.asked().see("type its name, held").types("Held\n");
@@ -88,7 +88,7 @@ fn where_no_data_is_lost_the_name_is_typed() {
 }
 
 #[test]
-fn ctrl_c_and_a_window_that_is_closed_send_nothing() {
+fn ctrl_c_and_a_closed_window_send_nothing() {
     for (signal, code) in [(Signal::INT, 130), (Signal::HUP, 129)] {
         let (case, session) = at_terminal("ended");
         session.signal(signal);
@@ -106,7 +106,7 @@ fn ctrl_c_and_a_window_that_is_closed_send_nothing() {
 }
 
 #[test]
-fn before_there_is_a_plan_they_send_nothing_either() {
+fn ctrl_c_and_a_closed_window_before_the_plan_send_nothing() {
     for (signal, code) in [(Signal::INT, 130), (Signal::HUP, 129), (Signal::TERM, 143)] {
         let case = Case::held(Cluster::shared(), "ended-early", &[HOLD]);
         let gate = Gate::before(case.cluster, Fate::TrialHeld);
@@ -122,7 +122,7 @@ fn before_there_is_a_plan_they_send_nothing_either() {
 }
 
 #[test]
-fn a_window_that_is_closed_under_way_leaves_a_true_receipt() {
+fn a_window_closed_during_the_write_leaves_a_true_receipt() {
     for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
         let case = Case::held(Cluster::shared(), "ended-late", &[HOLD]);
         let gate = Gate::before(case.cluster, Fate::Held);

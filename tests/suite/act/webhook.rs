@@ -1,4 +1,4 @@
-//! An admission webhook that answers.
+//! An admission webhook that responds.
 
 use std::{
     io::{BufReader, Write as _},
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Cluster;
 
-/// What it says to a request of a review, but for its uid.
+/// Its response to the request of a review, without the uid.
 type Answer = dyn Fn(&Value) -> Value + Send + Sync;
 
 pub struct Webhook {
@@ -25,7 +25,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Answers for as long as the test program runs; a configuration has to be deleted before that.
+    /// Runs as long as the test program, so its configuration must be deleted before that.
     pub fn start(cluster: &Cluster, answer: impl Fn(&Value) -> Value + Send + Sync + 'static) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
         let identity = cluster.server_identity(&cluster.unique("webhook"));
@@ -50,7 +50,7 @@ impl Webhook {
     }
 }
 
-/// The answer that changes the object by these JSON patches.
+/// The response that changes the object with these JSON patches.
 pub fn patches(operations: &Value) -> Value {
     let patch = ByteString(operations.to_string().into_bytes());
     json!({"allowed": true, "patchType": "JSONPatch", "patch": patch})
@@ -59,7 +59,7 @@ pub fn patches(operations: &Value) -> Value {
 fn serve(client: TcpStream, config: Arc<ServerConfig>, answer: &Answer) {
     let connection = ServerConnection::new(config).unwrap();
     let mut stream = BufReader::new(StreamOwned::new(connection, client));
-    // Until the server hangs up.
+    // Until the server closes the connection.
     while let Some(mut review) = read(&mut stream) {
         let request = review["request"].take();
         let mut response = answer(&request);

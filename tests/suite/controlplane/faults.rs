@@ -1,4 +1,4 @@
-//! Each component can be stopped, killed, frozen and started again. One cluster, in the order of a bad day.
+//! Each component can be stopped, killed, paused and restarted, one after the other in one cluster.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::harness::{Cluster, wait};
 const SOON: Duration = Duration::from_secs(30);
 
 #[test]
-fn components_fail_and_come_back() {
+fn components_fail_and_recover() {
     let cluster = Cluster::start();
     let answers = || {
         cluster
@@ -28,7 +28,7 @@ fn components_fail_and_come_back() {
     assert!(!cluster.etcd().is_running());
     assert!(!answers(), "nothing is known without etcd");
     cluster.etcd().start();
-    wait("what etcd knew is still there", SOON, answers);
+    wait("the objects in etcd still exist", SOON, answers);
 
     cluster.controller_manager().pause();
     let ns = cluster.namespace("later");
@@ -45,7 +45,9 @@ fn components_fail_and_come_back() {
     cluster.controller_manager().kill();
     let ns = cluster.namespace("after-crash");
     cluster.controller_manager().start();
-    wait("another leader after the first one's lease", SOON, || {
-        account(ns.name())
-    });
+    wait(
+        "another leader takes over after the first lease expires",
+        SOON,
+        || account(ns.name()),
+    );
 }

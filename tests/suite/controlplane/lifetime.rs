@@ -1,4 +1,4 @@
-//! How clusters begin and end when things go wrong. These run the test binary itself once more.
+//! Start and end of clusters when something fails. These tests run the test binary itself again.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use crate::harness::{Cluster, cache_directory, wait};
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// One test of this binary in a process of its own.
+/// Runs one test of this binary in a process of its own.
 fn again(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([
@@ -32,7 +32,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }
 
-/// An empty folder that lives as long as the shared cluster.
+/// An empty folder that exists as long as the shared cluster.
 fn folder(name: &str) -> PathBuf {
     let folder = Cluster::shared().directory().join(name);
     fs::create_dir(&folder).unwrap();
@@ -40,7 +40,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn nothing_survives_a_killed_test() {
+fn no_process_survives_a_killed_test() {
     let mut test = again("lifetime::holds_a_cluster")
         .env("HOLD_A_CLUSTER", "1")
         .stdin(Stdio::piped())
@@ -52,7 +52,7 @@ fn nothing_survives_a_killed_test() {
         .map(Result::unwrap);
     let facts = lines
         .find_map(|line| Some(line.split_once("holds: ")?.1.to_owned()))
-        .expect("it starts");
+        .expect("the program starts");
     let facts: Vec<_> = facts.split(' ').collect();
     let (directory, port, pids) = (Path::new(facts[0]), facts[1].parse::<u16>().unwrap(), &facts[2..]);
     let running = || {
@@ -65,18 +65,18 @@ fn nothing_survives_a_killed_test() {
 
     test.kill().unwrap();
     test.wait().unwrap();
-    wait("its three programs are gone, also the frozen one", SOON, || {
+    wait("the three programs are gone, even the paused one", SOON, || {
         running() == 0
     });
     wait("its directory is gone", SOON, || !directory.exists());
-    TcpListener::bind(("127.0.0.1", port)).expect("its port is free");
+    TcpListener::bind(("127.0.0.1", port)).expect("the port is free");
 }
 
 #[test]
-#[ignore = "a part of nothing_survives_a_killed_test, which kills it"]
+#[ignore = "a part of no_process_survives_a_killed_test, which kills it"]
 fn holds_a_cluster() {
     if std::env::var_os("HOLD_A_CLUSTER").is_none() {
-        return; // --include-ignored means others
+        return; // a run with --include-ignored, which is not meant for this
     }
     let cluster = Cluster::start();
     cluster.etcd().pause();
@@ -85,7 +85,7 @@ fn holds_a_cluster() {
         .map(|component| component.pid().unwrap().to_string())
         .join(" ");
     let port = cluster.url().rsplit(':').next().unwrap().to_owned();
-    // Not println!: the test runner may keep that back.
+    // Not println!, because the test runner may buffer it.
     writeln!(
         std::io::stdout(),
         "holds: {} {port} {pids}",
@@ -116,8 +116,11 @@ fn the_logs_of_a_failed_test_are_kept() {
 }
 
 #[test]
-fn without_go_it_fails_in_one_clear_sentence() {
-    let output = again("kubectl_talks_to_it").env("PATH", "").output().unwrap();
+fn without_go_a_test_fails_with_one_clear_sentence() {
+    let output = again("kubectl_reaches_the_cluster")
+        .env("PATH", "")
+        .output()
+        .unwrap();
     assert!(!output.status.success());
     let text = said(&output);
     assert!(
@@ -127,12 +130,12 @@ fn without_go_it_fails_in_one_clear_sentence() {
 }
 
 #[test]
-fn ready_made_programs_win() {
+fn programs_of_kubebuilder_assets_are_preferred() {
     let assets = folder("assets");
     let fake = assets.join("kube-apiserver");
     fs::write(&fake, "#!/bin/sh\necho ready-made\nexit 3\n").unwrap();
     fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
-    let output = again("kubectl_talks_to_it")
+    let output = again("kubectl_reaches_the_cluster")
         .env("KUBEBUILDER_ASSETS", assets)
         .output()
         .unwrap();
@@ -144,9 +147,9 @@ fn ready_made_programs_win() {
 }
 
 #[test]
-fn a_killed_build_leaves_nothing() {
+fn a_killed_build_leaves_no_files() {
     let cache = folder("cold-cache");
-    let mut test = again("kubectl_talks_to_it")
+    let mut test = again("kubectl_reaches_the_cluster")
         .env("FINALIZERS_CONTROLPLANE_CACHE", &cache)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -157,7 +160,7 @@ fn a_killed_build_leaves_nothing() {
         .map(Result::unwrap);
     lines
         .find(|line| line.contains("building kubernetes"))
-        .expect("progress is told while it happens");
+        .expect("progress is reported during the build");
     test.kill().unwrap();
     test.wait().unwrap();
     let left = || -> Vec<_> {

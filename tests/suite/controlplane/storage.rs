@@ -1,4 +1,4 @@
-//! The real sidecars with our driver do what they do in life, and the driver fails when told to.
+//! The real sidecars with our driver behave as in production, and the driver fails on demand.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::harness::{Cluster, CsiDriver, Namespace, wait};
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// A claim of 1 Mi that is bound; returns the volume's name.
+/// Creates a bound claim of 1 Mi and returns the name of its volume.
 fn bound_claim(ns: &Namespace, class: &str) -> String {
     ns.apply(&format!(
         "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{storageClassName: {class}, \
@@ -36,10 +36,10 @@ fn called(driver: &CsiDriver, call: &str) -> usize {
         .count()
 }
 
-/// Whether there is an event with this reason whose message contains this text.
+/// Whether an Event with this reason has a message that contains this text.
 fn recorded(reason: &str, text: &str) -> bool {
     let events = Cluster::shared().get(["events", "-A", &format!("--field-selector=reason={reason}")]);
-    // kubectl prints nothing at all while there is none.
+    // kubectl prints nothing for an empty list.
     let Some(events) = events else { return false };
     let messages = events["items"]
         .as_array()
@@ -50,7 +50,7 @@ fn recorded(reason: &str, text: &str) -> bool {
 }
 
 #[test]
-fn a_volume_deleted_before_its_claim() {
+fn a_volume_that_is_deleted_before_its_claim_stays_until_its_disk_is_deleted() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("volumes");
     let driver = cluster.csi_driver("plain.example.test").start();
@@ -72,12 +72,12 @@ fn a_volume_deleted_before_its_claim() {
 
     driver.fails("DeleteVolume", "disk is on fire");
     ns.kubectl(["delete", "pvc", "data", "--wait=false"]).success();
-    wait("the failure is on record", SOON, || {
+    wait("the failure is recorded", SOON, || {
         recorded("VolumeFailedDelete", "disk is on fire")
     });
     assert!(pv().is_some());
     driver.heals("DeleteVolume");
-    wait("the volume goes", SOON, || pv().is_none());
+    wait("the volume is deleted", SOON, || pv().is_none());
     assert!(
         driver
             .calls()
@@ -92,7 +92,7 @@ fn a_volume_deleted_before_its_claim() {
 }
 
 #[test]
-fn a_provisioner_that_is_gone_and_a_driver_that_hangs() {
+fn a_stopped_provisioner_and_a_hanging_driver_keep_the_volume() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("gone");
     let driver = cluster.csi_driver("gone.example.test").start();
@@ -102,29 +102,31 @@ fn a_provisioner_that_is_gone_and_a_driver_that_hangs() {
     driver.provisioner().stop();
     driver.hangs("DeleteVolume");
     ns.kubectl(["delete", "pvc", "data", "--wait=false"]).success();
-    wait("nobody deletes the volume", SOON, || {
+    wait("the volume stays", SOON, || {
         pv().unwrap()["status"]["phase"] == "Released"
     });
     driver.provisioner().start();
-    wait("the driver is asked again and again", SOON, || {
+    wait("the driver is called repeatedly", SOON, || {
         called(&driver, "DeleteVolume") > 1
     });
     assert!(pv().is_some());
 
     driver.process().kill();
-    wait("a sidecar that loses its driver ends", SOON, || {
+    wait("a sidecar without its driver ends", SOON, || {
         !driver.provisioner().is_running()
     });
     driver.heals("DeleteVolume");
     driver.process().start();
     driver.provisioner().start();
-    wait("after the dead one's lease the volume goes", SOON, || {
-        pv().is_none()
-    });
+    wait(
+        "the volume is deleted after the lease of the killed sidecar expires",
+        SOON,
+        || pv().is_none(),
+    );
 }
 
 #[test]
-fn a_volume_attached_and_detached() {
+fn a_volume_is_attached_and_detached() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("attached");
     let driver = cluster.csi_driver("attach.example.test").with_attacher().start();
@@ -142,7 +144,7 @@ fn a_volume_attached_and_detached() {
         .to_string(),
     );
     let attachment = || cluster.get(["volumeattachment", "attach-one"]);
-    wait("it is attached", SOON, || {
+    wait("the volume is attached", SOON, || {
         attachment().unwrap()["status"]["attached"] == true
     });
     assert_eq!(
@@ -157,7 +159,7 @@ fn a_volume_attached_and_detached() {
     cluster
         .kubectl(["delete", "volumeattachment", "attach-one", "--wait=false"])
         .success();
-    wait("the failure is on record", SOON, || {
+    wait("the failure is recorded", SOON, || {
         let error = &attachment().unwrap()["status"]["detachError"]["message"];
         error
             .as_str()
@@ -169,17 +171,17 @@ fn a_volume_attached_and_detached() {
     std::thread::sleep(Duration::from_secs(3));
     assert!(
         called(&driver, "ControllerUnpublishVolume") <= before + 1,
-        "a frozen attacher asks for nothing"
+        "a paused attacher sends no request"
     );
     driver.attacher().resume();
-    wait("it is detached", SOON, || attachment().is_none());
+    wait("the volume is detached", SOON, || attachment().is_none());
     cluster
         .kubectl(["delete", "node,csinode", "attach-node"])
         .success();
 }
 
 #[test]
-fn a_snapshot_that_its_driver_will_not_delete() {
+fn a_snapshot_stays_while_its_driver_fails_to_delete_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("snapshots");
     let driver = cluster
@@ -210,11 +212,13 @@ fn a_snapshot_that_its_driver_will_not_delete() {
     driver.fails("DeleteSnapshot", "snapshot is locked");
     ns.kubectl(["delete", "volumesnapshot", "s", "--wait=false"])
         .success();
-    wait("the failure is on record", SOON, || {
+    wait("the failure is recorded", SOON, || {
         recorded("SnapshotDeleteError", "Failed to delete snapshot")
     });
     assert!(called(&driver, "DeleteSnapshot") > 0 && content().is_some());
     assert!(driver.snapshot_controller().is_running() && driver.snapshotter().is_running());
     driver.heals("DeleteSnapshot");
-    wait("both go", SOON, || snapshot().is_none() && content().is_none());
+    wait("both objects are deleted", SOON, || {
+        snapshot().is_none() && content().is_none()
+    });
 }

@@ -1,7 +1,7 @@
 use crate::harness::Cluster;
 
 #[test]
-fn a_user_may_do_what_was_granted_and_nothing_else() {
+fn a_user_may_do_only_what_was_granted() {
     let cluster = Cluster::shared();
     let (ns, other) = (cluster.namespace("granted"), cluster.namespace("other"));
     let user = cluster
@@ -27,7 +27,7 @@ fn a_user_may_do_what_was_granted_and_nothing_else() {
 }
 
 #[test]
-fn an_expired_certificate_opens_nothing() {
+fn an_expired_certificate_is_rejected() {
     let user = Cluster::shared().user("late").may("get", "*").expired().create();
     let out = user.kubectl(["get", "namespace", "default"]);
     assert_eq!(out.code, 1);

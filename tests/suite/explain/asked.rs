@@ -1,9 +1,9 @@
-//! Objects and types that are not there, or that are not the only ones of their name.
+//! Targets that do not exist, that exist in several namespaces, or whose type name is ambiguous.
 
 use super::{refused, told::SOON};
 use crate::harness::{Cluster, Options, wait};
 
-/// A type of which there is one object, `x`.
+/// A type with one object, `x`.
 fn with_a_type(cluster: &Cluster, group: &str, names: &str) {
     let plural = names.split([':', ',']).nth(1).unwrap().trim();
     cluster.apply(&format!(
@@ -27,9 +27,9 @@ spec:
     ));
 }
 
-/// The real kubectl is asked the same, so this fails when its rule is another.
+/// Compares with the real kubectl, so the test fails if kubectl resolves names differently.
 #[test]
-fn of_several_types_of_a_name_kubectl_s_is_taken_and_the_other_is_named() {
+fn an_ambiguous_type_name_resolves_as_in_kubectl_and_the_other_type_is_named() {
     let cluster = Cluster::with(&Options {
         controller_manager: false,
         ..Options::default()
@@ -87,7 +87,7 @@ fn of_several_types_of_a_name_kubectl_s_is_taken_and_the_other_is_named() {
 }
 
 #[test]
-fn no_name_and_no_type() {
+fn a_target_without_name_or_type_is_an_error() {
     let cluster = Cluster::shared();
     let hint = "write pv/NAME or pv NAME; what is stuck: kubectl finalizers scan pv";
     for (words, error) in [
@@ -129,7 +129,7 @@ fn no_name_and_no_type() {
 }
 
 #[test]
-fn a_name_that_is_not_there_and_what_was_probably_meant() {
+fn a_missing_object_suggests_near_names() {
     let cluster = Cluster::shared();
     let (here, there) = (cluster.namespace("whereabouts"), cluster.namespace("kept-apart"));
     for (ns, name) in [(&here, "uploads"), (&here, "uploads-old"), (&there, "only-there")] {
@@ -166,7 +166,7 @@ fn a_name_that_is_not_there_and_what_was_probably_meant() {
         &missing("nothing-like-it"),
         "if it was stuck, it is gone now",
     );
-    // One letter off, and the name is in no other namespace.
+    // One letter differs, and no other namespace has the name.
     let typo = here.name().replace("whereabouts", "whereabuots");
     refused(
         explain("quux", &typo),
@@ -208,9 +208,9 @@ fn a_name_that_is_not_there_and_what_was_probably_meant() {
     assert!(out.stderr.contains("forbidden"), "{out}");
 }
 
-/// Of Secrets too: names are metadata, and nothing else is asked for.
+/// Includes Secrets: the search asks for metadata only, and names are metadata.
 #[test]
-fn wherever_it_is() {
+fn an_object_is_found_in_any_namespace() {
     let cluster = Cluster::shared();
     let (one, two) = (cluster.namespace("one"), cluster.namespace("two"));
     let name = cluster.unique("token");

@@ -1,4 +1,5 @@
-//! Objects that change under our eyes. A real server does this too, but not at a moment that a test can choose.
+//! Objects that change while they are explained. A real server does this too, but a test cannot choose the
+//! moment.
 
 use super::document;
 use crate::{
@@ -45,7 +46,7 @@ fn explain(server: &Running, form: &str) -> Output {
 }
 
 #[test]
-fn it_goes_meanwhile() {
+fn an_object_that_disappears_meanwhile_is_gone() {
     let gone = || server().on(CLAIM, Fault::not_found().after(1)).start();
     let out = explain(&gone(), "table");
     let text = "PersistentVolumeClaim db/data-0: gone. It went while it was being looked at.\n";
@@ -60,7 +61,7 @@ fn it_goes_meanwhile() {
 }
 
 #[test]
-fn a_new_one_of_its_name_is_not_the_old_one() {
+fn a_new_object_with_the_same_name_is_not_the_old_one() {
     let renewed = || server().on(CLAIM, claim("second", "").after(1)).start();
     let report = document(&explain(&renewed(), "json").success());
     assert_eq!(report["gone"], false);
@@ -78,7 +79,7 @@ fn a_new_one_of_its_name_is_not_the_old_one() {
 }
 
 #[test]
-fn what_is_said_is_about_how_it_is_at_the_end() {
+fn the_explanation_is_about_the_last_state() {
     let now = format!(
         r#","deletionTimestamp":"{LONG_AGO}","deletionGracePeriodSeconds":0,"finalizers":["example.com/other"]"#
     );
@@ -93,7 +94,7 @@ fn what_is_said_is_about_how_it_is_at_the_end() {
 }
 
 #[test]
-fn one_that_never_stays_the_same_is_shown_as_it_was() {
+fn an_object_that_keeps_changing_is_explained_as_read() {
     let mut fake = server();
     for turn in 1..=9 {
         fake = fake.on(CLAIM, claim(&format!("turn-{turn}"), "").nth(turn));
@@ -108,7 +109,7 @@ fn one_that_never_stays_the_same_is_shown_as_it_was() {
 }
 
 #[test]
-fn that_it_cannot_be_read_again_says_nothing() {
+fn a_failed_second_read_changes_nothing() {
     let server = server()
         .on(CLAIM, Fault::forbidden("persistentvolumeclaims").after(1))
         .start();

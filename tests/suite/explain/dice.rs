@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same whenever the seed is (splitmix64, by Steele, Lea and Flood).
+//! Pseudo-random numbers that depend only on the seed (splitmix64, by Steele, Lea and Flood).
 
 pub struct Dice(u64);
 
@@ -16,7 +16,7 @@ impl Dice {
         usize::try_from(mixed % limit as u64).unwrap()
     }
 
-    /// True in so many of a hundred cases.
+    /// True in this many of a hundred cases.
     pub fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }

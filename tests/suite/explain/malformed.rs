@@ -1,4 +1,5 @@
-//! Objects that no healthy server sends, and those that wait for each other: no panic, no loop, no false answer.
+//! Objects that no healthy server sends, and objects that wait for each other. None causes a panic, a loop or a
+//! wrong answer.
 
 use serde_json::{Value, json};
 
@@ -46,7 +47,7 @@ fn path(plural: &str, namespaced: bool) -> String {
 }
 
 #[test]
-fn fields_of_the_wrong_type() {
+fn fields_of_the_wrong_type_are_ignored() {
     let odd = [
         json!(null),
         json!(7),
@@ -87,7 +88,7 @@ fn fields_of_the_wrong_type() {
 }
 
 #[test]
-fn finalizers_that_are_no_list_and_answers_that_are_no_object() {
+fn malformed_finalizers_and_malformed_responses_are_reported() {
     for (body, code) in [
         (
             json!({"metadata": {"name": "x", "namespace": "db", "finalizers": "a/b"}}),
@@ -126,9 +127,9 @@ fn finalizers_that_are_no_list_and_answers_that_are_no_object() {
     assert_eq!(explain(&server, "pods").code, 1);
 }
 
-/// Each is the source of the other, and each has the other for an owner.
+/// Each object is the other's source and the other's owner.
 #[test]
-fn two_that_wait_for_each_other() {
+fn two_objects_that_wait_for_each_other_are_a_cycle() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("each-other");
     for (name, other) in [("a", "b"), ("b", "a")] {
@@ -161,9 +162,9 @@ fn two_that_wait_for_each_other() {
     }
 }
 
-/// A node drain of a whole batch: ten thousand pods name the claim.
+/// A node drain of a whole batch: ten thousand Pods use the claim.
 #[test]
-fn ten_thousand_pods_are_summed_up() {
+fn ten_thousand_pods_are_counted_and_not_listed() {
     let server = server()
         .object(
             "persistentvolumeclaims",

@@ -1,43 +1,30 @@
-//! Stuck deletions, one a test: what is said of them, and that what is advised works.
+//! Stuck deletions, one for each test: the explanation names the cause, and its steps work.
 //!
-//! Every JSON document that a test here reads is checked against `docs/explain.schema.json` on the way.
+//! Every JSON document that these tests read is checked against `docs/explain.schema.json`.
 
-mod admission;
-mod admission_oracle;
+mod api_machinery;
 mod asked;
-mod before;
 mod changing;
-mod collector;
-mod complaints;
-mod crds;
-mod creating;
-mod crowded;
-mod devices;
+mod custom_resources;
 pub mod dice;
-mod full;
-mod groups;
+mod garbage_collector;
 pub mod holder;
+mod impact;
+mod less_is_weaker;
 mod malformed;
 mod namespaces;
+mod network;
+mod operators;
 mod oracle;
 mod output;
-mod owned;
 mod patience;
 mod pods;
-mod ranges;
+mod products;
 pub mod reads;
-mod real;
 pub mod replayed;
 mod several;
-mod stopped;
 mod storage;
-mod taken_away;
 pub mod told;
-mod unreadable;
-mod vendors;
-mod versions;
-mod vetoed;
-mod virtualization;
 mod withheld;
 
 use std::sync::LazyLock;
@@ -49,7 +36,7 @@ use crate::{
     schema,
 };
 
-/// A JSON document of `explain TARGET`, which must follow the schema.
+/// Parses a JSON document of `explain TARGET` and checks it against the schema.
 #[track_caller]
 pub fn document(text: &str) -> Value {
     static SCHEMA: LazyLock<jsonschema::Validator> =
@@ -57,7 +44,7 @@ pub fn document(text: &str) -> Value {
     schema::checked(&SCHEMA, text)
 }
 
-/// All documents of one run; they follow each other.
+/// Parses all documents of one run, in order.
 #[track_caller]
 fn documents(text: &str) -> Vec<Value> {
     serde_json::Deserializer::from_str(text)
@@ -66,7 +53,7 @@ fn documents(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// `TYPE/NAME` of what was explained, in order.
+/// The explained objects as `TYPE/NAME`, in order.
 #[track_caller]
 fn explained(output: &Output) -> Vec<String> {
     let name = |document: &Value| {
@@ -76,7 +63,7 @@ fn explained(output: &Output) -> Vec<String> {
     documents(&output.stdout).iter().map(name).collect()
 }
 
-/// That it failed like this, with these words and this hint, and printed nothing else.
+/// Asserts that the plugin fails with this exit code, error and hint, and prints nothing else.
 #[track_caller]
 fn refused(plugin: Plugin, code: i32, error: &str, hint: &str) {
     let output = plugin.run();

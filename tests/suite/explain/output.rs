@@ -1,5 +1,5 @@
-//! Some answers in full, to be read as documents: from objects to what is printed, without any server. After a change
-//! that is meant: `cargo test --test suite -- --ignored write_the_explanations`, and read the difference.
+//! Whole explanations to be read as documents, from objects to text without a server. After an intended change
+//! run `cargo test --test suite -- --ignored write_the_explanations` and read the difference.
 
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::LazyLock};
 
@@ -19,7 +19,7 @@ use unicode_width::UnicodeWidthStr;
 
 const AGAIN: &str = "write it anew: cargo test --test suite -- --ignored write_the_explanations";
 
-/// Which object, and what the reader may not list.
+/// An object to explain, and the types that the reader may not list.
 const ANSWERS: [(&str, &str, &str, &[&str]); 6] = [
     (
         "volume-in-use",
@@ -39,7 +39,7 @@ const ANSWERS: [(&str, &str, &str, &[&str]); 6] = [
     ("unknown-finalizer", "databases", "orders", &["events"]),
 ];
 
-/// Every type of that world, by kind.
+/// All types of the objects in `world.yaml`, by kind.
 const TYPES: [(&str, &str, bool); 11] = [
     ("Namespace", "namespaces", false),
     ("Node", "nodes", false),
@@ -140,7 +140,7 @@ fn answer(query: &Query, forbidden: &[&str]) -> Result<Answer, Why> {
             let all = WORLD.iter().filter(|object| object.resource == *resource);
             Answer::List(all.filter(|object| within(object, namespace)).cloned().collect())
         }
-        // This world has no labels.
+        // No object here has labels.
         Query::Search {
             resource,
             namespace,
@@ -174,7 +174,7 @@ fn answer(query: &Query, forbidden: &[&str]) -> Result<Answer, Why> {
             }
             Answer::Content(Box::new(content))
         }
-        // Nor owners.
+        // No object here has owners.
         Query::Owned(_) => Answer::Owned(Owned::default()),
     })
 }
@@ -208,7 +208,7 @@ fn printed(report: &ExplainReport, width: Option<usize>, unicode: bool, wide: bo
     String::from_utf8(out).unwrap()
 }
 
-/// Every generated file with what it should hold.
+/// All generated files with their text.
 fn files() -> Vec<(PathBuf, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/suite/explain/expected");
     let file = |(file, plural, name, forbidden): &(&str, &str, &str, &[&str])| {
@@ -224,7 +224,7 @@ fn files() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn explanations_read_as_they_did() {
+fn the_explanations_are_up_to_date() {
     for (path, expected) in files() {
         let found = fs::read_to_string(&path).unwrap_or_default();
         assert!(
@@ -244,7 +244,7 @@ fn write_the_explanations() {
 }
 
 #[test]
-fn they_fit_and_follow_the_schema() {
+fn explanations_fit_the_width_and_the_schema() {
     for (_, plural, name, forbidden) in ANSWERS {
         let report = report(plural, name, forbidden);
         super::document(&serde_json::to_string(&report).unwrap());
@@ -253,10 +253,10 @@ fn they_fit_and_follow_the_schema() {
                 let text = printed(&report, Some(columns), true, wide);
                 for line in text.lines() {
                     let words = line.trim_start_matches(['│', '├', '└', '─', ' ']);
-                    // A word and a command are not broken, so that they can be copied.
+                    // Words and commands are never broken, so that they can be copied.
                     let whole =
                         !words.contains(' ') || words.starts_with("kubectl ") || words.contains("   ");
-                    // Beside a deep tree the text keeps a width that can be read.
+                    // Text beside a deep tree keeps a readable width.
                     let room = columns.min(120).max(30 + line.width() - words.width());
                     assert!(whole || line.width() <= room, "{columns}: {line:?}\n{text}");
                 }
@@ -267,7 +267,7 @@ fn they_fit_and_follow_the_schema() {
 }
 
 #[test]
-fn what_it_rests_on_is_counted_and_shown_in_full_when_asked_for() {
+fn observations_are_counted_and_shown_in_wide_output() {
     let report = report("namespaces", "payments", &[]);
     let count = report.evidence.len();
     let usual = printed(&report, None, true, false);
@@ -281,7 +281,7 @@ fn what_it_rests_on_is_counted_and_shown_in_full_when_asked_for() {
     assert_eq!(wide.matches(&report.evidence[0].value).count(), 1, "{wide}");
 }
 
-/// The tree is drawn with what the terminal can show.
+/// The tree uses only characters that the terminal can show.
 #[test]
 fn without_utf8_the_tree_is_ascii() {
     let report = report("persistentvolumes", ANSWERS[0].2, &[]);
@@ -293,7 +293,7 @@ fn without_utf8_the_tree_is_ascii() {
 }
 
 #[test]
-fn names_of_finalizers_and_lists_stay_as_they_are() {
+fn finalizers_and_lists_are_never_reworded() {
     let report = report("namespaces", "payments", &[]);
     let finalizer = report.waits_for[0].finalizer.clone();
     let expected = Finalizer {

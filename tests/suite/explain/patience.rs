@@ -1,4 +1,4 @@
-//! A server that does not answer, and a person who has had enough.
+//! A server that does not respond, and a user who interrupts.
 
 use std::{thread, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
 const PODS: &str = "/api/v1/namespaces/db/pods";
 const CLAIM: &str = "/api/v1/namespaces/db/persistentvolumeclaims/data-0";
 
-/// A claim that is being deleted, on a server that is silent where a test says so.
+/// A server with a claim in deletion. It does not respond where a test says so.
 fn silent_at(path: &str) -> Running {
     Fake::new()
         .with_type(Kind::new("", "v1", "pods").namespaced())
@@ -40,10 +40,10 @@ fn explain(server: &Running, more: &[&str]) -> Plugin {
     Plugin::new(words).kubeconfig(server.kubeconfig())
 }
 
-/// Ctrl-C once the server has been asked for this.
+/// Sends Ctrl-C after the server got this request.
 fn stopped(server: &Running, path: &str, more: &[&str]) -> Output {
     let running = explain(server, more).within(Duration::from_secs(20)).spawn();
-    wait("it hangs", Duration::from_secs(20), || {
+    wait("the request hangs", Duration::from_secs(20), || {
         !server.requests_to(path).is_empty()
     });
     thread::sleep(Duration::from_millis(300));
@@ -55,7 +55,7 @@ fn stopped(server: &Running, path: &str, more: &[&str]) -> Output {
 }
 
 #[test]
-fn ctrl_c_shows_what_was_found_and_what_is_missing() {
+fn ctrl_c_shows_what_is_known_and_what_is_missing() {
     let server = silent_at(PODS);
     let report = document(&stopped(&server, PODS, &["-o", "json"]).stdout);
     assert_eq!(report["interrupted"], true);
@@ -75,7 +75,7 @@ fn ctrl_c_shows_what_was_found_and_what_is_missing() {
 }
 
 #[test]
-fn ctrl_c_before_the_object_was_found() {
+fn ctrl_c_before_the_object_is_found_shows_no_explanation() {
     for (path, what) in [(CLAIM, "persistentvolumeclaims/data-0"), ("/apis", "anything")] {
         let server = silent_at(path);
         let out = stopped(&server, path, &[]);
@@ -87,7 +87,7 @@ fn ctrl_c_before_the_object_was_found() {
 }
 
 #[test]
-fn a_request_that_takes_too_long_costs_its_limit_and_the_rest_is_explained() {
+fn a_slow_request_times_out_and_the_rest_is_explained() {
     let server = silent_at(PODS);
     let report = document(
         &explain(&server, &["--request-timeout=1s", "-o", "json"])
@@ -108,7 +108,7 @@ fn a_request_that_takes_too_long_costs_its_limit_and_the_rest_is_explained() {
 }
 
 #[test]
-fn progress_is_for_terminals() {
+fn progress_is_shown_on_terminals_only() {
     let server = silent_at(PODS);
     let out = explain(&server, &["--request-timeout=2s"])
         .stderr_to(End::Terminal(80))
@@ -120,7 +120,7 @@ fn progress_is_for_terminals() {
     );
     assert!(
         out.stderr.ends_with("\r\u{1b}[K"),
-        "the line is taken away at the end: {out}"
+        "the progress line is removed at the end: {out}"
     );
     assert!(
         out.stderr.split("\r\u{1b}[K").all(|line| line.len() < 80),

@@ -1,10 +1,10 @@
-//! What may be read, and why: the server's record of a run against this list.
+//! What the plugin may read, and why. The audit log of a run is checked against this list.
 
 use serde_json::Value;
 
 use crate::harness::Asked;
 
-/// Types of which whole objects are looked at. A rule that looks at another type adds it here, with its reason.
+/// Types that are read as whole objects. A cause that reads another type adds it here with its reason.
 const LOOKED_AT: &[(&str, &str)] = &[
     (
         "apiservices.apiregistration.k8s.io",
@@ -153,14 +153,15 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ),
 ];
 
-/// Whoever holds these shows them to nobody.
+/// Types whose content is confidential.
 const CONFIDENTIAL: &[&str] = &["secrets", "configmaps"];
 
-/// What an owner waits for may be of any type.
+/// The dependents of an owner can be of any type.
 const OWNERS: [&str; 2] = ["foregroundDeletion", "orphan"];
 
-/// Fails unless each request of an explanation only reads, and reads what it may. Of a namespace and of a
-/// definition the content is looked into, what an owner owns, and what waits for a controller, whatever its type.
+/// Fails unless every request of an explanation only reads, and reads only what it may. Types outside the list
+/// are allowed for the content of a namespace or definition, for dependents, and for objects that wait for a
+/// controller.
 #[track_caller]
 pub fn only_what_it_may(asked: &[Asked], explanation: &Value) {
     let target = &explanation["target"]["resource"];
@@ -177,7 +178,8 @@ pub fn only_what_it_may(asked: &[Asked], explanation: &Value) {
         || finalizers.any(|name| OWNERS.iter().any(|owner| name == owner));
     for one in asked {
         reads(one);
-        // Of what is confidential only metadata is sent: whether an owner is there, or what a spec names.
+        // Confidential objects are read as metadata only, for example to see whether an owner or a referenced
+        // Secret exists.
         let known = any
             || one.type_name.is_empty()
             || target == &one.type_name
@@ -191,12 +193,12 @@ pub fn only_what_it_may(asked: &[Asked], explanation: &Value) {
     }
 }
 
-/// Whether whole objects of this type may be looked at.
+/// Whether objects of this type may be read whole.
 pub fn is_looked_at(type_name: &str) -> bool {
     LOOKED_AT.iter().any(|(known, _)| *known == type_name)
 }
 
-/// Fails unless a request only reads, no subresource, and of what is confidential no more than metadata.
+/// Fails unless a request only reads, reads no subresource, and reads only metadata of confidential types.
 #[track_caller]
 pub fn reads(asked: &Asked) {
     let Asked {
@@ -208,7 +210,7 @@ pub fn reads(asked: &Asked) {
     let fine = match verb.as_str() {
         "get" if type_name.is_empty() => is_discovery(event["requestURI"].as_str().unwrap_or_default()),
         "get" => what["name"].is_string(),
-        // The server's record gives a list by name that name.
+        // In the audit log, a list by name has that name.
         "list" => what["name"].is_null() || is_by_name(event["requestURI"].as_str().unwrap_or_default()),
         _ => false,
     };
@@ -228,7 +230,7 @@ fn is_by_name(uri: &str) -> bool {
     uri.contains("fieldSelector=metadata.name%3D")
 }
 
-/// `/api`, `/apis` and the types of one group in one version.
+/// `/api`, `/apis`, and the types of one version of a group.
 fn is_discovery(path: &str) -> bool {
     let parts: Vec<_> = path.trim_start_matches('/').split('/').collect();
     matches!(parts.as_slice(), ["api" | "apis"] | ["api", _] | ["apis", _, _])

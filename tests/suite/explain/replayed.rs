@@ -1,4 +1,4 @@
-//! A snapshot says later, without a cluster, what was said when it was taken.
+//! A snapshot explains an object later, without a cluster, as the cluster did at that time.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use tempfile::TempDir;
 
 use crate::harness::{Cluster, Plugin};
 
-/// Takes a snapshot of a stuck object and explains it from there, without the cluster. What is said must be what is
-/// said of the cluster, in every format. Only the moment differs, and so what is derived from it. Returns the file.
+/// Takes a snapshot of a stuck object and explains the object from it, without the cluster. The explanation
+/// must be the same in every format, except for times and what depends on them. Returns the snapshot.
 #[track_caller]
 pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) -> PathBuf {
     let folder = TempDir::new_in(cluster.directory()).unwrap().keep();
     let file = folder.join("stuck.snapshot");
-    at_rest(|| {
+    compare_when_stable(|| {
         take(cluster, &file, target, namespace);
         let look = |format: &&str| {
             let words = words(target, namespace, format);
@@ -26,14 +26,14 @@ pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) -> PathBuf {
     file
 }
 
-/// Looks at something on the move, before it is called a difference.
+/// How often a difference is checked again, because the cluster may be changing.
 const ATTEMPTS: u32 = 3;
 
-/// What a snapshot says must be what the cluster says, before or after. Controllers and other tests go on meanwhile, and
-/// all of it has to stand still for a moment: `look` is asked again a few times for each snapshot's words and twice the
-/// cluster's.
+/// The explanation from a snapshot must equal one of the cluster before or after it. Controllers and other
+/// tests change the cluster meanwhile. So each snapshot is compared several times, with two explanations of the
+/// cluster each time.
 #[track_caller]
-pub fn at_rest(look: impl Fn() -> Vec<[String; 3]>) {
+pub fn compare_when_stable(look: impl Fn() -> Vec<[String; 3]>) {
     let differs = |[saved, one, other]: &[String; 3]| saved != one && saved != other;
     for _ in 0..ATTEMPTS {
         if !look().iter().any(differs) {
@@ -50,7 +50,7 @@ pub fn at_rest(look: impl Fn() -> Vec<[String; 3]>) {
     }
 }
 
-/// A snapshot of the namespace, or of everything for what is in none.
+/// A snapshot of the namespace, or of everything for an object without a namespace.
 #[track_caller]
 pub fn taken(cluster: &Cluster, folder: &TempDir, target: &str, namespace: &str) -> PathBuf {
     let file = folder.path().join("stuck.snapshot");
@@ -71,7 +71,7 @@ fn take(cluster: &Cluster, file: &Path, target: &str, namespace: &str) {
     cluster.plugin(words).run().success();
 }
 
-/// What the plugin says from a file, in an environment without any cluster.
+/// Runs the plugin on a file, without any cluster in its environment.
 #[track_caller]
 pub fn from(file: &Path, mut words: Vec<String>) -> String {
     words.push(format!("--from={}", file.display()));
@@ -86,14 +86,14 @@ fn words(target: &str, namespace: &str, format: &str) -> Vec<String> {
     words
 }
 
-/// The text without what depends on the moment: an age of another length breaks the lines elsewhere.
+/// The text without line breaks and times, because the length of an age changes the line breaks.
 fn comparable(text: &str) -> String {
     let text = timeless(text);
     let words = text.split_whitespace().filter(|word| *word != "│");
     words.collect::<Vec<_>>().join("\n")
 }
 
-/// The text without moments, ages, and versions of objects that a live controller writes again and again.
+/// The text without times, ages, and resource versions that a running controller keeps changing.
 pub fn timeless(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -135,7 +135,7 @@ fn is_age(word: &str) -> bool {
 }
 
 #[test]
-fn only_moments_are_left_out_of_a_comparison() {
+fn comparisons_leave_out_only_times() {
     assert_eq!(
         timeless(
             "Pod web-0s: Terminating for 2m23s (since 2026-01-01T00:00:00.25Z), node-3 at 3 of 4, v1beta1 2m."

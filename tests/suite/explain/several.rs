@@ -1,11 +1,11 @@
-//! Several objects at once, and the forms in which one is shown.
+//! Several targets in one run, and the output formats.
 
 use std::fs;
 
 use super::{document, documents, explained};
 use crate::harness::{Cluster, Namespace, Output};
 
-/// `a`, being deleted and held, and `b`, not being deleted.
+/// Creates `a`, which is in deletion and held, and `b`, which is not in deletion.
 fn two<'a>(cluster: &'a Cluster, name: &str) -> Namespace<'a> {
     let ns = cluster.namespace(name);
     ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: [example.com/hold]}}");
@@ -21,7 +21,7 @@ fn explain(ns: &Namespace, words: &[&str]) -> Output {
 }
 
 #[test]
-fn in_every_form_that_kubectl_takes_and_each_once() {
+fn targets_are_taken_in_every_form_of_kubectl_and_explained_once() {
     let ns = two(Cluster::shared(), "several");
     for (words, expected) in [
         (
@@ -47,7 +47,7 @@ fn in_every_form_that_kubectl_takes_and_each_once() {
 }
 
 #[test]
-fn one_that_is_missing_does_not_keep_the_others_from_being_explained() {
+fn a_missing_target_does_not_stop_the_others() {
     let ns = two(Cluster::shared(), "one-missing");
     let out = explain(&ns, &["cm/nowhere", "cm/a", "quux/x", "cm/b", "-o", "json"]);
     assert_eq!(out.code, 1, "{out}");
@@ -58,12 +58,12 @@ fn one_that_is_missing_does_not_keep_the_others_from_being_explained() {
     ] {
         assert!(out.stderr.contains(error), "{out}");
     }
-    // Nothing failed but what was typed.
+    // The exit code is that of a usage error, because nothing else failed.
     assert_eq!(explain(&ns, &["cm/a", "quux/x"]).code, 2);
 }
 
 #[test]
-fn the_namespace_of_the_context() {
+fn the_default_namespace_is_that_of_the_context() {
     let cluster = Cluster::shared();
     let ns = two(cluster, "of-context");
     let text = fs::read_to_string(cluster.kubeconfig()).unwrap();
@@ -78,14 +78,14 @@ fn the_namespace_of_the_context() {
 }
 
 #[test]
-fn json_yaml_wide_and_names() {
+fn every_output_format_works() {
     let ns = two(Cluster::shared(), "forms");
     let json = documents(&explain(&ns, &["cm", "a", "b", "-o", "json"]).success());
     let yaml = explain(&ns, &["cm", "a", "b", "-o", "yaml"]).success();
     for (json, yaml) in json.iter().zip(yaml.split("---\n")) {
         let yaml: serde_json::Value = serde_saphyr::from_str(yaml).unwrap();
         let yaml = document(&yaml.to_string());
-        // The headline holds an age.
+        // The headline contains an age.
         for field in ["target", "waitsFor", "steps", "gone"] {
             assert_eq!(json[field], yaml[field], "{field}");
         }
@@ -99,7 +99,7 @@ fn json_yaml_wide_and_names() {
         names,
         format!("configmaps/a -n {0}\nconfigmaps/b -n {0}\n", ns.name())
     );
-    // Each line is the arguments of a kubectl command.
+    // Each line can be passed to kubectl as arguments.
     let arguments = names.lines().next().unwrap().split(' ');
     let got = Cluster::shared().kubectl(["get", "-o", "name"].into_iter().chain(arguments));
     assert_eq!(got.success(), "configmap/a\n");

@@ -1,14 +1,14 @@
-//! Claims, volumes, attachments and snapshots behind the real sidecars: what is said, and what then helps.
+//! Volumes, claims, attachments and snapshots with the real CSI sidecars: what is explained, and which steps
+//! help.
 
-mod attachments;
-mod claims;
-mod nodes;
-mod owners;
-mod sidecars;
-mod snapshots;
-mod sources;
-mod vac;
-mod volumes;
+mod csi_sidecars;
+mod pv_reclaim;
+mod pvc_protection;
+mod source_protection;
+mod volume_attachment_detach;
+mod volume_attachment_in_use;
+mod volume_attributes_class;
+mod volume_snapshot;
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::harness::{Cluster, Namespace, User, wait};
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// The Lease as if its holder had renewed it last at this time.
+/// Sets the renewal time of a Lease.
 fn renewed(cluster: &Cluster, lease: &str, time: Timestamp) {
     let patch = format!("{{\"spec\":{{\"renewTime\":\"{time:.6}\"}}}}");
     let words = [
@@ -48,7 +48,7 @@ pub(super) fn explain(cluster: &Cluster, words: &[&str], user: Option<&User>) ->
     serde_json::from_str(&out.stdout).unwrap()
 }
 
-/// The wait for the finalizer that has this in its name.
+/// The wait whose finalizer contains this text.
 #[track_caller]
 pub(super) fn wait_for<'a>(said: &'a Value, finalizer: &str) -> &'a Value {
     let all = said["waitsFor"].as_array().unwrap();
@@ -61,7 +61,7 @@ pub(super) fn wait_for<'a>(said: &'a Value, finalizer: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("{said:#}"))
 }
 
-/// The command of the step whose text contains this.
+/// The command of the step that contains this text.
 #[track_caller]
 fn command(said: &Value, text: &str) -> String {
     let steps = said["steps"].as_array().unwrap();
@@ -85,7 +85,7 @@ fn never_says(said: &Value, text: &str) {
     assert!(!said.to_string().contains(text), "{text:?} is in {said:#}");
 }
 
-/// A claim of 1 Mi that is bound; returns the volume's name.
+/// Creates a bound claim of 1 Mi and returns the name of its volume.
 fn bound_claim(ns: &Namespace, class: &str) -> String {
     ns.apply(&format!(
         "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{storageClassName: {class}, \

@@ -1,4 +1,4 @@
-//! What the plugin told, and doing what it said.
+//! An explanation as a test reads it, and helpers that carry out its steps.
 
 use std::{
     path::Path,
@@ -11,22 +11,23 @@ use serde_json::Value;
 
 use crate::harness::{Cluster, Namespace, Plugin, User, wait};
 
-/// Controllers act in their own time; the namespace controller's is the longest.
+/// Controllers need time; the namespace controller needs the most.
 pub const SOON: Duration = Duration::from_secs(90);
-/// Each look is a kubectl, which costs more than what is waited for.
+/// Each check is a kubectl process, which costs more than the wait.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// One explanation, from `-o json`.
 #[derive(Debug)]
 pub struct Told(pub Value);
 
-/// Explains as the administrator: `told(cluster, "pods/a", "ns")`; no namespace for cluster-scoped objects.
+/// Explains an object as the administrator: `told(cluster, "pods/a", "ns")`. The namespace of a cluster-scoped
+/// object is empty.
 #[track_caller]
 pub fn told(cluster: &Cluster, target: &str, namespace: &str) -> Told {
     read(cluster.plugin(words(target, namespace)))
 }
 
-/// The same as somebody with other rights.
+/// The same as a user with other rights.
 #[track_caller]
 pub fn told_to(cluster: &Cluster, user: &User, target: &str, namespace: &str) -> Told {
     read(cluster.plugin(words(target, namespace)).as_user(user))
@@ -47,7 +48,7 @@ fn read(plugin: Plugin) -> Told {
 }
 
 impl Told {
-    /// The verdict on one finalizer; an empty name for what holds the object without one.
+    /// The verdict on one finalizer. An empty name means the wait without a finalizer.
     #[track_caller]
     pub fn verdict(&self, finalizer: &str) -> &str {
         let wait = self.0["waitsFor"]
@@ -76,7 +77,7 @@ impl Told {
         self
     }
 
-    /// It says this, anywhere.
+    /// Asserts that the explanation contains this text.
     #[track_caller]
     pub fn says(&self, text: &str) -> &Self {
         assert!(self.holds(text), "{text:?} is not said in {self}");
@@ -89,14 +90,14 @@ impl Told {
         self
     }
 
-    /// Whether it says this.
+    /// Whether the explanation contains this text.
     pub fn holds(&self, text: &str) -> bool {
         let mut found = false;
         each_text(&self.0, &mut |each| found |= each.contains(text));
         found
     }
 
-    /// The commands of its steps.
+    /// The commands of the steps.
     pub fn commands(&self) -> Vec<&str> {
         let steps = self.0["steps"].as_array();
         steps
@@ -106,7 +107,7 @@ impl Told {
             .collect()
     }
 
-    /// No step would do this.
+    /// Asserts that no step has this command.
     #[track_caller]
     pub fn never_advises(&self, text: &str) -> &Self {
         let commands = self.commands();
@@ -117,7 +118,7 @@ impl Told {
         self
     }
 
-    /// What destroys says so first, in capitals.
+    /// Asserts that every destructive step names the loss in capitals.
     #[track_caller]
     pub fn is_careful(&self) -> &Self {
         for step in self.0["steps"].as_array().into_iter().flatten() {
@@ -126,21 +127,21 @@ impl Told {
                 let shout = text.split_whitespace().next().unwrap_or_default();
                 assert!(
                     shout.len() > 3 && shout == shout.to_uppercase(),
-                    "a destructive step begins with its cost: {step:#}"
+                    "a destructive step must begin with its cost: {step:#}"
                 );
             }
         }
         self
     }
 
-    /// Runs the first command of its steps that contains this text, as a person would in a shell.
+    /// Runs the first step's command that contains this text, in a shell as a user would.
     #[track_caller]
     pub fn follow(&self, cluster: &Cluster, text: &str) -> String {
         carry_out(cluster, self.command(text))
     }
 
-    /// Nudges the controller, as one of its steps says. A controller also tries again by itself now and then: what is
-    /// gone by then needs no nudge.
+    /// Runs the step that nudges the controller. A controller also retries by itself, so an object that is
+    /// already gone needs no nudge.
     #[track_caller]
     pub fn nudge(&self, cluster: &Cluster) {
         let output = run(cluster, self.command("nudged"));
@@ -159,7 +160,7 @@ impl Told {
             .unwrap_or_else(|| panic!("no step with {text:?} in {self}"))
     }
 
-    /// What it could not read.
+    /// What the run could not read.
     pub fn unread(&self) -> String {
         self.0["notRead"].to_string()
     }
@@ -216,9 +217,9 @@ pub fn shell(cluster: &Cluster, command: &str) -> String {
     text(&output.stdout)
 }
 
-/// The same, whatever comes of it.
+/// The same, and ignores the exit code.
 pub fn run(cluster: &Cluster, command: &str) -> Output {
-    let folder = |program: &Path| program.parent().expect("it is in a folder").to_owned();
+    let folder = |program: &Path| program.parent().expect("the program is in a folder").to_owned();
     let mut path = vec![
         folder(&cluster.kubectl_program()),
         folder(Path::new(env!("CARGO_BIN_EXE_kubectl-finalizers"))),
@@ -236,10 +237,10 @@ pub fn run(cluster: &Cluster, command: &str) -> Output {
             std::env::join_paths(path).expect("folders on PATH hold no colon"),
         )
         .output()
-        .expect("there is a shell")
+        .expect("the shell starts")
 }
 
-/// Runs a command line that was told; one that wants to be confirmed, with that.
+/// Runs the command line of a step, and confirms it where the plugin asks for that.
 #[track_caller]
 pub fn carry_out(cluster: &Cluster, command: &str) -> String {
     if changes(command) {
@@ -249,12 +250,12 @@ pub fn carry_out(cluster: &Cluster, command: &str) -> String {
     }
 }
 
-/// Whether it is a verb of the plugin that wants to be confirmed.
+/// Whether the command is a verb of the plugin that must be confirmed.
 fn changes(command: &str) -> bool {
     command.starts_with("kubectl finalizers remove ") || command.starts_with("kubectl finalizers finalize ")
 }
 
-/// Runs such a command line as a person does who reads the plan, accepts what it costs, and confirms it.
+/// Runs such a command as a user who reads the plan, accepts its costs and confirms it.
 #[track_caller]
 fn confirmed(cluster: &Cluster, command: &str) -> String {
     let plan = |more: &str| {
@@ -268,7 +269,7 @@ fn confirmed(cluster: &Cluster, command: &str) -> String {
         Some("none" | "metadata") | None => String::new(),
         Some(other) => format!(" --accept {}", other.replace(' ', "-")),
     };
-    // An object that its controller writes to all the time has another digest each time.
+    // The digest changes each time for an object that its controller keeps writing.
     for _ in 0..5 {
         let plan = plan(&accept);
         assert_eq!(plan["refused"], Value::Array(Vec::new()), "{command}: {plan:#}");
@@ -294,7 +295,7 @@ pub fn delete(cluster: &Cluster, what: &str, namespace: &str) {
     cluster.kubectl(words).success();
 }
 
-/// Takes all finalizers off, as the controller does that kept its promise.
+/// Removes all finalizers, as a controller does after its work.
 #[track_caller]
 pub fn release(cluster: &Cluster, what: &str, namespace: &str) {
     let patch = r#"{"metadata":{"finalizers":null}}"#;
@@ -311,13 +312,13 @@ pub fn release(cluster: &Cluster, what: &str, namespace: &str) {
         .success();
 }
 
-/// Whether it is there and being deleted.
+/// Whether the object exists and is in deletion.
 pub fn is_going(ns: &Namespace, what: &str) -> bool {
     ns.get([what])
         .is_some_and(|object| object["metadata"]["deletionTimestamp"].is_string())
 }
 
-/// Waits until it is gone.
+/// Waits until the object is gone.
 #[track_caller]
 pub fn goes(cluster: &Cluster, what: &str, namespace: &str) {
     wait(&format!("{what} goes"), SOON, || {
@@ -330,7 +331,7 @@ pub fn goes(cluster: &Cluster, what: &str, namespace: &str) {
     });
 }
 
-/// Waits until the namespace controller has written a condition with this status.
+/// Waits until the namespace controller has set this condition to this status.
 #[track_caller]
 pub fn condition(cluster: &Cluster, namespace: &str, kind: &str, status: &str) {
     wait(&format!("{kind} is {status} on {namespace}"), SOON, || {
@@ -346,7 +347,7 @@ pub fn condition(cluster: &Cluster, namespace: &str, kind: &str, status: &str) {
     });
 }
 
-/// What the server says to taking all finalizers out, if it refuses.
+/// The server's message if it rejects the removal of all finalizers.
 pub fn refusal(cluster: &Cluster, what: &str, namespace: &str) -> Option<String> {
     let mut words = vec!["patch", what, "--type=merge", "--dry-run=server"];
     words.extend(["--patch", r#"{"metadata":{"finalizers":null}}"#]);

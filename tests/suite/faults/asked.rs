@@ -1,4 +1,4 @@
-//! What the server is asked for, and what not.
+//! What the plugin requests from the server, and what it does not.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn lists(requests: &[Recorded]) -> impl Iterator<Item = &Recorded> {
 }
 
 #[test]
-fn metadata_only_of_everything_but_namespaces_in_pages() {
+fn everything_but_namespaces_is_listed_as_metadata_in_pages() {
     let server = healthy()
         .with_type(Kind::new("", "v1", "secrets").namespaced())
         .with_type(Kind::new("", "v1", "configmaps").namespaced())
@@ -49,9 +49,10 @@ fn metadata_only_of_everything_but_namespaces_in_pages() {
     }
 }
 
-/// What a volume is for and whether it is over stands in its spec and status: it is asked for whole, and not twice.
+/// The spec and status of a volume say what it is for and whether it is still used. So volumes are read whole,
+/// and only once.
 #[test]
-fn volumes_nodes_and_attachments_in_order_are_asked_for_once() {
+fn healthy_volumes_nodes_and_attachments_are_read_once() {
     let volume = |phase: &str| {
         cluster_object("pv-1")
             .spec(json!({"persistentVolumeReclaimPolicy": "Delete"}))
@@ -82,7 +83,7 @@ fn volumes_nodes_and_attachments_in_order_are_asked_for_once() {
 }
 
 #[test]
-fn secrets_and_config_maps_are_never_asked_for_whole_not_even_stuck_ones() {
+fn secrets_and_config_maps_are_never_read_whole_even_if_stuck() {
     let mut fake = healthy();
     for plural in ["secrets", "configmaps"] {
         fake = fake.with_type(Kind::new("", "v1", plural).namespaced());
@@ -102,7 +103,7 @@ fn secrets_and_config_maps_are_never_asked_for_whole_not_even_stuck_ones() {
     assert_eq!(
         asked.len(),
         6,
-        "each is listed, looked at, and at the end looked at again"
+        "each type is listed, each object is read, and read again at the end"
     );
     for request in asked {
         let whole = request
@@ -114,7 +115,7 @@ fn secrets_and_config_maps_are_never_asked_for_whole_not_even_stuck_ones() {
 }
 
 #[test]
-fn a_scan_costs_two_requests_for_the_types_and_one_a_page() {
+fn a_scan_costs_two_requests_for_discovery_and_one_for_each_page() {
     let server = healthy().start();
     report(&server, &[]).complete();
     let paths: Vec<_> = server
@@ -140,7 +141,7 @@ fn a_scan_costs_two_requests_for_the_types_and_one_a_page() {
 }
 
 #[test]
-fn a_scan_of_one_type_asks_for_no_other() {
+fn a_scan_of_one_type_reads_no_other() {
     let server = healthy().start();
     report(&server, &["widgets"]).complete();
     let requests = server.requests();
@@ -149,7 +150,7 @@ fn a_scan_of_one_type_asks_for_no_other() {
 }
 
 #[test]
-fn at_most_eight_connections_however_many_types() {
+fn a_scan_opens_at_most_eight_connections() {
     let mut fake = healthy();
     for n in 0..60 {
         fake = fake.with_type(Kind::new("many.example.com", "v1", &format!("thing{n}s")));
@@ -162,7 +163,7 @@ fn at_most_eight_connections_however_many_types() {
 }
 
 #[test]
-fn selectors_and_tokens_arrive_as_they_were_meant() {
+fn selectors_and_tokens_arrive_unchanged() {
     let server = healthy()
         .object(
             "widgets.example.com",
@@ -207,7 +208,7 @@ impl super::Report {
 }
 
 #[test]
-fn every_request_says_who_asks() {
+fn every_request_has_the_user_agent() {
     let server = healthy().start();
     report(&server, &[]).complete();
     for request in server.requests() {
@@ -220,7 +221,7 @@ fn every_request_says_who_asks() {
 }
 
 #[test]
-fn one_namespace_is_asked_for_by_name_and_nothing_outside_of_it() {
+fn one_namespace_is_read_by_name_and_nothing_outside_it() {
     let server = healthy().with_type(Kind::new("", "v1", "nodes")).start();
     scan(&server, &["-n", "db"]).success();
     let requests = server.requests();
@@ -238,7 +239,7 @@ fn one_namespace_is_asked_for_by_name_and_nothing_outside_of_it() {
 }
 
 #[test]
-fn objects_with_odd_names_are_looked_at_under_their_own() {
+fn objects_with_odd_names_are_read_under_their_own_name() {
     let going = |name: &str| {
         cluster_object(name)
             .finalizer("a/b")
@@ -259,7 +260,7 @@ fn objects_with_odd_names_are_looked_at_under_their_own() {
 }
 
 #[test]
-fn a_namespace_that_nobody_can_have_does_not_lead_elsewhere() {
+fn an_invalid_namespace_cannot_change_the_request_path() {
     let server = healthy().start();
     for name in ["db/pods/x", "../secrets", "db?x=y", "db#x", "a b"] {
         scan(&server, &["-n", name]).success();

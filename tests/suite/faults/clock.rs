@@ -1,4 +1,4 @@
-//! Ages follow the server's clock, and ours only where it shows none.
+//! Ages use the server's clock, and the local clock only if the server shows none.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -7,7 +7,7 @@ use super::{
     report,
 };
 
-/// A pod whose deletion was asked for ten minutes ago by our clock.
+/// A Pod whose deletion was requested ten minutes ago by the local clock.
 fn ten_minutes() -> Fake {
     let at = Timestamp::now()
         .checked_sub(SignedDuration::from_mins(10))
@@ -29,7 +29,7 @@ fn minutes(fake: Fake) -> i64 {
 }
 
 #[test]
-fn ages_follow_the_servers_clock() {
+fn ages_use_the_servers_clock() {
     let hour = SignedDuration::from_hours(1);
     for discovery in [
         Discovery::Aggregated,
@@ -39,18 +39,18 @@ fn ages_follow_the_servers_clock() {
         let server = || ten_minutes().discovery(discovery);
         assert_eq!(minutes(server()), 10, "{discovery:?}");
         assert_eq!(minutes(server().clock_ahead(hour)), 70, "{discovery:?}");
-        // By the server's clock it has not even happened yet; nothing lasts less than no time.
+        // By the server's clock the deletion is in the future; an age is never negative.
         assert_eq!(minutes(server().clock_ahead(-hour)), 0, "{discovery:?}");
     }
 }
 
 #[test]
-fn a_server_without_a_clock_is_measured_by_ours() {
+fn ages_use_the_local_clock_if_the_server_shows_none() {
     assert_eq!(minutes(ten_minutes().without_date()), 10);
 }
 
 #[test]
-fn older_than_is_measured_by_the_servers_clock() {
+fn older_than_uses_the_servers_clock() {
     let hour = SignedDuration::from_hours(1);
     let found = |fake: Fake| {
         report(&fake.start(), &["--older-than", "30m"])

@@ -1,5 +1,5 @@
-//! The decoders of pages, given anything: they never panic, never shorten a list silently, and read the same from
-//! JSON as from protobuf.
+//! The decoders of pages with any input. They never panic, never shorten a list silently, and read the same
+//! from JSON and protobuf.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ use super::fake::{Malformed, Object, json, object, protobuf};
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// What a decoder says of a page: items before the end or the fault, and the next token or the fault.
+/// What a decoder returns for a page: the items before the end or the fault, and the next token or the fault.
 fn decoded(content_type: &str, body: &[u8]) -> (Vec<Item<'static>>, Result<Option<String>, String>) {
     let mut items = Vec::new();
     let page = decode::page(content_type, body, Beyond::Nothing, &mut |item| {
@@ -42,7 +42,7 @@ fn owned(item: &Item<'_>) -> Item<'static> {
     }
 }
 
-/// The page as a server writes it in both forms.
+/// The page as a server writes it, in both formats.
 fn page(objects: &[Object], token: &str) -> [(&'static str, Vec<u8>); 2] {
     let mut items = Vec::new();
     for object in objects {
@@ -98,7 +98,7 @@ prop_compose! {
     }
 }
 
-/// Few cases by default, so that the suite stays quick; `PROPTEST_CASES` asks for more.
+/// Few cases by default, so that the suite stays fast; `PROPTEST_CASES` sets more.
 fn config() -> Config {
     let cases = std::env::var("PROPTEST_CASES")
         .ok()
@@ -132,7 +132,7 @@ proptest! {
             prop_assert_eq!(&json.name, &object.name);
             prop_assert_eq!(&json.finalizers, &object.finalizers);
             prop_assert_eq!(json.deletion, object.deletion);
-            // Of a bare object nobody asks when it was created.
+            // The creation time of a bare object is not used.
             protobuf.created = protobuf.created.filter(|_| !protobuf.is_bare());
             prop_assert_eq!(json, protobuf);
         }
@@ -161,7 +161,7 @@ proptest! {
 }
 
 #[test]
-fn a_small_page_cut_at_every_single_byte_is_never_a_shorter_list() {
+fn a_page_cut_at_any_byte_is_never_a_shorter_list() {
     let objects = [
         object("db", "one")
             .finalizer("a/b")
@@ -180,13 +180,14 @@ fn a_small_page_cut_at_every_single_byte_is_never_a_shorter_list() {
                 end.is_ok()
             })
             .count();
-        // Only what says nothing may be missing: a line feed, or the two empty fields after a protobuf list.
+        // Only bytes without meaning may be missing: a line feed, or the two empty fields after a protobuf
+        // list.
         assert!(complete <= 4, "{form}: {complete}");
     }
 }
 
 #[test]
-fn every_single_bit_of_a_small_page_may_be_wrong() {
+fn a_page_with_any_flipped_bit_does_no_harm() {
     for (form, whole) in page(&[object("db", "one").finalizer("a/b")], "t") {
         for bit in 0..whole.len() * 8 {
             let mut body = whole.clone();
@@ -197,7 +198,7 @@ fn every_single_bit_of_a_small_page_may_be_wrong() {
 }
 
 #[test]
-fn malformed_pages_hand_over_what_is_good_before_the_fault_and_no_more() {
+fn malformed_pages_return_exactly_the_items_before_the_fault() {
     for &malformed in Malformed::ALL {
         let count = Cell::new(0);
         let form = if malformed.is_protobuf() { PROTOBUF } else { JSON };

@@ -1,4 +1,4 @@
-//! Discovery in its old form, of a dead group, and from what is no API server.
+//! Discovery in its old format, of an unavailable group, and from servers that are no API server.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{
     healthy, report, scan, timed,
 };
 
-/// Everything of a report but what depends on when and where it was made.
+/// The report without what depends on its time and place.
 fn content(report: Report) -> serde_json::Value {
     let mut json = report.json;
     for field in ["observedAt", "source"] {
@@ -41,7 +41,7 @@ fn many_groups() -> Fake {
 }
 
 #[test]
-fn old_discovery_gives_the_same_result_as_the_aggregated_one() {
+fn old_discovery_gives_the_same_result_as_aggregated_discovery() {
     let expected = content(report(&many_groups().start(), &[]));
     assert_eq!(expected["complete"], true);
     for discovery in [
@@ -69,7 +69,7 @@ fn with_a_stale_group(fake: Fake) -> Fake {
 }
 
 #[test]
-fn a_stale_group_is_a_gap_with_the_reason_of_its_api_service_and_is_not_asked() {
+fn a_stale_group_is_a_gap_with_the_reason_of_its_apiservice_and_is_not_read() {
     let server = with_a_stale_group(healthy()).start();
     let report = report(&server, &[]);
     let gap = report.gap("metrics.k8s.io/v1beta1");
@@ -92,7 +92,7 @@ fn a_stale_group_is_a_gap_with_the_reason_of_its_api_service_and_is_not_asked() 
 }
 
 #[test]
-fn a_dead_group_in_old_discovery_is_a_gap_with_the_reason_of_its_api_service() {
+fn an_unavailable_group_in_old_discovery_is_a_gap_with_the_reason_of_its_apiservice() {
     for discovery in [Discovery::Legacy, Discovery::LegacyRefusing] {
         let server = with_a_stale_group(healthy()).discovery(discovery).start();
         let report = report(&server, &[]);
@@ -110,7 +110,7 @@ fn a_dead_group_in_old_discovery_is_a_gap_with_the_reason_of_its_api_service() {
 }
 
 #[test]
-fn a_dead_group_whose_api_service_cannot_be_read_keeps_the_servers_own_words() {
+fn an_unavailable_group_without_a_readable_apiservice_keeps_the_servers_message() {
     let server = healthy()
         .legacy_discovery()
         .on("/apis/example.com/v1", Fault::unavailable())
@@ -124,7 +124,7 @@ fn a_dead_group_whose_api_service_cannot_be_read_keeps_the_servers_own_words() {
 }
 
 #[test]
-fn a_type_of_a_dead_group_is_not_called_unknown() {
+fn a_type_of_an_unavailable_group_is_not_called_unknown() {
     let server = with_a_stale_group(healthy()).start();
     let named = report(&server, &["nodes.metrics.k8s.io"]);
     assert_eq!(
@@ -136,7 +136,7 @@ fn a_type_of_a_dead_group_is_not_called_unknown() {
     assert!(out.stderr.contains("metrics.k8s.io/v1beta1"), "{out}");
 }
 
-/// The groups cannot be learned; what is in the core group is read, and the rest is a gap.
+/// The groups cannot be read. The core group is scanned, and the rest is a gap.
 fn only_the_core_group(fault: Fault, reason: &str, message: &str) {
     let server = healthy().on("/apis", fault).start();
     let report = report(&server, &[PATIENCE]);
@@ -165,7 +165,7 @@ fn only_the_core_group(fault: Fault, reason: &str, message: &str) {
 }
 
 #[test]
-fn groups_that_cannot_be_learned_are_a_gap_and_the_core_group_is_read() {
+fn groups_that_cannot_be_read_are_a_gap_and_the_core_group_is_scanned() {
     only_the_core_group(Fault::forbidden("/apis"), "Forbidden", "is forbidden");
     only_the_core_group(Fault::html(200), "Undecodable", "got <html>");
     only_the_core_group(Fault::html(502), "Unavailable", "502 Bad Gateway");
@@ -184,7 +184,7 @@ fn groups_that_cannot_be_learned_are_a_gap_and_the_core_group_is_read() {
 }
 
 #[test]
-fn one_group_that_cannot_be_read_hides_itself_only() {
+fn a_group_that_cannot_be_read_hides_only_its_own_types() {
     let odd = json!({
         "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},
         "items": [
@@ -216,7 +216,7 @@ fn one_group_that_cannot_be_read_hides_itself_only() {
 }
 
 #[test]
-fn old_documents_with_nothing_in_them_are_lists_of_nothing() {
+fn empty_documents_of_old_discovery_are_empty_lists() {
     let server = healthy()
         .legacy_discovery()
         .on("/apis", Fault::json(r#"{"kind":"APIGroupList","groups":null}"#))
@@ -233,7 +233,7 @@ fn old_documents_with_nothing_in_them_are_lists_of_nothing() {
 }
 
 #[test]
-fn without_any_discovery_the_scan_ends_in_one_sentence_and_at_once() {
+fn without_any_discovery_the_scan_fails_with_one_sentence_at_once() {
     for (fault, words) in [
         (Fault::HangBeforeHeaders, "did not answer in time"),
         (Fault::html(200), "<html>"),
@@ -256,7 +256,7 @@ fn without_any_discovery_the_scan_ends_in_one_sentence_and_at_once() {
 }
 
 #[test]
-fn a_server_that_is_not_there_ends_the_scan_in_one_sentence_and_at_once() {
+fn an_absent_server_fails_the_scan_with_one_sentence_at_once() {
     let server = healthy().start();
     let kubeconfig = std::fs::read_to_string(server.kubeconfig()).unwrap();
     drop(server);

@@ -1,4 +1,4 @@
-//! The server goes away while it is read.
+//! The server disappears during a scan.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{
     report, scan, timed,
 };
 
-/// A hundred and twenty types, of which so many are answered before the server fails so for good.
+/// A hundred and twenty types. The server answers for this many of them, and then fails for good in this way.
 fn failing_after(types: u32, fault: &Fault) -> Running {
     let mut fake = Fake::new()
         .with_type(Kind::new("", "v1", "pods").namespaced())
@@ -25,7 +25,7 @@ fn failing_after(types: u32, fault: &Fault) -> Running {
 }
 
 #[test]
-fn a_server_that_falls_silent_does_not_cost_a_time_limit_a_type() {
+fn a_server_that_goes_silent_does_not_cost_a_timeout_for_each_type() {
     for fault in [
         Fault::HangBeforeHeaders,
         Fault::ResetBeforeHeaders,
@@ -45,7 +45,7 @@ fn a_server_that_falls_silent_does_not_cost_a_time_limit_a_type() {
 }
 
 #[test]
-fn what_a_silent_server_did_not_say_is_not_a_line_a_type() {
+fn a_silent_server_does_not_cost_a_line_for_each_type() {
     let out = scan(&failing_after(10, &Fault::HangBeforeHeaders), &[PATIENCE]).success();
     let lines = out
         .lines()
@@ -55,7 +55,7 @@ fn what_a_silent_server_did_not_say_is_not_a_line_a_type() {
 }
 
 #[test]
-fn a_dead_group_with_many_types_is_not_taken_for_a_dead_server() {
+fn an_unavailable_group_with_many_types_is_not_a_dead_server() {
     let mut fake = Fake::new();
     for n in 0..24 {
         fake = fake.with_type(Kind::new("dead.example.com", "v1", &format!("thing{n}s")));

@@ -1,4 +1,4 @@
-//! Ctrl-C: what was read is printed, and is not sold as the whole.
+//! Ctrl-C prints what was read and says that it is incomplete.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::harness::{Output, Plugin, Signal, wait};
 
-/// Interrupts a scan once the server has been asked for `path` so many times and has fallen silent.
+/// Interrupts a scan after the server got this many requests for `path` and went silent.
 fn interrupted(server: &Running, arguments: &[&str], path: &str, requests: usize) -> Output {
     let arguments = ["scan"].iter().chain(arguments).copied();
     let run = Plugin::new(arguments).kubeconfig(server.kubeconfig()).spawn();
     wait("the scan hangs", Duration::from_secs(20), || {
         server.requests_to(path).len() >= requests
     });
-    // The types beside it need no time, but some.
+    // The other types take a short time.
     std::thread::sleep(Duration::from_millis(300));
     let (out, took) = timed(|| {
         run.signal(Signal::INT);
@@ -30,7 +30,7 @@ fn interrupted(server: &Running, arguments: &[&str], path: &str, requests: usize
 }
 
 #[test]
-fn what_was_read_is_printed_and_marked_as_a_part() {
+fn what_was_read_is_printed_and_marked_incomplete() {
     let server = healthy()
         .object(
             "widgets.example.com",
@@ -72,7 +72,7 @@ fn the_pages_of_an_unfinished_list_count() {
 }
 
 #[test]
-fn nothing_is_said_to_be_gone_when_the_types_were_not_even_known() {
+fn nothing_is_called_gone_before_the_types_are_known() {
     let server = healthy().on("/api*", Fault::HangBeforeHeaders).start();
     let out = interrupted(&server, &[], "/apis", 1);
     assert_eq!(out.code, 130, "{out}");
@@ -81,14 +81,14 @@ fn nothing_is_said_to_be_gone_when_the_types_were_not_even_known() {
 }
 
 #[test]
-fn a_scan_that_is_not_stopped_does_not_say_so() {
+fn a_scan_without_interruption_does_not_mention_one() {
     let out = plugin(&healthy().start(), &[]).run().success();
     assert!(!out.contains("STOPPED"), "{out}");
 }
 
-/// Everything is listed, and the server falls silent when it is asked who uses one of two claims.
+/// All types are listed. Then the server goes silent when it is asked who uses one of two claims.
 #[test]
-fn stopped_while_it_looks_for_reasons_it_says_how_far_it_came() {
+fn an_interrupted_diagnosis_says_how_far_it_came() {
     let claim = |namespace: &str| {
         object(namespace, "data")
             .finalizer("kubernetes.io/pvc-protection")

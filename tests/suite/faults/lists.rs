@@ -1,4 +1,4 @@
-//! One list fails on the way.
+//! One list fails during a scan.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn a_list_without_faults_is_complete() {
 }
 
 #[test]
-fn a_body_that_breaks_off_leaves_what_came_before_it() {
+fn a_truncated_body_keeps_the_items_before_the_cut() {
     with_pods_failing(Fault::TruncateBody.page(2)).lost_pods(500, "Undecodable", "broke off before its end");
     with_pods_failing(Fault::ResetMidBody.page(3)).lost_pods(
         1_000,
@@ -27,13 +27,13 @@ fn a_body_that_breaks_off_leaves_what_came_before_it() {
 }
 
 #[test]
-fn a_connection_that_ends_without_an_answer_is_a_gap() {
+fn a_connection_that_ends_without_a_response_is_a_gap() {
     with_pods_failing(Fault::CloseBeforeHeaders.page(2)).lost_pods(500, "Connection", "onnection");
     with_pods_failing(Fault::ResetBeforeHeaders.page(2)).lost_pods(500, "Connection", "onnection");
 }
 
 #[test]
-fn an_expired_list_goes_on_where_the_server_says_and_the_result_says_so() {
+fn an_expired_list_continues_with_the_new_token_and_says_so() {
     let report = with_pods_failing(Fault::Expired { fresh_token: true }.page(2).times(1)).all_pods();
     assert!(
         report.notes().contains("pods: the list expired"),
@@ -43,19 +43,19 @@ fn an_expired_list_goes_on_where_the_server_says_and_the_result_says_so() {
 }
 
 #[test]
-fn an_expired_list_without_a_new_token_begins_again_and_counts_nothing_twice() {
+fn an_expired_list_without_a_new_token_restarts_and_counts_nothing_twice() {
     let report = with_pods_failing(Fault::Expired { fresh_token: false }.page(3).times(1)).all_pods();
     assert_eq!(report.notes(), "[]");
 }
 
 #[test]
-fn a_list_that_always_expires_is_given_up_and_what_was_read_is_kept() {
+fn a_list_that_always_expires_is_stopped_and_what_was_read_is_kept() {
     with_pods_failing(Fault::Expired { fresh_token: false }.page(2)).lost_pods(500, "ServerError", "too old");
     with_pods_failing(Fault::Expired { fresh_token: true }.page(2)).lost_pods(500, "ServerError", "too old");
 }
 
 #[test]
-fn who_is_asked_to_wait_waits() {
+fn a_client_that_must_wait_waits() {
     let busy = |retry_after| Fault::TooManyRequests { retry_after }.page(2).times(1);
     let (_, took) = timed(|| with_pods_failing(busy(Some("2"))).all_pods());
     assert!(took > Duration::from_secs(2), "{took:?}");
@@ -74,7 +74,7 @@ fn who_is_asked_to_wait_waits() {
 }
 
 #[test]
-fn who_is_always_asked_to_wait_gives_up() {
+fn a_client_that_must_always_wait_stops() {
     let fault = Fault::TooManyRequests {
         retry_after: Some("0"),
     };
@@ -84,7 +84,7 @@ fn who_is_always_asked_to_wait_gives_up() {
 }
 
 #[test]
-fn an_api_server_that_restarts_is_asked_again_and_a_dead_one_once_more_only() {
+fn a_restarting_api_server_is_tried_again_and_a_dead_one_only_once() {
     with_pods_failing(Fault::unavailable().page(2).times(1)).all_pods();
     with_pods_failing(Fault::gateway_timeout().page(2).times(1)).all_pods();
     let server = healthy().on(PODS, Fault::unavailable().page(2)).start();
@@ -93,7 +93,7 @@ fn an_api_server_that_restarts_is_asked_again_and_a_dead_one_once_more_only() {
 }
 
 #[test]
-fn an_answer_that_does_not_come_or_does_not_end_costs_its_time_limit_and_no_more() {
+fn a_response_that_does_not_come_or_end_costs_only_its_timeout() {
     let trickle = Fault::Trickle {
         bytes: 64,
         pause: Duration::from_millis(50),
@@ -107,12 +107,12 @@ fn an_answer_that_does_not_come_or_does_not_end_costs_its_time_limit_and_no_more
 }
 
 #[test]
-fn a_slow_answer_within_the_limit_is_an_answer() {
+fn a_slow_response_within_the_timeout_counts() {
     with_pods_failing(Fault::Delay(Duration::from_millis(400)).page(2)).all_pods();
 }
 
 #[test]
-fn a_list_without_end_is_left_and_nothing_is_counted_twice() {
+fn a_list_without_end_is_stopped_and_counts_nothing_twice() {
     with_pods_failing(Fault::SameToken).lost_pods(500, "Undecodable", "same page");
     let ((), took) = timed(|| {
         with_pods_failing(Fault::EndlessPages.after(1)).lost_pods(500, "Undecodable", "page after page");
@@ -121,7 +121,7 @@ fn a_list_without_end_is_left_and_nothing_is_counted_twice() {
 }
 
 #[test]
-fn a_proxys_page_is_named_for_what_it_is() {
+fn the_page_of_a_proxy_is_named_as_such() {
     with_pods_failing(Fault::html(200)).lost_pods(0, "Undecodable", "expected a list, got text/html: <html>");
     with_pods_failing(Fault::html(502)).lost_pods(0, "Unavailable", "502 Bad Gateway");
     with_pods_failing(Fault::Redirect("https://login.example/".into())).lost_pods(
@@ -132,13 +132,13 @@ fn a_proxys_page_is_named_for_what_it_is() {
 }
 
 #[test]
-fn the_servers_own_words_are_kept() {
+fn the_servers_own_message_is_kept() {
     let undecryptable = r#"unable to transform key "/registry/pods/db/x": no matching prefix found"#;
     with_pods_failing(Fault::internal(undecryptable).page(2)).lost_pods(500, "ServerError", undecryptable);
 }
 
 #[test]
-fn the_404_of_a_proxy_is_not_taken_for_the_end_of_a_type_or_of_an_object() {
+fn the_404_of_a_proxy_does_not_mean_that_a_type_or_object_is_gone() {
     with_pods_failing(Fault::html(404).page(2)).lost_pods(500, "ServerError", "404 Not Found: <html>");
     with_pods_failing(Fault::text(404, "404 page not found\n").page(2)).lost_pods(500, "Vanished", "removed");
     let server = healthy()
@@ -161,7 +161,7 @@ fn the_404_of_a_proxy_is_not_taken_for_the_end_of_a_type_or_of_an_object() {
 }
 
 #[test]
-fn a_type_that_goes_while_it_is_read_is_a_gap() {
+fn a_type_that_disappears_during_the_scan_is_a_gap() {
     with_pods_failing(Fault::not_found().page(2)).lost_pods(
         500,
         "Vanished",
@@ -170,14 +170,14 @@ fn a_type_that_goes_while_it_is_read_is_a_gap() {
 }
 
 #[test]
-fn credentials_that_expire_on_the_way_are_said_to_and_are_not_taken_for_missing_rights() {
+fn credentials_that_expire_during_the_scan_are_not_missing_rights() {
     let server = healthy().on(PODS, Fault::unauthorized().page(2)).start();
     report(&server, &[]).lost_pods(500, "Unauthorized", "401");
-    // Nobody is asked what a user may do whom the server does not know any more.
+    // A user whom the server no longer knows gets no access review.
     assert!(server.requests().iter().all(|request| request.method == "GET"));
 }
 
-/// Two versions of the widgets; the preferred one cannot be converted to.
+/// Two versions of the widgets, and no conversion to the preferred one.
 fn dead_conversion(second: Option<Fault>) -> Running {
     let fault = Fault::conversion_webhook("example.com/v2", "Widget");
     let mut server = Fake::new()
@@ -194,7 +194,7 @@ fn dead_conversion(second: Option<Fault>) -> Running {
 }
 
 #[test]
-fn a_dead_conversion_webhook_is_read_around_through_another_version_and_named() {
+fn an_unavailable_conversion_webhook_is_avoided_through_another_version_and_named() {
     let report = report(&dead_conversion(None), &[]).complete();
     assert_eq!(report.carrying("widget/keep"), 3);
     let notes = report.notes();
@@ -203,7 +203,7 @@ fn a_dead_conversion_webhook_is_read_around_through_another_version_and_named() 
 }
 
 #[test]
-fn a_dead_conversion_webhook_that_cannot_be_read_around_is_a_gap_with_its_text() {
+fn an_unavailable_conversion_webhook_that_cannot_be_avoided_is_a_gap_with_its_message() {
     let other = Fault::conversion_webhook("example.com/v1", "Widget");
     let report = report(&dead_conversion(Some(other)), &[]);
     let gap = report.gap("widgets.example.com");
@@ -217,12 +217,12 @@ fn a_dead_conversion_webhook_that_cannot_be_read_around_is_a_gap_with_its_text()
 }
 
 #[test]
-fn a_server_without_protobuf_is_read_in_json() {
+fn a_server_without_protobuf_is_read_as_json() {
     report(&healthy().json_only().start(), &[]).all_pods();
 }
 
 #[test]
-fn a_server_that_cannot_cut_objects_down_is_read_whole_but_never_for_secrets_and_config_maps() {
+fn a_server_without_metadata_only_responses_is_read_whole_but_never_for_secrets_and_config_maps() {
     let server = healthy()
         .with_type(Kind::new("", "v1", "secrets").namespaced())
         .with_type(Kind::new("", "v1", "configmaps").namespaced().kind("ConfigMap"))
@@ -247,7 +247,7 @@ fn a_server_that_cannot_cut_objects_down_is_read_whole_but_never_for_secrets_and
 }
 
 #[test]
-fn the_table_says_which_list_failed_why_and_how_far_it_came() {
+fn the_table_says_which_list_failed_why_and_after_how_many_objects() {
     let server = healthy()
         .on(
             PODS,
@@ -263,6 +263,6 @@ fn the_table_says_which_list_failed_why_and_how_far_it_came() {
 }
 
 #[test]
-fn a_warning_of_the_server_changes_nothing() {
+fn a_warning_header_changes_nothing() {
     with_pods_failing(Fault::Warning(fake::hostile::ESCAPE.replace('\u{1b}', "^"))).all_pods();
 }

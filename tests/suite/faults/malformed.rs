@@ -6,26 +6,26 @@ use super::{
     healthy, report,
 };
 
-/// Pages that are odd, and mean something all the same: how many pods they hold.
+/// Pages that are unusual but valid, with the number of Pods in each.
 fn means(page: Malformed) -> Option<u64> {
     match page {
-        // Servers do write both.
+        // Servers send both.
         Malformed::ItemsNull | Malformed::ListMetadataNull => Some(0),
-        // An object without a uid is computed, not stored; the good one beside it counts.
+        // An object without a uid is computed, not stored; the valid object beside it counts.
         Malformed::NameMissing => Some(1),
-        // What is wrong with the second one is nothing that is read.
+        // The plugin does not read the field of the second Pod that is malformed.
         Malformed::FinalizersNull | Malformed::DeepNesting => Some(2),
         _ => None,
     }
 }
 
 #[test]
-fn a_malformed_page_is_a_gap_and_what_was_good_before_its_fault_counts() {
+fn a_malformed_page_is_a_gap_and_the_items_before_the_fault_count() {
     for &page in Malformed::ALL {
         let server = healthy().on(PODS, Fault::Malformed(page)).start();
         let report = report(&server, &[]);
         assert_eq!(report.carrying("widget/keep"), 3, "{page:?}");
-        // The namespace and the widgets; at most the good object, and the odd one where it is only odd.
+        // The namespace and the widgets; at most the valid object, and the unusual one where it is valid.
         let pods = report.objects() - 4;
         if let Some(count) = means(page) {
             assert_eq!(

@@ -1,5 +1,5 @@
-//! A scan of a server that misbehaves: it goes on, says what it could not read and why, keeps what it had read,
-//! and claims nothing else. The server is the fake one, because a real one does none of this on demand.
+//! A scan of a server that misbehaves. It goes on, says what it could not read and why, keeps what it read, and
+//! claims nothing else. The server is the fake, because a real one does not misbehave on demand.
 
 mod asked;
 mod clock;
@@ -25,26 +25,27 @@ use crate::{
 };
 use fake::{Fake, Kind, Rule, Running, object};
 
-/// Where the pods are listed.
+/// The path of the list of Pods.
 const PODS: &str = "/api/v1/pods";
 
-/// For servers that fall silent: short for a test, and long for a healthy answer on a loaded machine.
+/// A timeout for servers that go silent: short for a test, and long enough for a healthy response on a busy
+/// machine.
 const PATIENCE: &str = "--request-timeout=2s";
 
-/// A scan of this server, not started yet.
+/// A scan of this server that has not started.
 fn plugin(server: &Running, arguments: &[&str]) -> Plugin {
     let arguments = ["scan"].iter().chain(arguments);
     Plugin::new(arguments.copied()).kubeconfig(server.kubeconfig())
 }
 
-/// What a scan of this server says.
+/// The output of a scan of this server.
 fn scan(server: &Running, arguments: &[&str]) -> Output {
     let out = plugin(server, arguments).run();
     assert!(!out.stderr.contains("panicked"), "{out}");
     out
 }
 
-/// What a scan says as JSON, and its exit code with `--exit-code`.
+/// The JSON of a scan, and its exit code with `--exit-code`.
 fn report(server: &Running, arguments: &[&str]) -> Report {
     let arguments: Vec<_> = ["-o", "json", "--exit-code"]
         .iter()
@@ -64,7 +65,7 @@ struct Report {
 }
 
 impl Report {
-    /// The only gap that is about this name.
+    /// The only gap about this name.
     fn gap(&self, name: &str) -> &Value {
         let gaps: Vec<_> = self.gaps().iter().filter(|gap| gap["name"] == name).collect();
         assert_eq!(gaps.len(), 1, "gaps about {name}: {:#}", self.json);
@@ -75,7 +76,7 @@ impl Report {
         self.json["notRead"].as_array().unwrap()
     }
 
-    /// How many objects carry this finalizer.
+    /// How many objects have this finalizer.
     fn carrying(&self, finalizer: &str) -> u64 {
         let rows = self.json["finalizers"].as_array().unwrap();
         rows.iter()
@@ -84,7 +85,7 @@ impl Report {
             .sum()
     }
 
-    /// `TYPE/NAME` of everything that is being deleted.
+    /// `TYPE/NAME` of every object in deletion.
     fn terminating(&self) -> Vec<String> {
         let objects = self.json["terminating"].as_array().unwrap();
         let name = |object: &Value| {
@@ -105,7 +106,7 @@ impl Report {
         self.json["notes"].to_string()
     }
 
-    /// Everything was read.
+    /// Asserts that everything was read.
     fn complete(self) -> Self {
         assert_eq!(
             (self.json["complete"].as_bool(), self.gaps().len(), self.code),
@@ -117,7 +118,7 @@ impl Report {
     }
 }
 
-/// Three pages of pods and three widgets, all with finalizers, none being deleted.
+/// Three pages of Pods and three widgets, all with finalizers, none in deletion.
 fn healthy() -> Fake {
     Fake::new()
         .with_type(Kind::new("", "v1", "namespaces").short("ns"))
@@ -132,7 +133,7 @@ fn healthy() -> Fake {
         })
 }
 
-/// What is said of [`healthy`] when the list of pods fails so. Whatever happens to the pods, the widgets are read.
+/// The report on [`healthy`] if the list of Pods fails in this way. The widgets are read in any case.
 fn with_pods_failing(rule: impl Into<Rule>) -> Report {
     let report = report(&healthy().on(PODS, rule).start(), &[PATIENCE]);
     assert_eq!(report.carrying("widget/keep"), 3, "{:#}", report.json);
@@ -140,7 +141,7 @@ fn with_pods_failing(rule: impl Into<Rule>) -> Report {
 }
 
 impl Report {
-    /// The pods are a gap for this reason after so many of them, and that decides the exit code.
+    /// Asserts that the Pods are a gap for this reason after this many of them, with the matching exit code.
     #[track_caller]
     fn lost_pods(self, after: u64, reason: &str, message: &str) -> Self {
         let gap = self.gap("pods");
@@ -157,7 +158,7 @@ impl Report {
         self
     }
 
-    /// The pods were all read in the end, each counted once.
+    /// Asserts that all Pods were read in the end, each counted once.
     #[track_caller]
     fn all_pods(self) -> Self {
         assert_eq!(self.carrying("pod/keep"), 1_200, "{:#}", self.json);
@@ -165,7 +166,7 @@ impl Report {
     }
 }
 
-/// Runs `work` and says how long it took.
+/// Runs `work` and returns how long it took.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let began = std::time::Instant::now();
     let done = work();

@@ -1,4 +1,4 @@
-//! No namespaces, one that does not exist, one of three hundred.
+//! No namespaces, a missing namespace, and one of three hundred.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn going(name: &str) -> Object {
 }
 
 #[test]
-fn no_namespaces_are_no_fault() {
+fn a_cluster_without_namespaces_is_no_fault() {
     let server = Fake::new()
         .with_type(Kind::new("", "v1", "namespaces"))
         .with_type(Kind::new("", "v1", "pods").namespaced())
@@ -25,7 +25,7 @@ fn no_namespaces_are_no_fault() {
 }
 
 #[test]
-fn a_namespace_that_does_not_exist_is_named_and_what_is_left_in_it_is_shown() {
+fn a_missing_namespace_is_named_and_its_remaining_objects_are_shown() {
     let server = healthy().start();
     let out = scan(&server, &["-n", "gone"]).success();
     assert!(
@@ -48,7 +48,7 @@ fn a_namespace_that_does_not_exist_is_named_and_what_is_left_in_it_is_shown() {
 }
 
 #[test]
-fn a_namespace_shows_what_is_left_in_it_whatever_its_conditions_say() {
+fn a_namespace_shows_its_remaining_objects_whatever_its_conditions_say() {
     let lies = json!({ "conditions": [{
         "type": "NamespaceContentRemaining", "status": "False", "reason": "ContentRemoved",
         "message": "All content successfully removed",
@@ -77,8 +77,8 @@ fn a_namespace_shows_what_is_left_in_it_whatever_its_conditions_say() {
     assert_eq!(report.code, 4);
 }
 
-/// What a scan says about the namespace `pay`, in which one widget without a finalizer is left. Whatever it says,
-/// not that the namespace controller has nothing more to wait for.
+/// The report on the namespace `pay`, which has one widget without a finalizer. Asserts that it never says that
+/// the namespace controller has nothing left to delete.
 fn reason(arguments: &[&str], fault: Option<Fault>) -> String {
     let mut fake = healthy()
         .object("namespaces", going("pay"))
@@ -93,7 +93,7 @@ fn reason(arguments: &[&str], fault: Option<Fault>) -> String {
 }
 
 #[test]
-fn a_namespace_is_called_empty_only_by_who_looked_into_it() {
+fn a_namespace_is_called_empty_only_after_its_content_was_listed() {
     assert_eq!(reason(&[], None), "left in it: 1 widgets.example.com");
     for arguments in [
         &["namespaces"][..],
@@ -114,7 +114,7 @@ fn a_namespace_is_called_empty_only_by_who_looked_into_it() {
 }
 
 #[test]
-fn a_selector_also_selects_the_namespace_that_was_named() {
+fn a_selector_also_applies_to_the_namespace_itself() {
     let server = healthy()
         .object("namespaces", going("pay").label("team", "a"))
         .start();
@@ -153,7 +153,8 @@ fn with_rights_in_three_of_three_hundred_namespaces_only_those_are_listed() {
         json!(["ns-17", "ns-200", "ns-3"])
     );
     assert_eq!((report.gaps().len(), report.code), (40, 5));
-    // Discovery, namespaces twice, each type everywhere, a review a namespace, each type in three of them.
+    // Discovery, two lists of namespaces, each type cluster-wide, one review for each namespace, each type in
+    // three namespaces.
     assert_eq!(server.requests().len(), 2 + 2 + 40 + 300 + 3 * 40);
     let out = scan(&server, &[]).success();
     assert!(out.contains("forbidden outside ns-17, ns-200, ns-3"), "{out}");
@@ -162,7 +163,7 @@ fn with_rights_in_three_of_three_hundred_namespaces_only_those_are_listed() {
 }
 
 #[test]
-fn rights_that_cannot_be_asked_for_are_tried_but_not_three_hundred_times_a_type() {
+fn without_access_reviews_the_rights_are_tried_but_not_for_every_type() {
     let server = three_hundred()
         .on(REVIEWS, Fault::forbidden("selfsubjectrulesreviews"))
         .rights_only_in(&["ns-17"])
@@ -170,13 +171,13 @@ fn rights_that_cannot_be_asked_for_are_tried_but_not_three_hundred_times_a_type(
     let report = report(&server, &[]);
     assert_eq!(report.carrying("a/b"), 1);
     assert_eq!(report.code, 5);
-    // A handful of refusals a namespace, and whatever was under way meanwhile.
+    // A few rejections for each namespace, and the requests that were sent meanwhile.
     let requests = server.requests().len();
     assert!(requests < 44 + 300 + 300 * 16 + 40, "{requests}");
 }
 
 #[test]
-fn a_namespace_is_not_called_empty_while_the_groups_are_not_known() {
+fn a_namespace_is_not_called_empty_while_the_groups_are_unknown() {
     let server = healthy()
         .object("namespaces", going("pay"))
         .object("widgets.example.com", object("pay", "w"))

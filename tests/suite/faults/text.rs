@@ -1,4 +1,4 @@
-//! Text from the server attacks whoever prints it. Nothing that acts on a terminal reaches one.
+//! Text from the server that attacks the terminal. No control character reaches a terminal.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,8 @@ use crate::harness::{Output, Plugin};
 
 const FORMS: [&str; 5] = ["table", "wide", "name", "json", "yaml"];
 
-/// What no byte of the output may do: start a control sequence, move the cursor, turn the line around, vanish.
+/// What no byte of the output may do: start a control sequence, move the cursor, reverse the line, or be
+/// invisible.
 #[track_caller]
 fn harmless(out: &Output) {
     for text in [&out.stdout, &out.stderr] {
@@ -32,7 +33,7 @@ fn stuck(namespace: &str, name: &str) -> Object {
     object(namespace, name).deleting("2026-01-01T00:00:00Z")
 }
 
-/// Every place of the API from which text comes, filled with this text.
+/// A server with this text in every field of the API that is printed.
 fn everywhere(text: &str) -> Fake {
     let condition = |kind: &str| json!({ "type": kind, "status": "True", "reason": text, "message": text });
     Fake::new()
@@ -74,7 +75,7 @@ fn everywhere(text: &str) -> Fake {
 }
 
 #[test]
-fn text_from_the_server_is_shown_and_not_obeyed() {
+fn text_from_the_server_is_escaped_in_tables() {
     let shown = |name: &str, server: &Running, form: &str| {
         let out = scan(server, &["--all", "-o", form]);
         assert_eq!(out.code, 0, "{name}, {form}: {out}");
@@ -94,7 +95,7 @@ fn text_from_the_server_is_shown_and_not_obeyed() {
 }
 
 #[test]
-fn who_reads_json_or_yaml_gets_the_very_characters_back() {
+fn json_and_yaml_keep_the_original_characters() {
     for (name, text) in hostile::ALL {
         let server = everywhere(text).start();
         let json: Value = report(&server, &[]).json;
@@ -116,7 +117,7 @@ fn who_reads_json_or_yaml_gets_the_very_characters_back() {
 }
 
 #[test]
-fn errors_are_harmless_too() {
+fn text_in_errors_is_escaped() {
     for (name, text) in hostile::ALL {
         for fault in [
             Fault::internal(*text),
@@ -176,7 +177,7 @@ fn each_line_of_names_is_one_object_for_kubectl_and_for_a_shell() {
         out.stdout,
         "clusterroles.rbac.authorization.k8s.io/system:node-proxier_1\npods/web-1.example -n db\n"
     );
-    // What is left out is not left out silently.
+    // What is left out is reported.
     assert!(
         out.stderr.contains("left out 40 objects") && out.stderr.contains("-o json"),
         "{out}"
@@ -184,7 +185,7 @@ fn each_line_of_names_is_one_object_for_kubectl_and_for_a_shell() {
 }
 
 #[test]
-fn a_very_long_message_does_not_bury_the_rest() {
+fn a_very_long_message_is_shortened() {
     let server = healthy()
         .on(super::PODS, Fault::internal(hostile::long(1 << 20)))
         .start();
@@ -195,7 +196,7 @@ fn a_very_long_message_does_not_bury_the_rest() {
 }
 
 #[test]
-fn an_explanation_is_harmless_too() {
+fn text_in_explanations_is_escaped() {
     for (name, text) in hostile::ALL {
         let server = everywhere(text).start();
         for target in [

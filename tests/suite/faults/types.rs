@@ -1,4 +1,4 @@
-//! Every type once, whatever discovery calls it.
+//! Every type is read once, whatever names discovery has for it.
 
 use super::{
     fake::{Fake, Kind, object},
@@ -10,7 +10,7 @@ fn kept(name: &str) -> super::fake::Object {
 }
 
 #[test]
-fn a_type_with_several_versions_is_read_in_the_preferred_one_only() {
+fn a_type_with_several_versions_is_read_only_in_the_preferred_one() {
     let server = Fake::new()
         .with_type(Kind::new("autoscaling", "v2", "horizontalpodautoscalers").namespaced())
         .with_type(Kind::new("autoscaling", "v1", "horizontalpodautoscalers").namespaced())
@@ -28,7 +28,7 @@ fn a_type_with_several_versions_is_read_in_the_preferred_one_only() {
 }
 
 #[test]
-fn what_only_an_older_version_has_is_read_there() {
+fn a_type_that_only_an_older_version_has_is_read_there() {
     let server = Fake::new()
         .with_type(Kind::new("example.com", "v2", "widgets").namespaced())
         .with_type(Kind::new("example.com", "v1alpha1", "gadgets").namespaced())
@@ -38,7 +38,7 @@ fn what_only_an_older_version_has_is_read_there() {
 }
 
 #[test]
-fn groups_that_are_known_to_share_their_storage_are_read_once() {
+fn groups_that_share_their_storage_are_read_once() {
     let pairs = [
         ("networking.k8s.io", "v1", "ingresses"),
         ("apps", "v1", "deployments"),
@@ -65,7 +65,7 @@ fn groups_that_are_known_to_share_their_storage_are_read_once() {
 }
 
 #[test]
-fn an_old_group_is_read_where_the_new_one_is_missing() {
+fn an_old_group_is_read_if_the_new_one_is_missing() {
     let server = Fake::new()
         .with_type(Kind::new("extensions", "v1beta1", "ingresses").namespaced())
         .object("ingresses.extensions", kept("one"))
@@ -103,7 +103,7 @@ fn two_groups_with_the_same_objects_are_counted_once_and_with_other_objects_twic
 }
 
 #[test]
-fn what_cannot_be_listed_is_not_asked_for() {
+fn a_type_without_the_verb_list_is_not_read() {
     for fake in [Fake::new(), Fake::new().legacy_discovery()] {
         let server = fake
             .with_type(
@@ -129,7 +129,7 @@ fn what_cannot_be_listed_is_not_asked_for() {
 }
 
 #[test]
-fn objects_that_are_computed_and_not_stored_do_not_count() {
+fn computed_objects_are_not_counted() {
     let server = Fake::new()
         .with_type(Kind::new("metrics.k8s.io", "v1beta1", "nodes").kind("NodeMetrics"))
         .object(
@@ -142,7 +142,7 @@ fn objects_that_are_computed_and_not_stored_do_not_count() {
 }
 
 #[test]
-fn a_server_without_types_has_nothing_and_says_so() {
+fn a_server_without_types_has_an_empty_report() {
     let server = Fake::new().start();
     let out = scan(&server, &["--exit-code"]).success();
     assert!(
@@ -152,7 +152,7 @@ fn a_server_without_types_has_nothing_and_says_so() {
 }
 
 #[test]
-fn two_thousand_custom_types_cost_a_request_each() {
+fn two_thousand_custom_types_cost_one_request_each() {
     let mut fake = Fake::new();
     for n in 0..2_000 {
         fake = fake.with_type(Kind::new(

@@ -1,4 +1,4 @@
-//! What may be asked, in which form, and what is answered to what nobody described.
+//! Inputs of `explain FINALIZER`, their forms, and the answers for finalizers outside the catalogue.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use super::{PV, PVC, explain, json, names};
 use crate::harness::Plugin;
 
 #[test]
-fn what_people_paste_is_understood() {
+fn pasted_text_is_understood() {
     for (pasted, expected) in [
         (&[PV] as &[&str], &[PV] as &[&str]),
         (&["'kubernetes.io/pv-protection',"], &[PV]),
@@ -44,7 +44,7 @@ fn what_people_paste_is_understood() {
             &["foregrounddeletion", "orphan"],
             &["foregroundDeletion", "orphan"],
         ),
-        // Arguments are names, also those that look like none; in a text only what looks like one is.
+        // Every argument is a name. In a text, only words that look like a finalizer are.
         (&["orphan", "my-own"], &["orphan", "my-own"]),
         (
             &["some content has finalizers remaining: kubernetes.io/pvc-protection in 1 resource instances"],
@@ -61,7 +61,7 @@ fn what_people_paste_is_understood() {
 }
 
 #[test]
-fn a_manifest_on_standard_input() {
+fn a_manifest_on_standard_input_is_read() {
     let manifest = "kind: Namespace\nmetadata:\n  name: x\n  finalizers:\n  - example.com/own\nspec:\n  finalizers:\n  - kubernetes\n";
     let output = Plugin::new(["explain", "-", "-o", "json"]).stdin(manifest).run();
     assert_eq!(names(&json(output)), ["example.com/own", "kubernetes"]);
@@ -76,7 +76,7 @@ fn a_manifest_on_standard_input() {
 }
 
 #[test]
-fn a_name_taken_in_another_case_is_said() {
+fn a_name_matched_in_another_case_says_so() {
     let text = explain(&["Kubernetes.io/PV-Protection"]).success();
     assert!(
         text.starts_with("kubernetes.io/pv-protection\n(given as Kubernetes.io/PV-Protection"),
@@ -85,7 +85,7 @@ fn a_name_taken_in_another_case_is_said() {
 }
 
 #[test]
-fn an_unknown_name_is_said_to_be_unknown_and_what_follows_to_be_deduced() {
+fn an_unknown_name_is_called_unknown_and_the_rest_deduced() {
     let text = explain(&["kubernetes.io/pv-protecton"]).success();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], "kubernetes.io/pv-protecton is not in the catalogue.");
@@ -107,7 +107,7 @@ fn an_unknown_name_is_said_to_be_unknown_and_what_follows_to_be_deduced() {
 }
 
 #[test]
-fn a_pattern_too_short_to_be_sure_is_not_passed_off_as_knowledge() {
+fn a_too_general_pattern_is_not_called_knowledge() {
     let text = explain(&["my-app-deleted"]).success();
     assert!(
         text.starts_with("my-app-deleted is not in the catalogue.\n"),
@@ -117,7 +117,7 @@ fn a_pattern_too_short_to_be_sure_is_not_passed_off_as_knowledge() {
 }
 
 #[test]
-fn a_type_alone_and_what_could_be_an_object_get_the_command_that_helps() {
+fn a_bare_type_or_object_gets_the_command_that_helps() {
     let output = explain(&["pvc"]);
     assert_eq!(output.code, 2, "{output}");
     for command in [
@@ -131,7 +131,7 @@ fn a_type_alone_and_what_could_be_an_object_get_the_command_that_helps() {
 }
 
 #[test]
-fn finalizers_are_explained_even_where_an_object_beside_them_cannot_be() {
+fn finalizers_are_explained_even_beside_an_object_without_a_cluster() {
     let output = Plugin::new(["explain", PV, "pv/x"])
         .env("KUBECONFIG", "/nonexistent")
         .run();
@@ -160,7 +160,7 @@ fn no_kubeconfig_is_read() {
 }
 
 #[test]
-fn hostile_strings_act_on_nothing() {
+fn hostile_strings_do_no_harm() {
     let long = "x".repeat(100_000);
     let long_name = format!("{long}.example.com/{long}");
     for hostile in [
@@ -188,7 +188,7 @@ fn hostile_strings_act_on_nothing() {
             assert!(!output.stdout.contains(acts), "{format} {:?}", output.stdout);
             assert!(!output.stderr.contains(acts), "{format} {:?}", output.stderr);
             if ["table", "wide"].contains(&format) {
-                // Only as the name, and never in a command.
+                // The string appears only as the name, and never in a command.
                 let commands = output
                     .stdout
                     .lines()
@@ -205,7 +205,7 @@ fn hostile_strings_act_on_nothing() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     for arguments in [
         &["catalog", "-o", "json"] as &[&str],
         &["catalog", "-o", "wide"],

@@ -1,10 +1,10 @@
-//! `catalog`: filters, forms, and what is said when nothing is there.
+//! `catalog`: filters, output formats, and the answer for an empty result.
 
 use super::{PV, PVC, catalog, json};
 use crate::harness::Plugin;
 
 #[test]
-fn filters() {
+fn filters_select_entries() {
     let names = |words: &[&str]| -> Vec<String> {
         let output = catalog(&[words, &["-o", "name"]].concat()).success();
         output.lines().map(str::to_owned).collect()
@@ -38,7 +38,7 @@ fn filters() {
 }
 
 #[test]
-fn forms() {
+fn every_output_format_lists_the_entries() {
     let report = json(catalog(&["-o", "json"]));
     assert_eq!(report["apiVersion"], "kubectl-finalizers/v1");
     assert_eq!(report["kind"], "Catalog");
@@ -66,7 +66,7 @@ fn forms() {
 }
 
 #[test]
-fn nothing_is_an_answer_with_near_misses() {
+fn an_empty_result_suggests_near_names() {
     for (words, near) in [
         (&["kubernetes.io/pvc-protecton"] as &[&str], PVC),
         (&["longhornn"], "Longhorn"),
@@ -90,7 +90,7 @@ fn nothing_is_an_answer_with_near_misses() {
 }
 
 #[test]
-fn a_flag_of_the_connection_does_no_harm() {
+fn a_connection_flag_is_accepted() {
     let output = Plugin::new([
         "catalog",
         "longhorn",

@@ -1,5 +1,5 @@
-//! What is written from the data: the page of the whole catalogue, and some answers in full, to be read as
-//! documents. After a change to `knowledge/` or to the look of the answers:
+//! Files that are written from `knowledge/`: the page of the whole catalogue, and some whole explanations to be
+//! read as documents. After a change to `knowledge/` or to the output:
 //!
 //! `cargo test --test suite -- --ignored write_what_is_generated`
 
@@ -11,8 +11,7 @@ use super::explain;
 
 const AGAIN: &str = "write it anew: cargo test --test suite -- --ignored write_what_is_generated";
 
-/// Answers to read: a name that everybody meets, a pattern whose open part says where to look, a name that nobody
-/// described.
+/// Explanations to read: a well-known name, a pattern with a placeholder, and a name outside the catalogue.
 const ANSWERS: [(&str, &str); 3] = [
     ("pvc-protection", "kubernetes.io/pvc-protection"),
     (
@@ -22,7 +21,7 @@ const ANSWERS: [(&str, &str); 3] = [
     ("unknown", "widgets.factory.longhorn.io/finalizer"),
 ];
 
-/// Every generated file with what it should hold.
+/// Every generated file with its text.
 fn files() -> Vec<(PathBuf, String)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec![(root.join("docs/catalogue.md"), page())];
@@ -34,7 +33,7 @@ fn files() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn what_is_generated_is_not_stale() {
+fn the_generated_files_are_up_to_date() {
     for (path, expected) in files() {
         let found = fs::read_to_string(&path).unwrap_or_default();
         let line = expected.lines().zip(found.lines()).position(|(a, b)| a != b);

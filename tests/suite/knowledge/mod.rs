@@ -1,4 +1,4 @@
-//! `explain FINALIZER` and `catalog`, as people run them. No cluster but in [`scan`].
+//! `explain FINALIZER` and `catalog` as users run them. Only [`scan`] needs a cluster.
 
 mod asked;
 mod catalog;
@@ -26,7 +26,7 @@ fn json(output: Output) -> Value {
     serde_json::from_str(&output.success()).unwrap()
 }
 
-/// What the names in an explanation are, as `-o json` says it.
+/// The finalizers of an explanation, by the names that `-o json` has for them.
 fn names(report: &Value) -> Vec<&str> {
     let all = report["finalizers"].as_array().unwrap();
     all.iter().map(|one| one["name"].as_str().unwrap()).collect()

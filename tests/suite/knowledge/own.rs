@@ -1,4 +1,4 @@
-//! Users' own entries, and what their mistakes do.
+//! Users' own entries, and mistakes in them.
 
 use std::{fs, path::Path};
 
@@ -36,7 +36,7 @@ fn project(report: &Value) -> &str {
 }
 
 #[test]
-fn entries_of_the_config_directory_answer_and_take_the_place_of_built_in_ones() {
+fn entries_of_the_config_directory_replace_built_in_ones() {
     let home = TempDir::new().unwrap();
     config(
         home.path(),
@@ -51,7 +51,7 @@ fn entries_of_the_config_directory_answer_and_take_the_place_of_built_in_ones() 
     assert_eq!(project(&replaced), "Theirs");
     assert_eq!(replaced["finalizers"][0]["entries"].as_array().unwrap().len(), 1);
 
-    // The same under ~/.config, which counts where XDG_CONFIG_HOME is not set to a path.
+    // The same in ~/.config, which is used if XDG_CONFIG_HOME is not an absolute path.
     let other = TempDir::new().unwrap();
     config(
         &other.path().join(".config"),
@@ -66,7 +66,7 @@ fn entries_of_the_config_directory_answer_and_take_the_place_of_built_in_ones() 
 }
 
 #[test]
-fn files_and_directories_are_given_by_flag() {
+fn flags_name_files_and_directories() {
     let dir = TempDir::new().unwrap();
     let one = dir.path().join("one.yaml");
     fs::write(&one, file("One", "example.com/one", "*")).unwrap();
@@ -76,7 +76,7 @@ fn files_and_directories_are_given_by_flag() {
         &["--knowledge", one, "explain", "example.com/one"] as &[&str],
         &["explain", "example.com/one", "--knowledge", one],
         &["explain", "example.com/two", "--knowledge", all],
-        // The same file twice is no second description.
+        // The same file twice counts once.
         &[
             "explain",
             "example.com/two",
@@ -94,7 +94,7 @@ fn files_and_directories_are_given_by_flag() {
 }
 
 #[test]
-fn every_mistake_of_a_given_file_is_told_at_once_with_its_place() {
+fn every_mistake_in_a_given_file_is_reported_with_its_place() {
     let dir = TempDir::new().unwrap();
     let (a, b) = (dir.path().join("a.yaml"), dir.path().join("b.yaml"));
     let wrong = file("Ours", "example.com/widget", "Widget.example.com")
@@ -147,7 +147,7 @@ fn every_mistake_of_a_given_file_is_told_at_once_with_its_place() {
 }
 
 #[test]
-fn a_broken_file_of_the_config_directory_is_left_out_and_said() {
+fn a_broken_file_in_the_config_directory_is_skipped_and_reported() {
     let home = TempDir::new().unwrap();
     config(home.path(), "broken.yaml", "project: [");
     config(home.path(), "latin.yaml", "project: x");

@@ -1,4 +1,4 @@
-//! Every entry can be shown in every form, and fits.
+//! Every entry fits the width in every output format.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn all() -> Vec<Entry> {
     Knowledge::builtin().all().collect()
 }
 
-/// One run for all of them: each name once, in the form of a JSON list.
+/// One run for all entries, with each name once in a JSON list.
 fn explain_all(format: &str) -> String {
     let examples: BTreeSet<String> = all().into_iter().map(|entry| entry.example).collect();
     let list = serde_json::to_string(&examples).unwrap();
@@ -24,14 +24,14 @@ fn explain_all(format: &str) -> String {
 }
 
 #[test]
-fn every_entry_as_text_fits_80_columns() {
+fn every_entry_fits_80_columns() {
     let commands: Vec<Vec<String>> = all()
         .iter()
         .flat_map(|entry| &entry.fix)
         .filter_map(|step| step.command.as_deref())
         .flat_map(str::lines)
         .map(|line| {
-            // What stands between the placeholders, whatever they were filled with.
+            // The text between the placeholders, whatever their values.
             let pieces = fill(line.trim(), |_| Some("\0".into()));
             pieces.split('\0').map(str::to_owned).collect()
         })
@@ -51,7 +51,7 @@ fn every_entry_as_text_fits_80_columns() {
     for format in ["table", "wide"] {
         let text = explain_all(format);
         for line in text.lines().filter(|line| line.width() > 80) {
-            // Names, paths and addresses: one word, after its label if it has one.
+            // Names, paths and addresses: a single word, perhaps after a label.
             let hanging = line.get(18..).unwrap_or_default().trim_start();
             let one_word = !hanging.trim_start_matches("- ").contains(' ');
             assert!(
@@ -74,7 +74,7 @@ fn every_entry_as_text_fits_80_columns() {
 }
 
 #[test]
-fn every_entry_as_json_and_yaml() {
+fn every_entry_is_in_json_and_yaml() {
     let report: Value = serde_json::from_str(&explain_all("json")).unwrap();
     assert_eq!(report["apiVersion"], "kubectl-finalizers/v1");
     assert_eq!(report["kind"], "Explanation");
@@ -93,7 +93,7 @@ fn every_entry_as_json_and_yaml() {
     assert_eq!(yaml, report);
 }
 
-/// The document describes every flag of the two verbs that is not one of the connection.
+/// The document describes all flags of the two verbs, except those of the connection.
 #[test]
 fn every_flag_is_documented() {
     let document = concat!(
@@ -112,7 +112,7 @@ fn every_flag_is_documented() {
     }
 }
 
-/// The document describes every key that can appear.
+/// The document describes every key of the output.
 #[test]
 fn every_key_is_documented() {
     fn keys(value: &Value, found: &mut BTreeSet<String>) {
@@ -144,7 +144,7 @@ fn every_key_is_documented() {
             &mut found,
         );
     }
-    // The words of what can be looked up are those of the knowledge files, and described there.
+    // Evidence has the keys of the knowledge files, which their README describes.
     let readme = include_str!("../../../knowledge/README.md");
     let missing: Vec<_> = found
         .iter()

@@ -1,4 +1,4 @@
-//! A scan speaks with the user's own entries, too.
+//! A scan uses the user's own entries too.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::own::file;
 use crate::harness::Cluster;
 
 #[test]
-fn a_scan_knows_what_its_user_taught_it() {
+fn a_scan_uses_the_users_own_entries() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("taught");
     ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/taught]}}");

@@ -1,4 +1,4 @@
-//! Ways to a cluster, and faults on the way: one sentence, one hint, exit 1, at once.
+//! Ways to connect to a cluster, and what can fail: one sentence, one hint, exit code 1, at once.
 
 use std::{
     fs,
@@ -11,12 +11,12 @@ use std::{
 use super::{complaint, held, json, names};
 use crate::harness::{Cluster, Namespace, Plugin};
 
-/// The plugin without any kubeconfig, in a home without one.
+/// The plugin without any kubeconfig, and with a home directory that has none.
 fn without_kubeconfig(home: &Path, words: &[&str]) -> Plugin {
     Plugin::new(words.iter().copied()).env("HOME", home)
 }
 
-/// The sentence and the hint of a run that must fail, soon.
+/// The sentence and the hint of a run that must fail soon.
 #[track_caller]
 fn fails(plugin: Plugin) -> (String, String) {
     let began = Instant::now();
@@ -31,11 +31,11 @@ fn fails(plugin: Plugin) -> (String, String) {
 }
 
 #[track_caller]
-fn sees_it(plugin: Plugin) {
+fn scans_the_namespace(plugin: Plugin) {
     assert_eq!(names(&json(plugin), "terminating"), ["configmaps/kept"]);
 }
 
-/// A namespace with something to see.
+/// A namespace with an object in deletion.
 fn place(name: &str) -> Namespace<'static> {
     let ns = Cluster::shared().namespace(name);
     held(&ns, "kept", "example.com/hold");
@@ -52,7 +52,7 @@ fn shown(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The token of a new service account that may read this namespace.
+/// The token of a new ServiceAccount that may read this namespace.
 fn token(ns: &Namespace) -> String {
     ns.kubectl(["create", "serviceaccount", "reader"]).success();
     let account = format!("--serviceaccount={}:reader", ns.name());
@@ -78,12 +78,12 @@ fn a_kubeconfig_is_found_through_flag_list_and_home() {
     let folder = tempfile::tempdir().unwrap();
     let real = shown(cluster.kubeconfig());
     let words = ["scan", "cm", "-n", ns.name(), "-o", "json"];
-    sees_it(without_kubeconfig(
+    scans_the_namespace(without_kubeconfig(
         folder.path(),
         &[&words[..], &["--kubeconfig", real]].concat(),
     ));
 
-    // A missing file of a list is passed over; the context comes from one file, the cluster from another.
+    // A missing file in KUBECONFIG is skipped. The context comes from one file, the cluster from another.
     let other = file(
         folder.path(),
         "other",
@@ -96,21 +96,21 @@ fn a_kubeconfig_is_found_through_flag_list_and_home() {
         shown(&other)
     );
     let through_list = [&words[..], &["--context", "test"]].concat();
-    sees_it(without_kubeconfig(folder.path(), &through_list).env("KUBECONFIG", &list));
-    // The first file that chooses a context wins.
+    scans_the_namespace(without_kubeconfig(folder.path(), &through_list).env("KUBECONFIG", &list));
+    // The first file with a current context wins.
     let (error, _) = fails(without_kubeconfig(folder.path(), &words).env("KUBECONFIG", &list));
     assert!(error.contains("https://127.0.0.1:1"), "{error}");
-    // Parts of it can be chosen one by one.
+    // Flags replace single parts of the context.
     let parts = [&words[..], &["--cluster", "test", "--user", "test"]].concat();
-    sees_it(without_kubeconfig(folder.path(), &parts).env("KUBECONFIG", &list));
+    scans_the_namespace(without_kubeconfig(folder.path(), &parts).env("KUBECONFIG", &list));
 
     fs::create_dir(folder.path().join(".kube")).unwrap();
     fs::copy(cluster.kubeconfig(), folder.path().join(".kube/config")).unwrap();
-    sees_it(without_kubeconfig(folder.path(), &words));
+    scans_the_namespace(without_kubeconfig(folder.path(), &words));
 }
 
 #[test]
-fn a_server_a_token_and_an_authority_are_enough() {
+fn a_server_a_token_and_a_ca_are_enough() {
     let cluster = Cluster::shared();
     let ns = place("token");
     let token = token(&ns);
@@ -131,15 +131,15 @@ fn a_server_a_token_and_an_authority_are_enough() {
         ];
         without_kubeconfig(folder.path(), &[&words[..], more].concat())
     };
-    sees_it(scan(&["--certificate-authority", shown(&ca)]));
-    sees_it(scan(&["--insecure-skip-tls-verify"]));
-    sees_it(scan(&[
+    scans_the_namespace(scan(&["--certificate-authority", shown(&ca)]));
+    scans_the_namespace(scan(&["--insecure-skip-tls-verify"]));
+    scans_the_namespace(scan(&[
         "--certificate-authority",
         shown(&ca),
         "--tls-server-name",
         "kubernetes.default.svc",
     ]));
-    sees_it(scan(&["--insecure-skip-tls-verify", "--disable-compression"]));
+    scans_the_namespace(scan(&["--insecure-skip-tls-verify", "--disable-compression"]));
 
     let (error, hint) = fails(scan(&[
         "--certificate-authority",
@@ -155,7 +155,7 @@ fn a_server_a_token_and_an_authority_are_enough() {
         "{error}"
     );
     assert!(hint.contains("--certificate-authority"), "{hint}");
-    // The token is a secret: nothing that is printed holds it.
+    // The token is a secret, so no output contains it.
     let wrong = without_kubeconfig(
         folder.path(),
         &[
@@ -203,7 +203,7 @@ fn a_client_certificate_can_be_given_by_flags() {
         ];
         without_kubeconfig(folder.path(), &[&words[..], more].concat())
     };
-    sees_it(scan(&[
+    scans_the_namespace(scan(&[
         "--client-certificate",
         shown(&certificate),
         "--client-key",
@@ -221,7 +221,7 @@ fn a_client_certificate_can_be_given_by_flags() {
 }
 
 #[test]
-fn a_credential_plugin_is_asked_once() {
+fn a_credential_plugin_is_called_once() {
     let cluster = Cluster::shared();
     let ns = place("plugin");
     let token = token(&ns);
@@ -286,7 +286,7 @@ fn an_expired_client_certificate_is_named_with_its_date() {
 }
 
 #[test]
-fn what_the_kubeconfig_does_not_have_is_named_with_what_it_has() {
+fn a_missing_context_is_named_with_the_contexts_that_exist() {
     let cluster = Cluster::shared();
     let (error, hint) = fails(cluster.plugin(["scan", "--context", "tset"]));
     assert!(error.contains("\"tset\""), "{error}");
@@ -298,7 +298,7 @@ fn what_the_kubeconfig_does_not_have_is_named_with_what_it_has() {
 }
 
 #[test]
-fn a_kubeconfig_that_cannot_be_read_is_named() {
+fn an_unreadable_kubeconfig_is_named() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
         ("torn", "apiVersion: v1\nkind: Config\nclusters:\n- name: [a\n"),
@@ -323,7 +323,7 @@ fn a_kubeconfig_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn an_address_where_nothing_listens_is_said_at_once() {
+fn a_refused_connection_is_reported_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let port = {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -341,12 +341,12 @@ fn an_address_where_nothing_listens_is_said_at_once() {
 }
 
 #[test]
-fn without_any_cluster_that_is_what_is_said() {
+fn a_run_without_any_cluster_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let (error, hint) = fails(without_kubeconfig(folder.path(), &["scan"]));
     assert!(error.starts_with("no cluster to talk to"), "{error}");
     assert!(hint.contains("--kubeconfig"), "{hint}");
-    // The variables of a pod alone do not make one: it has a token as well.
+    // The environment variables of a pod are not enough: it also has a token.
     let variables = without_kubeconfig(folder.path(), &["scan"])
         .env("KUBERNETES_SERVICE_HOST", "127.0.0.1")
         .env("KUBERNETES_SERVICE_PORT", "1");
@@ -355,10 +355,10 @@ fn without_any_cluster_that_is_what_is_said() {
 }
 
 #[test]
-fn a_kubeconfig_wins_over_the_cluster_that_a_pod_is_in() {
+fn a_kubeconfig_wins_over_the_cluster_of_the_pod() {
     let cluster = Cluster::shared();
     let ns = place("pod");
-    sees_it(
+    scans_the_namespace(
         cluster
             .plugin(["scan", "cm", "-n", ns.name(), "-o", "json"])
             .env("KUBERNETES_SERVICE_HOST", "127.0.0.1")

@@ -1,11 +1,11 @@
-//! What does not answer is named with its own reason, and the scan goes on.
+//! Unavailable backends are named with their own reason, and the scan goes on.
 
 use serde_json::json;
 
 use super::{gap, json, names, terminating, troubled::troubled};
 
 #[test]
-fn a_dead_api_group_is_named_with_the_reason_of_its_apiservice() {
+fn an_unavailable_api_group_is_named_with_the_reason_of_its_apiservice() {
     let report = json(troubled().plugin(["scan", "-o", "json"]));
     let gap = gap(&report, "metrics.k8s.io/v1beta1");
     assert_eq!(gap["what"], "group");
@@ -15,7 +15,7 @@ fn a_dead_api_group_is_named_with_the_reason_of_its_apiservice() {
         "APIService v1beta1.metrics.k8s.io: ServiceNotFound: service/metrics-server in \"kube-system\" is not present"
     );
     assert_eq!(report["complete"], false);
-    // … and everything else was read.
+    // All other types were read.
     assert!(
         names(&report, "terminating").contains(&"pods/web-1".to_owned()),
         "{report:#}"
@@ -23,7 +23,7 @@ fn a_dead_api_group_is_named_with_the_reason_of_its_apiservice() {
 }
 
 #[test]
-fn a_namespace_that_hangs_on_a_dead_api_group_names_the_group_first() {
+fn a_namespace_that_waits_for_an_unavailable_api_group_names_it_first() {
     let report = json(troubled().plugin(["scan", "namespaces", "-o", "json"]));
     let namespace = terminating(&report, "namespaces/pay");
     let reason = namespace["reason"].as_str().unwrap();
@@ -38,14 +38,14 @@ fn a_namespace_that_hangs_on_a_dead_api_group_names_the_group_first() {
 }
 
 #[test]
-fn a_scan_of_one_type_is_complete_whatever_else_is_dead() {
+fn a_scan_of_one_type_is_complete_whatever_else_is_unavailable() {
     let out = troubled().plugin(["scan", "services", "--exit-code"]).run();
     assert_eq!(out.code, 0, "{out}");
     assert!(!out.stdout.contains("metrics"), "{out}");
 }
 
 #[test]
-fn an_unknown_type_may_belong_to_the_dead_group() {
+fn an_unknown_type_may_belong_to_the_unavailable_group() {
     let out = troubled().plugin(["scan", "podmetrics"]).run();
     assert_eq!(out.code, 2, "{out}");
     assert!(
@@ -56,7 +56,7 @@ fn an_unknown_type_may_belong_to_the_dead_group() {
 }
 
 #[test]
-fn a_dead_conversion_webhook_is_gone_around_through_the_stored_version() {
+fn an_unavailable_conversion_webhook_is_avoided_through_the_stored_version() {
     let report = json(troubled().plugin(["scan", "gadgets.dead.example.com", "--all", "-o", "json"]));
     assert_eq!(names(&report, "objects"), ["gadgets.dead.example.com/old"]);
     assert_eq!(
@@ -74,7 +74,7 @@ fn a_dead_conversion_webhook_is_gone_around_through_the_stored_version() {
     );
     assert!(note.contains("service \"converter\" not found"), "{note}");
     assert_eq!(report["complete"], true);
-    // It is named in the version that kubectl can read it in.
+    // The object is named in the version that kubectl can read.
     assert_eq!(report["objects"][0]["apiVersion"], "dead.example.com/v1");
     let scan = ["scan", "gadgets.dead.example.com", "--all", "-o", "name"];
     let out = troubled().plugin(scan).run().success();
@@ -82,7 +82,7 @@ fn a_dead_conversion_webhook_is_gone_around_through_the_stored_version() {
 }
 
 #[test]
-fn what_no_version_can_show_is_a_gap_with_the_servers_words() {
+fn a_type_without_a_readable_version_is_a_gap_with_the_servers_message() {
     let report = json(troubled().plugin(["scan", "-o", "json"]));
     let gap = gap(&report, "gizmos.dead.example.com");
     assert_eq!(gap["reason"], "ServerError");

@@ -1,4 +1,4 @@
-//! Everything that is Terminating is found, with what holds it and for how long.
+//! Every object in deletion is found, with what holds it and for how long.
 
 use std::{thread, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[test]
-fn an_object_held_by_a_finalizer_is_stuck_since_its_deletion_was_asked_for() {
+fn an_object_with_a_finalizer_is_stuck_since_its_deletion_request() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("held");
     held(&ns, "kept", "example.com/hold");
@@ -39,7 +39,7 @@ fn an_object_held_by_a_finalizer_is_stuck_since_its_deletion_was_asked_for() {
     assert_eq!(report["complete"], true);
 }
 
-/// A Node that exists, and a pod on it that nothing will ever stop.
+/// A Node, and a Pod on it that no kubelet stops.
 fn pod_on_a_node(cluster: &Cluster, ns: &crate::harness::Namespace, grace: u32) {
     let node = cluster.node();
     ns.apply(&format!(
@@ -96,7 +96,7 @@ fn a_pod_past_its_grace_period_is_stuck_without_any_finalizer() {
 }
 
 #[test]
-fn a_namespace_says_which_of_its_two_lists_holds_it() {
+fn a_namespace_says_which_finalizer_list_holds_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("two-lists");
     held(&ns, "inside", "example.com/hold");
@@ -126,7 +126,7 @@ fn a_namespace_says_which_of_its_two_lists_holds_it() {
     let wide = cluster.plugin(["scan", "-n", name, "-o", "wide"]).run().success();
     assert!(wide.contains("example.com/keep, spec: kubernetes"), "{wide}");
 
-    // Once it is empty, only the other list is left.
+    // Once the namespace is empty, only the other list is left.
     ns.kubectl([
         "patch",
         "configmap",
@@ -138,7 +138,7 @@ fn a_namespace_says_which_of_its_two_lists_holds_it() {
     wait("its content is gone", Duration::from_secs(90), || {
         let namespace = cluster
             .get(["namespace", name])
-            .expect("its own finalizer holds it");
+            .expect("the namespace has its own finalizer");
         namespace["spec"]["finalizers"].is_null()
     });
     let report = json(cluster.plugin(["scan", "-n", name, "-o", "json"]));
@@ -154,7 +154,7 @@ fn a_namespace_says_which_of_its_two_lists_holds_it() {
 }
 
 #[test]
-fn pods_are_found_although_the_namespaces_conditions_say_that_all_is_gone() {
+fn pods_are_found_although_the_conditions_report_no_content() {
     let cluster = Cluster::shared();
     let ns = namespace_for_pods(cluster, "lying");
     ns.apply(
@@ -175,7 +175,7 @@ spec: {containers: [{name: a, image: example.com/a}]}
         "the namespace says that its content is gone",
         Duration::from_secs(60),
         || {
-            let namespace = cluster.get(["namespace", name]).expect("the pod holds it");
+            let namespace = cluster.get(["namespace", name]).expect("the pod uses the claim");
             namespace["status"]["conditions"]
                 .as_array()
                 .is_some_and(|conditions| {
@@ -202,8 +202,8 @@ spec: {containers: [{name: a, image: example.com/a}]}
         pod["reason"],
         "waits until example.com/hold is removed; not in the catalogue"
     );
-    // Asked for the namespace alone, the scan has not looked into it; the diagnosis does, unless other tests have
-    // left so many namespaces that it would cost too many requests.
+    // A scan of one namespace does not list its content. The diagnosis does, unless other tests have left too
+    // many namespaces.
     let report = json(cluster.plugin(["scan", "namespaces", "-o", "json"]));
     let namespace = terminating(&report, &format!("namespaces/{name}"));
     let said = namespace["reason"].as_str().unwrap();
@@ -214,7 +214,7 @@ spec: {containers: [{name: a, image: example.com/a}]}
         said == looked || (said == not_looked && report["notLookedAt"] != 0),
         "{said}"
     );
-    // The same from afar, where the whole cluster is read.
+    // The same in a scan of the whole cluster.
     let report = json(cluster.plugin(["scan", "pods,configmaps,namespaces", "-o", "json"]));
     assert_eq!(
         terminating(&report, &format!("namespaces/{name}"))["left"]["pods"],
@@ -223,7 +223,7 @@ spec: {containers: [{name: a, image: example.com/a}]}
 }
 
 #[test]
-fn a_type_that_is_going_is_still_read_with_the_object_that_holds_it() {
+fn a_type_in_deletion_is_still_read_with_the_object_that_holds_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("going-type");
     let group = format!("{}.example.com", cluster.unique("going"));
@@ -236,8 +236,10 @@ fn a_type_that_is_going_is_still_read_with_the_object_that_holds_it() {
         format!("customresourcedefinitions.apiextensions.k8s.io/things.{group}"),
     );
     cluster.kubectl(["delete", "crd", &ty, "--wait=false"]).success();
-    wait("its object is being deleted", Duration::from_secs(60), || {
-        let thing = ns.get([ty.as_str(), "last"]).expect("its finalizer holds it");
+    wait("the object is in deletion", Duration::from_secs(60), || {
+        let thing = ns
+            .get([ty.as_str(), "last"])
+            .expect("the object has its finalizer");
         thing["metadata"]["deletionTimestamp"].is_string()
     });
 
@@ -254,7 +256,7 @@ fn a_type_that_is_going_is_still_read_with_the_object_that_holds_it() {
 }
 
 #[test]
-fn events_count_once_though_two_groups_serve_them() {
+fn events_count_once_although_two_groups_serve_them() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("events");
     ns.apply(&format!(
@@ -268,7 +270,7 @@ fn events_count_once_though_two_groups_serve_them() {
         .filter(|name| name.contains("/once"))
         .collect();
     assert_eq!(events, ["events/once"]);
-    // Either name of them means the same, also where they are left out.
+    // Either name selects the same, also in exclusions.
     for word in ["events", "ev", "events.events.k8s.io", "events.v1.events.k8s.io"] {
         let report = json(cluster.plugin(["scan", word, "-n", ns.name(), "--all", "-o", "json"]));
         assert_eq!(names(&report, "objects"), ["events/once"], "{word}");
@@ -283,7 +285,7 @@ fn events_count_once_though_two_groups_serve_them() {
 }
 
 #[test]
-fn what_is_computed_and_not_stored_does_not_count() {
+fn computed_objects_do_not_count() {
     let cluster = Cluster::shared();
     let listed = cluster
         .kubectl(["get", "componentstatuses", "--output=name"])

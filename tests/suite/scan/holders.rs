@@ -1,4 +1,4 @@
-//! `scan --by holder`: who must remove the finalizers in use, what each holds, and whether it is alive.
+//! `scan --by holder`: the controllers of the finalizers in use, what each holds, and whether it runs.
 
 mod drivers;
 
@@ -17,7 +17,7 @@ use crate::{
     stuck::custom_type,
 };
 
-/// An object with a finalizer, and its type.
+/// Creates an object with a finalizer, and its type.
 struct Held {
     group: &'static str,
     plural: &'static str,
@@ -90,8 +90,8 @@ impl Held {
     }
 }
 
-/// One holder that runs, one that was scaled to zero, one that is gone, one that only seems to be, and one that nobody
-/// has described.
+/// A controller that runs, one that is scaled to zero, one that is gone, one that only seems gone, and one
+/// outside the catalogue.
 fn world() -> &'static Cluster {
     static WORLD_OF_HOLDERS: LazyLock<&Cluster> = LazyLock::new(|| {
         for held in [SECRET, CANARY, KUSTOMIZATION, REALM, OWN] {
@@ -121,7 +121,7 @@ fn world() -> &'static Cluster {
 
         KUSTOMIZATION.going("apps");
         REALM.going("staff");
-        // It has the name of what is looked for, and is something else.
+        // A Deployment of that name that is no such controller.
         WORLD.apply(
             "{apiVersion: apps/v1, kind: Deployment, metadata: {name: keycloak-operator, namespace: default}, spec: {selector: \
              {matchLabels: {app: other}}, template: {metadata: {labels: {app: other}}, spec: {containers: [{name: c, image: \
@@ -137,7 +137,7 @@ fn world() -> &'static Cluster {
     &WORLD_OF_HOLDERS
 }
 
-/// The row that has this finalizer.
+/// The row with this finalizer.
 #[track_caller]
 fn holder<'a>(report: &'a Value, finalizer: &str) -> &'a Value {
     let has_it = |row: &&Value| {
@@ -160,7 +160,7 @@ fn scan(words: &[&str]) -> Output {
 }
 
 #[test]
-fn each_stands_with_what_it_holds_and_what_shows_whether_it_is_alive() {
+fn each_holder_has_its_objects_and_its_evidence() {
     let report = document(&scan(&["-o", "json"]).success());
     let runs = holder(&report, SECRET.finalizer);
     assert_eq!(
@@ -214,7 +214,7 @@ fn each_stands_with_what_it_holds_and_what_shows_whether_it_is_alive() {
         assert!(text(gone, "says").contains(sign), "{gone:#}");
     }
 
-    // Its account is not there; its workload may be the one of its name, so that is one sign.
+    // Its account does not exist. A workload of its name might be it, so that is one sign.
     let unsure = holder(&report, REALM.finalizer);
     assert_eq!(text(unsure, "state"), "unknown", "{unsure:#}");
     assert!(
@@ -250,7 +250,7 @@ fn each_stands_with_what_it_holds_and_what_shows_whether_it_is_alive() {
 }
 
 #[test]
-fn explain_says_the_same_of_each() {
+fn explain_says_the_same_of_each_holder() {
     let report = document(&scan(&["-o", "json"]).success());
     for (held, name, words) in [
         (
@@ -284,7 +284,7 @@ fn explain_says_the_same_of_each() {
 }
 
 #[test]
-fn who_may_not_look_is_told_that_it_is_not_known_and_never_that_somebody_is_gone() {
+fn without_rights_a_holder_is_unknown_and_never_gone() {
     let types =
         [SECRET, CANARY, KUSTOMIZATION, REALM, OWN].map(|held| format!("{}.{}", held.plural, held.group));
     let cluster = world();
@@ -328,7 +328,7 @@ fn who_may_not_look_is_told_that_it_is_not_known_and_never_that_somebody_is_gone
 }
 
 #[test]
-fn a_snapshot_says_the_same() {
+fn a_snapshot_gives_the_same_result() {
     let folder = TempDir::new().unwrap();
     let file = taken(world(), &folder, "", "");
     let words = || {
@@ -345,7 +345,7 @@ fn a_snapshot_says_the_same() {
     {
         let [mut saved, mut live] = [&saved, &live].map(|report| holder(report, finalizer).clone());
         if *finalizer == "kubernetes" {
-            // Others make and delete namespaces and claims meanwhile.
+            // Other tests create and delete namespaces and claims meanwhile.
             for row in [&mut saved, &mut live] {
                 for field in ["objects", "terminating", "on", "finalizers", "evidence"] {
                     row[field].take();
@@ -357,7 +357,7 @@ fn a_snapshot_says_the_same() {
 }
 
 #[test]
-fn only_those_that_hold_something_back_and_other_filters() {
+fn stuck_and_other_filters_select_holders() {
     let held = scan(&["--terminating", "-o", "json"]).success();
     let report = document(&held);
     assert!(!held.contains(CANARY.finalizer), "{held}");
@@ -374,7 +374,7 @@ fn only_those_that_hold_something_back_and_other_filters() {
 }
 
 #[test]
-fn on_a_narrow_terminal_and_in_a_pipe() {
+fn holders_fit_a_narrow_terminal_and_a_pipe() {
     let pipe = scan(&[]).success();
     let rows: Vec<_> = pipe.lines().collect();
     assert!(rows[0].starts_with("HOLDERS ("), "{pipe}");
@@ -409,7 +409,7 @@ fn on_a_narrow_terminal_and_in_a_pipe() {
 }
 
 #[test]
-fn what_is_asked_does_not_grow_with_the_objects() {
+fn the_number_of_requests_does_not_grow_with_the_objects() {
     let cluster = world();
     custom_type(cluster, CROWD.group, CROWD.plural, CROWD.kind);
     let requests = |user: &str, made: std::ops::Range<usize>| {
@@ -430,9 +430,9 @@ fn what_is_asked_does_not_grow_with_the_objects() {
     assert_eq!(asked_of_few, asked_of_many);
 }
 
-/// Each driver has a sidecar of its own: what is seen of one is not said of another.
+/// Each driver has its own sidecar, which says nothing about another driver's.
 #[test]
-fn the_sidecar_of_one_driver_does_not_speak_for_the_others() {
+fn the_sidecar_of_one_driver_says_nothing_about_others() {
     let volume = |name: &str, mut spec: Value| {
         spec["capacity"] = value!({"storage": "1Mi"});
         spec["accessModes"] = value!(["ReadWriteOnce"]);
@@ -481,7 +481,7 @@ fn the_sidecar_of_one_driver_does_not_speak_for_the_others() {
         ("running", &value!(false)),
         "{a:#}"
     );
-    // No cluster without nodes proves a driver gone.
+    // A cluster without Nodes does not prove a driver gone.
     assert_eq!(text(b, "state"), "unknown", "{b:#}");
     assert!(
         text(b, "says").ends_with("does not exist, which is one sign and no proof"),
@@ -492,7 +492,7 @@ fn the_sidecar_of_one_driver_does_not_speak_for_the_others() {
 }
 
 #[test]
-fn words_that_do_not_go_together() {
+fn flags_that_exclude_each_other_are_refused() {
     for words in [&["-o", "name"][..], &["--all"]] {
         let out = scan(words);
         assert_eq!(out.code, 2, "{out}");

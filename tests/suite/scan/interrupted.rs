@@ -1,7 +1,7 @@
-//! A server that stops answering, and a person who has had enough.
+//! A server that stops responding, and a user who interrupts.
 //!
-//! A type whose conversion webhook takes the connection and says nothing hangs when it is listed, and only then:
-//! the connection is the sign that discovery is over and that everything else is being read.
+//! A type hangs while it is listed if its conversion webhook accepts the connection and sends nothing. That
+//! connection shows that discovery is done and that all other types are being read.
 
 use std::{
     net::{TcpListener, TcpStream},
@@ -18,7 +18,7 @@ struct Hanging {
     webhook: TcpListener,
 }
 
-/// One test at a time, because a paused server is paused for all.
+/// Tests run one at a time, because a paused server is paused for all of them.
 fn hanging() -> MutexGuard<'static, Hanging> {
     static HANGING: LazyLock<Mutex<Hanging>> = LazyLock::new(|| Mutex::new(start()));
     HANGING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -30,7 +30,7 @@ fn start() -> Hanging {
         ..Options::default()
     });
     let webhook = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = webhook.local_addr().expect("it is bound").port();
+    let port = webhook.local_addr().expect("the volume is bound").port();
     let schema = "schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}";
     cluster.apply(&format!(
         "
@@ -66,27 +66,31 @@ spec:
             &format!("--patch={patch}"),
         ])
         .success();
-    wait("the webhook is asked", Duration::from_secs(30), || {
-        webhook.set_nonblocking(true).expect("it can be told");
+    wait("the webhook is called", Duration::from_secs(30), || {
+        webhook
+            .set_nonblocking(true)
+            .expect("the plugin can be signalled");
         cluster.kubectl(["get", "sloths.v2.slow.example.com", "--request-timeout=1s"]);
         webhook.accept().is_ok()
     });
-    webhook.set_nonblocking(false).expect("it can be told");
+    webhook
+        .set_nonblocking(false)
+        .expect("the plugin can be signalled");
     Hanging { cluster, webhook }
 }
 
 impl Hanging {
-    /// The plugin at the moment when it has asked for everything and all but one type has answered.
+    /// The plugin at the moment when all types but one have been listed.
     fn waiting(&self, plugin: Plugin) -> (crate::harness::RunningPlugin, TcpStream) {
         let running = plugin.spawn();
-        let (connection, _) = self.webhook.accept().expect("the API server asks the webhook");
-        // The other types are answered in milliseconds.
+        let (connection, _) = self.webhook.accept().expect("the API server calls the webhook");
+        // The other types respond within milliseconds.
         thread::sleep(Duration::from_millis(1500));
         (running, connection)
     }
 }
 
-/// Lets a paused program go on, also after a failed assertion.
+/// Resumes a paused program, also after a failed assertion.
 struct Paused<'a>(&'a Component);
 
 impl<'a> Paused<'a> {
@@ -118,7 +122,7 @@ fn stop(hanging: &Hanging, form: &str) -> Output {
 }
 
 #[test]
-fn ctrl_c_prints_what_was_read_and_says_that_it_is_not_all() {
+fn ctrl_c_prints_what_was_read_and_says_that_it_is_incomplete() {
     let hanging = hanging();
     let out = stop(&hanging, "table");
     assert_eq!(out.code, 130, "{out}");
@@ -141,7 +145,7 @@ fn ctrl_c_prints_what_was_read_and_says_that_it_is_not_all() {
 }
 
 #[test]
-fn a_type_that_hangs_costs_its_time_limit_and_the_rest_is_read() {
+fn a_type_that_hangs_times_out_and_the_rest_is_read() {
     let hanging = hanging();
     let out = hanging
         .cluster
@@ -156,7 +160,7 @@ fn a_type_that_hangs_costs_its_time_limit_and_the_rest_is_read() {
 }
 
 #[test]
-fn progress_is_shown_on_a_terminal_and_says_what_it_waits_for() {
+fn progress_on_a_terminal_names_what_it_waits_for() {
     let hanging = hanging();
     let scan = || hanging.cluster.plugin(["scan", "--request-timeout=2s"]);
     let out = scan().stderr_to(End::Terminal(80)).run();
@@ -167,19 +171,19 @@ fn progress_is_shown_on_a_terminal_and_says_what_it_waits_for() {
     );
     assert!(
         out.stderr.ends_with("\r\u{1b}[K"),
-        "the line is taken away at the end: {out}"
+        "the progress line is removed at the end: {out}"
     );
     for line in out.stderr.split("\r\u{1b}[K") {
         assert!(line.len() < 80, "{line:?}");
     }
     assert!(!out.stdout.contains("waiting for sloths"), "{out}");
-    // Elsewhere nobody would see it but a log.
+    // Without a terminal, progress would only fill a log.
     let out = scan().stdout_to(End::Terminal(80)).run();
     assert!(out.stderr.is_empty(), "{out}");
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_given_up_in_time() {
+fn a_server_that_does_not_respond_times_out() {
     let hanging = hanging();
     let _paused = Paused::new(hanging.cluster.api_server());
     let began = Instant::now();
@@ -202,7 +206,7 @@ fn a_server_that_does_not_answer_is_given_up_in_time() {
 }
 
 #[test]
-fn ctrl_c_before_the_first_answer_ends_it_too() {
+fn ctrl_c_before_the_first_response_ends_the_run() {
     let hanging = hanging();
     let _paused = Paused::new(hanging.cluster.api_server());
     let running = hanging.cluster.plugin(["scan"]).spawn();

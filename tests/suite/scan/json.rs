@@ -1,4 +1,4 @@
-//! The forms for programs: one value, one schema.
+//! The formats for programs have one value and one schema.
 
 use serde_json::Value;
 
@@ -28,12 +28,15 @@ fn every_kind_of_run_follows_the_schema() {
 }
 
 #[test]
-fn a_namespace_carries_its_conditions_literally() {
+fn a_namespace_has_its_conditions_verbatim() {
     let cluster = troubled();
     let report = json(cluster.plugin(["scan", "ns", "-o", "json"]));
     let pay = super::terminating(&report, "namespaces/pay");
     let real = cluster.get(["namespace", "pay"]).unwrap();
-    for condition in pay["conditions"].as_array().expect("it has some") {
+    for condition in pay["conditions"]
+        .as_array()
+        .expect("the namespace has conditions")
+    {
         let theirs = real["status"]["conditions"].as_array().unwrap();
         let theirs = theirs
             .iter()
@@ -54,7 +57,7 @@ fn yaml_is_the_same_value() {
     assert_eq!(from_json, timeless(from_yaml));
 }
 
-/// Without what differs between two runs.
+/// The value without what differs between two runs.
 fn timeless(mut report: Value) -> Value {
     report["observedAt"].take();
     for list in ["terminating", "objects"] {

@@ -1,7 +1,7 @@
 //! `scan` against the real control plane.
 //!
-//! Every JSON document that a test here reads is checked against `docs/scan.schema.json` on the way, so that
-//! the schema is proved by all of them and not by a few chosen runs.
+//! Every JSON document that these tests read is checked against `docs/scan.schema.json`, so that all of them
+//! prove the schema.
 
 mod connection;
 mod dead_backends;
@@ -9,7 +9,7 @@ mod deleting;
 mod holders;
 mod interrupted;
 mod json;
-mod left;
+mod leftovers;
 mod read_only;
 mod rights;
 mod terminal;
@@ -25,13 +25,13 @@ use crate::{
     schema,
 };
 
-/// What the plugin prints with `-o json`; it must succeed.
+/// The output with `-o json` of a run that must succeed.
 #[track_caller]
 fn json(plugin: Plugin) -> Value {
     document(&plugin.run().success())
 }
 
-/// A JSON document of `scan`, which must follow the schema.
+/// Parses a JSON document of `scan` and checks it against the schema.
 #[track_caller]
 pub fn document(text: &str) -> Value {
     static SCHEMA: LazyLock<jsonschema::Validator> =
@@ -39,7 +39,7 @@ pub fn document(text: &str) -> Value {
     schema::checked(&SCHEMA, text)
 }
 
-/// The objects in one of a report's lists, as `resource/name`.
+/// The objects in a list of the report, as `resource/name`.
 #[track_caller]
 fn names(report: &Value, list: &str) -> Vec<String> {
     let text = |object: &Value, field: &str| object[field].as_str().expect(field).to_owned();
@@ -51,7 +51,7 @@ fn names(report: &Value, list: &str) -> Vec<String> {
         .collect()
 }
 
-/// The entry of `terminating` that is this `resource/name`.
+/// The entry of `terminating` for this `resource/name`.
 #[track_caller]
 fn terminating<'a>(report: &'a Value, object: &str) -> &'a Value {
     let at = names(report, "terminating")
@@ -70,7 +70,7 @@ fn gap<'a>(report: &'a Value, name: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("{name} is not in notRead: {report:#}"))
 }
 
-/// A namespace in which pods can be made.
+/// A namespace with a ServiceAccount, so that Pods can be created.
 fn namespace_for_pods<'a>(cluster: &'a Cluster, name: &str) -> Namespace<'a> {
     let ns = cluster.namespace(name);
     wait(
@@ -81,7 +81,7 @@ fn namespace_for_pods<'a>(cluster: &'a Cluster, name: &str) -> Namespace<'a> {
     ns
 }
 
-/// A ConfigMap with this finalizer, deleted, and so held by it.
+/// Creates a ConfigMap with this finalizer and deletes it.
 fn held(ns: &Namespace, name: &str, finalizer: &str) {
     ns.apply(&format!(
         "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}, labels: {{app: {name}}}, finalizers: [{finalizer}]}}}}"
@@ -90,7 +90,7 @@ fn held(ns: &Namespace, name: &str, finalizer: &str) {
         .success();
 }
 
-/// What stands on stderr when a run fails as it should: one sentence and one hint, nothing on stdout.
+/// Standard error of a run that must fail: one sentence and one hint, and nothing on standard output.
 #[track_caller]
 fn complaint(output: &Output) -> (String, String) {
     assert!(output.stdout.is_empty(), "{output}");

@@ -1,5 +1,5 @@
-//! The API server's own record of what is asked for: reads, of types that are in a list with a reason, and never the
-//! data of a Secret or ConfigMap. Each scenario of `explain` is held against the same list.
+//! The API server's audit log of the plugin: only reads, only types that a list allows with a reason, and never
+//! the data of a Secret or ConfigMap. Each scenario of `explain` uses the same list.
 
 use super::{json, troubled::troubled};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     harness::{Asked, Cluster, wait},
 };
 
-/// All requests of the plugin that also hold this text.
+/// All requests of the plugin that contain this text.
 fn ours(cluster: &Cluster, text: &str) -> Vec<Asked> {
     let mut asked = cluster.asked("\"userAgent\":\"kubectl-finalizers/");
     asked.retain(|asked| asked.event.to_string().contains(text));
@@ -15,12 +15,12 @@ fn ours(cluster: &Cluster, text: &str) -> Vec<Asked> {
 }
 
 #[test]
-fn a_scan_only_gets_lists_and_asks_what_it_may_do() {
+fn a_scan_only_reads_and_asks_for_its_rights() {
     let cluster = troubled();
     let ns = cluster.namespace("audited");
     ns.apply("{apiVersion: v1, kind: Secret, metadata: {name: a, finalizers: [example.com/hold]}, stringData: {k: v}}");
     ns.kubectl(["delete", "secret", "a", "--wait=false"]).success();
-    // Runs that take every way there is: all, one namespace, few rights, a version read instead of another.
+    // Runs that use every way: all namespaces, one namespace, few rights, another version of a type.
     let few = cluster
         .user("audited")
         .may("list", "namespaces")
@@ -38,7 +38,7 @@ fn a_scan_only_gets_lists_and_asks_what_it_may_do() {
     );
     for asked in &ours {
         if asked.verb == "create" {
-            // What the user may list is asked so, and nothing is stored.
+            // Access reviews are created, and nothing is stored.
             assert_eq!(
                 asked.type_name, "selfsubjectrulesreviews.authorization.k8s.io",
                 "{asked:#?}"
@@ -46,8 +46,9 @@ fn a_scan_only_gets_lists_and_asks_what_it_may_do() {
             continue;
         }
         reads(asked);
-        // One object by its name: because a rule looks into its type, or because it is left in a namespace that is
-        // going, or explained by the test below, as the challenge in `pay` and what is in `confidential` are.
+        // Single objects are read by name for three reasons: a cause reads their type, they remain in a
+        // namespace in deletion, or the test below explains them (the challenge in `pay`, and the objects in
+        // `confidential`).
         let left =
             ["challenges.acme.cert-manager.io", "secrets", "configmaps"].contains(&asked.type_name.as_str());
         let single = asked.verb == "get" && !asked.type_name.is_empty();
@@ -61,7 +62,7 @@ fn a_scan_only_gets_lists_and_asks_what_it_may_do() {
 }
 
 #[test]
-fn the_data_of_a_secret_is_not_asked_for_to_explain_it_or_its_namespace() {
+fn explaining_a_secret_or_its_namespace_does_not_read_its_data() {
     let cluster = troubled();
     let ns = cluster.namespace("confidential");
     for kind in ["Secret", "ConfigMap"] {
@@ -70,7 +71,7 @@ fn the_data_of_a_secret_is_not_asked_for_to_explain_it_or_its_namespace() {
             "{{apiVersion: v1, kind: {kind}, metadata: {{name: a, finalizers: [example.com/hold]}}, {data}: {{k: hidden}}}}"
         ));
     }
-    // Each by itself: here the namespace controller waits for dead webhooks before it comes to them.
+    // One by one: the namespace controller of this cluster waits for unavailable webhooks first.
     ns.kubectl(["delete", "secret/a", "configmap/a", "--wait=false"])
         .success();
     ns.kubectl(["delete", "namespace", ns.name(), "--wait=false"])

@@ -1,5 +1,5 @@
-//! Users with few rights see what they may see, and are told what they do not see. For them, nothing found is
-//! never nothing there.
+//! Users with few rights see what they may read, and are told what they may not. For them, an empty result
+//! never means that nothing exists.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn a_user_without_any_rights_is_told_so() {
 }
 
 #[test]
-fn names_and_bare_tables_say_on_stderr_what_was_not_read() {
+fn names_and_tables_report_on_stderr_what_was_not_read() {
     let cluster = Cluster::shared();
     let nobody = cluster.user("silent").create();
     for words in [["-o", "name"], ["pods", "--no-headers"]] {
@@ -66,13 +66,13 @@ fn names_and_bare_tables_say_on_stderr_what_was_not_read() {
 }
 
 #[test]
-fn rights_in_one_namespace_are_enough_for_it() {
+fn rights_in_one_namespace_are_enough_to_scan_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("mine");
     held(&ns, "kept", "example.com/hold");
     let user = cluster.user("tenant").may_in(&ns, "get,list", "*").create();
 
-    // Named, it can be read in full, its Namespace included.
+    // With `--namespace` it can be read completely, and its Namespace object too.
     let out = cluster
         .plugin(["scan", "-n", ns.name(), "--exit-code"])
         .as_user(&user)
@@ -82,7 +82,7 @@ fn rights_in_one_namespace_are_enough_for_it() {
     assert!(!out.stdout.contains("NOT READ"), "{out}");
     assert!(out.stdout.contains("spec: kubernetes"), "{out}");
 
-    // Not named, nothing says where to look, and that is what the user is told.
+    // Without it nothing says where to look, and the user is told that.
     let out = cluster.plugin(["scan"]).as_user(&user).run();
     never_says_that_nothing_is_there(&out);
     assert!(out.stdout.contains("name another with -n"), "{out}");
@@ -101,7 +101,7 @@ fn rights_in_one_namespace_are_enough_for_it() {
 }
 
 #[test]
-fn rights_to_some_types_everywhere_show_these_and_name_the_others() {
+fn cluster_wide_rights_to_some_types_show_these_and_name_the_others() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("some-types");
     held(&ns, "kept", "example.com/hold");
@@ -125,7 +125,7 @@ fn rights_to_some_types_everywhere_show_these_and_name_the_others() {
     gap(&report, "deployments.apps");
     assert_eq!(gap(&report, "namespaces")["what"], "namespaces");
 
-    // Asked for what may be read, the answer is whole.
+    // A scan of only these types is complete.
     let out = cluster
         .plugin(["scan", "configmaps", "--finalizer", "no-such/*", "--exit-code"])
         .as_user(&user)
@@ -138,7 +138,7 @@ fn rights_to_some_types_everywhere_show_these_and_name_the_others() {
 }
 
 #[test]
-fn who_may_list_namespaces_has_each_of_them_tried() {
+fn a_user_who_may_list_namespaces_gets_each_of_them_tried() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("by-namespace");
     held(&ns, "kept", "example.com/hold");
@@ -168,7 +168,7 @@ fn who_may_list_namespaces_has_each_of_them_tried() {
 }
 
 #[test]
-fn impersonation_shows_what_somebody_else_would_see() {
+fn impersonation_shows_what_another_user_would_see() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("impersonated");
     held(&ns, "kept", "example.com/hold");
@@ -198,14 +198,14 @@ fn impersonation_shows_what_somebody_else_would_see() {
     let grouped = json(scan(&["--as", user.name(), "--as-group", "system:masters"]));
     assert_eq!(grouped["complete"], true);
 
-    // Who may not impersonate is told that, and not that the types are forbidden.
+    // A user who may not impersonate is told that, and not that the types are forbidden.
     let out = scan(&["--as", "somebody"]).as_user(&user).run();
     assert_eq!(out.code, 1, "{out}");
     assert!(out.stderr.contains("cannot impersonate"), "{out}");
 }
 
 #[test]
-fn json_of_the_powerless_follows_the_schema_too() {
+fn json_without_rights_follows_the_schema() {
     let cluster = Cluster::shared();
     let nobody = cluster.user("schema").create();
     for words in [

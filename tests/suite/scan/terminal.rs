@@ -1,11 +1,11 @@
-//! On a terminal: its width, its colours, its characters.
+//! The width, colours and characters of a terminal.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::{held, troubled::troubled};
 use crate::harness::{Cluster, End};
 
-/// What stands on a terminal, a line each, without colours.
+/// The lines on a terminal, without colours.
 pub(super) fn screen(text: &str) -> Vec<String> {
     let mut plain = String::new();
     let mut rest = text;
@@ -39,7 +39,7 @@ fn no_line_is_wider_than_the_terminal() {
                 .run()
                 .success();
             for line in screen(&out) {
-                // A single word is not broken, so that it can be copied whole; the terminal wraps it.
+                // A single word is not broken, so that it can be copied. The terminal wraps it.
                 let breakable = line.trim_start().contains(' ');
                 assert!(
                     line.width() <= usize::from(columns) || !breakable,
@@ -52,7 +52,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn narrow_terminals_lose_columns_and_never_names() {
+fn narrow_terminals_drop_columns_and_never_names() {
     let cluster = troubled();
     let on = |columns| {
         let out = cluster
@@ -74,7 +74,7 @@ fn narrow_terminals_lose_columns_and_never_names() {
 }
 
 #[test]
-fn wide_is_never_cut() {
+fn wide_output_is_never_cut() {
     let cluster = troubled();
     let out = cluster
         .plugin(["scan", "-o", "wide"])
@@ -89,7 +89,7 @@ fn wide_is_never_cut() {
 }
 
 #[test]
-fn colour_is_for_terminals_that_want_it() {
+fn colours_are_only_for_terminals_that_want_them() {
     let cluster = troubled();
     let scan = || cluster.plugin(["scan"]);
     let coloured = |text: &str| text.contains('\u{1b}');
@@ -104,11 +104,11 @@ fn colour_is_for_terminals_that_want_it() {
     assert!(!coloured(
         &scan().env("NO_COLOR", "1").stdout_to(terminal).run().success()
     ));
-    // Of an empty variable the convention says that it is none.
+    // By convention, an empty variable counts as unset.
     assert!(coloured(
         &scan().env("NO_COLOR", "").stdout_to(terminal).run().success()
     ));
-    // Data has no colours, wherever it goes.
+    // JSON and YAML never have colours.
     for form in ["json", "yaml", "name"] {
         let out = cluster
             .plugin(["scan", "-o", form])
@@ -137,7 +137,7 @@ fn a_locale_without_utf8_gets_ascii() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let cluster = troubled();
     for form in ["table", "wide", "json", "yaml", "name"] {
         let out = cluster
@@ -145,7 +145,7 @@ fn a_reader_that_goes_away_is_no_error() {
             .stdout_to(End::Closed)
             .run();
         assert_eq!(out.code, 0, "{form}: {out}");
-        // What was not read may still be said; there is nothing to say about the pipe.
+        // It may still report what was not read, but not the pipe.
         assert!(
             !out.stderr.contains("error") && !out.stderr.contains("pipe"),
             "{form}: {out}"
@@ -154,7 +154,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn a_quick_scan_leaves_nothing_on_stderr() {
+fn a_quick_scan_prints_nothing_on_stderr() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("quiet");
     held(&ns, "kept", "example.com/hold");

@@ -1,4 +1,4 @@
-//! The cluster in trouble: stuck deletions, a dead API group, types whose conversion webhook is gone.
+//! A cluster in trouble: stuck deletions, an unavailable API group, and types whose conversion webhook is gone.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -15,12 +15,15 @@ pub fn troubled() -> &'static Cluster {
 fn start() -> Cluster {
     let cluster = Cluster::start();
     stuck::small_cluster(&cluster);
-    // Before any webhook is dead: each makes the namespace controller wait half a minute in every round.
+    // Before any webhook is unavailable, because each one delays every round of the namespace controller by 30
+    // seconds.
     wait(
         "the namespace controller has met the dead group",
         Duration::from_secs(90),
         || {
-            let pay = cluster.get(["namespace", "pay"]).expect("its challenge holds it");
+            let pay = cluster
+                .get(["namespace", "pay"])
+                .expect("the namespace has its challenge");
             let mut conditions = pay["status"]["conditions"].as_array().into_iter().flatten();
             conditions.any(|condition| {
                 condition["type"] == "NamespaceDeletionDiscoveryFailure" && condition["status"] == "True"
@@ -29,7 +32,7 @@ fn start() -> Cluster {
     );
     two_versions(&cluster, "gadgets", "Gadget");
     two_versions(&cluster, "gizmos", "Gizmo");
-    // A gizmo is stored in either version: no version can be read without a conversion.
+    // Gizmos are stored in both versions, so no version can be read without a conversion.
     store_in(&cluster, "gizmos", "v2");
     cluster
         .apply("{apiVersion: dead.example.com/v2, kind: Gizmo, metadata: {name: new, namespace: default}}");
@@ -39,7 +42,8 @@ fn start() -> Cluster {
     cluster
 }
 
-/// A type with v1, stored, and v2, preferred, and an object `old` stored as v1 and held by a finalizer.
+/// A type with the stored version v1 and the preferred version v2. Its object `old` is stored as v1 and has a
+/// finalizer.
 fn two_versions(cluster: &Cluster, plural: &str, kind: &str) {
     let schema = "schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}";
     cluster.apply(&format!(

@@ -1,4 +1,4 @@
-//! What can be typed, and what it means.
+//! Arguments and flags, and what they mean.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn scan(ns: &Namespace, words: &[&str]) -> Value {
 }
 
 #[test]
-fn every_way_to_write_a_type_means_it() {
+fn every_way_to_write_a_type_selects_it() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("types");
     for (form, types) in [
@@ -40,7 +40,7 @@ fn every_way_to_write_a_type_means_it() {
 }
 
 #[test]
-fn a_type_that_does_not_exist_is_wrong_usage_and_a_near_miss_is_offered() {
+fn an_unknown_type_is_a_usage_error_with_a_suggestion() {
     let cluster = Cluster::shared();
     for (words, hint) in [
         (["scan", "deploymnets"], "did you mean deployments.apps?"),
@@ -60,8 +60,8 @@ fn a_type_that_does_not_exist_is_wrong_usage_and_a_near_miss_is_offered() {
 }
 
 #[test]
-fn wrong_words_are_refused_before_anything_is_asked() {
-    // No cluster: nothing here may need one.
+fn wrong_arguments_are_refused_before_any_request() {
+    // No cluster: none of these may need one.
     for (words, says) in [
         (&["scan", "--frobnicate"][..], "--frobnicate"),
         (&["scan", "--all", "--terminating"], "cannot be used with"),
@@ -82,7 +82,7 @@ fn wrong_words_are_refused_before_anything_is_asked() {
 }
 
 #[test]
-fn filters_choose_objects_and_never_claim_more() {
+fn filters_select_objects_and_never_claim_more() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("filters");
     held(&ns, "one", "a.example.com/x");
@@ -127,13 +127,13 @@ fn filters_choose_objects_and_never_claim_more() {
 }
 
 #[test]
-fn objects_come_in_the_order_that_was_asked_for() {
+fn objects_are_sorted_as_requested() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("order");
     held(&ns, "b", "a.example.com/x");
     ns.apply("{apiVersion: v1, kind: Service, metadata: {name: c, finalizers: [b.example.com/x]}, spec: {ports: [{port: 1}]}}");
     ns.kubectl(["delete", "service", "c", "--wait=false"]).success();
-    // Whole seconds are all that a deletion has.
+    // Deletion timestamps have whole seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     held(&ns, "a", "c.example.com/x");
     let order = |by: &str| names(&scan(&ns, &["--sort-by", by]), "terminating");
@@ -147,7 +147,7 @@ fn objects_come_in_the_order_that_was_asked_for() {
 }
 
 #[test]
-fn no_headers_leaves_rows_and_nothing_else() {
+fn no_headers_leaves_only_rows() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("rows");
     held(&ns, "kept", "example.com/hold");
@@ -162,7 +162,7 @@ fn no_headers_leaves_rows_and_nothing_else() {
 }
 
 #[test]
-fn names_are_the_arguments_of_kubectl() {
+fn names_are_arguments_for_kubectl() {
     let cluster = troubled();
     let kubectl = cluster.kubectl_program();
     let pipe = |scan: &[&str], reader: &str| {
@@ -196,7 +196,7 @@ fn names_are_the_arguments_of_kubectl() {
 }
 
 #[test]
-fn kubectl_runs_it_as_its_own_verb() {
+fn kubectl_runs_the_plugin_as_its_own_verb() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("verb");
     held(&ns, "kept", "example.com/hold");
@@ -211,7 +211,7 @@ fn kubectl_runs_it_as_its_own_verb() {
 }
 
 #[test]
-fn an_empty_namespace_is_none_as_in_kubectl() {
+fn an_empty_namespace_flag_means_none_as_in_kubectl() {
     let cluster = Cluster::shared();
     let report = json(cluster.plugin(["scan", "nodes,cm", "-n", "", "-o", "json"]));
     assert_eq!(report["namespace"], Value::Null);
@@ -219,7 +219,7 @@ fn an_empty_namespace_is_none_as_in_kubectl() {
 }
 
 #[test]
-fn a_namespace_that_does_not_exist_is_said_not_to() {
+fn a_missing_namespace_is_reported() {
     let cluster = Cluster::shared();
     let out = cluster.plugin(["scan", "-n", "no-such-namespace"]).run();
     assert_eq!(out.code, 0, "{out}");

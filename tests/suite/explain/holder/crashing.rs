@@ -1,11 +1,11 @@
-//! KEDA: the operator crashes again and again.
+//! KEDA: the operator crashes repeatedly.
 
 use serde_json::json;
 
 use super::{Operator, WORLD, going};
 use crate::{
     explain::{
-        taken_away::withstands_less,
+        less_is_weaker::withstands_less,
         told::{goes, release, told},
     },
     stuck::custom_type,
@@ -14,7 +14,7 @@ use crate::{
 const FINALIZER: &str = "finalizer.keda.sh";
 
 #[test]
-fn an_operator_that_crashes_fails_with_the_words_of_its_kubelet() {
+fn a_crashing_operator_fails_with_the_message_of_its_kubelet() {
     let cluster = &*WORLD;
     custom_type(cluster, "keda.sh", "scaledobjects", "ScaledObject");
     let operator = Operator {

@@ -1,6 +1,8 @@
-//! Who must remove a finalizer, and whether that somebody is alive: vendors' objects by hand in their true shape, with
-//! the real controllers of Deployments around them. Each scenario is of another vendor, so that they share a cluster.
+//! The controller that must remove a finalizer, and whether it runs. Products' objects are created by hand as
+//! their charts do, with the real controllers of Deployments. Each scenario has another product, so all share
+//! one cluster.
 
+mod builtin_controllers;
 mod crashing;
 mod off;
 mod paused;
@@ -16,23 +18,23 @@ use serde_json::{Value, json};
 use super::told::SOON;
 use crate::harness::{Cluster, wait};
 
-/// Their ClusterRoles and Deployments are for themselves.
+/// A cluster of its own, for their ClusterRoles and Deployments.
 pub static WORLD: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 
-/// A vendor's controller as its chart installs it.
+/// A product's controller as its chart installs it.
 pub struct Operator<'a> {
     pub namespace: &'a str,
     pub name: &'a str,
-    /// Of its Deployment and Pods.
+    /// The labels of its Deployment and Pods.
     pub labels: Value,
-    /// What it may do with which types of which group.
+    /// The group, types and verbs of its rights.
     pub group: &'a str,
     pub resources: Value,
     pub verbs: Value,
 }
 
 impl Operator<'_> {
-    /// Applies all of it. Pods are made by the real controllers; nobody runs them.
+    /// Applies all its objects. The real controllers create its Pods, and no kubelet runs them.
     pub fn install(&self) {
         let (name, namespace, labels) = (self.name, self.namespace, &self.labels);
         let metadata = json!({"name": name, "namespace": namespace, "labels": labels});
@@ -57,7 +59,7 @@ impl Operator<'_> {
             "rules": [{"apiGroups": [self.group], "resources": self.resources, "verbs": verbs}]})
     }
 
-    /// What a kubelet reports of its one Pod.
+    /// Sets the status of its one Pod, as a kubelet does.
     fn pod_is(&self, status: &Value) {
         let labels: Vec<_> = self
             .labels
@@ -84,7 +86,7 @@ impl Operator<'_> {
         WORLD.patch_status(["pod", &pod, &place], status);
     }
 
-    /// Its Pod is ready, and the Deployment knows.
+    /// Makes its Pod ready, and waits until the Deployment counts it.
     pub fn runs(&self) {
         self.pod_is(&json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}));
         self.has_ready(1);
@@ -107,7 +109,7 @@ impl Operator<'_> {
     }
 }
 
-/// A Lease as leader election writes it, renewed so many seconds ago.
+/// A Lease as leader election writes it, renewed this many seconds ago.
 pub fn lease(namespace: &str, name: &str, leader: &str, ago: i64) {
     let now = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(ago);
     WORLD.apply(
@@ -120,10 +122,14 @@ pub fn lease(namespace: &str, name: &str, leader: &str, ago: i64) {
     );
 }
 
-/// An object of a custom type, already asked to go, `minutes` ago by the server's storage.
+/// Creates an object of a custom type and deletes it. Its deletion timestamp is set to `minutes` ago in etcd.
 pub fn going(plural: &str, group: &str, manifest: &Value, minutes: i64) {
     let metadata = &manifest["metadata"];
-    let text = |field: &str| metadata[field].as_str().expect("it has a name and a namespace");
+    let text = |field: &str| {
+        metadata[field]
+            .as_str()
+            .expect("the object has a name and a namespace")
+    };
     let (name, namespace) = (text("name"), text("namespace"));
     WORLD.apply(&manifest.to_string());
     super::told::delete(&WORLD, &format!("{plural}.{group}/{name}"), namespace);

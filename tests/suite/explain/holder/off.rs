@@ -1,11 +1,11 @@
-//! RabbitMQ: somebody has scaled the operator to zero, and deletes a cluster.
+//! RabbitMQ: the operator is scaled to zero, and a cluster is deleted.
 
 use serde_json::json;
 
 use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
-        taken_away::withstands_less,
+        less_is_weaker::withstands_less,
         told::{goes, release, told},
     },
     stuck::custom_type,
@@ -39,7 +39,7 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
         .kubectl(["patch", "deployment", name, place, "--patch", none])
         .success();
     operator.has_ready(0);
-    // Neither a Deployment of the same name nor the Lease of another instance is the operator.
+    // Neither a Deployment of the same name nor the Lease of another instance belongs to the operator.
     ns.apply(&format!(
         "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}, spec: {{selector: {{matchLabels: {{app: shop}}}}, \
          template: {{metadata: {{labels: {{app: shop}}}}, spec: {{containers: [{{name: c, image: i}}]}}}}}}}}"

@@ -1,11 +1,11 @@
-//! Crossplane: the provider runs, and was told to leave this managed resource alone.
+//! Crossplane: the provider runs, and an annotation pauses this managed resource.
 
 use serde_json::json;
 
 use super::{Operator, WORLD, going};
 use crate::{
     explain::{
-        taken_away::withstands_less,
+        less_is_weaker::withstands_less,
         told::{goes, release, told},
     },
     stuck::custom_type,
@@ -15,7 +15,7 @@ const FINALIZER: &str = "finalizer.managedresource.crossplane.io";
 const GROUP: &str = "s3.aws.upbound.io";
 
 #[test]
-fn a_resource_that_is_paused_waits_for_whoever_paused_it() {
+fn a_paused_resource_names_the_annotation_that_pauses_it() {
     let cluster = &*WORLD;
     custom_type(cluster, GROUP, "buckets", "Bucket");
     let operator = Operator {

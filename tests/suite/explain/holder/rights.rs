@@ -1,11 +1,11 @@
-//! cert-manager: it runs and renews its Lease, complains, and is then deprived of the right that it needs.
+//! cert-manager runs, renews its Lease and reports an error. Then it loses the right that it needs.
 
 use serde_json::json;
 
 use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
-        taken_away::withstands_less,
+        less_is_weaker::withstands_less,
         told::{goes, release, told},
     },
     stuck::custom_type,
@@ -15,7 +15,7 @@ const FINALIZER: &str = "acme.cert-manager.io/finalizer";
 const GROUP: &str = "acme.cert-manager.io";
 
 #[test]
-fn an_operator_that_runs_and_does_not_act() {
+fn an_operator_that_runs_and_does_not_act_is_reported() {
     let cluster = &*WORLD;
     custom_type(cluster, GROUP, "challenges", "Challenge");
     let operator = Operator {
@@ -54,7 +54,7 @@ fn an_operator_that_runs_and_does_not_act() {
     renew();
     withstands_less(cluster, target, place, 30);
 
-    // Somebody tightens the role.
+    // Its role loses a right.
     cluster.apply(&operator.role(&json!(["get", "list", "watch"])).to_string());
     renew();
     let story = told(cluster, target, place);
@@ -78,7 +78,7 @@ fn an_operator_that_runs_and_does_not_act() {
     assert_eq!(may.stdout.trim(), "no", "the server says the same: {may}");
 
     cluster.apply(&operator.role(&operator.verbs).to_string());
-    // It can work again, and now says what keeps it.
+    // It can work again, and now reports the next obstacle.
     cluster.apply(
         &json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "api-cert-1.1", "namespace": place},
             "involvedObject": {"apiVersion": "acme.cert-manager.io/v1", "kind": "Challenge", "name": "api-cert-1", "namespace": place},

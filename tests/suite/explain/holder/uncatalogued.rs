@@ -1,11 +1,11 @@
-//! A company's own operator, which no catalogue knows: found by its rights, its Lease and what it wrote.
+//! A company's own operator outside the catalogue: found by its rights, its Lease and its managed fields.
 
 use serde_json::json;
 
 use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
-        taken_away::withstands_less,
+        less_is_weaker::withstands_less,
         told::{Told, goes, release, told},
     },
     harness::Namespace,
@@ -14,7 +14,7 @@ use crate::{
 
 const GROUP: &str = "apps.acme-corp.example";
 
-/// A type, its operator with the usual rights, and an object that is going.
+/// Creates a type, its operator with the usual rights, and an object in deletion.
 fn world<'a>(namespace: &'a str, plural: &'a str, kind: &str, ns: &Namespace<'_>) -> (Operator<'a>, String) {
     custom_type(&WORLD, GROUP, plural, kind);
     let resources = json!([plural, format!("{plural}/status"), format!("{plural}/finalizers")]);
@@ -38,14 +38,14 @@ fn world<'a>(namespace: &'a str, plural: &'a str, kind: &str, ns: &Namespace<'_>
 }
 
 #[test]
-fn its_operator_is_found_by_its_rights_and_let_run_again() {
+fn an_operator_outside_the_catalogue_is_found_and_started_again() {
     let ns = WORLD.namespace("own");
     let (operator, finalizer) = world("gizmo-operator", "gizmos", "Gizmo", &ns);
     let target = format!("gizmos.{GROUP}/one");
     let look = || -> Told { told(&WORLD, &target, ns.name()) };
     operator.install();
     operator.runs();
-    // Whoever deploys such objects may change them too, and runs: it is not their controller.
+    // An account that deploys such objects may also update them, and runs. It is not their controller.
     Operator {
         namespace: "pipeline",
         name: "pipeline",
@@ -85,7 +85,7 @@ fn its_operator_is_found_by_its_rights_and_let_run_again() {
 }
 
 #[test]
-fn a_lease_that_nobody_renews_and_rights_that_nobody_has_are_two_signs() {
+fn an_expired_lease_and_missing_rights_are_two_signs() {
     let ns = WORLD.namespace("left");
     let (_, finalizer) = world("gadget-operator", "gadgets", "Gadget", &ns);
     let target = format!("gadgets.{GROUP}/one");
@@ -107,7 +107,7 @@ fn a_lease_that_nobody_renews_and_rights_that_nobody_has_are_two_signs() {
     story.says("It is gone").says("ORPHANED OBJECTS").is_careful();
     withstands_less(&WORLD, &target, ns.name(), 24);
 
-    // Renewed again, it is one of somebody who lives.
+    // A renewed Lease belongs to a running controller.
     lease(
         ns.name(),
         &format!("8f2a3c.gadgets.{GROUP}"),

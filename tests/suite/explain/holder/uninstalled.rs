@@ -1,12 +1,12 @@
-//! Strimzi: uninstalled with its topics and their type left behind.
+//! Strimzi: uninstalled, with its topics and their type still there.
 
 use serde_json::json;
 
 use super::{Operator, WORLD, going, lease};
 use crate::{
     explain::{
+        less_is_weaker::withstands_real_rights,
         replayed::replayed,
-        taken_away::withstands_real_rights,
         told::{goes, told},
     },
     stuck::custom_type,
@@ -35,7 +35,7 @@ fn an_operator_is_gone_by_two_signs_and_not_by_one() {
         30,
     );
 
-    // Its account is still there: somebody may only have taken the Deployment away, to make it again.
+    // Its ServiceAccount still exists: the Deployment may be deleted only to create it again.
     ns.apply(
         "
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: prod-entity-operator}}
@@ -52,7 +52,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: prod-entity-ope
 subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
 ",
     );
-    // And that of another Kafka cluster runs, which never looks at this one's topics.
+    // The operator of another Kafka cluster runs, which ignores these topics.
     let other = Operator {
         namespace: "kafka-dev",
         name: "dev-entity-operator",
@@ -81,10 +81,10 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
         ])
         .success();
 
-    // Without it there are two signs.
+    // Without the ServiceAccount there are two signs.
     let all = "serviceaccount,role,rolebinding";
     ns.kubectl(["delete", all, "prod-entity-operator"]).success();
-    // What another program renews is no sign of life of this one.
+    // A Lease that another program renews is no sign of life of this operator.
     lease(place, "somebody-else", "other", 1);
     let story = told(cluster, target, place);
     assert_eq!(story.verdict(FINALIZER), "orphaned", "{story}");

@@ -1,11 +1,11 @@
-//! Velero: the operator's own namespace is being deleted, and with it the operator, before what it has to clean up.
+//! Velero: the operator's own namespace is deleted, and the operator with it, before it cleans up its objects.
 
 use serde_json::json;
 
 use super::{Operator, WORLD, going};
 use crate::{
     explain::{
-        taken_away::withstands_less,
+        less_is_weaker::withstands_less,
         told::{SOON, delete, goes, release, told},
     },
     harness::wait,
@@ -15,7 +15,7 @@ use crate::{
 const FINALIZER: &str = "restores.velero.io/external-resources-finalizer";
 
 #[test]
-fn an_operator_that_goes_with_its_namespace_cannot_be_started_there() {
+fn an_operator_in_a_terminating_namespace_cannot_be_started_there() {
     let cluster = &*WORLD;
     custom_type(cluster, "velero.io", "restores", "Restore");
     let operator = Operator {
@@ -29,7 +29,7 @@ fn an_operator_that_goes_with_its_namespace_cannot_be_started_there() {
     operator.install();
     operator.runs();
     let ns = cluster.namespace("restored");
-    // Something holds the Deployment itself, and so its namespace.
+    // A finalizer keeps the Deployment, and so its namespace.
     let hold = r#"{"metadata":{"finalizers":["example.com/hold"]}}"#;
     let place = "--namespace=velero";
     cluster
@@ -44,14 +44,18 @@ fn an_operator_that_goes_with_its_namespace_cannot_be_started_there() {
         ])
         .success();
     delete(cluster, "namespace/velero", "");
-    wait("its Pods are gone, and it is going", SOON, || {
-        let gone = cluster
-            .kubectl(["get", "pods", place, "--output=name"])
-            .stdout
-            .is_empty();
-        let deployment = operator.deployment().expect("it is held");
-        gone && deployment["metadata"]["deletionTimestamp"].is_string()
-    });
+    wait(
+        "its Pods are gone, and the namespace is in deletion",
+        SOON,
+        || {
+            let gone = cluster
+                .kubectl(["get", "pods", place, "--output=name"])
+                .stdout
+                .is_empty();
+            let deployment = operator.deployment().expect("the object has a finalizer");
+            gone && deployment["metadata"]["deletionTimestamp"].is_string()
+        },
+    );
     going(
         "restores",
         "velero.io",

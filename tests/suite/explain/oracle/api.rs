@@ -1,4 +1,4 @@
-//! The API server without a process for each request: a world needs a hundred of them.
+//! Requests to the API server without a process for each: a world needs a hundred of them.
 
 use std::{
     path::Path,
@@ -13,7 +13,7 @@ use kube::{
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-/// Longer than any controller takes, even one that only looks again every 15 seconds.
+/// Longer than any controller needs, even one that polls every 15 seconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Api {
@@ -42,7 +42,7 @@ impl Api {
             .unwrap_or_else(|| panic!("nothing takes {object}"))
     }
 
-    /// False if it has changed since it was seen; that it is gone is fine.
+    /// False if the object has changed since it was read. True if it is gone.
     pub(super) fn patch(&self, path: &str, change: &Value) -> bool {
         match self.send("PATCH", path, "application/merge-patch+json", change) {
             Ok(_) => true,
@@ -51,12 +51,12 @@ impl Api {
         }
     }
 
-    /// Asks for the deletion; that there is no such object is fine.
+    /// Deletes the object, if it exists.
     pub(super) fn delete(&self, path: &str, options: &Value) {
         self.must("DELETE", path, options);
     }
 
-    /// The answer; none if there is no such object.
+    /// The response, or None if there is no such object.
     fn must(&self, method: &str, path: &str, body: &Value) -> Option<Value> {
         match self.send(method, path, "application/json", body) {
             Ok(answer) => Some(answer),
@@ -81,7 +81,7 @@ impl Api {
     }
 }
 
-/// Looks again and again until it holds; false if it does not in time.
+/// Polls until the condition holds; false if that takes too long.
 pub(super) fn until(mut holds: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     let mut pause = Duration::from_millis(10);

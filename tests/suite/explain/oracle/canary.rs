@@ -1,5 +1,5 @@
-//! A sign of life: objects of the same types with nothing in their way, deleted at the same time. Once they are
-//! gone, the controllers have had their chance with everything else.
+//! A sign of life: objects of the same types without obstacles, deleted at the same time. Once they are gone,
+//! the controllers have processed everything else.
 
 use serde_json::{Value, json};
 
@@ -17,9 +17,9 @@ pub(super) struct Canary<'a> {
 }
 
 impl<'a> Canary<'a> {
-    /// A claim, for its protection. A whole flock has a volume bound to it, for the binder and for the volume's
-    /// protection, and an owner that goes in the foreground, for the garbage collector.
-    pub(super) fn hatch(api: &'a Api, namespace: &'a str, name: &str, whole: bool) -> Self {
+    /// A claim, for its protection. A full canary also has a bound volume, for the binder and the volume's
+    /// protection, and an owner in foreground deletion, for the garbage collector.
+    pub(super) fn create(api: &'a Api, namespace: &'a str, name: &str, whole: bool) -> Self {
         let mut canary = Canary {
             api,
             namespace,
@@ -76,7 +76,7 @@ impl<'a> Canary<'a> {
     }
 
     /// Deletes them and waits until they are gone.
-    pub(super) fn fly(self) {
+    pub(super) fn delete_and_wait(self) {
         for key in &self.flock {
             let how = if key.kind == Kind::ConfigMap {
                 "Foreground"

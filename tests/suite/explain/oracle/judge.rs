@@ -1,5 +1,5 @@
-//! What an explanation claims, in a form that can be tried: which objects must go, by somebody's hand, before the
-//! target does; and that it then does.
+//! The claims of an explanation in a form that can be tried: the objects that must be removed by hand before
+//! the target is deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +10,20 @@ use super::{
     world::{HOLD, NOBODY},
 };
 
-/// What was said of one target.
+/// The explanation of one target.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    /// What must be removed by hand; the target itself if a finalizer of its own is nobody's.
+    /// The objects that must be removed by hand. The target itself is one if no controller removes its
+    /// finalizer.
     pub(super) needs: BTreeSet<Key>,
-    /// What is removed by hand must wait for these: the hand stands for a controller that would wait, too.
+    /// A removal by hand waits for these objects, because the controller that it replaces would wait too.
     pub(super) after: BTreeMap<Key, BTreeSet<Key>>,
-    /// It was said that something about it is not known; then nothing was claimed.
+    /// Part of the answer is unknown, so nothing was claimed.
     pub(super) open: bool,
 }
 
 impl Said {
-    /// `going` tells of an object whether it is being deleted.
+    /// `going` tells whether an object is in deletion.
     pub(super) fn of(target: &Key, report: &Value, going: &dyn Fn(&Key) -> bool) -> Self {
         let mut said = Said::default();
         for wait in elements(&report["waitsFor"]) {
@@ -32,7 +33,7 @@ impl Said {
         said
     }
 
-    /// What must go for one finalizer to go.
+    /// What must be removed before one finalizer is.
     fn wait(&mut self, of: &Key, wait: &Value, going: &dyn Fn(&Key) -> bool) -> BTreeSet<Key> {
         let mut named = self.blockers(&wait["blockers"], going);
         let verdict = wait["verdict"].as_str().unwrap();
@@ -56,7 +57,7 @@ impl Said {
                 }
             }
             if let Some(key) = key.filter(|key| named.is_empty() || !going(key)) {
-                // Who deletes a claim may do so before its pods go; an attachment is deleted when its pods are gone.
+                // A claim may be deleted before its Pods; an attachment is deleted after them.
                 if key.kind == Kind::Attachment {
                     self.after.entry(key.clone()).or_default().extend(named.clone());
                 }
@@ -68,7 +69,7 @@ impl Said {
     }
 }
 
-/// A finalizer of the garbage collector of which it was said that nothing is known: here all can be seen.
+/// A finalizer of the garbage collector with an unknown cause. Here everything can be read, so that is a fault.
 pub(super) fn undecided(report: &Value) -> Option<&str> {
     elements(&report["waitsFor"]).iter().find_map(|wait| {
         let name = wait["finalizer"]["name"].as_str()?;
@@ -76,7 +77,8 @@ pub(super) fn undecided(report: &Value) -> Option<&str> {
     })
 }
 
-/// Whether nobody removes it here by himself: made by hand, a pod's own end without a kubelet, or said to be so.
+/// Whether no controller removes it here: a finalizer of the test, a Pod without a kubelet, or one that the
+/// explanation names so.
 fn by_hand(finalizer: Option<&str>, verdict: &str) -> bool {
     finalizer.is_none_or(|name| [HOLD, NOBODY].contains(&name))
         || ["stalled", "orphaned", "failing"].contains(&verdict)

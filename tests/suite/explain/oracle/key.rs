@@ -1,10 +1,10 @@
-//! Names of what a world is made of.
+//! Names of the objects of a world.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// In the order in which things are made: owners and volumes first.
+/// In the order of creation: owners and volumes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     ConfigMap,
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// As it is typed.
+    /// The type as kubectl takes it.
     fn plural(self) -> &'static str {
         match self {
             Kind::ConfigMap => "configmaps",
@@ -45,7 +45,7 @@ impl Kind {
         }
     }
 
-    /// Where its objects are.
+    /// The API path of its objects.
     pub(super) fn collection(self, namespace: &str) -> String {
         let plural = self.plural();
         match self {
@@ -70,7 +70,7 @@ impl Key {
         }
     }
 
-    /// The object of a report, if it is of a kind that worlds are made of.
+    /// The object of a report, if worlds have objects of its kind.
     pub(super) fn said(object: &Value) -> Option<Self> {
         let kind = Kind::ALL
             .into_iter()

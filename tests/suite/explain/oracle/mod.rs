@@ -1,13 +1,13 @@
-//! Random worlds on a real control plane: what `explain` names must be what keeps an object, and nothing else.
+//! Random worlds on a real control plane: `explain` must name exactly what keeps an object.
 //!
-//! A world is a handful of pods, claims, volumes, attachments and owners. A random part of it is deleted, and
-//! `explain` is asked about all that does not go, and about one more object that is not deleted yet. Then what was
-//! named is removed, one after the other. An object that goes before the last of what was named for it is gone, or
-//! stays after it, is a difference between what was said and what the controllers do. Where it is said that something
-//! is not known, nothing is tried.
+//! A world has a few Pods, claims, volumes, attachments and owners. A random part of it is deleted. `explain`
+//! is asked about every stuck object, and about one object that is not in deletion yet. Then everything that it
+//! named is removed, one after the other. If an object is deleted before the last of these removals, or stays
+//! after it, the explanation differs from what the controllers do. Where the explanation says unknown, nothing
+//! is tried.
 //!
-//! `WORLDS=1000 cargo test --test suite oracle -- --ignored --nocapture` tries many, from `SEED` on if that is set; so
-//! `WORLDS=1 SEED=17` tries that one again.
+//! `WORLDS=1000 cargo test --test suite oracle -- --ignored --nocapture` tries many worlds, beginning at `SEED`
+//! if that is set. `WORLDS=1 SEED=17` tries that world again.
 
 mod api;
 mod canary;
@@ -34,7 +34,7 @@ use self::{
 };
 use crate::harness::Cluster;
 
-/// Tries so many worlds, so many at a time, and fails with all that differed.
+/// Tries this many worlds, some at a time, and fails with all differences.
 fn worlds(seed: u64, count: u64, together: u64) {
     let cluster = Cluster::shared();
     cluster.apply(&format!(
@@ -83,7 +83,7 @@ fn worlds(seed: u64, count: u64, together: u64) {
     assert!(all.differences.is_empty(), "{}", all.differences.join("\n"));
 }
 
-/// At once, so that a long run can be stopped and the world tried again.
+/// Printed at once, so that a long run can be stopped and the world tried again.
 fn report(outcome: &Outcome, seed: u64) {
     for difference in &outcome.differences {
         eprintln!("WORLDS=1 SEED={seed}: {difference}");
@@ -91,13 +91,13 @@ fn report(outcome: &Outcome, seed: u64) {
 }
 
 #[test]
-fn what_is_named_is_what_holds() {
+fn explanations_name_exactly_what_keeps_an_object() {
     worlds(20_261_121, 3, 3);
 }
 
 #[test]
 #[ignore = "the long form: WORLDS=1000, SEED=…"]
-fn what_is_named_is_what_holds_in_many_worlds() {
+fn explanations_name_exactly_what_keeps_an_object_in_many_worlds() {
     let number =
         |name: &str, otherwise: u64| env::var(name).map_or(otherwise, |text| text.parse().expect("a number"));
     worlds(number("SEED", 1), number("WORLDS", 100), number("TOGETHER", 8));

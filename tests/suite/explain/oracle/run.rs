@@ -1,4 +1,4 @@
-//! One world from its making to its end.
+//! One world from its creation to its end.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::harness::Cluster;
 
-/// What was tried, and what came out differently from what was said.
+/// What was tried, and the differences from the explanations.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) targets: usize,
@@ -36,7 +36,7 @@ pub(super) struct Run<'a> {
     outcome: Outcome,
 }
 
-/// A target, by its uid: an ephemeral claim that goes is made again under its name.
+/// A target by its uid: an ephemeral claim is created again with the same name.
 struct Target {
     uid: String,
     said: Said,
@@ -48,7 +48,8 @@ impl Target {
         now.get(key).is_some_and(|thing| thing.uid == self.uid)
     }
 
-    /// What was named and is still there: some go by themselves, such as a pod whose owner is removed.
+    /// What was named and still exists. Some objects are deleted by themselves, such as a Pod whose owner is
+    /// removed.
     fn left<'a>(&'a self, done: &BTreeSet<Key>, now: &State) -> Vec<&'a str> {
         let named = self.said.needs.iter();
         named
@@ -84,7 +85,8 @@ impl<'a> Run<'a> {
         let targets = self.ask(world);
         let mut done = BTreeSet::new();
         if let Some(last) = last(world) {
-            // To delete it is all that was named, unless something of its own is to be taken off by hand.
+            // The last removal is the deletion of the target, unless one of its own finalizers is removed by
+            // hand.
             if targets
                 .get(last)
                 .is_some_and(|target| !target.said.needs.contains(last))
@@ -154,7 +156,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Waits until it is so, or until the garbage collector was faster.
+    /// Waits until the object is in this state, or until the garbage collector was faster.
     fn reaches(&self, key: &Key, pointer: &str, value: &Value) {
         let there = until(|| {
             let object = self.api.get(&key.path(self.namespace));
@@ -175,15 +177,15 @@ impl<'a> Run<'a> {
         assert!(there, "{claim} is never made");
     }
 
-    /// Does something, and waits until the controllers have done what they do about it.
+    /// Does something, and waits until the controllers have reacted.
     fn settle(&mut self, act: impl FnOnce(&Self)) {
         let canary = self.canary(true);
         act(self);
-        canary.fly();
-        // One thing leads to another: a pod goes, its claim, its volume.
+        canary.delete_and_wait();
+        // One deletion causes the next: a Pod, its claim, its volume.
         let mut before = self.state();
         loop {
-            self.canary(false).fly();
+            self.canary(false).delete_and_wait();
             let now = self.state();
             if now == before {
                 return;
@@ -195,14 +197,14 @@ impl<'a> Run<'a> {
     fn canary(&mut self, whole: bool) -> Canary<'a> {
         self.canaries += 1;
         let name = format!("canary-{}{}", self.prefix, self.canaries);
-        Canary::hatch(self.api, self.namespace, &name, whole)
+        Canary::create(self.api, self.namespace, &name, whole)
     }
 
-    /// Asks about everything that is going, and about the one that is to go last.
+    /// Explains everything in deletion, and the object that is deleted last.
     fn ask(&mut self, world: &World) -> Targets {
         let last = last(world);
         let (mut now, mut text) = (State::new(), String::new());
-        // The sidecars have no canary: what they let go of late is asked about in vain.
+        // The sidecars have no canary, so their objects may be explained too early.
         let answered = until(|| {
             now = self.state();
             let asked: Vec<_> = asked(&now, last).map(|(key, _)| key.to_string()).collect();
@@ -242,12 +244,12 @@ impl<'a> Run<'a> {
         targets
     }
 
-    /// One thing is done, and then everything must be there or gone as it was said.
+    /// Removes one thing. Then every object must be there or gone as explained.
     fn step(&mut self, what: &str, targets: &Targets, done: &BTreeSet<Key>, act: impl FnOnce(&Self)) {
         self.outcome.steps += 1;
         let canary = self.canary(false);
         act(self);
-        canary.fly();
+        canary.delete_and_wait();
         let mut now = State::new();
         until(|| {
             now = self.state();
@@ -283,10 +285,10 @@ impl<'a> Run<'a> {
         self.outcome.differences.push(text);
     }
 
-    /// What a person would do, or a controller that nobody runs here.
+    /// What a user does, or a controller that does not run here.
     fn remove(&self, key: &Key) {
         let path = key.path(self.namespace);
-        // A controller may take its own finalizer off in between; then one looks again.
+        // A controller may remove its own finalizer meanwhile; then the object is read again.
         let let_go = until(|| self.api.get(&path).is_none_or(|object| self.let_go(key, &object)));
         assert!(let_go, "{key} cannot be let go");
         let grace = if key.kind == Kind::Pod {
@@ -297,10 +299,10 @@ impl<'a> Run<'a> {
         self.api.delete(&path, &grace);
     }
 
-    /// Takes off what nobody else does; false if it has changed since it was seen.
+    /// Removes the finalizers that no controller removes. False if the object has changed since it was read.
     fn let_go(&self, key: &Key, object: &Value) -> bool {
         let metadata = &object["metadata"];
-        // An attachment that is being deleted and named by itself is one whose volume is gone.
+        // An attachment in deletion that is named by itself is one whose volume is gone.
         let abandoned = key.kind == Kind::Attachment && metadata["deletionTimestamp"].is_string();
         let all: Vec<_> = metadata["finalizers"].as_array().into_iter().flatten().collect();
         let others: Vec<_> = all
@@ -315,7 +317,7 @@ impl<'a> Run<'a> {
         self.api.patch(&key.path(self.namespace), &patch)
     }
 
-    /// Removes what is left: a world leaves nothing behind for the next one.
+    /// Removes what is left, so that the next world starts empty.
     fn clear(&mut self) {
         let mut left = State::new();
         let cleared = until(|| {
@@ -335,13 +337,13 @@ fn last(world: &World) -> Option<&Key> {
     last.map(|thing| &thing.key)
 }
 
-/// What is going, and what is to go last.
+/// The objects in deletion, and the one that is deleted last.
 fn asked<'a>(now: &'a State, last: Option<&'a Key>) -> impl Iterator<Item = (&'a Key, &'a Thing)> {
     now.iter()
         .filter(move |(key, thing)| thing.going || last == Some(key))
 }
 
-/// One that was named and can be removed now.
+/// One named object that can be removed now.
 fn next(targets: &Targets, done: &BTreeSet<Key>, dice: &mut Dice) -> Option<Key> {
     let named: BTreeSet<_> = targets.values().flat_map(|target| &target.said.needs).collect();
     let ready: Vec<_> = named

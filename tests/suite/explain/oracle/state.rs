@@ -1,4 +1,4 @@
-//! What there is of a world now.
+//! The present objects of a world.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Thing {
 
 pub(super) type State = BTreeMap<Key, Thing>;
 
-/// Everything of the world whose names begin so, and the volumes that were provisioned for it.
+/// All objects whose names begin with this prefix, and the volumes that were provisioned for them.
 pub(super) fn state(api: &Api, namespace: &str, prefix: &str) -> State {
     let mut all = State::new();
     for kind in Kind::ALL {

@@ -1,4 +1,4 @@
-//! A world: some objects that hold each other, as the dice fall, and which of them are deleted.
+//! A world: random objects that wait for each other, and which of them are deleted.
 
 use serde_json::{Value, json};
 
@@ -7,19 +7,19 @@ use super::{
     key::{Key, Kind},
 };
 
-/// Put on by hand, and removed by nobody.
+/// Set by hand, and removed by no controller.
 pub(super) const HOLD: &str = "example.com/hold";
-/// A driver that really runs, behind the real sidecars.
+/// A driver that runs, with the real sidecars.
 pub(super) const DRIVER: &str = "oracle.example.test";
-/// A driver that nobody has installed, and what its attacher would leave on things.
+/// A driver that is not installed, and the finalizer of its attacher.
 const NO_DRIVER: &str = "nobody.example.test";
 pub(super) const NOBODY: &str = "external-attacher/nobody-example-test";
-/// The node of all worlds. No kubelet runs there.
+/// The Node of all worlds. It has no kubelet.
 pub(super) const NODE: &str = "oracle-node";
 
 pub(super) struct World {
     pub(super) seed: u64,
-    /// In the order in which they are made.
+    /// In the order of creation.
     pub(super) things: Vec<Thing>,
 }
 
@@ -27,22 +27,22 @@ pub(super) struct Thing {
     pub(super) key: Key,
     pub(super) manifest: Value,
     pub(super) owner: Option<Owner>,
-    /// What a kubelet would write.
+    /// The status that a kubelet would write.
     pub(super) phase: Option<&'static str>,
     pub(super) fate: Fate,
 }
 
 pub(super) struct Owner {
-    /// None for one that does not exist.
+    /// None for an object that does not exist.
     pub(super) key: Option<Key>,
     pub(super) blocks: bool,
 }
 
 pub(super) enum Fate {
     Kept,
-    /// With these options.
+    /// Deleted, with these options.
     Deleted(Value),
-    /// After the others, and after it was asked what would hold it.
+    /// Deleted after the others, and after it was explained.
     DeletedLast,
 }
 
@@ -134,7 +134,7 @@ impl Maker {
         }
     }
 
-    /// An owner that is there or not, for some.
+    /// An owner for some objects, which may not exist.
     fn owner(&mut self, chance: usize) -> Option<Owner> {
         if !self.dice.percent(chance) {
             return None;
@@ -174,7 +174,7 @@ impl Maker {
         self.add(key, spec, &held).owner = owner;
     }
 
-    /// A volume made by hand; nobody reclaims its disk.
+    /// A volume that was created by hand. Nothing reclaims its disk.
     fn volume(&mut self, name: &str, claim: Option<&Key>) {
         let mut finalizers = self.held(15);
         let policy = *self.dice.pick(&["Retain", "Delete"]);
@@ -185,7 +185,7 @@ impl Maker {
         let mut spec = json!({"capacity": {"storage": "1Mi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "",
             "persistentVolumeReclaimPolicy": policy, "csi": {"driver": driver, "volumeHandle": name}});
         if let Some(claim) = claim {
-            // The namespace is filled in by who makes it.
+            // The namespace is set on creation.
             spec["claimRef"] = json!({"name": claim.name});
         } else {
             spec["storageClassName"] = json!("for-nobody");
@@ -212,7 +212,7 @@ impl Maker {
         thing.phase = phase.filter(|_| scheduled);
     }
 
-    /// A claim, which need not exist; or one of its own; or nothing that lasts.
+    /// An existing claim, a missing claim, an ephemeral claim, or an emptyDir.
     fn mount(&mut self, n: usize) -> Value {
         let name = format!("volume-{n}");
         match self.dice.below(6) {
@@ -226,7 +226,7 @@ impl Maker {
         }
     }
 
-    /// Of a volume that is there, by the driver that it names.
+    /// An attachment of an existing volume, with the volume's driver.
     fn attachment(&mut self, n: usize) {
         let volumes: Vec<_> = self
             .things

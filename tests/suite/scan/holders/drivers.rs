@@ -1,5 +1,5 @@
-//! CSI drivers: each has sidecars of its own, whose finalizers are called alike. One driver runs here, another one was
-//! uninstalled and has left its objects behind.
+//! CSI drivers: each has its own sidecars, whose finalizers have the same names. One driver runs here, and
+//! another was uninstalled before its objects were deleted.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ const SOON: Duration = Duration::from_secs(60);
 const ALIVE: &str = "alive.drivers.example";
 const GONE: &str = "gone.drivers.example";
 const TYPES: &str = "pv,volumeattachments,volumesnapshotcontents,pvc";
-/// What each driver has for itself.
+/// The objects that each driver has for itself.
 const SIDECARS: [&str; 3] = ["csi-provisioner", "csi-attacher", "csi-snapshotter"];
 
-/// The drivers that the kubelet of the one node knows.
+/// The drivers that the kubelet of the only Node registered.
 fn registered(cluster: &Cluster, drivers: &[&str]) {
     let drivers: Vec<_> = drivers
         .iter()
@@ -36,7 +36,7 @@ fn registered(cluster: &Cluster, drivers: &[&str]) {
     );
 }
 
-/// A claim, its attached volume and a snapshot of it, which all have their finalizers.
+/// A claim, its attached volume and a snapshot of it, each with its finalizers.
 fn used(ns: &Namespace, driver: &str, attachment: &str) {
     ns.apply(&format!(
         "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{storageClassName: {driver}, \
@@ -58,7 +58,7 @@ fn used(ns: &Namespace, driver: &str, attachment: &str) {
 {{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshot, metadata: {{name: one}}, spec: {{volumeSnapshotClassName: {driver}, \
          source: {{persistentVolumeClaimName: data}}}}}}"
     ));
-    wait("it is attached", SOON, || {
+    wait("the volume is attached", SOON, || {
         ns.get(["volumeattachment", attachment]).unwrap()["status"]["attached"] == true
     });
     wait("the snapshot is taken", SOON, || {
@@ -66,7 +66,7 @@ fn used(ns: &Namespace, driver: &str, attachment: &str) {
     });
 }
 
-/// Takes a driver away that has been stopped: what is left are its objects, and Leases that nobody renews.
+/// Uninstalls a stopped driver: its objects stay, and its Leases expire.
 fn uninstall(cluster: &Cluster, driver: &str) {
     delete(cluster, &format!("csidriver/{driver}"), "");
     let then = Timestamp::now() - SignedDuration::from_mins(5);
@@ -93,7 +93,7 @@ fn scan(cluster: &Cluster, user: Option<&User>) -> Value {
     })
 }
 
-/// The one row of this name.
+/// The only row with this name.
 #[track_caller]
 fn row<'a>(report: &'a Value, name: &str) -> &'a Value {
     let rows = report["holders"].as_array().expect("holders");
@@ -104,7 +104,7 @@ fn row<'a>(report: &'a Value, name: &str) -> &'a Value {
     row
 }
 
-/// How alive the sidecars of a driver are said to be.
+/// The state of a driver's sidecars.
 #[track_caller]
 fn states<'a>(report: &'a Value, driver: &str) -> Vec<&'a str> {
     let state = |sidecar| text(row(report, &format!("{sidecar} of {driver}")), "state");
@@ -117,8 +117,8 @@ fn gaps(report: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn each_driver_stands_for_itself_and_explain_says_the_same() {
-    // Its drivers are all that there are.
+fn each_driver_has_its_own_row_and_explain_agrees() {
+    // A cluster of its own, because the drivers must be the only ones.
     let cluster = &Cluster::start();
     cluster.apply("{apiVersion: v1, kind: Node, metadata: {name: n1}}");
     registered(cluster, &[ALIVE, GONE]);
@@ -129,7 +129,7 @@ fn each_driver_stands_for_itself_and_explain_says_the_same() {
     used(&other, GONE, "attached-gone");
     drop(gone);
 
-    // It was only stopped: it is installed, and may come back.
+    // The driver is only stopped: it is installed, and may come back.
     let report = scan(cluster, None);
     assert!(!states(&report, GONE).contains(&"gone"), "{report:#}");
     registered(cluster, &[ALIVE]);
@@ -185,7 +185,7 @@ fn each_driver_stands_for_itself_and_explain_says_the_same() {
 fn who_sees_less(cluster: &Cluster) {
     let objects = "persistentvolumes,persistentvolumeclaims,volumeattachments.storage.k8s.io,\
                    volumesnapshotcontents.snapshot.storage.k8s.io";
-    // Without nodes nobody knows that a driver is on none; the other one shows itself by its Lease.
+    // Without Nodes it is unknown that no Node has the driver. The other driver shows itself by its Lease.
     let user = cluster
         .user("sees-no-nodes")
         .may(
@@ -198,7 +198,7 @@ fn who_sees_less(cluster: &Cluster) {
     assert_eq!(states(&report, ALIVE), ["running"; 3], "{report:#}");
     assert!(gaps(&report).contains(&"csinodes.storage.k8s.io"), "{report:#}");
 
-    // Who sees the objects alone knows nothing of either.
+    // A user who may read only the objects knows nothing about either driver.
     let user = cluster.user("sees-objects").may("get,list", objects).create();
     let report = scan(cluster, Some(&user));
     for driver in [ALIVE, GONE] {
@@ -212,7 +212,7 @@ fn who_sees_less(cluster: &Cluster) {
         assert!(gaps(&report).contains(&missing), "{missing}: {report:#}");
     }
 
-    // Of what may be listed and not read one by one the driver is known all the same.
+    // A driver is known even if its objects may be listed and not read one by one.
     let signs = "leases.coordination.k8s.io,csidrivers.storage.k8s.io,csinodes.storage.k8s.io";
     let user = cluster
         .user("lists-only")
@@ -260,7 +260,7 @@ fn the_same_from_files(cluster: &Cluster) {
     assert_eq!(states(&hidden, ALIVE), ["running"; 3], "{hidden:#}");
     assert_eq!(states(&hidden, GONE), ["gone"; 3], "{hidden:#}");
 
-    // What kubectl printed tells what each holds, and nothing of their lives.
+    // The output of kubectl says what each holds, and nothing about whether it runs.
     let dump = cluster
         .kubectl(["get", TYPES, "--all-namespaces", "-o", "json"])
         .success();

@@ -1,0 +1,12 @@
+//! Causes in the API server, etcd and the controller manager: admission, definitions and stored objects.
+
+mod admission_policy;
+mod builtin_groups;
+mod controller_manager;
+mod crd_instances;
+mod etcd_not_writable;
+mod invalid_object;
+mod stored_version;
+pub mod unreadable_object;
+mod update_rejected;
+mod update_rejected_oracle;

@@ -1,0 +1,245 @@
+//! Objects that the API server cannot read, and what they block. They stop the deletion of every namespace, so
+//! each test has a cluster of its own.
+
+use crate::{
+    explain::{
+        less_is_weaker::{for_all_types, withstands_less},
+        told::{SOON, condition, delete, goes, told, told_to},
+    },
+    harness::{Cluster, Options, wait},
+};
+
+const GROUP: &str = "conversion.example.test";
+const KEY: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// A type with two versions and an object that is stored in the first. Then the second becomes the storage
+/// version, with a conversion webhook whose Service does not exist.
+pub fn type_without_its_conversion_webhook(cluster: &Cluster) {
+    let definition = |first: bool, conversion: &str| {
+        cluster.apply(&format!(
+            "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: widgets.{GROUP}}}
+spec:
+  group: {GROUP}
+  scope: Namespaced
+  names: {{plural: widgets, singular: widget, kind: Widget}}
+  versions:
+  - {{name: v1, served: true, storage: {first}, schema: {{openAPIV3Schema: {{type: object}}}}}}
+  - {{name: v2, served: true, storage: {}, schema: {{openAPIV3Schema: {{type: object}}}}}}
+  conversion: {conversion}
+",
+            !first
+        ));
+    };
+    definition(true, "{strategy: None}");
+    let path = format!("/apis/{GROUP}/v2/widgets");
+    wait("the type is served", SOON, || {
+        cluster.kubectl(["get", "--raw", &path]).code == 0
+    });
+    cluster.apply(&format!(
+        "{{apiVersion: v1, kind: Namespace, metadata: {{name: old}}}}
+---
+{{apiVersion: {GROUP}/v1, kind: Widget, metadata: {{name: w, namespace: old}}}}"
+    ));
+    definition(
+        false,
+        "{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {namespace: default, name: converter}}}}",
+    );
+    wait("the old object can no longer be read", SOON, || {
+        cluster.kubectl(["get", "--raw", &path]).code != 0
+    });
+}
+
+#[test]
+fn a_missing_conversion_webhook_is_named() {
+    let cluster = &Cluster::with(&Options {
+        // Makes a Service without endpoints fail fast, as on many managed clusters.
+        apiserver_args: &["--enable-aggregator-routing=true"],
+        ..Options::default()
+    });
+    type_without_its_conversion_webhook(cluster);
+    delete(cluster, "ns/old", "");
+    condition(cluster, "old", "NamespaceDeletionContentFailure", "True");
+
+    let story = told(cluster, "ns/old", "");
+    withstands_less(cluster, "ns/old", "", for_all_types(cluster));
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .has_root("Service converter: does not exist")
+        .says("its conversion webhook cannot be called")
+        .says("service \"converter\" not found")
+        .says("unable to create new content in namespace old because it is being terminated")
+        .never_says("while pods are left")
+        .never_advises(KEY)
+        .never_advises("finalize")
+        .is_careful();
+
+    // A user who may not read the definition gets the message, without a guessed Service.
+    let reader = cluster
+        .user("no-definitions")
+        .may("get,list", &format!("namespaces,services,widgets.{GROUP}"))
+        .create();
+    let story = told_to(cluster, &reader, "ns/old", "");
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .says("conversion webhook for")
+        .never_says("does not exist")
+        .never_advises("strategy");
+    assert!(story.unread().contains("customresourcedefinitions"), "{story}");
+
+    let crd = &format!("crd/widgets.{GROUP}");
+    delete(cluster, crd, "");
+    let tried = |said: &str| {
+        wait("the server has tried the deletion", SOON, || {
+            let crd = cluster.get([&**crd]).unwrap();
+            crd["status"]["conditions"].to_string().contains(said)
+        });
+    };
+    tried("InstanceDeletionFailed");
+    cluster.apply(
+        "{apiVersion: v1, kind: Service, metadata: {name: converter, namespace: default}, spec: {ports: [{port: 443}]}}",
+    );
+    tried("no endpoints available");
+    let story = told(cluster, crd, "");
+    withstands_less(cluster, crd, "", 15);
+    assert_eq!(story.verdict(KEY), "failing");
+    story
+        .has_root("Service converter: exists, and has no ready endpoint")
+        .says("come back")
+        .never_advises(KEY)
+        .is_careful();
+    story.follow(cluster, "kubectl -n default get service");
+    story.follow(cluster, "strategy");
+    goes(cluster, crd, "");
+    goes(cluster, "ns/old", "");
+}
+
+#[test]
+fn a_webhook_whose_service_has_no_endpoints_rejects_the_deletion() {
+    let cluster = &Cluster::with(&Options {
+        apiserver_args: &["--enable-aggregator-routing=true"],
+        ..Options::default()
+    });
+    let ns = cluster.namespace("refused");
+    let name = ns.name();
+    ns.apply(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: veto}, spec: {ports: [{port: 443}]}}",
+    );
+    cluster.apply(&format!(
+        "
+apiVersion: v1
+kind: Service
+metadata: {{name: veto, namespace: default}}
+spec: {{ports: [{{port: 443}}]}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{name: veto}}
+webhooks:
+- name: veto.example.test
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {{service: {{namespace: default, name: veto}}}}
+  namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {name}}}}}
+  rules: [{{apiGroups: [''], apiVersions: ['*'], resources: [configmaps], operations: [DELETE]}}]
+"
+    ));
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, name, "NamespaceDeletionContentFailure", "True");
+    let story = told(cluster, &format!("ns/{name}"), "");
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .says("no endpoints available for service \"veto\"")
+        .has_root("ValidatingWebhookConfiguration veto: webhook veto.example.test cannot be called")
+        .says("its Service default/veto exists, and has no ready endpoint")
+        .is_careful();
+    story.follow(cluster, "kubectl delete validatingwebhookconfigurations");
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+/// The same provider name with different keys, each of 32 bytes.
+fn encryption(key: &str) -> String {
+    format!(
+        "apiVersion: apiserver.config.k8s.io/v1
+kind: EncryptionConfiguration
+resources: [{{resources: [podtemplates], providers: [{{aescbc: {{keys: [{{name: one, secret: {key}}}]}}}}]}}]
+"
+    )
+}
+
+const FIRST: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+const OTHER: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+
+#[test]
+fn objects_whose_encryption_key_was_changed_are_unreadable() {
+    let first = encryption(FIRST);
+    let cluster = &Cluster::with(&Options {
+        apiserver_args: &["--encryption-provider-config={dir}/encryption.yaml"],
+        files: &[("encryption.yaml", &first)],
+        ..Options::default()
+    });
+    cluster.apply(
+        "{apiVersion: v1, kind: Namespace, metadata: {name: sealed}}
+---
+{apiVersion: v1, kind: PodTemplate, metadata: {name: t, namespace: sealed}, template: {spec: {containers: [{name: c, image: i}]}}}",
+    );
+    let with_key = |key: &str| {
+        cluster.api_server().stop();
+        std::fs::write(cluster.directory().join("encryption.yaml"), encryption(key)).unwrap();
+        cluster.api_server().start();
+    };
+    with_key(OTHER);
+    delete(cluster, "ns/sealed", "");
+    let story = told(cluster, "ns/sealed", "");
+    withstands_less(cluster, "ns/sealed", "", for_all_types(cluster));
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .has_root("PodTemplate t: the API server cannot read it")
+        .says("unable to transform key \"/registry/podtemplates/sealed/t\"")
+        .says("KEP-3926")
+        .says("DATA LOSS")
+        .never_says("; nothing is left in it")
+        .never_advises("etcdctl")
+        .never_advises("finalize")
+        .is_careful();
+    with_key(FIRST);
+    let again = told(cluster, "ns/sealed", "");
+    again.never_says("cannot read it").never_says("KEP-3926");
+    story.follow(cluster, "kubectl get podtemplates -n sealed");
+    if !cluster.controller_manager().is_running() {
+        cluster.controller_manager().start();
+    }
+    goes(cluster, "ns/sealed", "");
+}
+
+#[test]
+fn a_damaged_object_is_deleted_without_being_read() {
+    let cluster = &Cluster::with(&Options {
+        apiserver_args: &["--feature-gates=AllowUnsafeMalformedObjectDeletion=true"],
+        ..Options::default()
+    });
+    cluster.apply(
+        "{apiVersion: v1, kind: Namespace, metadata: {name: damaged}}
+---
+{apiVersion: v1, kind: PodTemplate, metadata: {name: t, namespace: damaged}, template: {spec: {containers: [{name: c, image: i}]}}}",
+    );
+    cluster
+        .etcdctl(["put", "/registry/podtemplates/damaged/t", "rubbish"])
+        .success();
+    delete(cluster, "ns/damaged", "");
+    condition(cluster, "damaged", "NamespaceDeletionContentFailure", "True");
+    let story = told(cluster, "ns/damaged", "");
+    withstands_less(cluster, "ns/damaged", "", for_all_types(cluster));
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .has_root("PodTemplate t: the API server cannot read it")
+        .says("object not decodable")
+        .is_careful();
+    story.follow(cluster, "ignoreStoreReadErrorWithClusterBreakingPotential");
+    goes(cluster, "ns/damaged", "");
+}

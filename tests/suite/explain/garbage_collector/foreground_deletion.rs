@@ -1,0 +1,220 @@
+//! Owners that wait for their dependents, with a garbage collector that works, is rejected, or does not run.
+
+use serde_json::{Value, json};
+
+use crate::{
+    explain::{
+        less_is_weaker::{for_all_types, withstands_less, withstands_real_rights},
+        replayed::replayed,
+        told::{SOON, delete, goes, is_going, release, shell, told, told_to},
+    },
+    harness::{Cluster, Namespace, Options, wait},
+};
+
+const FOREGROUND: &str = "foregroundDeletion";
+
+fn uid(object: &Value) -> &Value {
+    &object["metadata"]["uid"]
+}
+
+/// Creates a Secret with this owner and a finalizer.
+fn owned(ns: &Namespace, name: &str, owner: &Value, blocks: bool) {
+    let owner = json!({"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"],
+        "uid": uid(owner), "blockOwnerDeletion": blocks});
+    let secret = json!({"apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": name, "finalizers": ["example.test/hold"], "ownerReferences": [owner]}});
+    ns.apply(&secret.to_string());
+}
+
+fn delete_with(ns: &Namespace, what: &str, cascade: &str) {
+    ns.kubectl(["delete", what, &format!("--cascade={cascade}"), "--wait=false"])
+        .success();
+}
+
+#[test]
+fn an_owner_waits_for_exactly_its_blocking_dependents() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("owned");
+    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: owner}}");
+    let owner = ns.get(["configmap", "owner"]).unwrap();
+    owned(&ns, "blocks", &owner, true);
+    owned(&ns, "does-not", &owner, false);
+    delete_with(&ns, "configmap/owner", "foreground");
+    wait(
+        "the garbage collector deletes the blocking dependents",
+        SOON,
+        || is_going(&ns, "secret/blocks"),
+    );
+
+    let story = told(cluster, "configmap/owner", ns.name());
+    assert_eq!(story.verdict(FOREGROUND), "waiting");
+    story
+        .has_root("Secret blocks: being deleted, held by example.test/hold")
+        .never_says("does-not")
+        .says("it goes by itself")
+        .never_advises("patch")
+        .never_advises("--cascade")
+        .is_careful();
+    assert_eq!(story.roots().len(), 1, "{story}");
+    replayed(cluster, "configmap/owner", ns.name());
+    withstands_real_rights(cluster, "configmap/owner", ns.name(), for_all_types(cluster));
+
+    // A user who may not list Secrets is not told that none exist.
+    let blind = cluster
+        .user("no-secrets")
+        .may("get,list", "configmaps,pods,events,leases.coordination.k8s.io")
+        .create();
+    let story = told_to(cluster, &blind, "configmap/owner", ns.name());
+    assert_eq!(story.verdict(FOREGROUND), "unknown");
+    assert!(story.unread().contains("secrets"), "{story}");
+
+    told(cluster, "configmap/owner", ns.name()).follow(cluster, "explain secrets blocks");
+    release(cluster, "secret/blocks", ns.name());
+    goes(cluster, "configmap/owner", ns.name());
+    release(cluster, "secret/does-not", ns.name());
+}
+
+#[test]
+fn a_chain_of_owners_ends_at_its_last_dependent() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("chain");
+    ns.apply(
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, selector: {matchLabels: {app: web}},
+  template: {metadata: {labels: {app: web}, finalizers: [example.test/drain]}, spec: {containers: [{name: c, image: i}]}}}}",
+    );
+    // kubectl prints nothing for an empty list.
+    let pods = || ns.get(["pods"]).unwrap_or_default()["items"].clone();
+    wait("the pod exists", SOON, || pods()[0].is_object());
+    let pod = pods()[0]["metadata"]["name"].as_str().unwrap().to_owned();
+    delete_with(&ns, "deployment/web", "foreground");
+    wait("its pod is deleted", SOON, || {
+        is_going(&ns, &format!("pod/{pod}"))
+    });
+
+    let story = told(cluster, "deployment/web", ns.name());
+    assert_eq!(story.verdict(FOREGROUND), "waiting");
+    story
+        .says("being deleted, held by foregroundDeletion")
+        .says("held by example.test/drain")
+        .never_advises("patch")
+        .is_careful();
+    assert!(
+        story
+            .roots()
+            .iter()
+            .all(|root| root.starts_with(&format!("Pod {pod}"))),
+        "{story}"
+    );
+    release(cluster, &format!("pod/{pod}"), ns.name());
+    goes(cluster, "deployment/web", ns.name());
+}
+
+#[test]
+fn a_cluster_scoped_owner_has_dependents_in_all_namespaces() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("far");
+    let class = cluster.unique("far-class");
+    cluster.apply(&format!(
+        "{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: {class}}}, value: 1}}"
+    ));
+    let owner = cluster.get(["priorityclass", &class]).unwrap();
+    owned(&ns, "far", &owner, true);
+    let target = format!("priorityclass/{class}");
+    cluster
+        .kubectl(["delete", &target, "--cascade=foreground", "--wait=false"])
+        .success();
+    wait(
+        "the garbage collector deletes the blocking dependents",
+        SOON,
+        || is_going(&ns, "secret/far"),
+    );
+    let story = told(cluster, &target, "");
+    assert_eq!(story.verdict(FOREGROUND), "waiting");
+    story.has_root("Secret far: being deleted, held by example.test/hold");
+    story.follow(cluster, &format!("explain secrets far -n {}", ns.name()));
+    replayed(cluster, &target, "");
+    release(cluster, "secret/far", ns.name());
+    goes(cluster, &target, "");
+}
+
+#[test]
+fn a_stopped_garbage_collector_is_named() {
+    let cluster = &Cluster::with(&Options {
+        controller_manager_args: &["--controllers=*,-garbage-collector-controller"],
+        ..Options::default()
+    });
+    let ns = cluster.namespace("halted");
+    for name in ["orphaning", "waiting", "empty"] {
+        ns.apply(&format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}"
+        ));
+    }
+    owned(&ns, "kept", &ns.get(["configmap", "orphaning"]).unwrap(), true);
+    owned(
+        &ns,
+        "asked-by-nobody",
+        &ns.get(["configmap", "waiting"]).unwrap(),
+        true,
+    );
+    delete_with(&ns, "configmap/orphaning", "orphan");
+    delete_with(&ns, "configmap/waiting", "foreground");
+    delete_with(&ns, "configmap/empty", "foreground");
+
+    // After such a short time no controller is late.
+    for (target, finalizer) in [
+        ("configmap/orphaning", "orphan"),
+        ("configmap/empty", FOREGROUND),
+        ("configmap/waiting", FOREGROUND),
+    ] {
+        let story = told(cluster, target, ns.name());
+        assert_eq!(story.verdict(finalizer), "waiting");
+        story.never_advises("--cascade").never_advises("patch");
+    }
+    for name in ["orphaning", "waiting", "empty"] {
+        cluster.deleted_earlier(&format!("configmaps/{}/{name}", ns.name()), 62);
+    }
+
+    let story = told(cluster, "configmap/orphaning", ns.name());
+    assert_eq!(story.verdict("orphan"), "stalled");
+    story
+        .has_root("Secret kept: still names it as its owner")
+        .says("DATA LOSS")
+        .never_advises("--cascade")
+        .is_careful();
+    replayed(cluster, "configmap/orphaning", ns.name());
+    withstands_less(cluster, "configmap/orphaning", ns.name(), for_all_types(cluster));
+    story.follow(cluster, "--dry-run=server");
+    let by_hand = |command: &&str| command.contains("/metadata/ownerReferences/0") && command.ends_with("]'");
+    let command = story.commands().into_iter().find(by_hand);
+    shell(
+        cluster,
+        command.expect("the dry run of the garbage collector's update"),
+    );
+    let story = told(cluster, "configmap/orphaning", ns.name());
+    assert_eq!(story.verdict("orphan"), "stalled");
+    story.follow(cluster, "--cascade=background");
+    goes(cluster, "configmap/orphaning", ns.name());
+    assert!(!is_going(&ns, "secret/kept"));
+
+    let story = told(cluster, "configmap/waiting", ns.name());
+    assert_eq!(story.verdict(FOREGROUND), "stalled");
+    story
+        .has_root("Secret asked-by-nobody: not being deleted yet")
+        .says("it has asked none of them to go")
+        .never_advises("--cascade")
+        .is_careful();
+    withstands_less(cluster, "configmap/waiting", ns.name(), for_all_types(cluster));
+
+    let story = told(cluster, "configmap/empty", ns.name());
+    assert_eq!(story.verdict(FOREGROUND), "stalled");
+    story.says("none is left").is_careful();
+    replayed(cluster, "configmap/empty", ns.name());
+    withstands_less(cluster, "configmap/empty", ns.name(), 3 * for_all_types(cluster));
+    story.follow(cluster, "--cascade=background");
+    goes(cluster, "configmap/empty", ns.name());
+
+    delete(cluster, "secret/asked-by-nobody", ns.name());
+    for secret in ["secret/asked-by-nobody", "secret/kept"] {
+        release(cluster, secret, ns.name());
+    }
+}

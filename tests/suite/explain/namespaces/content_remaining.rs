@@ -1,0 +1,383 @@
+//! Namespaces that are stuck in Terminating.
+
+use crate::{
+    explain::{
+        less_is_weaker::{for_all_types, withstands_less, withstands_real_rights},
+        replayed::replayed,
+        told::{SOON, condition, delete, goes, release, shell, told, told_to},
+    },
+    harness::{Cluster, wait},
+    stuck::custom_type,
+};
+
+const GROUP: &str = "namespaces.example.test";
+
+fn widgets(cluster: &Cluster) -> String {
+    custom_type(cluster, GROUP, "widgets", "Widget");
+    format!("widgets.{GROUP}")
+}
+
+fn widget(namespace: &str, name: &str) -> String {
+    format!(
+        "{{apiVersion: {GROUP}/v1, kind: Widget, metadata: {{name: {name}, namespace: {namespace}, finalizers: [widgets.example.test/clean]}}}}"
+    )
+}
+
+#[test]
+fn a_namespace_names_the_objects_that_remain() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("left");
+    let name = ns.name();
+    let widgets = widgets(cluster);
+    cluster.apply(&widget(name, "w"));
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, name, "NamespaceFinalizersRemaining", "True");
+
+    let story = told(cluster, &format!("ns/{name}"), "");
+    assert_eq!(story.verdict("kubernetes"), "waiting");
+    story
+        .has_root("Widget w: being deleted, held by widgets.example.test/clean")
+        .says("Left now: 1 widgets.namespaces.example.test")
+        .says("widgets.example.test/clean in 1 resource instances")
+        .never_advises("finalizers finalize")
+        .never_advises("patch")
+        .is_careful();
+    withstands_real_rights(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+    story.follow(cluster, &format!("explain {widgets} w"));
+
+    // Without the right to list its content, the namespace is unknown, not empty.
+    let blind = cluster
+        .user("blind")
+        .may("get,list", "namespaces,leases.coordination.k8s.io")
+        .create();
+    let story = told_to(cluster, &blind, &format!("ns/{name}"), "");
+    assert_eq!(story.verdict("kubernetes"), "unknown");
+    story
+        .says("not everything could be read")
+        .never_says("; nothing is left in it");
+    assert!(story.unread().contains(&widgets), "{story}");
+
+    release(cluster, &format!("{widgets}/w"), name);
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
+fn three_hundred_objects_fit_on_a_screen() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("many");
+    let name = ns.name();
+    let objects: Vec<_> = (0..300)
+        .map(|n| {
+            format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{n:03}, finalizers: [example.test/{}]}}}}", n % 2)
+        })
+        .collect();
+    ns.apply(&objects.join("\n---\n"));
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, name, "NamespaceFinalizersRemaining", "True");
+
+    let text = cluster.plugin(["explain", &format!("ns/{name}")]).run().success();
+    assert!(text.contains("(and 149 more like it)"), "{text}");
+    assert!(text.contains("300 configmaps"), "{text}");
+    assert!(
+        text.lines().count() <= 50,
+        "{} lines\n{text}",
+        text.lines().count()
+    );
+
+    let patch = r#"{"metadata":{"finalizers":null}}"#;
+    shell(
+        cluster,
+        &format!(
+            "kubectl get configmaps -n {name} -o name | xargs -P 4 -n 40 kubectl patch -n {name} --type=merge -p '{patch}'"
+        ),
+    );
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
+fn a_stuck_pod_is_named_although_the_conditions_report_no_content() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("trap");
+    let name = ns.name();
+    ns.apply(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, finalizers: [example.test/keep]}, spec: {containers: [{name: c, image: i}]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: waits}}",
+    );
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, name, "NamespaceContentRemaining", "False");
+
+    let story = told(cluster, &format!("ns/{name}"), "");
+    assert_eq!(story.verdict("kubernetes"), "waiting");
+    story
+        .has_root("Pod p: being deleted, held by example.test/keep")
+        .says("\"All content successfully removed\", which is not so")
+        .says("everything else waits until the pods are gone")
+        .never_says("; nothing is left in it");
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+
+    // Without the right to list Pods, other content is still listed, and the gap is named.
+    let reader = cluster
+        .user("no-pods")
+        .may(
+            "get,list",
+            "namespaces,configmaps,serviceaccounts,leases.coordination.k8s.io",
+        )
+        .create();
+    let story = told_to(cluster, &reader, &format!("ns/{name}"), "");
+    assert!(
+        ["waiting", "unknown"].contains(&story.verdict("kubernetes")),
+        "{story}"
+    );
+    story
+        .never_says("; nothing is left in it")
+        .says("some types could not be listed");
+    assert!(story.unread().contains("\"pods\""), "{story}");
+
+    release(cluster, "pod/p", name);
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
+fn an_entry_of_spec_finalizers_without_a_controller_is_named() {
+    let cluster = Cluster::shared();
+    for (entry, verdict) in [
+        ("foregroundDeletion", "orphaned"),
+        ("company.example.test/audit", "unknown"),
+    ] {
+        let name = cluster.unique("custom");
+        cluster.apply(&format!(
+            "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}, annotations: {{note: \"it's \\\\ \\\"ours\\\"\"}}}}, spec: {{finalizers: [kubernetes, {entry}]}}}}"
+        ));
+        delete(cluster, &format!("ns/{name}"), "");
+        wait("only that entry is left", SOON, || {
+            cluster.get(["namespace", &name]).unwrap()["spec"]["finalizers"] == serde_json::json!([entry])
+        });
+        let story = told(cluster, &format!("ns/{name}"), "");
+        assert_eq!(story.verdict(entry), verdict);
+        story
+            .says("spec.finalizers")
+            .says("empty the whole list")
+            .is_careful();
+        withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+        story.follow(cluster, "finalizers finalize");
+        goes(cluster, &format!("ns/{name}"), "");
+    }
+}
+
+#[test]
+fn the_entry_is_not_removed_while_content_remains() {
+    let cluster = Cluster::shared();
+    let name = cluster.unique("stranded");
+    cluster.apply(&format!(
+        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}, spec: {{finalizers: [example.test/a]}}}}"
+    ));
+    cluster.apply(&format!(
+        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c, namespace: {name}, finalizers: [example.test/keep]}}}}"
+    ));
+    delete(cluster, &format!("ns/{name}"), "");
+    let finalize = |list: &str| {
+        let body = format!(
+            r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{name}"}},"spec":{{"finalizers":[{list}]}}}}"#
+        );
+        shell(
+            cluster,
+            &format!("printf %s '{body}' | kubectl replace --raw /api/v1/namespaces/{name}/finalize -f -"),
+        );
+    };
+    finalize("\"example.test/a\"");
+    let story = told(cluster, &format!("ns/{name}"), "");
+    story
+        .says("would be left behind: ")
+        .says("ORPHANED OBJECTS")
+        .never_advises("finalizers finalize")
+        .is_careful();
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+    finalize("\"kubernetes\"");
+    release(cluster, "configmap/c", &name);
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
+fn both_finalizer_lists_are_shown() {
+    let cluster = Cluster::shared();
+    let name = cluster.unique("rancher");
+    cluster.apply(&format!(
+        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}, finalizers: [controller.cattle.io/namespace-auth, example.test/other]}}}}"
+    ));
+    delete(cluster, &format!("ns/{name}"), "");
+    wait("the spec.finalizers of the namespace are empty", SOON, || {
+        cluster.get(["namespace", &name]).unwrap()["spec"]
+            .get("finalizers")
+            .is_none()
+    });
+    let story = told(cluster, &format!("ns/{name}"), "");
+    story
+        .says("metadata.finalizers")
+        .says("controller.cattle.io/namespace-auth, example.test/other")
+        .says("which /finalize of spec.finalizers does not touch")
+        .never_advises("finalizers finalize")
+        .is_careful();
+    // A few more requests search for Rancher.
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster) + 6);
+    story.follow(cluster, "--finalizer controller.cattle.io/namespace-auth");
+    let left = cluster.get(["namespace", &name]).unwrap();
+    assert_eq!(
+        left["metadata"]["finalizers"],
+        serde_json::json!(["example.test/other"])
+    );
+    told(cluster, &format!("ns/{name}"), "").follow(cluster, "--finalizer example.test/other");
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
+fn an_unreachable_webhook_that_rejects_the_deletion_of_content_is_named() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("vetoed");
+    let name = ns.name();
+    widgets(cluster);
+    ns.apply(&format!(
+        "{{apiVersion: {GROUP}/v1, kind: Widget, metadata: {{name: w}}}}"
+    ));
+    let hook = cluster.unique("veto");
+    cluster.apply(&format!(
+        "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{name: {hook}}}
+webhooks:
+- name: veto.example.test
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  clientConfig: {{service: {{namespace: {name}, name: no-such-service}}}}
+  namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {name}}}}}
+  rules: [{{apiGroups: [{GROUP}], apiVersions: ['*'], resources: ['*'], operations: [DELETE]}}]
+"
+    ));
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, name, "NamespaceDeletionContentFailure", "True");
+
+    let story = told(cluster, &format!("ns/{name}"), "");
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .has_root(&format!(
+            "ValidatingWebhookConfiguration {hook}: webhook veto.example.test cannot be called"
+        ))
+        .says("failed calling webhook \"veto.example.test\"")
+        .says("no-such-service does not exist")
+        .says("delete all webhook configurations")
+        .never_advises("--all")
+        .is_careful();
+    withstands_less(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
+
+    let reader = cluster
+        .user("no-webhooks")
+        .may(
+            "get,list",
+            "namespaces,services,serviceaccounts,widgets.namespaces.example.test",
+        )
+        .create();
+    let story = told_to(cluster, &reader, &format!("ns/{name}"), "");
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story.never_says("no configuration has webhook");
+    assert!(
+        story.unread().contains("validatingwebhookconfigurations"),
+        "{story}"
+    );
+
+    told(cluster, &format!("ns/{name}"), "")
+        .follow(cluster, "kubectl delete validatingwebhookconfigurations");
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
+fn a_policy_that_rejects_the_deletion_of_content_is_named() {
+    let cluster = Cluster::shared();
+    let ns = cluster.namespace("policed");
+    let name = ns.name();
+    ns.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}");
+    let policy = cluster.unique("keep");
+    cluster.apply(&format!(
+        "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: {policy}}}
+spec:
+  matchConstraints:
+    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {name}}}}}
+    resourceRules: [{{apiGroups: [''], apiVersions: ['*'], resources: [configmaps], operations: [DELETE]}}]
+  validations: [{{expression: 'false', message: keep this for the auditors}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: {policy}}}
+spec: {{policyName: {policy}, validationActions: [Deny]}}
+"
+    ));
+    wait("the policy is in force", SOON, || {
+        ns.kubectl(["delete", "configmap", "c", "--dry-run=server"]).code != 0
+    });
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, name, "NamespaceDeletionContentFailure", "True");
+    let story = told(cluster, &format!("ns/{name}"), "");
+    assert_eq!(story.verdict("kubernetes"), "failing");
+    story
+        .has_root(&format!(
+            "ValidatingAdmissionPolicy {policy}: policy {policy} denies"
+        ))
+        .says("keep this for the auditors")
+        .never_advises("kubectl delete")
+        .is_careful();
+    story.follow(cluster, "kubectl get validatingadmissionpolicies");
+
+    // The policy is deleted between two reads; the condition is still the old one.
+    delete(cluster, &format!("validatingadmissionpolicy/{policy}"), "");
+    delete(cluster, &format!("validatingadmissionpolicybinding/{policy}"), "");
+    told(cluster, &format!("ns/{name}"), "").never_says("denies the deletion");
+    goes(cluster, &format!("ns/{name}"), "");
+}
+
+#[test]
+fn an_object_in_a_namespace_that_was_finalized_by_force() {
+    let cluster = Cluster::shared();
+    let name = cluster.unique("survivor");
+    let widgets = widgets(cluster);
+    cluster.apply(&format!(
+        "{{apiVersion: v1, kind: Namespace, metadata: {{name: {name}}}}}"
+    ));
+    cluster.apply(&widget(&name, "w"));
+    delete(cluster, &format!("ns/{name}"), "");
+    condition(cluster, &name, "NamespaceFinalizersRemaining", "True");
+    shell(
+        cluster,
+        &format!(
+            "printf %s '{{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{{\"name\":\"{name}\"}},\"spec\":{{\"finalizers\":[]}}}}' | kubectl replace --raw /api/v1/namespaces/{name}/finalize -f -"
+        ),
+    );
+    goes(cluster, &format!("ns/{name}"), "");
+
+    let target = format!("{widgets}/w");
+    let story = told(cluster, &target, &name);
+    story
+        .has_root(&format!("Namespace {name}: does not exist"))
+        .says("delete keys in etcd by hand")
+        .never_advises("etcdctl")
+        .is_careful();
+    // Six requests search for a controller of the unknown finalizer.
+    withstands_less(cluster, &target, &name, 15);
+
+    // A user who may not read the namespace is not told that it is gone.
+    let reader = cluster.user("no-namespaces").may("get,list", &widgets).create();
+    let story = told_to(cluster, &reader, &target, &name);
+    story.never_says("does not exist: it was finalized by force");
+    assert!(story.unread().contains("namespaces"), "{story}");
+
+    let story = told(cluster, &target, &name);
+    replayed(cluster, &target, &name);
+    story.follow(cluster, "kubectl create namespace");
+    told(cluster, &target, &name).never_says("was finalized by force");
+    release(cluster, &target, &name);
+    goes(cluster, &target, &name);
+    story.follow(cluster, "kubectl delete namespace");
+    goes(cluster, &format!("ns/{name}"), "");
+}

@@ -1,0 +1,3 @@
+//! Objects of Service networking.
+
+mod service_cidr;

@@ -1,0 +1,12 @@
+//! Causes that belong to one product, in the product's own shape.
+
+mod aws_ingress_group;
+mod cloudnative_pg;
+mod deployed_resources;
+mod helm_release;
+mod karpenter_drain;
+mod kubevirt;
+mod longhorn_uninstall;
+mod olm_subscription;
+mod open_cluster_management;
+mod openebs_lvm;
