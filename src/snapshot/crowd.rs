@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{OnType, Seen};
+use super::{Seen, usage::OnType};
 use crate::object::{Finalizer, ObjectRef, ResourceType};
 
 /// All crowds, by type and what their objects have in common.

@@ -1,55 +1,55 @@
-//! Volumes and attachments that look left behind. There may be very many of either, so that only these are kept of
-//! those that went by, and of these only so many.
+//! PersistentVolumes and VolumeAttachments that look leftover. There may be many, so only these are kept, up to a
+//! limit.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Why, facts::Object};
 
-/// What looked left behind when volumes and attachments were gone through.
+/// The leftover volumes and attachments that a scan found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Suspects {
-    /// Volumes whose disks should have been deleted.
-    pub volumes: Passed<Unreclaimed>,
-    /// Attachments to nodes, or of volumes, that were not listed.
-    pub attachments: Passed<Object>,
+pub struct StorageLeftovers {
+    /// Volumes whose disk should be deleted already.
+    pub volumes: LeftoverList<Unreclaimed>,
+    /// Attachments to nodes, or of volumes, that the scan did not list.
+    pub attachments: LeftoverList<Object>,
 }
 
-/// Objects of one type, of which all went by, or not.
+/// The leftover objects of one type, as far as the objects of the type were read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Passed<T> {
-    /// Why not all of them went by.
+pub struct LeftoverList<T> {
+    /// Why some objects were not read.
     pub unread: Option<Unread>,
-    /// Those that look left behind.
+    /// The objects that look leftover.
     pub kept: Vec<T>,
-    /// Others that do, of which there was no room for more than their number.
+    /// How many more objects look leftover, beyond the limit for `kept`.
     pub more: u64,
 }
 
-/// Why not all objects of a type went by.
+/// Why some objects of a type were not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Unread {
-    /// Reading them takes more requests, or longer, than a look may take.
+    /// Reading them would take too many requests or too long.
     TooMany,
     /// They could not be read.
     Fault(Why),
 }
 
-/// A volume whose disk should have been deleted.
+/// A volume whose disk should be deleted already.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Unreclaimed {
     /// The volume.
     pub volume: Object,
-    /// The attachments that name it; none if they were not all read.
+    /// The attachments that name the volume; none if not all attachments were read.
     pub attached: Option<Vec<Object>>,
 }
 
-impl<T> Default for Passed<T> {
+impl<T> Default for LeftoverList<T> {
     fn default() -> Self {
-        Passed {
+        LeftoverList {
             unread: None,
             kept: Vec::new(),
             more: 0,
@@ -57,16 +57,16 @@ impl<T> Default for Passed<T> {
     }
 }
 
-impl Suspects {
-    /// Neither sort could be read.
+impl StorageLeftovers {
+    /// The result if neither volumes nor attachments could be read.
     pub fn unread(why: &Why) -> Self {
-        fn unread<T>(why: &Why) -> Passed<T> {
-            Passed {
+        fn unread<T>(why: &Why) -> LeftoverList<T> {
+            LeftoverList {
                 unread: Some(Unread::Fault(why.clone())),
-                ..Passed::default()
+                ..LeftoverList::default()
             }
         }
-        Suspects {
+        StorageLeftovers {
             volumes: unread(why),
             attachments: unread(why),
         }
