@@ -193,8 +193,7 @@ fn selected(
         .collect();
     let built_in: Vec<_> = kinds::built_in().collect();
     let all = merged(present.iter().chain(&built_in).chain(&defined));
-    let resolve =
-        |words: &[String]| select(words, &all).map_err(|unknown| Error::unknown_type(&unknown, &[]));
+    let resolve = |words: &[String]| select(words, &all).map_err(|unknown| unknown.error(&[]));
     let excluded = resolve(wanted.exclude)?.types;
     let (mut types, notes) = if wanted.types.is_empty() {
         // For one namespace, cluster-scoped types are left out, except the Namespace itself.
