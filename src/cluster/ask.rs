@@ -343,8 +343,8 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
         crowds: false,
         filter: Filter::default(),
         now: facts.now,
-        leaving: Some([namespace.to_owned()].into()),
-        existing: None,
+        content_of: Some([namespace.to_owned()].into()),
+        known_namespaces: None,
     };
     let namespaced = facts.types.iter().filter(|ty| ty.namespaced);
     let keep = &keep;

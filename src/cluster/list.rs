@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     object::ResourceType,
-    snapshot::{Item, Keep, Storage, Tally, Why, driver, json::Beyond},
+    snapshot::{Item, Keep, Storage, Tally, Why, driver, json::ExtraFields},
 };
 
 /// Objects per page, as in kubectl.
@@ -223,17 +223,22 @@ impl Listing<'_> {
             tally: Tally::default(),
             end: Ok(None),
         };
-        let decoded = decode::page(&answer.content_type, &answer.body, self.beyond(), &mut |item| {
-            page.items += 1;
-            // An object without a uid is computed, not stored (metrics, component statuses). It cannot be deleted.
-            if !item.uid.is_empty() && family.is_new(&item.uid) {
-                (self.observe)(&item);
-                if ty.is("", "nodes") {
-                    page.tally.storage.get_or_insert_default().note_node(&item.name);
+        let decoded = decode::page(
+            &answer.content_type,
+            &answer.body,
+            self.extra_fields(),
+            &mut |item| {
+                page.items += 1;
+                // An object without a uid is computed, not stored (metrics, component statuses). It cannot be deleted.
+                if !item.uid.is_empty() && family.is_new(&item.uid) {
+                    (self.observe)(&item);
+                    if ty.is("", "nodes") {
+                        page.tally.storage.get_or_insert_default().note_node(&item.name);
+                    }
+                    page.tally.note(ty, item, self.keep);
                 }
-                page.tally.note(ty, item, self.keep);
-            }
-        });
+            },
+        );
         if Storage::reads_whole(ty) {
             let storage = page.tally.storage.get_or_insert_default();
             storage.note_page(ty, &answer.body);
@@ -266,21 +271,21 @@ impl Listing<'_> {
     /// why it stays.
     fn accept(&self) -> &'static str {
         let ty = self.ty;
-        match self.beyond() {
-            Beyond::Namespace => WHOLE,
+        match self.extra_fields() {
+            ExtraFields::Namespace => WHOLE,
             _ if Storage::reads_whole(ty) => WHOLE,
-            Beyond::Driver if driver::is_in_spec(&ty.group, &ty.kind) => WHOLE,
+            ExtraFields::Driver if driver::is_in_spec(&ty.group, &ty.kind) => WHOLE,
             // Annotations are only read from JSON.
-            Beyond::Driver => METADATA_LIST,
-            Beyond::Nothing => METADATA,
+            ExtraFields::Driver => METADATA_LIST,
+            ExtraFields::Nothing => METADATA,
         }
     }
 
-    fn beyond(&self) -> Beyond {
-        match Beyond::of(&self.ty.group, &self.ty.kind) {
-            _ if self.ty.is("", "namespaces") => Beyond::Namespace,
-            Beyond::Driver if !self.keep.crowds => Beyond::Nothing,
-            beyond => beyond,
+    fn extra_fields(&self) -> ExtraFields {
+        match ExtraFields::of(&self.ty.group, &self.ty.kind) {
+            _ if self.ty.is("", "namespaces") => ExtraFields::Namespace,
+            ExtraFields::Driver if !self.keep.crowds => ExtraFields::Nothing,
+            extra_fields => extra_fields,
         }
     }
 }

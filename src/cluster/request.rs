@@ -36,11 +36,12 @@ const MAX_ANSWER: usize = 256 << 20;
 /// How many characters of a server's message are quoted. Real messages are shorter, and a page of text would bury the
 /// rest of the result.
 const MAX_MESSAGE: usize = 2_000;
-/// How often a request is sent after 429. The server says how long to wait, up to 32 s
+/// How often a request is sent in total if the server answers 429. The server says how long to wait, up to 32 s
 /// (`kubernetes/apiserver:pkg/util/flowcontrol/dropped_requests_tracker.go`).
 const THROTTLED_TRIES: u32 = 5;
 const MAX_WAIT: Duration = Duration::from_secs(32);
-/// How often a request is sent after 503 or 504. An API server that restarts is back soon, a dead backend is not.
+/// How often a request is sent in total if the server answers 503 or 504. An API server that restarts is back soon, a
+/// dead backend is not.
 const UNAVAILABLE_TRIES: u32 = 2;
 const UNAVAILABLE_WAIT: Duration = Duration::from_millis(300);
 

@@ -23,7 +23,7 @@ use crate::{
     settings::{self, Scope},
     snapshot::{
         Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why,
-        json::{self, Beyond},
+        json::{self, ExtraFields},
         leftovers::missing_namespace_note,
         select::{Choice, mentions},
     },
@@ -228,8 +228,8 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
             crowds: wanted.view.is_by_holder(),
             filter: wanted.filter.clone(),
             now,
-            leaving: (!wanted.every_namespace).then(BTreeSet::new),
-            existing: None,
+            content_of: (!wanted.every_namespace).then(BTreeSet::new),
+            known_namespaces: None,
         },
         missing: None,
     };
@@ -364,13 +364,13 @@ impl Scanner<'_> {
         if let Scope::Namespace(name) = self.scope {
             return self.namespace(ty, name).await;
         }
-        let leaving = RefCell::new(BTreeSet::new());
+        let terminating = RefCell::new(BTreeSet::new());
         let names = RefCell::new(HashSet::new());
         let (listed, tally) = self
             .list(ty, None, &mut Family::of(1), &|item| {
                 names.borrow_mut().insert(item.name.as_ref().into());
                 if item.deletion.is_some() {
-                    leaving.borrow_mut().insert(item.name.to_string());
+                    terminating.borrow_mut().insert(item.name.to_string());
                 }
             })
             .await;
@@ -379,8 +379,8 @@ impl Scanner<'_> {
             self.reading.gap(What::Namespaces, why.clone());
         }
         self.reading.answered(ty, read);
-        if self.keep.leaving.is_some() {
-            self.keep.leaving = Some(leaving.into_inner());
+        if self.keep.content_of.is_some() {
+            self.keep.content_of = Some(terminating.into_inner());
         }
         listed.fault.map_or(Ok(names.into_inner()), Err)
     }
@@ -393,8 +393,8 @@ impl Scanner<'_> {
             Ok(answer) => match self.selected(&answer.body) {
                 Ok(item) => {
                     if let Some(item) = item {
-                        if item.deletion.is_some() && self.keep.leaving.is_some() {
-                            self.keep.leaving = Some(BTreeSet::from([name.to_owned()]));
+                        if item.deletion.is_some() && self.keep.content_of.is_some() {
+                            self.keep.content_of = Some(BTreeSet::from([name.to_owned()]));
                         }
                         tally.note(ty, item, &self.keep);
                     }
@@ -420,7 +420,7 @@ impl Scanner<'_> {
     fn set_namespaces(&mut self, names: Result<HashSet<Box<str>>, Why>) {
         let known = match names {
             Ok(names) => {
-                self.keep.existing = Some(names);
+                self.keep.known_namespaces = Some(names);
                 Namespaces::Known
             }
             Err(why) => Namespaces::Unknown(why),
@@ -434,7 +434,7 @@ impl Scanner<'_> {
         if !self.keep.filter.labels(&object.labels()?) {
             return Ok(None);
         }
-        object.item(Beyond::Namespace).map(Some)
+        object.item(ExtraFields::Namespace).map(Some)
     }
 
     /// Notes that the selected namespace does not exist. Objects in it tell whether it was deleted or mistyped.

@@ -117,9 +117,9 @@ struct ListMeta {
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The fields to read beyond the common metadata.
+/// The fields to read in addition to the common metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beyond {
+pub enum ExtraFields {
     /// Nothing.
     Nothing,
     /// The `spec.finalizers` and the conditions of a Namespace.
@@ -128,13 +128,13 @@ pub enum Beyond {
     Driver,
 }
 
-impl Beyond {
+impl ExtraFields {
     /// The fields to read for objects of this type.
     pub fn of(group: &str, kind: &str) -> Self {
         match (group, kind) {
-            ("", "Namespace") => Beyond::Namespace,
-            _ if driver::is_named_by(group, kind) => Beyond::Driver,
-            _ => Beyond::Nothing,
+            ("", "Namespace") => ExtraFields::Namespace,
+            _ if driver::is_named_by(group, kind) => ExtraFields::Driver,
+            _ => ExtraFields::Nothing,
         }
     }
 }
@@ -221,8 +221,10 @@ impl<'a> Object<'a> {
     }
 
     /// Converts the object into an item.
-    pub fn item(self, beyond: Beyond) -> Result<Item<'a>, String> {
-        let driver = (beyond == Beyond::Driver).then(|| self.driver()).flatten();
+    pub fn item(self, extra_fields: ExtraFields) -> Result<Item<'a>, String> {
+        let driver = (extra_fields == ExtraFields::Driver)
+            .then(|| self.driver())
+            .flatten();
         let metadata = self.metadata;
         let mut item = Item {
             namespace: metadata.namespace.unwrap_or_default().0,
@@ -242,7 +244,7 @@ impl<'a> Object<'a> {
             driver,
             ..Item::default()
         };
-        if beyond == Beyond::Namespace {
+        if extra_fields == ExtraFields::Namespace {
             item.namespace_only = namespace_only(self.spec, self.status)?;
         }
         if !item.is_bare() {
@@ -311,7 +313,7 @@ mod tests {
     fn items(body: &str) -> Result<(usize, List), serde_json::Error> {
         let mut count = 0;
         list(body.as_bytes(), &mut |object| {
-            object.item(Beyond::Nothing).map(|_| count += 1)
+            object.item(ExtraFields::Nothing).map(|_| count += 1)
         })
         .map(|list| (count, list))
     }
@@ -360,7 +362,7 @@ mod tests {
         let mut names = Vec::new();
         let body = r#"{"items":[{"metadata":{"name":"a\u0041"}},{"metadata":{"name":"plain"}}]}"#;
         list(body.as_bytes(), &mut |object| {
-            let item = object.item(Beyond::Nothing)?;
+            let item = object.item(ExtraFields::Nothing)?;
             names.push((item.name.to_string(), matches!(item.name, Cow::Borrowed(_))));
             Ok(())
         })

@@ -22,18 +22,18 @@ pub struct Keep {
     /// The time at which ages are measured.
     pub now: Timestamp,
     /// The namespaces whose content is counted; none for every namespace.
-    pub leaving: Option<BTreeSet<String>>,
+    pub content_of: Option<BTreeSet<String>>,
     /// Whether to count objects with the same finalizers together. A scan by controller needs it.
     pub crowds: bool,
     /// The namespaces that exist; none if that is not known.
-    pub existing: Option<HashSet<Box<str>>>,
+    pub known_namespaces: Option<HashSet<Box<str>>>,
 }
 
 impl Keep {
     /// Whether an object is in a namespace that does not exist.
     fn is_leftover(&self, ty: &ResourceType, item: &Item<'_>) -> bool {
         let missing = |names: &HashSet<Box<str>>| !names.contains(&*item.namespace);
-        !item.namespace.is_empty() && self.existing.as_ref().is_some_and(missing) && !expires(ty)
+        !item.namespace.is_empty() && self.known_namespaces.as_ref().is_some_and(missing) && !expires(ty)
     }
 }
 
@@ -62,7 +62,7 @@ impl Tally {
         self.objects += 1;
         if !item.namespace.is_empty()
             && keep
-                .leaving
+                .content_of
                 .as_ref()
                 .is_none_or(|names| names.contains(&*item.namespace))
         {
@@ -206,9 +206,9 @@ mod tests {
             all: false,
             filter: Filter::default(),
             now: Timestamp::UNIX_EPOCH,
-            leaving: Some(BTreeSet::new()),
+            content_of: Some(BTreeSet::new()),
             crowds: false,
-            existing: None,
+            known_namespaces: None,
         }
     }
 
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn counts_objects_in_missing_namespaces_and_names_the_first() {
         let keep = Keep {
-            existing: Some(HashSet::from(["here".into()])),
+            known_namespaces: Some(HashSet::from(["here".into()])),
             ..keep()
         };
         let item = |namespace: &'static str, name: String| Item {
@@ -298,8 +298,8 @@ mod tests {
         };
         for filter in ["", "a/*"] {
             let keep = Keep {
-                leaving: Some(BTreeSet::from(["goes".into()])),
-                existing: Some(HashSet::from(["here".into(), "goes".into()])),
+                content_of: Some(BTreeSet::from(["goes".into()])),
+                known_namespaces: Some(HashSet::from(["here".into(), "goes".into()])),
                 filter: Filter {
                     finalizers: filter
                         .split_terminator(',')
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn absorb_adds_the_counts() {
         let keep = Keep {
-            leaving: None,
+            content_of: None,
             ..keep()
         };
         let item = || Item {

@@ -8,7 +8,7 @@ pub(crate) mod wire;
 
 use crate::snapshot::{
     Item,
-    json::{self, Beyond},
+    json::{self, ExtraFields},
 };
 
 /// The media type of Kubernetes' protobuf, before its parameters.
@@ -30,7 +30,7 @@ pub struct Undecodable(pub String);
 pub fn page(
     content_type: &str,
     body: &[u8],
-    beyond: Beyond,
+    extra_fields: ExtraFields,
     each: &mut dyn FnMut(Item<'_>),
 ) -> Result<Page, Undecodable> {
     if content_type.starts_with(PROTOBUF) {
@@ -38,7 +38,7 @@ pub fn page(
             .map_err(|wire::Malformed| Undecodable("the protobuf answer is malformed".into()));
     }
     if content_type.starts_with("application/json") || content_type.is_empty() {
-        return json_page(body, beyond, each);
+        return json_page(body, extra_fields, each);
     }
     Err(Undecodable(format!(
         "expected a list, got {content_type}: {}",
@@ -46,8 +46,12 @@ pub fn page(
     )))
 }
 
-fn json_page(body: &[u8], beyond: Beyond, each: &mut dyn FnMut(Item<'_>)) -> Result<Page, Undecodable> {
-    match json::list(body, &mut |object| object.item(beyond).map(&mut *each)) {
+fn json_page(
+    body: &[u8],
+    extra_fields: ExtraFields,
+    each: &mut dyn FnMut(Item<'_>),
+) -> Result<Page, Undecodable> {
+    match json::list(body, &mut |object| object.item(extra_fields).map(&mut *each)) {
         Ok(json::List {
             has_items: true,
             next,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::snapshot::{
     Filter, Gap, Item, What, Why,
-    json::{Beyond, Object},
+    json::{ExtraFields, Object},
 };
 
 /// How many faults of one file are reported one by one. A file of another kind would otherwise fill the screen.
@@ -364,14 +364,14 @@ impl<'a> Collector<'a> {
             Some(_) => object.labels().map_err(Why::Undecodable)?,
             None => BTreeMap::new(),
         };
-        let beyond = match &self.groups[group].name {
+        let extra_fields = match &self.groups[group].name {
             Some((api_version, kind)) => {
-                Beyond::of(api_version.split_once('/').map_or("", |(group, _)| group), kind)
+                ExtraFields::of(api_version.split_once('/').map_or("", |(group, _)| group), kind)
             }
             // The kind may turn out to be Namespace. NotObject kinds have no such fields, or ignore them.
-            None => Beyond::Namespace,
+            None => ExtraFields::Namespace,
         };
-        let item = object.item(beyond).map_err(Why::Undecodable)?;
+        let item = object.item(extra_fields).map_err(Why::Undecodable)?;
         if item.name.is_empty() {
             return Err(Why::Undecodable("an object without a name".into()));
         }

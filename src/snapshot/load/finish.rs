@@ -41,7 +41,7 @@ pub(super) fn snapshot(
     let reads_namespaces = wanted.namespace.is_none()
         && wanted.filter.selector.is_none()
         && selected.iter().any(|ty| ty.is("", "namespaces"));
-    let (namespaces, existing) = match all_namespaces(&collector, &groups) {
+    let (namespaces, known_namespaces) = match all_namespaces(&collector, &groups) {
         _ if !reads_namespaces => (Namespaces::NotAsked, None),
         Some(names) => (Namespaces::Known, Some(names)),
         None => (Namespaces::Unknown(Why::NotInDump), None),
@@ -52,8 +52,8 @@ pub(super) fn snapshot(
         crowds: wanted.by_holder,
         filter: wanted.filter.clone(),
         now: observed_at,
-        leaving: Some(terminating_namespaces(&collector, &groups)),
-        existing,
+        content_of: Some(terminating_namespaces(&collector, &groups)),
+        known_namespaces,
     };
 
     let names: BTreeSet<_> = selected.iter().map(ResourceType::name).collect();

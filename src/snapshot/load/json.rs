@@ -43,7 +43,7 @@ pub(super) fn documents(collector: &mut Collector<'_>, text: &str) {
         } else {
             value(collector, rest, Location::Within(rest, line), 0).map_err(|error| {
                 let (next, fault) = resume(rest, &error);
-                (next, line + fault - 1, what_is_wrong(&error))
+                (next, line + fault - 1, error_message(&error))
             })
         };
         let length = match read {
@@ -87,7 +87,7 @@ fn resume(rest: &str, error: &serde_json::Error) -> (usize, u64) {
     (next, fault as u64)
 }
 
-fn what_is_wrong(error: &serde_json::Error) -> String {
+fn error_message(error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "cut short; what came before was used".into();
     }

@@ -34,7 +34,7 @@ impl Saved {
         };
         let chosen = choice.of(&self.types, &self.type_gaps, |word| word)?;
         let (mut gaps, mut notes) = (self.gaps_of(wanted, &chosen.types, namespace), chosen.notes);
-        let leaving = self.kept.iter().filter(|seen| {
+        let terminating = self.kept.iter().filter(|seen| {
             seen.deletion.is_some()
                 && seen.object.type_name == "namespaces"
                 && namespace.is_none_or(|name| name == seen.object.name)
@@ -44,8 +44,8 @@ impl Saved {
             crowds: wanted.by_holder,
             filter: wanted.filter.clone(),
             now: self.head.observed_at,
-            leaving: Some(leaving.map(|seen| seen.object.name.clone()).collect()),
-            existing: self.existing(),
+            content_of: Some(terminating.map(|seen| seen.object.name.clone()).collect()),
+            known_namespaces: self.known_namespaces(),
         };
         let mut kept: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
         for seen in &self.kept {
@@ -101,7 +101,7 @@ impl Saved {
     }
 
     /// The namespaces that existed, out of all namespaces that had objects.
-    fn existing(&self) -> Option<HashSet<Box<str>>> {
+    fn known_namespaces(&self) -> Option<HashSet<Box<str>>> {
         let leftovers = self.leftovers.as_ref()?;
         let names = self
             .counts
