@@ -10,11 +10,11 @@ use crate::object::{Finalizer, ObjectRef, ResourceType};
 
 /// All crowds: type → common properties → crowd.
 #[derive(Clone, Debug, Default)]
-pub struct Crowds(pub BTreeMap<OnType, BTreeMap<Alike, Crowd>>);
+pub struct Crowds(pub BTreeMap<OnType, BTreeMap<CrowdKey, Crowd>>);
 
 /// What the objects of a crowd have in common. The same controller removes the finalizers of all of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Alike {
+pub struct CrowdKey {
     /// Their finalizers.
     pub finalizers: Vec<Finalizer>,
     /// The CSI driver that they belong to, if they name one.
@@ -58,26 +58,26 @@ impl Crowds {
             terminating: u64::from(seen.deletion.is_some()),
             first: seen.clone(),
         };
-        let alike = Alike {
+        let key = CrowdKey {
             finalizers,
             driver: seen.driver.clone(),
         };
-        self.add(OnType::from(ty), alike, one);
+        self.add(OnType::from(ty), key, one);
     }
 
     /// Adds the crowds of another part of the scan.
     pub(super) fn absorb(&mut self, other: Crowds) {
         for (on, crowds) in other.0 {
-            for (alike, crowd) in crowds {
-                self.add(on.clone(), alike, crowd);
+            for (key, crowd) in crowds {
+                self.add(on.clone(), key, crowd);
             }
         }
     }
 
-    fn add(&mut self, on: OnType, alike: Alike, more: Crowd) {
+    fn add(&mut self, on: OnType, key: CrowdKey, more: Crowd) {
         let crowds = self.0.entry(on).or_default();
-        let Some(known) = crowds.get_mut(&alike) else {
-            crowds.insert(alike, more);
+        let Some(known) = crowds.get_mut(&key) else {
+            crowds.insert(key, more);
             return;
         };
         known.objects += more.objects;

@@ -28,7 +28,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    crowd::{Alike, Crowd, Crowds},
+    crowd::{Crowd, CrowdKey, Crowds},
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
     leftovers::{LeftoverObjects, NamespaceLeftovers, Namespaces},

@@ -1,7 +1,7 @@
 //! Reads certificates, keys and tokens, from the kubeconfig itself or from a file that it names.
 //!
 //! kube can read them too, but late, and its errors name neither file nor user. It also rejects line breaks in base64,
-//! which Go skips, and keeps the line break at the end of a token file, which client-go trims.
+//! which Go skips. And it keeps the line break at the end of a token file, which client-go trims.
 
 use std::path::Path;
 

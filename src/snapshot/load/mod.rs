@@ -4,9 +4,9 @@
 //! A dump differs from a cluster in three ways.
 //!
 //! *It does not say what it lacks.* A server lists its types; a file holds what somebody saved. So the loader adds a
-//! [`Gap`](super::Gap) for each type that a diagnosis needs and that the dump lacks, and for each file, document and
-//! object that it cannot use. Only two things are errors: a named file that cannot be opened, and a dump without any
-//! object.
+//! [`Gap`](super::Gap) for each type that a diagnosis needs and that the dump lacks. It also adds one for each file,
+//! document and object that it cannot use. Only two things are errors: a named file that cannot be opened, and a dump
+//! without any object.
 //!
 //! *It names things late.* kubectl sorts keys, so a list names its kind after its items. The CustomResourceDefinition
 //! that holds a plural may be in the last file. So the loader reads files once, in any order, into a `Collector`. The
