@@ -1,16 +1,12 @@
-//! What stops a run: what was attempted, why it failed, and what to try.
+//! The errors that end a run. Each says what was attempted, why it failed, and what to try.
 //!
-//! Only what ends the whole run is an error. What could not be read on the way is a
-//! [`Gap`] and part of the result.
+//! Only a fault that ends the whole run is an error. Data that could not be read is a gap in the result.
 
 use std::{io, path::PathBuf};
 
-use crate::{
-    knowledge::Mistake,
-    snapshot::{Gap, select::Unknown},
-};
+use crate::knowledge::Mistake;
 
-/// An error that ends the run. Messages start lower case and fit after "error: ".
+/// An error that ends the run. Messages start in lower case and fit after "error: ".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The command line, or a name on it, is wrong.
@@ -29,7 +25,7 @@ pub enum Error {
         /// What to try.
         hint: Option<String>,
     },
-    /// The API server could not be reached, or refused us before anything was read.
+    /// The API server could not be reached, or it refused the first request.
     #[error("{message}")]
     Server {
         /// What was attempted and why it failed.
@@ -42,7 +38,7 @@ pub enum Error {
     Read {
         /// The file, as the user named it.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's error.
         cause: io::Error,
     },
     /// A file could not be written.
@@ -50,10 +46,10 @@ pub enum Error {
     Write {
         /// The file, as the user named it.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's error.
         cause: io::Error,
     },
-    /// Files that were given with `--knowledge` are not as they must be.
+    /// The files given with `--knowledge` have mistakes.
     #[error("{} in what --knowledge names; nothing was done", count(mistakes))]
     Knowledge {
         /// Every mistake of every file.
@@ -64,7 +60,7 @@ pub enum Error {
     Refused {
         /// What was refused, and why.
         message: String,
-        /// What would have to be true.
+        /// What must hold before the action is allowed.
         hint: Option<String>,
     },
     /// The output could not be written.
@@ -73,29 +69,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A type that does not exist, with what was probably meant. Where groups could not be read the type may
-    /// be in one of them, and that is said instead of more than is known.
-    pub fn unknown_type(unknown: &Unknown, gaps: &[Gap]) -> Self {
-        let silent: Vec<_> = gaps.iter().filter_map(|gap| gap.what.silent_group()).collect();
-        let message = format!("there is no type {:?} that can be listed", unknown.word);
-        Error::Usage {
-            message: if silent.is_empty() {
-                message
-            } else {
-                format!(
-                    "{message}, unless it belongs to what did not answer: {}",
-                    silent.join(", ")
-                )
-            },
-            hint: Some(if unknown.near.is_empty() {
-                "kubectl api-resources lists the types".into()
-            } else {
-                format!("did you mean {}?", unknown.near.join(" or "))
-            }),
-        }
-    }
-
-    /// The line that says what to try, if there is one.
+    /// The hint: what to try, if there is something.
     pub fn hint(&self) -> Option<&str> {
         match self {
             Error::Usage { hint, .. }
@@ -107,7 +81,7 @@ impl Error {
         }
     }
 
-    /// What belongs to it, a line each, in the form that editors understand (`file:line:column: …`).
+    /// One line for each mistake, in the form that editors understand (`file:line:column: …`).
     pub fn details(&self) -> Vec<String> {
         match self {
             Error::Knowledge { mistakes } => mistakes.iter().map(ToString::to_string).collect(),

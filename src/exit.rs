@@ -1,30 +1,30 @@
-//! Exit codes: part of the public contract, documented in README.md.
+//! The exit codes. They are a public contract, documented in README.md.
 
 use std::process::ExitCode;
 
 use crate::error::Error;
 
-/// How a run ended, as scripts see it.
+/// How a run ended, for scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done. Also when the reader of a pipe went away.
+    /// Success. Also if the reader of a pipe closed it.
     Done,
     /// Something failed; the message is on stderr.
     Failed,
-    /// The command line is wrong, or names what does not exist.
+    /// The command line is wrong, or names something that does not exist.
     Usage,
     /// A guard refused to act.
     Refused,
-    /// With `--exit-code`: something is stuck.
+    /// With `--exit-code`: an object is stuck.
     Stuck,
-    /// With `--exit-code`: nothing stuck was found, but not everything could be read.
+    /// With `--exit-code`: no object is stuck as far as known, but not everything could be read.
     Incomplete,
-    /// Ctrl-C: 128 + SIGINT, as a shell reports it.
+    /// Ctrl-C: 128 + SIGINT, as in a shell.
     Interrupted,
 }
 
 impl Exit {
-    /// The number that the process exits with.
+    /// The exit code of the process.
     pub fn code(self) -> u8 {
         match self {
             Exit::Done => 0,

@@ -1,10 +1,9 @@
-//! Why a Kubernetes object will not go away, what it really waits for, and what forcing it would cost.
+//! Finds out why a Kubernetes object is stuck in Terminating, what it waits for, and what a forced removal would cost.
 //!
-//! The modules are layers, and a layer never looks up:
-//! object ← snapshot ← knowledge ← diagnose ← plan ← report ← output. Those are pure: no API client, no runtime, no
-//! clock. [`cluster`] is the only place that talks to an API server, [`act`] the only one that changes anything, and
-//! [`run`] the only one that knows them all.
-//! `tests/suite/layers.rs` reads the imports and fails when a layer reaches up.
+//! The modules are layers, and a layer never uses a layer above it: object ← snapshot ← knowledge ← diagnose ← plan ←
+//! report ← output. These layers are pure: no API client, no async runtime, no clock. Only [`cluster`] talks to an API
+//! server, only [`act`] changes something, and only [`run`] uses all of them. `tests/suite/layers.rs` reads the imports
+//! and fails if a layer uses one above it.
 
 pub mod act;
 pub mod cli;

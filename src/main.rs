@@ -1,4 +1,5 @@
-//! kubectl-finalizers: parse, run, error text, exit code. Everything else is in the library.
+//! kubectl-finalizers: parses the command line, runs it, prints an error, and sets the exit code. The library does the
+//! rest.
 
 use std::process::ExitCode;
 
@@ -10,8 +11,8 @@ use kubectl_finalizers::{
 };
 
 fn main() -> ExitCode {
-    // Before anything else: with a second provider somewhere in the tree rustls cannot choose and panics.
-    // An error here means that one is installed already, which is just as good.
+    // Install the provider first: with a second provider in the dependency tree, rustls cannot choose and panics. An
+    // error means that a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 
     let cli = match Cli::try_parse_from(cli::pasted(std::env::args_os())) {

@@ -1,41 +1,41 @@
-//! Names of things: types, objects, and the moments that matter to them. No behaviour beyond naming.
+//! Names of types and objects, and the times that matter to them. It has no behaviour beyond naming.
 
 use std::fmt::{self, Write as _};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A type that an API server lists, one line of `kubectl api-resources`.
+/// A type that an API server can list: one line of `kubectl api-resources`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ResourceType {
     /// API group; empty for the core group.
     pub group: String,
-    /// Version to read it in: the server's preferred one.
+    /// The version to read: the server's preferred one.
     pub version: String,
     /// Plural, lower case: `persistentvolumeclaims`.
     pub plural: String,
-    /// Singular, lower case; empty where the server does not say.
+    /// Singular, lower case; empty if the server does not say.
     pub singular: String,
-    /// Kind, as manifests write it: `PersistentVolumeClaim`.
+    /// Kind, as in manifests: `PersistentVolumeClaim`.
     pub kind: String,
-    /// Whether its objects live in namespaces.
+    /// Whether the type is namespaced.
     pub namespaced: bool,
     /// Short names such as `pvc`.
     pub short_names: Vec<String>,
     /// Categories such as `all`.
     pub categories: Vec<String>,
-    /// Other served versions of it, preferred first.
+    /// Its other served versions, preferred first.
     pub other_versions: Vec<String>,
 }
 
 impl ResourceType {
-    /// `plural.group`, or the plural alone in the core group: unambiguous within a server, and what kubectl takes.
+    /// `plural.group`, or only the plural in the core group. It is unique in a server, and kubectl accepts it.
     pub fn name(&self) -> String {
         join_group(&self.plural, &self.group)
     }
 
-    /// `group/version`, or the version alone in the core group, as `apiVersion` is written.
+    /// `group/version`, or only the version in the core group, as in `apiVersion`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.clone()
@@ -44,7 +44,7 @@ impl ResourceType {
         }
     }
 
-    /// The path of its collection in `version`, cluster-wide or in one namespace.
+    /// The path of the collection in `version`, cluster-wide or in one namespace.
     pub fn path(&self, version: &str, namespace: Option<&str>) -> String {
         let root = if self.group.is_empty() {
             format!("/api/{version}")
@@ -57,18 +57,18 @@ impl ResourceType {
         }
     }
 
-    /// Whether only metadata of it is ever asked for.
+    /// Whether the program reads only the metadata of this type.
     pub fn is_confidential(&self) -> bool {
         self.is("", "secrets") || self.is("", "configmaps")
     }
 
-    /// Whether this is `plural` in `group`.
+    /// Whether this is the type `plural` in `group`.
     pub fn is(&self, group: &str, plural: &str) -> bool {
         self.group == group && self.plural == plural
     }
 }
 
-/// Percent-encodes all but the unreserved characters of RFC 3986.
+/// Percent-encodes every character except the unreserved characters of RFC 3986.
 pub fn escape(text: &str, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -80,7 +80,7 @@ pub fn escape(text: &str, into: &mut String) {
     }
 }
 
-/// An object in a sentence: `PersistentVolumeClaim db/data-0`, `Node node-7`.
+/// The object as a part of a sentence: `PersistentVolumeClaim db/data-0`, `Node node-7`.
 pub fn in_words(kind: &str, namespace: Option<&str>, name: &str) -> String {
     match namespace {
         Some(namespace) => format!("{kind} {namespace}/{name}"),
@@ -88,8 +88,8 @@ pub fn in_words(kind: &str, namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-/// Groups that the API server itself serves, without `.k8s.io` (`kubernetes/kubernetes:pkg/apis/` and the aggregator).
-/// Others have no dot in their name.
+/// The groups that the API server serves itself, without `.k8s.io` (`kubernetes/kubernetes:pkg/apis/` and the
+/// aggregator). Its other groups have no dot in their name.
 const BUILT_IN_GROUPS: [&str; 18] = [
     "admissionregistration",
     "apiextensions",
@@ -111,22 +111,22 @@ const BUILT_IN_GROUPS: [&str; 18] = [
     "storagemigration",
 ];
 
-/// The domain that Kubernetes shares with what its groups of interest define: `snapshot.storage.k8s.io`.
+/// The domain of Kubernetes, which projects outside the API server also use: `snapshot.storage.k8s.io`.
 const SHARED_DOMAIN: &str = ".k8s.io";
 
-/// Whether a group is not served by the API server itself, but by custom resource definitions or another server.
+/// Whether the group comes from a CustomResourceDefinition or an aggregated API server, not from the API server itself.
 pub fn is_custom_group(group: &str) -> bool {
     let in_shared = group.strip_suffix(SHARED_DOMAIN);
     group.contains('.') && in_shared.is_none_or(|name| !BUILT_IN_GROUPS.contains(&name))
 }
 
-/// Whether a group is of one product by its name. What is defined in Kubernetes' own domain, such as volume snapshots
-/// and gateways, has objects of many.
+/// Whether the group belongs to one product, judging by its name. Groups in Kubernetes' own domain, such as volume
+/// snapshots and gateways, have objects of many products.
 pub fn is_product_group(group: &str) -> bool {
     is_custom_group(group) && !group.ends_with(SHARED_DOMAIN)
 }
 
-/// `name.group`, or the name alone in the core group.
+/// `name.group`, or only the name in the core group.
 pub fn join_group(name: &str, group: &str) -> String {
     if group.is_empty() {
         name.to_owned()
@@ -143,13 +143,13 @@ pub struct ObjectRef {
     pub type_name: String,
     /// Kind of its type.
     pub kind: String,
-    /// `apiVersion` that it was read in.
+    /// The `apiVersion` that it was read in.
     pub api_version: String,
-    /// Its namespace; none for cluster-scoped objects.
+    /// Its namespace; none for a cluster-scoped object.
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// Its uid; empty where the source does not say.
+    /// Its uid; empty if the source does not say.
     pub uid: String,
 }
 
@@ -159,34 +159,34 @@ impl ObjectRef {
         in_words(&self.kind, self.namespace.as_deref(), &self.name)
     }
 
-    /// API group of its type, empty for the core group.
+    /// The API group of its type, empty for the core group.
     pub fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 }
 
-/// Which list of an object a finalizer stands in.
+/// The list of an object that holds a finalizer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum List {
-    /// `metadata.finalizers`, which any object may have.
+    /// `metadata.finalizers`. Any object may have it.
     #[default]
     Metadata,
-    /// `spec.finalizers`, which only a Namespace has, and which only `/finalize` can change.
+    /// `spec.finalizers`. Only a Namespace has it, and only `/finalize` can change it.
     Spec,
 }
 
 /// One entry of a finalizer list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finalizer {
-    /// The list it stands in.
+    /// The list that holds it.
     pub list: List,
-    /// The string itself.
+    /// The name of the finalizer.
     pub name: String,
 }
 
 impl fmt::Display for Finalizer {
-    /// `spec: kubernetes` for a Namespace's own list, the bare name otherwise.
+    /// `spec: kubernetes` for `spec.finalizers` of a Namespace, otherwise only the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.list {
             List::Metadata => f.write_str(&self.name),
@@ -195,10 +195,10 @@ impl fmt::Display for Finalizer {
     }
 }
 
-/// That an object is being deleted, and since when.
+/// The deletion of an object, and its start.
 ///
-/// `deletionTimestamp` is the moment at which the grace period *ends*, not when delete was asked for; only
-/// pods have a grace period above zero (`kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete).
+/// `deletionTimestamp` is the time at which the grace period *ends*, not the time of the delete request. Only Pods have
+/// a grace period above zero (`kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Deletion {
@@ -209,32 +209,32 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// When delete was asked for.
+    /// The time of the delete request.
     pub fn requested_at(&self) -> Timestamp {
         self.timestamp
             .checked_sub(SignedDuration::from_secs(self.grace_seconds.max(0)))
             .unwrap_or(self.timestamp)
     }
 
-    /// Whether the grace period still runs at `now`: slow by agreement, not stuck.
+    /// Whether the grace period still runs at `now`. The object is then not stuck.
     pub fn in_grace(&self, now: Timestamp) -> bool {
         self.grace_seconds > 0 && self.timestamp > now
     }
 }
 
-/// How long something has lasted, the way kubectl writes it: `40s`, `2m23s`, `5h`, `3d4h`, `2y`.
+/// A duration, as kubectl prints it: `40s`, `2m23s`, `5h`, `3d4h`, `2y`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Age(pub SignedDuration);
 
 impl Age {
-    /// The time from `then` to `now`; never negative, because clocks differ.
+    /// The time from `then` to `now`. Never negative, although clocks differ.
     pub fn between(then: Timestamp, now: Timestamp) -> Self {
         Age(now.duration_since(then).max(SignedDuration::ZERO))
     }
 }
 
 impl fmt::Display for Age {
-    /// The steps of `k8s.io/apimachinery/pkg/util/duration` HumanDuration, so that ages read as in `kubectl get`.
+    /// Uses the steps of `k8s.io/apimachinery/pkg/util/duration` HumanDuration, so that ages look as in `kubectl get`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MINUTE: i64 = 60;
         const HOUR: i64 = 60 * MINUTE;
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_in_the_shared_domain_is_custom_and_of_no_product() {
+    fn custom_groups_in_the_domain_of_kubernetes_belong_to_no_product() {
         for (group, custom, product) in [
             ("", false, false),
             ("apps", false, false),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_was_requested_before_its_grace_period() {
+    fn a_deletion_is_requested_before_its_grace_period() {
         let deletion = Deletion {
             timestamp: at("2026-01-01T00:00:30Z"),
             grace_seconds: 30,
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn without_grace_nothing_is_in_grace_even_when_our_clock_is_behind() {
+    fn without_a_grace_period_a_slow_local_clock_does_not_matter() {
         let deletion = Deletion {
             timestamp: at("2026-01-01T00:00:30Z"),
             grace_seconds: 0,
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_read_as_in_kubectl() {
+    fn prints_ages_as_kubectl_does() {
         let text = |seconds| Age(SignedDuration::from_secs(seconds)).to_string();
         for (seconds, expected) in [
             (0, "0s"),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_follow_group_and_scope() {
+    fn builds_paths_from_group_and_scope() {
         let mut ty = ResourceType {
             version: "v1".into(),
             plural: "pods".into(),

@@ -1,4 +1,4 @@
-//! Answering what a diagnosis wants to see: all of one round side by side, each failing alone.
+//! Answers the queries of a diagnosis: all queries of a round in parallel, and each fails alone.
 
 use std::cell::RefCell;
 
@@ -21,8 +21,8 @@ use crate::{
     },
 };
 
-/// Facts about a server of which nothing but its types is known yet.
-pub async fn first_look(server: &Server) -> Result<Facts, Error> {
+/// The facts before the first query: the server's types and its time.
+pub async fn initial_facts(server: &Server) -> Result<Facts, Error> {
     let found = discover(server)
         .await
         .map_err(|failure| super::scan::no_discovery(server, failure))?;
@@ -34,12 +34,12 @@ pub async fn first_look(server: &Server) -> Result<Facts, Error> {
     })
 }
 
-/// Answers the queries and adds each answer to the facts as it comes, so that it survives when this is stopped.
+/// Answers the queries. Each answer goes into the facts when it comes, so that it survives when this is stopped.
 pub async fn answer(server: &Server, queries: impl IntoIterator<Item = Query>, facts: &mut Facts) {
     answer_and_tell(server, queries, facts, &|_| {}).await;
 }
 
-/// The same, and tells of each query that has been answered.
+/// Answers the queries as [`answer`] does, and calls `tell` for each answered query.
 pub async fn answer_and_tell(
     server: &Server,
     queries: impl IntoIterator<Item = Query>,
@@ -47,28 +47,28 @@ pub async fn answer_and_tell(
     tell: &dyn Fn(&Query),
 ) {
     let known = facts.unasked();
-    let mut coming = stream::iter(queries)
+    let mut answers = stream::iter(queries)
         .map(|query| async {
-            let answer = one(server, &query, &known).await;
+            let answer = answer_one(server, &query, &known).await;
             (query, answer)
         })
         .buffer_unordered(PARALLEL);
-    while let Some((query, answer)) = coming.next().await {
+    while let Some((query, answer)) = answers.next().await {
         tell(&query);
         facts.answers.insert(query, answer);
     }
 }
 
-/// Namespace and name of the objects of a type, in one namespace or everywhere; with `called`, only of those of that
-/// name. Asks for metadata only, whatever the type.
+/// Namespace and name of the objects of a type, in one namespace or everywhere. With `wanted_name`, only objects of
+/// that name. Reads only metadata, whatever the type.
 pub async fn names(
     server: &Server,
     ty: &ResourceType,
     namespace: Option<&str>,
-    called: Option<&str>,
+    wanted_name: Option<&str>,
 ) -> Result<Vec<(String, String)>, Why> {
     let mut fields = String::new();
-    if let Some(name) = called {
+    if let Some(name) = wanted_name {
         fields.push_str("&fieldSelector=");
         escape(&format!("metadata.name={}", value(name)), &mut fields);
     }
@@ -76,13 +76,13 @@ pub async fn names(
     let names = objects
         .iter()
         .map(|object| (object.namespace().to_owned(), object.name().to_owned()));
-    // Aggregated APIs need not know what a field selector is.
+    // Aggregated APIs may ignore field selectors.
     Ok(names
-        .filter(|(_, name)| called.is_none_or(|called| called == name))
+        .filter(|(_, name)| wanted_name.is_none_or(|wanted| wanted == name))
         .collect())
 }
 
-async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Why> {
+async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Why> {
     match query {
         Query::Object {
             resource,
@@ -93,7 +93,7 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             None => no_such_type(resource, facts).map(|()| Answer::Object(None)),
         },
         Query::List { resource, namespace } => match facts.resource_type(resource) {
-            Some(ty) => list(server, ty, namespace.as_deref(), "", accept(ty))
+            Some(ty) => list(server, ty, namespace.as_deref(), "", accept_for_list(ty))
                 .await
                 .map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
@@ -103,7 +103,9 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             namespace,
             by: By::Held,
         } => match facts.resource_type(resource) {
-            Some(ty) => held(server, ty, namespace.as_deref()).await.map(Answer::List),
+            Some(ty) => with_finalizers(server, ty, namespace.as_deref())
+                .await
+                .map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
         },
         Query::Search {
@@ -111,9 +113,15 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
             namespace,
             by,
         } => match facts.resource_type(resource) {
-            Some(ty) => list(server, ty, namespace.as_deref(), &selected(by), accept(ty))
-                .await
-                .map(Answer::List),
+            Some(ty) => list(
+                server,
+                ty,
+                namespace.as_deref(),
+                &selector_parameters(by),
+                accept_for_list(ty),
+            )
+            .await
+            .map(Answer::List),
             None => no_such_type(resource, facts).map(|()| Answer::List(Vec::new())),
         },
         Query::Events {
@@ -147,12 +155,12 @@ async fn one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Wh
         Query::Content { namespace } => {
             Ok(Answer::Content(Box::new(content(server, namespace, facts).await)))
         }
-        Query::Owned(place) => Ok(Answer::Owned(owned(server, place, facts).await)),
+        Query::Owned(scope) => Ok(Answer::Owned(owned(server, scope, facts).await)),
     }
 }
 
-/// As parameters of a list.
-fn selected(by: &By) -> String {
+/// The parameters of a list that select by this.
+fn selector_parameters(by: &By) -> String {
     let mut parameters = String::new();
     match by {
         By::Name(name) => {
@@ -172,7 +180,7 @@ fn selected(by: &By) -> String {
     parameters
 }
 
-/// A value within a field selector (`kubernetes/apimachinery:pkg/fields/selector.go` EscapeValue).
+/// Escapes a value in a field selector (`kubernetes/apimachinery:pkg/fields/selector.go` EscapeValue).
 fn value(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -184,7 +192,8 @@ fn value(text: &str) -> String {
     escaped
 }
 
-/// A type that the server does not have has no objects, unless its group could not say what it has.
+/// Succeeds if the type certainly does not exist, and so has no objects. A group that could not list its types may have
+/// it.
 fn no_such_type(resource: &Resource, facts: &Facts) -> Result<(), Why> {
     let silent = facts
         .gaps
@@ -219,21 +228,21 @@ async fn get(
         Ok(answer) => {
             let value =
                 serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
-            Ok(Some(made(ty, value)))
+            Ok(Some(object_of(ty, value)))
         }
         Err(failure) if failure.is_not_found() => Ok(None),
         Err(failure) => Err(failure.why()),
     }
 }
 
-/// All of one object, data of a Secret or ConfigMap as well: for the copy that is made before it is changed, and for nothing
-/// else. None if it is not there any more.
+/// Reads the whole object, including the data of a Secret or ConfigMap. Only for the backup before a change. None if
+/// the object no longer exists.
 pub async fn whole(server: &Server, ty: &ResourceType, target: &ObjectRef) -> Result<Option<Object>, Why> {
     get(server, ty, target.namespace.as_deref(), &target.name, WHOLE).await
 }
 
-/// How lists of a type are asked for.
-fn accept(ty: &ResourceType) -> &'static str {
+/// The media type for lists of a type.
+fn accept_for_list(ty: &ResourceType) -> &'static str {
     if ty.is_confidential() {
         METADATA_LIST
     } else {
@@ -253,8 +262,12 @@ async fn list(
     Ok(objects)
 }
 
-/// Metadata of those that have finalizers; each page is dropped but for these.
-async fn held(server: &Server, ty: &ResourceType, namespace: Option<&str>) -> Result<Vec<Object>, Why> {
+/// Metadata of the objects that have finalizers. Each page is dropped except for these.
+async fn with_finalizers(
+    server: &Server,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+) -> Result<Vec<Object>, Why> {
     let mut objects = Vec::new();
     let keep = |object: Object| {
         if !object.finalizers().is_empty() {
@@ -265,7 +278,7 @@ async fn held(server: &Server, ty: &ResourceType, namespace: Option<&str>) -> Re
     Ok(objects)
 }
 
-/// Lists page by page and hands over each object.
+/// Lists page by page and passes each object to `take`.
 async fn each(
     server: &Server,
     ty: &ResourceType,
@@ -288,12 +301,12 @@ async fn each(
             serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
         let items = match page.get_mut("items").map(Value::take) {
             Some(Value::Array(items)) => items,
-            // Go's empty list, as metadata that a field selector leaves nothing of.
+            // Go's empty list, for example metadata after a field selector that matches nothing.
             Some(Value::Null) => Vec::new(),
             _ => return Err(Why::Undecodable("the answer is not a list".into())),
         };
         for value in items {
-            take(made(ty, value));
+            take(object_of(ty, value));
         }
         match page
             .pointer("/metadata/continue")
@@ -315,7 +328,7 @@ async fn each(
     }
 }
 
-pub(super) fn made(ty: &ResourceType, value: Value) -> Object {
+pub(super) fn object_of(ty: &ResourceType, value: Value) -> Object {
     Object {
         resource: Resource::new(&ty.group, &ty.plural),
         kind: ty.kind.clone(),
@@ -330,8 +343,8 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
         crowds: false,
         filter: Filter::default(),
         now: facts.now,
-        leaving: Some([namespace.to_owned()].into()),
-        existing: None,
+        content_of: Some([namespace.to_owned()].into()),
+        known_namespaces: None,
     };
     let namespaced = facts.types.iter().filter(|ty| ty.namespaced);
     let keep = &keep;
@@ -373,9 +386,10 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
     content
 }
 
-/// Metadata of what has owners. Each page is dropped but for these, so that memory does not grow with the cluster.
-async fn owned(server: &Server, place: &Where, facts: &Facts) -> Owned {
-    let (namespace, owner) = match place {
+/// Metadata of the objects that have owners. Each page is dropped except for these, so that memory does not grow with
+/// the cluster.
+async fn owned(server: &Server, scope: &Where, facts: &Facts) -> Owned {
+    let (namespace, owner) = match scope {
         Where::Namespace(namespace) => (Some(namespace.as_str()), None),
         Where::Owner(uid) => (None, Some(uid.as_str())),
     };
@@ -417,7 +431,7 @@ async fn owned(server: &Server, place: &Where, facts: &Facts) -> Owned {
         }
         all.objects.extend(objects);
     }
-    // Lists end in any order, and what two groups share is listed twice.
+    // Lists end in any order, and objects that two groups share are listed twice.
     all.objects.sort_by_cached_key(Object::reference);
     let mut known = std::collections::BTreeSet::new();
     all.objects.retain(|object| known.insert(object.uid().to_owned()));

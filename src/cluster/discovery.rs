@@ -1,8 +1,8 @@
-//! Which types there are, and which groups cannot say.
+//! Discovers the types of a server, and the groups that cannot list theirs.
 //!
-//! Two requests where the server has aggregated discovery, one for each group and version where it (or a
-//! proxy before it) has not. kube's own discovery is not used: it drops `freshness`, so the group of a dead
-//! backend would silently have no types, and it takes an old-style answer for a server without groups.
+//! This takes two requests if the server has aggregated discovery, otherwise one for each group and version. kube's own
+//! discovery is not used for two reasons. It drops `freshness`, so that the group of a dead backend would silently have
+//! no types. It also takes an old-style answer for a server without groups.
 //!
 //! Aggregated form: `kubernetes/api:apidiscovery/v2/types.go`. Freshness:
 //! `kubernetes/kube-aggregator:pkg/apiserver/handler_discovery.go`.
@@ -23,21 +23,21 @@ use crate::{
     snapshot::{Gap, What, Why},
 };
 
-/// What discovery found.
+/// The result of discovery.
 #[derive(Debug, Default)]
 pub(super) struct Discovered {
-    /// Every type that can be listed, once, in the server's own order of groups.
+    /// Every type that can be listed, once, in the server's order of groups.
     pub(super) types: Vec<ResourceType>,
-    /// Types that are the same objects as another of `types`, and that other one, each as `plural.group`.
+    /// Types whose objects another type in `types` already has, and that other type, both as `plural.group`.
     pub(super) aliases: Vec<(String, String)>,
-    /// Groups that could not say what they have.
+    /// Groups that could not list their types.
     pub(super) gaps: Vec<Gap>,
-    /// The server's clock.
+    /// The time on the server's clock.
     pub(super) date: Option<Timestamp>,
 }
 
 impl Discovered {
-    /// The name under which `types` has what this word names.
+    /// The name in `types` of the type that this word names.
     pub(super) fn kept_name<'a>(&'a self, word: &'a str) -> &'a str {
         let same = self
             .aliases
@@ -47,7 +47,7 @@ impl Discovered {
     }
 }
 
-/// One group, in either form.
+/// One group, from either form of discovery.
 #[derive(Default)]
 struct Group {
     name: String,
@@ -56,14 +56,14 @@ struct Group {
 
 struct Version {
     name: String,
-    /// Its types, or why they are not known. A stale version has both.
+    /// Its types. They are missing if there is a fault; a stale version has both.
     types: Vec<ResourceType>,
     fault: Option<Why>,
 }
 
-/// Asks the server for its types. Fails only where nothing at all could be learned.
+/// Discovers the server's types. Fails only if nothing could be learned.
 pub(super) async fn discover(server: &Server) -> Result<Discovered, Failure> {
-    let (core, groups) = join(root(server, "/api"), root(server, "/apis")).await;
+    let (core, groups) = join(read_root(server, "/api"), read_root(server, "/apis")).await;
     let mut found = Discovered::default();
     match (core, groups) {
         (Err(failure), Err(_)) => return Err(failure),
@@ -90,7 +90,7 @@ pub(super) async fn discover(server: &Server) -> Result<Discovered, Failure> {
     Ok(found)
 }
 
-/// What `/api` or `/apis` says.
+/// The content of `/api` or `/apis`.
 #[derive(Default)]
 struct Root {
     groups: Vec<Group>,
@@ -98,9 +98,9 @@ struct Root {
     date: Option<Timestamp>,
 }
 
-async fn root(server: &Server, path: &str) -> Result<Root, Failure> {
+async fn read_root(server: &Server, path: &str) -> Result<Root, Failure> {
     let answer = match server.get(path, DISCOVERY).await {
-        // A server or proxy that knows the first half of the Accept header only.
+        // A server or proxy that reads only the first half of the Accept header.
         Err(failure) if failure.is(http::StatusCode::NOT_ACCEPTABLE) => server.get(path, WHOLE).await?,
         answer => answer?,
     };
@@ -119,12 +119,13 @@ async fn root(server: &Server, path: &str) -> Result<Root, Failure> {
         }
         "APIVersions" => {
             let versions = parse::<ApiVersions>(&answer)?.versions;
-            root.groups.push(legacy(server, String::new(), versions).await);
+            root.groups
+                .push(read_legacy_group(server, String::new(), versions).await);
         }
         "APIGroupList" => {
             let groups = parse::<ApiGroupList>(&answer)?.groups;
             let each = groups.into_iter().map(|group| {
-                // The preferred version first: it is not always the first one listed.
+                // The preferred version first: it need not be the first in the list.
                 let preferred = group.preferred_version.map(|version| version.version);
                 let mut versions: Vec<_> = group
                     .versions
@@ -132,7 +133,7 @@ async fn root(server: &Server, path: &str) -> Result<Root, Failure> {
                     .map(|version| version.version)
                     .collect();
                 versions.sort_by_key(|version| Some(version) != preferred.as_ref());
-                legacy(server, group.name, versions)
+                read_legacy_group(server, group.name, versions)
             });
             root.groups = stream::iter(each).buffered(PARALLEL).collect().await;
         }
@@ -146,7 +147,7 @@ async fn root(server: &Server, path: &str) -> Result<Root, Failure> {
     Ok(root)
 }
 
-/// A group that makes no sense hides its own types and nobody else's.
+/// The gap of a group that cannot be parsed. It hides only its own types.
 fn unreadable(raw: &RawValue, error: &serde_json::Error) -> Gap {
     let name = serde_json::from_str::<Named>(raw.get()).map(|group| group.metadata.name);
     Gap {
@@ -159,7 +160,7 @@ fn unreadable(raw: &RawValue, error: &serde_json::Error) -> Gap {
     }
 }
 
-async fn legacy(server: &Server, group: String, versions: Vec<String>) -> Group {
+async fn read_legacy_group(server: &Server, group: String, versions: Vec<String>) -> Group {
     let mut read = Group {
         name: group,
         versions: Vec::new(),
@@ -206,8 +207,8 @@ fn parse<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Failure> {
     })
 }
 
-/// Every type of a group once: in the first version that works, as client-go prefers it. What only a faulty
-/// version has becomes a gap.
+/// Adds every type of a group once, in the first version that works, as client-go prefers it. Types that only a faulty
+/// version has become a gap.
 fn merge(group: Group, found: &mut Discovered) {
     let mut types: Vec<ResourceType> = Vec::new();
     let (good, faulty): (Vec<_>, Vec<_>) = group
@@ -241,9 +242,9 @@ fn merge(group: Group, found: &mut Discovered) {
     found.types.extend(types);
 }
 
-/// Groups whose types are the same objects as those of another group, by the server's own table
-/// (`kubernetes/kubernetes:pkg/kubeapiserver/default_storage_factory_builder.go`). The first is read.
-/// What the table does not know is found by uid while listing.
+/// Groups whose types are the same objects as those of another group, from the server's own table
+/// (`kubernetes/kubernetes:pkg/kubeapiserver/default_storage_factory_builder.go`). The first group is read. Other
+/// shared types are detected by uid while listing.
 const COHABITANTS: &[(&str, &str, &str)] = &[
     ("", "events.k8s.io", "events"),
     ("networking.k8s.io", "extensions", "ingresses"),
@@ -254,8 +255,8 @@ const COHABITANTS: &[(&str, &str, &str)] = &[
     ("policy", "extensions", "podsecuritypolicies"),
 ];
 
-/// Returns what each dropped type can be found as: people name it all the same, and so does the output of
-/// `kubectl api-resources -o name`.
+/// Drops shared types and returns their aliases. People still use the other name, and so does the output of `kubectl
+/// api-resources -o name`.
 fn drop_cohabitants(types: &mut Vec<ResourceType>) -> Vec<(String, String)> {
     let have: BTreeSet<_> = types
         .iter()
@@ -278,7 +279,7 @@ fn drop_cohabitants(types: &mut Vec<ResourceType>) -> Vec<(String, String)> {
     aliases
 }
 
-/// Puts the APIService's own reason into the gaps of stale groups: "stale" helps nobody.
+/// Replaces "stale" in the gaps with the reason from the APIService, which is more useful.
 async fn explain_stale(server: &Server, gaps: &mut [Gap]) {
     let explained = stream::iter(
         gaps.iter_mut()
@@ -468,7 +469,7 @@ struct ApiResource {
 }
 
 impl ApiResource {
-    /// None for subresources and for types that cannot be listed, such as reviews.
+    /// The type; none for subresources and for types that cannot be listed, such as reviews.
     fn into_type(self, group: &str, version: &str) -> Option<ResourceType> {
         let listable = !self.name.contains('/') && self.verbs.iter().any(|verb| verb == "list");
         listable.then(|| ResourceType {
@@ -506,8 +507,8 @@ struct ApiServiceCondition {
     message: String,
 }
 
-/// Types grouped into families that may be the same storage: same plural and kind in several groups. They are
-/// read one after the other, so that an object that comes by twice can be told by its uid.
+/// Groups types into families that may share their objects: same plural and kind in several groups. A family is read
+/// one type after the other, so that its shared objects are detected by uid.
 pub(super) fn families(types: Vec<ResourceType>) -> Vec<Vec<ResourceType>> {
     let mut families: Vec<Vec<ResourceType>> = Vec::new();
     let mut index: BTreeMap<(String, String), usize> = BTreeMap::new();

@@ -1,10 +1,10 @@
-//! Every object of a type, shown one by one and not kept.
+//! Reads every object of a type, one by one, without keeping it.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    ask::made,
+    ask::object_of,
     list::{collection_path, escape},
     request::{METADATA_LIST, Server, WHOLE},
 };
@@ -13,11 +13,11 @@ use crate::{
     snapshot::{Why, facts::Object},
 };
 
-/// Objects a page: a volume takes three kilobytes.
-const PAGE: u32 = 500;
+/// Objects per page. A volume takes three kilobytes.
+const PAGE_SIZE: u32 = 500;
 
 #[derive(Deserialize)]
-struct Page<'a> {
+struct RawList<'a> {
     #[serde(default)]
     kind: String,
     #[serde(borrow)]
@@ -32,7 +32,7 @@ struct Metadata {
     next: String,
 }
 
-/// Shows all objects of a type, whole or only their metadata, to `visit`.
+/// Passes all objects of a type to `visit`, whole or only their metadata.
 pub async fn each(
     server: &Server,
     ty: &ResourceType,
@@ -46,29 +46,32 @@ pub async fn each(
     };
     let mut next = String::new();
     loop {
-        let mut path = format!("{}?limit={PAGE}", collection_path(ty, &ty.version, None));
+        let mut path = format!("{}?limit={PAGE_SIZE}", collection_path(ty, &ty.version, None));
         if !next.is_empty() {
             path.push_str("&continue=");
             escape(&next, &mut path);
         }
         let answer = server.get(&path, accept).await.map_err(|failure| failure.why())?;
         let undecodable = |error: serde_json::Error| Why::Undecodable(error.to_string());
-        let page: Page<'_> = serde_json::from_slice(&answer.body).map_err(undecodable)?;
-        // Go's empty list is null.
-        if page.items.is_none() && !page.kind.ends_with("List") {
+        let list: RawList<'_> = serde_json::from_slice(&answer.body).map_err(undecodable)?;
+        // Go writes an empty list as null.
+        if list.items.is_none() && !list.kind.ends_with("List") {
             return Err(Why::Undecodable("the answer is not a list".into()));
         }
-        for item in page.items.unwrap_or_default() {
-            visit(made(ty, serde_json::from_str(item.get()).map_err(undecodable)?));
+        for item in list.items.unwrap_or_default() {
+            visit(object_of(
+                ty,
+                serde_json::from_str(item.get()).map_err(undecodable)?,
+            ));
         }
-        if page.metadata.next.is_empty() {
+        if list.metadata.next.is_empty() {
             return Ok(());
         }
-        if page.metadata.next == next {
+        if list.metadata.next == next {
             return Err(Why::Undecodable(
                 "the server sends the same page again and again".into(),
             ));
         }
-        next = page.metadata.next;
+        next = list.metadata.next;
     }
 }

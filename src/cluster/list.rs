@@ -1,4 +1,4 @@
-//! Listing one type: page by page, each page decoded and dropped before the next is asked for.
+//! Lists one type page by page. Each page is decoded and dropped before the next request.
 
 use std::{
     cell::RefCell,
@@ -18,25 +18,25 @@ use super::{
 };
 use crate::{
     object::ResourceType,
-    snapshot::{Item, Keep, Storage, Tally, Why, driver, json::Beyond},
+    snapshot::{Item, Keep, Storage, Tally, Why, driver, json::ExtraFields},
 };
 
-/// Objects a page, as kubectl asks for them.
-const PAGE: u32 = 500;
-/// How long one type may take in all, however diligently its server trickles.
+/// Objects per page, as in kubectl.
+const PAGE_SIZE: u32 = 500;
+/// How long one type may take in total, even if its server keeps sending slowly.
 const TYPE_LIMIT: Duration = Duration::from_secs(600);
 
-/// So many pages in a row without an object are no list. A server may send a few, where a selector leaves nothing.
-const EMPTY_PAGES: u32 = 100;
+/// How many pages in a row may be without an object. A server may send a few if a selector matches nothing.
+const MAX_EMPTY_PAGES: u32 = 100;
 
-/// What came of listing one type, in one namespace or everywhere, beside the objects.
+/// The result of listing one type, in one namespace or everywhere, without the objects.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    /// Why it stopped before the end.
+    /// Why it stopped early.
     pub(super) fault: Option<Why>,
-    /// Whether the list expired on the way and went on at a newer state, so that it is not of one moment.
-    pub(super) torn: bool,
-    /// The version it was read in, if not the preferred one.
+    /// Whether the list expired and continued at a newer state, so that it is not of one moment.
+    pub(super) inconsistent: bool,
+    /// The version that was read, if it is not the preferred one, and why.
     pub(super) other_version: Option<(String, String)>,
 }
 
@@ -49,7 +49,7 @@ impl Listed {
     }
 }
 
-/// The uids of one family of types, to count what two groups share once.
+/// The uids of one family of types. Objects that two groups share count once.
 #[derive(Debug, Default)]
 pub(super) struct Family {
     earlier: HashSet<Box<str>>,
@@ -75,55 +75,54 @@ impl Family {
         true
     }
 
-    /// The next type of the family begins.
+    /// Begins the next type of the family.
     fn next_type(&mut self) {
         if let Some(current) = &mut self.current {
             self.earlier.extend(current.drain());
         }
     }
 
-    /// The type begins again: what was seen of it is forgotten, and returned.
+    /// Forgets and returns the uids of the current type, because it is listed again.
     fn forget_type(&mut self) -> Option<HashSet<Box<str>>> {
         self.current.as_mut().map(std::mem::take)
     }
 }
 
-/// One list to make.
+/// One list to read.
 pub(super) struct Listing<'a> {
     pub(super) server: &'a Server,
     pub(super) ty: &'a ResourceType,
     pub(super) namespace: Option<&'a str>,
     pub(super) keep: &'a Keep,
-    /// Where the objects are counted, page by page. It belongs to the caller, so that what was read survives
-    /// when the list is stopped.
+    /// Counts the objects, page by page. It belongs to the caller, so that the counts survive when the list is stopped.
     pub(super) tally: &'a RefCell<Tally>,
-    /// Shown each object.
+    /// Called for each object.
     pub(super) observe: &'a dyn Fn(&Item<'_>),
 }
 
 impl Listing<'_> {
-    /// Makes it. Whatever was read before a fault is in the tally.
+    /// Reads the list. Objects that were read before a fault are in the tally.
     pub(super) async fn run(&self, family: &mut Family) -> Listed {
         family.next_type();
         let mut listed = self.pages(&self.ty.version, family).await;
-        // The server converts between versions only where the stored one differs from the one asked for: with
-        // a dead conversion webhook another version may still be readable
+        // The server converts only if the stored version differs from the requested one. With a broken conversion
+        // webhook, another version may still be readable
         // (`kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/converter.go`).
         for version in &self.ty.other_versions {
             let message = match &listed.fault {
                 Some(Why::ServerError(message)) if message.contains("conversion webhook") => message.clone(),
                 _ => break,
             };
-            let first = (self.tally.take(), family.forget_type());
-            let again = self.pages(version, family).await;
-            if again.fault.is_none() {
+            let (tally, uids) = (self.tally.take(), family.forget_type());
+            let retried = self.pages(version, family).await;
+            if retried.fault.is_none() {
                 listed = Listed {
                     other_version: Some((version.clone(), message)),
-                    ..again
+                    ..retried
                 };
             } else {
-                self.tally.replace(first.0);
-                family.current = first.1;
+                self.tally.replace(tally);
+                family.current = uids;
             }
         }
         listed
@@ -131,19 +130,19 @@ impl Listing<'_> {
 
     async fn pages(&self, version: &str, family: &mut Family) -> Listed {
         let mut listed = Listed::default();
-        // What is said of an object is said in the version that it was read in.
+        // Objects have the version that they were read in.
         let ty = ResourceType {
             version: version.to_owned(),
             ..self.ty.clone()
         };
         let mut accept = self.accept();
         let mut next: Option<String> = None;
-        // Tokens that were used, by hash: a list of a million objects has two thousand of them.
+        // Hashes of the used tokens: a list of a million objects has two thousand of them.
         let mut used = HashSet::new();
         let hash = RandomState::new();
         let (mut restarted, mut expired, mut empty) = (false, false, 0);
-        let began = Instant::now();
-        while began.elapsed() < TYPE_LIMIT {
+        let started = Instant::now();
+        while started.elapsed() < TYPE_LIMIT {
             let path = self.path(version, next.as_deref());
             let failure = match self.server.get(&path, accept).await {
                 Ok(answer) => {
@@ -152,13 +151,13 @@ impl Listing<'_> {
                     empty = if page.items > 0 { 0 } else { empty + 1 };
                     used.extend(next.as_ref().map(|token| hash.hash_one(token)));
                     match page.end {
-                        // Its objects are not to be believed either: they would be those of an earlier page.
+                        // Its objects are dropped too: they are those of an earlier page.
                         Ok(Some(token)) if used.contains(&hash.hash_one(&token)) => {
                             return listed.stopped(Why::Undecodable(
                                 "the server sends the same page again and again".into(),
                             ));
                         }
-                        Ok(Some(_)) if empty > EMPTY_PAGES => {
+                        Ok(Some(_)) if empty > MAX_EMPTY_PAGES => {
                             return listed.stopped(Why::Undecodable(
                                 "the server sends page after page without an object".into(),
                             ));
@@ -180,18 +179,18 @@ impl Listing<'_> {
                 Err(failure) => failure,
             };
             match failure {
-                // The list's state was compacted away; the server names the place to go on from, at a newer one.
-                // What expires twice at the same place gets nowhere.
+                // The state of the list was compacted. The server gives a token to continue at a newer state. A list
+                // that expires twice at the same token does not advance.
                 Failure::Status {
                     code: StatusCode::GONE,
                     next: Some(token),
                     ..
                 } if !expired => {
-                    listed.torn = true;
+                    listed.inconsistent = true;
                     expired = true;
                     next = Some(token);
                 }
-                // Or it names none, and the list begins again. Once: what expires twice is larger than its time.
+                // Without a token, the list begins again, but only once. A list that expires twice is too large.
                 Failure::Status {
                     code: StatusCode::GONE,
                     next: None,
@@ -218,24 +217,29 @@ impl Listing<'_> {
         listed.stopped(Why::TimedOut(TYPE_LIMIT))
     }
 
-    fn page(&self, ty: &ResourceType, answer: &Answer, family: &mut Family) -> Page {
-        let mut page = Page {
+    fn page(&self, ty: &ResourceType, answer: &Answer, family: &mut Family) -> CountedPage {
+        let mut page = CountedPage {
             items: 0,
             tally: Tally::default(),
             end: Ok(None),
         };
-        let decoded = decode::page(&answer.content_type, &answer.body, self.beyond(), &mut |item| {
-            page.items += 1;
-            // Without a uid it is computed, not stored (metrics, component statuses): it cannot be deleted.
-            if !item.uid.is_empty() && family.is_new(&item.uid) {
-                (self.observe)(&item);
-                if ty.is("", "nodes") {
-                    page.tally.storage.get_or_insert_default().note_node(&item.name);
+        let decoded = decode::page(
+            &answer.content_type,
+            &answer.body,
+            self.extra_fields(),
+            &mut |item| {
+                page.items += 1;
+                // An object without a uid is computed, not stored (metrics, component statuses). It cannot be deleted.
+                if !item.uid.is_empty() && family.is_new(&item.uid) {
+                    (self.observe)(&item);
+                    if ty.is("", "nodes") {
+                        page.tally.storage.get_or_insert_default().note_node(&item.name);
+                    }
+                    page.tally.note(ty, item, self.keep);
                 }
-                page.tally.note(ty, item, self.keep);
-            }
-        });
-        if Storage::looks_into(ty) {
+            },
+        );
+        if Storage::reads_whole(ty) {
             let storage = page.tally.storage.get_or_insert_default();
             storage.note_page(ty, &answer.body);
         }
@@ -245,7 +249,7 @@ impl Listing<'_> {
 
     fn path(&self, version: &str, next: Option<&str>) -> String {
         let mut path = format!(
-            "{}?limit={PAGE}",
+            "{}?limit={PAGE_SIZE}",
             collection_path(self.ty, version, self.namespace)
         );
         let selector = self
@@ -263,36 +267,37 @@ impl Listing<'_> {
         path
     }
 
-    /// In which form it is asked for. Namespaces whole: what holds one may stand in its spec, and why in its status.
+    /// The media type of the request. Namespaces are read whole: their spec may hold a finalizer, and their status says
+    /// why it stays.
     fn accept(&self) -> &'static str {
         let ty = self.ty;
-        match self.beyond() {
-            Beyond::Namespace => WHOLE,
-            _ if Storage::looks_into(ty) => WHOLE,
-            Beyond::Driver if driver::is_in_spec(&ty.group, &ty.kind) => WHOLE,
-            // Annotations are read from JSON only.
-            Beyond::Driver => METADATA_LIST,
-            Beyond::Nothing => METADATA,
+        match self.extra_fields() {
+            ExtraFields::Namespace => WHOLE,
+            _ if Storage::reads_whole(ty) => WHOLE,
+            ExtraFields::Driver if driver::is_in_spec(&ty.group, &ty.kind) => WHOLE,
+            // Annotations are only read from JSON.
+            ExtraFields::Driver => METADATA_LIST,
+            ExtraFields::Nothing => METADATA,
         }
     }
 
-    fn beyond(&self) -> Beyond {
-        match Beyond::of(&self.ty.group, &self.ty.kind) {
-            _ if self.ty.is("", "namespaces") => Beyond::Namespace,
-            Beyond::Driver if !self.keep.crowds => Beyond::Nothing,
-            beyond => beyond,
+    fn extra_fields(&self) -> ExtraFields {
+        match ExtraFields::of(&self.ty.group, &self.ty.kind) {
+            _ if self.ty.is("", "namespaces") => ExtraFields::Namespace,
+            ExtraFields::Driver if !self.keep.crowds => ExtraFields::Nothing,
+            extra_fields => extra_fields,
         }
     }
 }
 
-/// One page, decoded: how many items it had, those that count, and where the list goes on.
-struct Page {
+/// One decoded page: the number of its items, the tally of the items that count, and the next token.
+struct CountedPage {
     items: u64,
     tally: Tally,
     end: Result<Option<String>, decode::Undecodable>,
 }
 
-/// The path of one object. Names hold what a path must not: a ClusterRole may be called `a?b`.
+/// The path of one object. Names may hold special characters: a ClusterRole may be called `a?b`.
 pub(super) fn object_path(ty: &ResourceType, namespace: Option<&str>, name: &str) -> String {
     let mut path = collection_path(ty, &ty.version, namespace);
     path.push('/');
@@ -300,7 +305,7 @@ pub(super) fn object_path(ty: &ResourceType, namespace: Option<&str>, name: &str
     path
 }
 
-/// The path of a collection; the namespace may be what somebody typed.
+/// The path of a collection. The namespace may come from the command line.
 pub(super) fn collection_path(ty: &ResourceType, version: &str, namespace: Option<&str>) -> String {
     let namespace = namespace.map(|name| {
         let mut escaped = String::new();

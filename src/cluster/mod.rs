@@ -1,5 +1,5 @@
-//! The only place that talks to an API server: connect, discover, list, decode. What is to be written is handed to it
-//! by [`crate::act`], and by nobody else.
+//! The only module that talks to an API server: it connects, discovers types, lists and decodes. Only [`crate::act`]
+//! hands it something to write.
 
 mod ask;
 pub mod connect;
@@ -13,7 +13,7 @@ mod scan;
 mod write;
 
 pub use self::{
-    ask::{answer, answer_and_tell, first_look, names, whole},
+    ask::{answer, answer_and_tell, initial_facts, names, whole},
     each::each,
     request::Server,
     rights::{may, myself},
@@ -21,6 +21,6 @@ pub use self::{
     write::Written,
 };
 
-/// Requests under way at once. kube speaks HTTP/1.1, so each is a connection with a TLS handshake of its own;
-/// API Priority and Fairness gives a single user little more anyway.
+/// How many requests run at once. kube speaks HTTP/1.1, so each is a connection with its own TLS handshake. API
+/// Priority and Fairness gives a single user little more anyway.
 const PARALLEL: usize = 8;

@@ -1,7 +1,7 @@
-//! One request: its time limit, its few retries, and what a failure means.
+//! Sends one request, with its time limit and its few retries, and interprets a failure.
 //!
-//! kube retries 503 for minutes by default, for every verb. A dead aggregated API answers 503, and is the
-//! classic reason why a namespace hangs, so that is switched off and this is what happens instead.
+//! kube retries 503 for minutes by default, for every verb. A dead aggregated API answers 503, and is the classic
+//! reason for a stuck namespace. So kube's retry is off, and this module retries instead.
 
 use std::time::Duration;
 
@@ -15,68 +15,69 @@ use tokio::time::{sleep, timeout};
 use super::{connect::Connected, decode};
 use crate::{error::Error, snapshot::Why};
 
-/// Asks for metadata of a list's items only, in protobuf or, from servers without it, in JSON. Protobuf is
-/// smaller and three times as fast to walk; custom resources are served in it too, because this is the form
-/// that client-go's metadata client has always asked for.
+/// Requests only the metadata of a list's items, in protobuf, or in JSON from servers without it. Protobuf is smaller
+/// and three times as fast to parse. Custom resources have it too, because client-go's metadata client has always used
+/// this form.
 pub(super) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
      application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-/// Asks for metadata of a list's items only, in JSON.
+/// Requests only the metadata of a list's items, in JSON.
 pub(super) const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-/// Asks for the metadata of one object only.
+/// Requests only the metadata of one object.
 pub(super) const METADATA_OBJECT: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-/// Asks for whole objects.
+/// Requests whole objects.
 pub(super) const WHOLE: &str = "application/json";
-/// Asks for every type of every group in one document, or for the old documents from servers without it.
+/// Requests all types of all groups in one document, or the old documents from servers without it.
 pub(super) const DISCOVERY: &str =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
-/// No honest page is larger: 500 objects of the largest size that etcd takes are 750 MB, and no server sends
-/// that. Larger means that the server ignores `limit`, and that we would rather not hold it.
-const LARGEST_ANSWER: usize = 256 << 20;
-/// A server's message is quoted up to so many characters. Real ones are shorter; a page of text would bury the
+/// The largest answer. 500 objects of the largest size that etcd accepts are 750 MB, and no server sends that. A larger
+/// answer means that the server ignores `limit`, and it would fill the memory.
+const MAX_ANSWER: usize = 256 << 20;
+/// How many characters of a server's message are quoted. Real messages are shorter, and a page of text would bury the
 /// rest of the result.
-const LONGEST_MESSAGE: usize = 2_000;
-/// How often a request is sent again after 429. The server says how long to wait, up to 32 s
+const MAX_MESSAGE: usize = 2_000;
+/// How often a request is sent in total if the server answers 429. The server says how long to wait, up to 32 s
 /// (`kubernetes/apiserver:pkg/util/flowcontrol/dropped_requests_tracker.go`).
 const THROTTLED_TRIES: u32 = 5;
-const LONGEST_WAIT: Duration = Duration::from_secs(32);
-/// A 503 or 504 is tried again once: an API server that restarts is back soon, a dead backend is not.
+const MAX_WAIT: Duration = Duration::from_secs(32);
+/// How often a request is sent in total if the server answers 503 or 504. An API server that restarts is back soon, a
+/// dead backend is not.
 const UNAVAILABLE_TRIES: u32 = 2;
 const UNAVAILABLE_WAIT: Duration = Duration::from_millis(300);
 
-/// One API server, with the manners of this tool.
+/// One API server.
 pub struct Server {
     /// The connection to it.
     pub connected: Connected,
 }
 
-/// A good answer.
+/// A successful answer.
 pub(super) struct Answer {
     pub(super) content_type: String,
     pub(super) body: Vec<u8>,
-    /// The server's clock.
+    /// The time on the server's clock.
     pub(super) date: Option<Timestamp>,
 }
 
-/// Why there is no good answer.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The connection failed; in words.
+    /// The connection failed, with a message for the user.
     Connection(Box<Error>),
     /// No answer within the limit.
     TimedOut(Duration),
     /// The server answered with an error.
     Status {
         code: StatusCode,
-        /// Its message, or the beginning of what came instead of one.
+        /// Its message, or the beginning of another body.
         message: String,
-        /// With 410: where the list goes on, at a newer state.
+        /// With 410: the token to continue the list at a newer state.
         next: Option<String>,
         retry_after: Option<Duration>,
-        /// Whether it is an API server that says so, and not a proxy before it.
+        /// Whether an API server answered, and not a proxy in front of it.
         by_api: bool,
     },
-    /// The answer broke off, or is larger than anything that makes sense.
+    /// The answer broke off, or is too large.
     Body(String),
 }
 
@@ -86,7 +87,7 @@ impl Failure {
         matches!(self, Failure::Status { code, .. } if *code == wanted)
     }
 
-    /// Whether an API server says that there is no such thing. The 404 of a proxy says nothing about objects.
+    /// Whether an API server says that it does not exist. The 404 of a proxy proves nothing.
     pub(super) fn is_not_found(&self) -> bool {
         self.is(StatusCode::NOT_FOUND) && matches!(self, Failure::Status { by_api: true, .. })
     }
@@ -140,13 +141,13 @@ struct StatusCause {
 }
 
 impl Server {
-    /// GETs `path`, trying again where that is polite and useful.
+    /// Sends a GET for `path`, and retries where that is safe and useful.
     pub(super) async fn get(&self, path: &str, accept: &'static str) -> Result<Answer, Failure> {
         self.retrying(|| self.once(http::Method::GET, path, accept, WHOLE, Vec::new()))
             .await
     }
 
-    /// POSTs a review: a question that the server answers and does not store.
+    /// Sends a review by POST: a question that the server answers and does not store.
     pub(super) async fn review(&self, path: &str, body: Vec<u8>) -> Result<Answer, Failure> {
         self.retrying(|| self.once(http::Method::POST, path, WHOLE, WHOLE, body.clone()))
             .await
@@ -169,10 +170,10 @@ impl Server {
                     retry_after,
                     ..
                 } if tries < THROTTLED_TRIES => {
-                    // Without a word from the server: a second, then two, then four.
+                    // Without Retry-After: one second, then two, then four.
                     retry_after
                         .unwrap_or(Duration::from_secs(1 << (tries - 1)))
-                        .min(LONGEST_WAIT)
+                        .min(MAX_WAIT)
                 }
                 Failure::Status {
                     code: StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT,
@@ -184,7 +185,7 @@ impl Server {
         }
     }
 
-    /// Sends once, whatever comes of it.
+    /// Sends the request once, without a retry.
     pub(super) async fn once(
         &self,
         method: http::Method,
@@ -224,12 +225,12 @@ impl Server {
             .await
             .map_err(|error| Failure::Connection(Box::new(self.connected.unreachable(&error))))?;
         let (head, body) = response.into_parts();
-        let bytes = Limited::new(body, LARGEST_ANSWER)
+        let bytes = Limited::new(body, MAX_ANSWER)
             .collect()
             .await
             .map_err(|error| {
                 if error.is::<http_body_util::LengthLimitError>() {
-                    Failure::Body(format!("the answer is larger than {} MB", LARGEST_ANSWER >> 20))
+                    Failure::Body(format!("the answer is larger than {} MB", MAX_ANSWER >> 20))
                 } else {
                     Failure::Body("the answer broke off before its end".into())
                 }
@@ -252,7 +253,7 @@ impl Server {
 fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
     let status = serde_json::from_slice::<Status>(body).ok();
     let from_header = text(headers, header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
-    // What the API server says to a path that none of its servers knows, as after the end of a CRD.
+    // The API server's answer to a path that none of its servers knows, for example after a CRD was deleted.
     let by_api = body.starts_with(b"404 page not found")
         || status
             .as_ref()
@@ -263,7 +264,7 @@ fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
                 .message
                 .filter(|message| !message.is_empty())
                 .map(|message| {
-                    // Which objects of the list cannot be read stands only in the causes.
+                    // Only the causes name the objects that cannot be read.
                     let causes = match (status.reason.as_deref(), &status.details) {
                         (Some("StorageReadError"), Some(details)) => &details.causes[..],
                         _ => &[],
@@ -290,16 +291,16 @@ fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
     }
 }
 
-/// Go writes an empty list as `null` unless told otherwise, and so do several documents of the API.
+/// Deserializes `null` as the default. Go writes an empty list as `null`, and so do several documents of the API.
 pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     from: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-/// As much of a server's message as is worth quoting.
+/// The beginning of a server's message, up to the limit.
 pub(super) fn quoted(message: &str) -> String {
-    match message.char_indices().nth(LONGEST_MESSAGE) {
+    match message.char_indices().nth(MAX_MESSAGE) {
         None => message.to_owned(),
         Some((end, _)) => format!("{}...", &message[..end]),
     }

@@ -1,5 +1,5 @@
-//! What the user may list in a namespace: asked for, so that a user with rights in three namespaces of three
-//! hundred costs three hundred questions and not three hundred times every type.
+//! Asks which types the user may list in a namespace. A user with rights in three of three hundred namespaces then
+//! costs three hundred reviews, and not three hundred times every type.
 
 use std::cell::Cell;
 
@@ -14,17 +14,17 @@ use crate::{
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 
-/// Where the rules are not the whole truth, so many refusals in a namespace, without one list that is granted, are
-/// answer enough: a webhook that knows no rules (GKE has one) would otherwise cost every type in every namespace.
-const GUESSES: u32 = 8;
+/// How many refusals to accept in a namespace before giving up, if its rules are incomplete and no list was granted. A
+/// webhook authorizer without rules (GKE has one) would otherwise cost a request for every type in every namespace.
+const MAX_REFUSALS: u32 = 8;
 
-/// The rights of the user within one namespace, as far as the authorizers say.
+/// The rights of the user in one namespace, as far as the authorizers list them.
 #[derive(Debug, Default)]
 pub(super) struct Rights {
     rules: Vec<Rule>,
-    /// Some authorizer could not list its rules, so that more may be allowed than is said.
+    /// Whether an authorizer could not list its rules, so that more may be allowed.
     incomplete: bool,
-    /// Lists that no rule allows and that were tried and refused; none once one of them was granted.
+    /// How many lists without a rule were refused; none once one of them was granted.
     refused: Cell<Option<u32>>,
 }
 
@@ -52,7 +52,7 @@ struct Status {
     incomplete: bool,
 }
 
-/// Without an answer nothing is known.
+/// Without an answer, anything may be allowed.
 impl Default for Status {
     fn default() -> Self {
         Status {
@@ -63,7 +63,7 @@ impl Default for Status {
 }
 
 impl Rights {
-    /// Asks. If the question itself is refused, everything counts as perhaps allowed.
+    /// Reads the rights. If the review itself is refused, anything may be allowed.
     pub(super) async fn within(server: &Server, namespace: &str) -> Result<Self, Failure> {
         let question = json!({
             "apiVersion": "authorization.k8s.io/v1",
@@ -83,13 +83,13 @@ impl Rights {
         })
     }
 
-    /// Whether a list of this type is worth asking for.
+    /// Whether to request a list of this type.
     pub(super) fn may_list(&self, ty: &ResourceType) -> bool {
-        let guess = self.incomplete && self.refused.get().is_none_or(|refused| refused < GUESSES);
+        let guess = self.incomplete && self.refused.get().is_none_or(|refused| refused < MAX_REFUSALS);
         guess || self.has_rule(ty)
     }
 
-    /// What came of asking: rights that no rule names are learned from that.
+    /// Records whether a list was granted. It reveals rights that no rule names.
     pub(super) fn learn(&self, ty: &ResourceType, granted: bool) {
         if !self.has_rule(ty) {
             let refused = self.refused.get().filter(|_| !granted);
@@ -99,7 +99,7 @@ impl Rights {
 
     fn has_rule(&self, ty: &ResourceType) -> bool {
         let has = |list: &[String], word: &str| list.iter().any(|entry| entry == "*" || entry == word);
-        // A rule with names never allows a list of everything.
+        // A rule with resource names never allows a whole list.
         self.rules.iter().any(|rule| {
             has(&rule.verbs, "list")
                 && has(&rule.api_groups, &ty.group)
@@ -112,8 +112,8 @@ impl Rights {
 const ACCESS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const MYSELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-/// Whether the user, or whom the user acts as, may do `verb` to this object; an authorizer's reason if not. Where the
-/// question itself gets no answer, that is the failure.
+/// Whether the user, or the impersonated user, may do `verb` to this object; otherwise the authorizer's reason. Fails
+/// if the review itself gets no answer.
 pub async fn may(
     server: &Server,
     verb: &str,
@@ -142,7 +142,7 @@ pub async fn may(
     })
 }
 
-/// Who the server takes us for; none where it does not say, as before Kubernetes 1.28.
+/// The user name that the server sees; none if it does not say, as before Kubernetes 1.28.
 pub async fn myself(server: &Server) -> Option<String> {
     let question = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
     let answer = server

@@ -1,4 +1,4 @@
-//! Reading a whole cluster: every type once, side by side, each failing alone.
+//! Reads a whole cluster: every type once, in parallel, and each fails alone.
 
 use std::{
     cell::RefCell,
@@ -23,19 +23,19 @@ use crate::{
     settings::{self, Scope},
     snapshot::{
         Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why,
-        json::{self, Beyond},
+        json::{self, ExtraFields},
+        leftovers::missing_namespace_note,
         select::{Choice, mentions},
-        stray::missing_namespace,
     },
 };
 
-/// What a scan has read so far. It stands outside the scan so that progress can be shown while the scan runs,
-/// and so that what was read survives when the user stops it.
+/// What a scan has read so far. It lives outside the scan, so that progress is visible while the scan runs. What was
+/// read also survives when the user stops the scan.
 #[derive(Debug, Default)]
-pub struct Reading(RefCell<State>);
+pub struct Reading(RefCell<ReadingState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ReadingState {
     observed_at: Option<Timestamp>,
     types: Vec<TypeRead>,
     tally: Tally,
@@ -43,36 +43,36 @@ struct State {
     notes: Vec<String>,
     namespaces: Namespaces,
     only_within: Vec<String>,
-    /// Types that were asked for and have not been answered for.
-    open: BTreeSet<String>,
-    /// Those of them that are being read now, with what has been read of them.
+    /// Types that are not read yet.
+    pending: BTreeSet<String>,
+    /// Types that are being read now, with their tallies.
     current: Vec<(String, Rc<RefCell<Tally>>)>,
-    /// How many requests in a row got no answer at all.
+    /// How many requests in a row got no answer.
     unanswered: usize,
-    /// Why nothing more is asked.
+    /// Why the scan sends no more requests.
     out_of_reach: Option<Why>,
 }
 
-/// How far a scan has come.
+/// The progress of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Types answered for.
+    /// Types that are finished.
     pub done: usize,
-    /// Types asked for; none until discovery has answered.
+    /// All types; none until discovery has finished.
     pub total: usize,
-    /// Objects that have gone by.
+    /// Objects that were read.
     pub objects: u64,
     /// Types being read now.
     pub waiting_for: Vec<String>,
 }
 
 impl Reading {
-    /// How far it has come.
+    /// The progress so far.
     pub fn progress(&self) -> Progress {
         let state = self.0.borrow();
         Progress {
             done: state.types.len(),
-            total: state.types.len() + state.open.len(),
+            total: state.types.len() + state.pending.len(),
             objects: state.tally.objects
                 + state
                     .current
@@ -83,16 +83,16 @@ impl Reading {
         }
     }
 
-    /// Whether the server stopped answering, so that asking it for more is of no use.
+    /// Whether the server stopped answering, so that more requests are useless.
     pub fn is_cut_off(&self) -> bool {
         self.out_of_reach().is_some()
     }
 
-    /// What was read. Types that were not answered for become gaps.
+    /// The result. Unfinished types become gaps.
     pub fn finish(self, source: &str) -> Snapshot {
         let mut state = self.0.into_inner();
         let mut gaps = state.gaps;
-        let interrupted = !state.open.is_empty() || state.observed_at.is_none();
+        let interrupted = !state.pending.is_empty() || state.observed_at.is_none();
         if state.observed_at.is_none() {
             gaps.push(Gap {
                 what: What::Discovery,
@@ -101,7 +101,7 @@ impl Reading {
         }
         for (name, tally) in state.current {
             let tally = tally.take();
-            if state.open.remove(&name) {
+            if state.pending.remove(&name) {
                 let read = tally.objects;
                 gaps.push(Gap {
                     what: What::Type { name, read },
@@ -110,7 +110,7 @@ impl Reading {
             }
             state.tally.absorb(tally);
         }
-        gaps.extend(state.open.into_iter().map(|name| Gap {
+        gaps.extend(state.pending.into_iter().map(|name| Gap {
             what: What::Type { name, read: 0 },
             why: Why::Interrupted,
         }));
@@ -130,7 +130,7 @@ impl Reading {
         }
     }
 
-    /// A list begins; what it reads goes into the tally, which outlives it.
+    /// Begins a list. Its tally outlives it.
     fn begin(&self, name: &str) -> Rc<RefCell<Tally>> {
         let tally = Rc::default();
         self.0
@@ -148,21 +148,21 @@ impl Reading {
         self.0.borrow_mut().gaps.push(Gap { what, why });
     }
 
-    /// A type has been answered for, in full or as far as it could be.
+    /// Records that a type is finished, completely or as far as possible.
     fn answered(&self, ty: &ResourceType, objects: u64) {
         let state = &mut *self.0.borrow_mut();
-        state.open.remove(&ty.name());
+        state.pending.remove(&ty.name());
         state.types.push(TypeRead {
             ty: ty.clone(),
             objects,
         });
     }
 
-    /// Adds what a list brought and returns how many objects that were.
+    /// Adds the tally of a list and returns its number of objects.
     fn add(&self, ty: &ResourceType, listed: &Listed, tally: Tally) -> u64 {
         let state = &mut *self.0.borrow_mut();
         let objects = tally.objects;
-        if listed.torn {
+        if listed.inconsistent {
             state.notes.push(format!(
                 "{}: the list expired while it was read and went on at a newer state; objects that changed meanwhile may be missing or old",
                 ty.name()
@@ -183,21 +183,20 @@ impl Reading {
         self.0.borrow().out_of_reach.clone()
     }
 
-    fn answered_at_all(&self) {
+    fn reset_unanswered(&self) {
         self.0.borrow_mut().unanswered = 0;
     }
 
-    /// Counts a request that got no answer. Whether there were so many in a row that the server itself is in
-    /// doubt; who is told so finds out, and the others go on meanwhile.
-    fn in_doubt(&self) -> bool {
+    /// Counts a request without an answer. Returns true once, when there were so many in a row that the server may be
+    /// unreachable. That caller checks it, and the others continue.
+    fn count_unanswered(&self) -> bool {
         let state = &mut *self.0.borrow_mut();
         state.unanswered += 1;
         state.unanswered == PARALLEL
     }
 }
 
-/// Reads what was asked for into `reading`. Fails only if nothing could be read at all, or if a type is named
-/// that does not exist.
+/// Reads what the user selected into `reading`. Fails only if nothing could be read, or if a named type does not exist.
 pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -> Result<(), Error> {
     let found = discover(server)
         .await
@@ -207,8 +206,8 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
     {
         let state = &mut *reading.0.borrow_mut();
         state.observed_at = Some(now);
-        state.open = types.iter().map(ResourceType::name).collect();
-        // Asked for by name, a type of another group is no concern of this scan.
+        state.pending = types.iter().map(ResourceType::name).collect();
+        // If the user named types, a faulty group without these types does not concern this scan.
         let named = |gap: &Gap| match &gap.what {
             What::GroupVersion { types: hidden, .. } => {
                 wanted.types.is_empty() || hidden.iter().any(|name| mentions(&wanted.types, name))
@@ -218,7 +217,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
         state.gaps.extend(found.gaps.into_iter().filter(named));
     }
 
-    // Namespaces first: which of them are going decides whose content is counted.
+    // Read Namespaces first: those that are being deleted decide whose content is counted.
     let (namespaces, types): (Vec<_>, Vec<_>) = types.into_iter().partition(|ty| ty.is("", "namespaces"));
     let mut scan = Scanner {
         server,
@@ -229,20 +228,20 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
             crowds: wanted.view.is_by_holder(),
             filter: wanted.filter.clone(),
             now,
-            leaving: (!wanted.every_namespace).then(BTreeSet::new),
-            existing: None,
+            content_of: (!wanted.every_namespace).then(BTreeSet::new),
+            known_namespaces: None,
         },
         missing: None,
     };
     if let Some(ty) = namespaces.first() {
-        // Chosen by labels, they are not all there are.
+        // With a label selector, these are not all namespaces.
         let all = scan.keep.filter.selector.is_none();
         if all {
             reading.0.borrow_mut().namespaces = Namespaces::Unknown(Why::Interrupted);
         }
         let names = scan.namespaces(ty).await;
         if all {
-            scan.know(names);
+            scan.set_namespaces(names);
         }
     }
     let forbidden = RefCell::new(Vec::new());
@@ -286,7 +285,7 @@ pub(super) fn no_discovery(server: &Server, failure: Failure) -> Error {
     }
 }
 
-/// The types to read: those named, or every one, less those excluded.
+/// The types to read: the named ones or all, without the excluded ones.
 fn wanted_types(
     wanted: &settings::Scan,
     found: &Discovered,
@@ -307,7 +306,7 @@ struct Scanner<'a> {
     reading: &'a Reading,
     scope: &'a Scope,
     keep: Keep,
-    /// The namespace that was asked for, if it does not exist.
+    /// The selected namespace, if it does not exist.
     missing: Option<String>,
 }
 
@@ -338,18 +337,19 @@ impl Scanner<'_> {
         };
         let listed = listing.run(family).await;
         self.reading.end(&name);
-        self.doubt(listed.fault.as_ref()).await;
+        self.check_reachable(listed.fault.as_ref()).await;
         (listed, tally.take())
     }
 
-    /// After several requests in a row without an answer: is it the server, or only the backend of one group?
-    /// If the server does not even say its version, asking it for more would cost a time limit a type.
-    async fn doubt(&self, fault: Option<&Why>) {
+    /// Checks whether the server itself is out of reach, after several requests in a row without an answer. The reason
+    /// may also be the backend of one group. If the server does not even return its version, each further type would
+    /// cost a time limit.
+    async fn check_reachable(&self, fault: Option<&Why>) {
         if !matches!(fault, Some(Why::Connection(_) | Why::TimedOut(_))) {
-            self.reading.answered_at_all();
-        } else if self.reading.in_doubt() {
+            self.reading.reset_unanswered();
+        } else if self.reading.count_unanswered() {
             match self.server.get("/version", WHOLE).await {
-                Ok(_) | Err(Failure::Status { .. }) => self.reading.answered_at_all(),
+                Ok(_) | Err(Failure::Status { .. }) => self.reading.reset_unanswered(),
                 Err(failure) => {
                     let why = format!("the server stopped answering: {}", failure.why().message());
                     self.reading.0.borrow_mut().out_of_reach = Some(Why::Connection(why));
@@ -358,19 +358,19 @@ impl Scanner<'_> {
         }
     }
 
-    /// The namespaces themselves, or the one that was asked for: the names of those that exist. Remembers which of
-    /// them are going.
+    /// Reads all Namespaces, or the selected one, and returns the names of those that exist. Remembers which of them
+    /// are being deleted.
     async fn namespaces(&mut self, ty: &ResourceType) -> Result<HashSet<Box<str>>, Why> {
         if let Scope::Namespace(name) = self.scope {
             return self.namespace(ty, name).await;
         }
-        let leaving = RefCell::new(BTreeSet::new());
+        let terminating = RefCell::new(BTreeSet::new());
         let names = RefCell::new(HashSet::new());
         let (listed, tally) = self
             .list(ty, None, &mut Family::of(1), &|item| {
                 names.borrow_mut().insert(item.name.as_ref().into());
                 if item.deletion.is_some() {
-                    leaving.borrow_mut().insert(item.name.to_string());
+                    terminating.borrow_mut().insert(item.name.to_string());
                 }
             })
             .await;
@@ -379,13 +379,13 @@ impl Scanner<'_> {
             self.reading.gap(What::Namespaces, why.clone());
         }
         self.reading.answered(ty, read);
-        if self.keep.leaving.is_some() {
-            self.keep.leaving = Some(leaving.into_inner());
+        if self.keep.content_of.is_some() {
+            self.keep.content_of = Some(terminating.into_inner());
         }
         listed.fault.map_or(Ok(names.into_inner()), Err)
     }
 
-    /// The Namespace that was asked for. Namespaced roles often grant `get` on it; if not, that is a gap.
+    /// Reads the selected Namespace. Namespaced roles often grant `get` on it; otherwise it is a gap.
     async fn namespace(&mut self, ty: &ResourceType, name: &str) -> Result<HashSet<Box<str>>, Why> {
         let path = object_path(ty, None, name);
         let mut tally = Tally::default();
@@ -393,8 +393,8 @@ impl Scanner<'_> {
             Ok(answer) => match self.selected(&answer.body) {
                 Ok(item) => {
                     if let Some(item) = item {
-                        if item.deletion.is_some() && self.keep.leaving.is_some() {
-                            self.keep.leaving = Some(BTreeSet::from([name.to_owned()]));
+                        if item.deletion.is_some() && self.keep.content_of.is_some() {
+                            self.keep.content_of = Some(BTreeSet::from([name.to_owned()]));
                         }
                         tally.note(ty, item, &self.keep);
                     }
@@ -416,11 +416,11 @@ impl Scanner<'_> {
         found
     }
 
-    /// From here on, objects in other namespaces than these are counted as left behind.
-    fn know(&mut self, names: Result<HashSet<Box<str>>, Why>) {
+    /// Sets the namespaces that exist. From then on, objects in other namespaces count as leftover.
+    fn set_namespaces(&mut self, names: Result<HashSet<Box<str>>, Why>) {
         let known = match names {
             Ok(names) => {
-                self.keep.existing = Some(names);
+                self.keep.known_namespaces = Some(names);
                 Namespaces::Known
             }
             Err(why) => Namespaces::Unknown(why),
@@ -428,27 +428,28 @@ impl Scanner<'_> {
         self.reading.0.borrow_mut().namespaces = known;
     }
 
-    /// The object, unless its labels are not those that were asked for: a server selects only from lists.
+    /// The object, if its labels match. A server applies selectors only to lists.
     fn selected<'b>(&self, body: &'b [u8]) -> Result<Option<Item<'b>>, String> {
         let object = json::object(body)?;
         if !self.keep.filter.labels(&object.labels()?) {
             return Ok(None);
         }
-        object.item(Beyond::Namespace).map(Some)
+        object.item(ExtraFields::Namespace).map(Some)
     }
 
-    /// Says of a namespace that was asked for that it does not exist. Mistyped or gone is told apart by what
-    /// was found in it.
+    /// Notes that the selected namespace does not exist. Objects in it tell whether it was deleted or mistyped.
     fn note_missing(&self) {
         let Some(name) = &self.missing else {
             return;
         };
         let state = &mut *self.reading.0.borrow_mut();
-        state.notes.push(missing_namespace(name, state.tally.objects));
+        state
+            .notes
+            .push(missing_namespace_note(name, state.tally.objects));
     }
 
-    /// One family of types, one after the other. Namespaced types that are forbidden everywhere go to
-    /// `forbidden`, to be tried namespace by namespace.
+    /// Reads the types of one family, one after the other. Namespaced types that are forbidden cluster-wide go to
+    /// `forbidden`, to be read namespace by namespace.
     async fn family(&self, types: Vec<ResourceType>, forbidden: &RefCell<Vec<(ResourceType, Why)>>) {
         let mut family = Family::of(types.len());
         for ty in types {
@@ -458,7 +459,7 @@ impl Scanner<'_> {
                 && *self.scope == Scope::All
             {
                 self.reading.0.borrow_mut().only_within.push(ty.name());
-                // Pages from before the refusal would come by again.
+                // Drop the pages from before the refusal: they are read again.
                 forbidden.borrow_mut().push((ty, why.clone()));
                 continue;
             }
@@ -484,12 +485,12 @@ impl Scanner<'_> {
         }
     }
 
-    /// Types that may not be listed everywhere, in each namespace where they may be.
+    /// Reads forbidden types in each namespace where the user may list them.
     async fn by_namespace(&self, forbidden: Vec<(ResourceType, Why)>) {
         if forbidden.is_empty() {
             return;
         }
-        // Without the right to list namespaces, the one of the context is the only one that is known.
+        // Without the right to list namespaces, only the namespace of the context is known.
         let names = self.namespace_names().await;
         let all_known = names.is_some();
         let namespaces = names.unwrap_or_else(|| {
@@ -514,7 +515,8 @@ impl Scanner<'_> {
             return Rights::default();
         }
         let rights = Rights::within(self.server, namespace).await;
-        self.doubt(rights.as_ref().err().map(Failure::why).as_ref()).await;
+        self.check_reachable(rights.as_ref().err().map(Failure::why).as_ref())
+            .await;
         rights.unwrap_or_default()
     }
 
@@ -537,7 +539,7 @@ impl Scanner<'_> {
             rights.learn(&ty, !matches!(listed.fault, Some(Why::Forbidden(_))));
             match listed.fault {
                 None => read_in.push((*namespace).to_owned()),
-                // The review is a best effort of the authorizers; the answer to the request is the truth.
+                // A review is only a best effort of the authorizers. The answer to the list decides.
                 Some(Why::Forbidden(_)) => {}
                 Some(why) => {
                     let what = What::TypeIn {
@@ -561,7 +563,7 @@ impl Scanner<'_> {
         self.reading.answered(&ty, read);
     }
 
-    /// The names of all namespaces, if they may be listed.
+    /// The names of all namespaces, if the user may list them.
     async fn namespace_names(&self) -> Option<Vec<String>> {
         let names = RefCell::new(BTreeSet::new());
         let ty = ResourceType {
@@ -569,7 +571,7 @@ impl Scanner<'_> {
             plural: "namespaces".into(),
             ..ResourceType::default()
         };
-        // Labels of objects say nothing about the namespaces that they are in.
+        // The label selector is for objects, not for their namespaces.
         let keep = Keep {
             filter: Filter::default(),
             ..self.keep.clone()

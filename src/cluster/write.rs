@@ -1,4 +1,4 @@
-//! One write: sent once, never again. Whoever sent it has to find out what happened when no answer comes.
+//! Sends a write once, never twice. Without an answer, the caller must find out what happened.
 
 use http::{Method, StatusCode};
 use serde_json::Value;
@@ -8,29 +8,29 @@ use super::{
     request::{Failure, METADATA_OBJECT},
 };
 
-/// What is known of a write.
+/// The outcome of a write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Written {
-    /// The server did it; the object's metadata as it says.
+    /// The write succeeded. Holds the metadata of the object from the answer.
     Done(Value),
-    /// The server refused, for certain: nothing was changed by it.
+    /// The server rejected the write. Nothing was changed.
     Refused {
         /// HTTP status.
         code: u16,
         /// Its message.
         message: String,
     },
-    /// No answer that tells. It may have been done, and may still be.
+    /// The outcome is unknown. The write may have succeeded, or may still succeed.
     Unanswered(String),
 }
 
-/// What the server says of a webhook before anything is stored, though with the code of an error of its own
+/// Messages about a webhook that failed before anything was stored. Their status code is that of a server error
 /// (`kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go`).
 const BEFORE_STORING: [&str; 2] = ["failed calling webhook", "conversion webhook for "];
 
 impl Server {
-    /// Sends a request that changes something. The answer is asked for as metadata only, so that nothing confidential
-    /// comes back. Only [`crate::act`] may use this.
+    /// Sends a request that changes something. The answer holds only metadata, so nothing confidential comes back. Only
+    /// [`crate::act`] may use this.
     pub(crate) async fn write(
         &self,
         method: &str,
@@ -66,7 +66,7 @@ impl Server {
     }
 }
 
-/// Whether nothing can have been stored after this answer.
+/// Whether this answer proves that nothing was stored.
 fn is_certain(code: StatusCode, message: &str) -> bool {
     code.is_client_error() && code != StatusCode::REQUEST_TIMEOUT
         || BEFORE_STORING.iter().any(|words| message.contains(words))

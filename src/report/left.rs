@@ -13,7 +13,7 @@ use crate::{
         leftovers::{self, Left},
     },
     object::{Age, ObjectRef},
-    snapshot::{Namespaces, Snapshot, Stray, Why},
+    snapshot::{LeftoverObjects, Namespaces, Snapshot, Why},
 };
 
 /// One of the things that are looked for.
@@ -139,7 +139,7 @@ pub struct MissingNamespace {
     /// Its name.
     pub name: String,
     /// `plural.group` → objects.
-    pub types: BTreeMap<String, Stray>,
+    pub types: BTreeMap<String, LeftoverObjects>,
     /// What to say of it.
     pub left: Left,
 }
@@ -161,12 +161,13 @@ impl LeftBehind {
             Namespaces::NotAsked => {}
             Namespaces::Unknown(why) => found.not_known.push(NotKnown::new(Part::Namespaces, why)),
             Namespaces::Known => {
-                let missing = |(name, types): (&String, &BTreeMap<String, Stray>)| MissingNamespace {
-                    name: name.clone(),
-                    types: types.clone(),
-                    left: leftovers::in_missing_namespace(name),
-                };
-                found.namespaces = Some(snapshot.tally.strays.0.iter().map(missing).collect());
+                let missing =
+                    |(name, types): (&String, &BTreeMap<String, LeftoverObjects>)| MissingNamespace {
+                        name: name.clone(),
+                        types: types.clone(),
+                        left: leftovers::in_missing_namespace(name),
+                    };
+                found.namespaces = Some(snapshot.tally.leftovers.0.iter().map(missing).collect());
             }
         }
         for (part, name) in [

@@ -298,7 +298,12 @@ fn kubectl_type(object: &ObjectRef, preferred: &BTreeMap<String, String>) -> Str
 
 fn content(namespace: &str, snapshot: &Snapshot) -> Content {
     let mut content = Content {
-        left: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),
+        left: snapshot
+            .tally
+            .remaining
+            .get(namespace)
+            .cloned()
+            .unwrap_or_default(),
         ..Content::default()
     };
     let inside =

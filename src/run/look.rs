@@ -24,7 +24,7 @@ use crate::{
     knowledge::Knowledge,
     report::{causes::Looked, holders::Sought, left::LeftBehind},
     settings::{Scan, Scope},
-    snapshot::{Snapshot, suspects::Suspects},
+    snapshot::{Snapshot, storage_leftovers::StorageLeftovers},
 };
 
 /// Rounds at most; a chain of waits is rarely longer than four.
@@ -67,7 +67,7 @@ impl Look {
     }
 
     /// Only goes through volumes and attachments: for a file, of which it is not yet known what will be asked.
-    pub(super) async fn go_through(&mut self, server: &impl Ask) -> Option<Suspects> {
+    pub(super) async fn go_through(&mut self, server: &impl Ask) -> Option<StorageLeftovers> {
         if !self.asking.begin(server).await {
             return None;
         }

@@ -28,8 +28,8 @@ use crate::{
     snapshot::{
         Snapshot, Why,
         facts::{Answer, Facts, Query},
-        saved::{Counted, FORMAT, Head, Remains, Saved, VERSION},
-        suspects::Suspects,
+        saved::{Counted, FORMAT, Head, Leftovers, Saved, VERSION},
+        storage_leftovers::StorageLeftovers,
     },
 };
 
@@ -101,7 +101,7 @@ async fn take(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Op
     if snapshot.interrupted {
         return Ok(None);
     }
-    let facts = cluster::first_look(&server).await?;
+    let facts = cluster::initial_facts(&server).await?;
     let Some(suspects) = suspects(&server, &snapshot, &settings.scan, knowledge).await else {
         return Ok(None);
     };
@@ -119,12 +119,12 @@ async fn suspects(
     snapshot: &Snapshot,
     scan: &settings::Scan,
     knowledge: &Knowledge,
-) -> Option<Suspects> {
+) -> Option<StorageLeftovers> {
     let mut look = Look::new(snapshot, scan, Limits::default(), knowledge);
     let witness = Witness::Server(server);
     tokio::select! {
         suspects = look.go_through(&witness) => {
-            Some(suspects.unwrap_or_else(|| Suspects::unread(&Why::Interrupted)))
+            Some(suspects.unwrap_or_else(|| StorageLeftovers::unread(&Why::Interrupted)))
         }
         _ = tokio::signal::ctrl_c() => None,
     }
@@ -133,12 +133,12 @@ async fn suspects(
 fn saved(
     snapshot: Snapshot,
     facts: Facts,
-    suspects: Suspects,
+    suspects: StorageLeftovers,
     server: &Server,
     settings: &settings::Snapshot,
 ) -> Saved {
     let mut in_namespaces: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-    for (namespace, types) in snapshot.tally.left {
+    for (namespace, types) in snapshot.tally.remaining {
         for (name, objects) in types {
             in_namespaces
                 .entry(name)
@@ -178,11 +178,11 @@ fn saved(
         gaps: snapshot.gaps,
         notes: snapshot.notes,
         kept,
-        remains: Some(Remains {
+        leftovers: Some(Leftovers {
             namespaces: snapshot.namespaces,
             only_within: snapshot.only_within,
-            strays: snapshot.tally.strays,
-            suspects,
+            in_namespaces: snapshot.tally.leftovers,
+            storage: suspects,
         }),
         answers: BTreeMap::new(),
     }
@@ -190,7 +190,7 @@ fn saved(
 
 /// The objects that were named on the command line.
 fn named(saved: &Saved, settings: &settings::Snapshot) -> Result<Vec<Query>, Error> {
-    let facts = saved.first_look();
+    let facts = saved.initial_facts();
     let mut notes = BTreeSet::new();
     let named = settings
         .targets
@@ -231,7 +231,7 @@ async fn ask(
             break;
         }
         let rest = LONGEST.saturating_sub(began.elapsed());
-        let mut facts = saved.first_look();
+        let mut facts = saved.initial_facts();
         if tokio::time::timeout(rest, cluster::answer(server, missing, &mut facts))
             .await
             .is_err()

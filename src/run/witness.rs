@@ -31,9 +31,9 @@ impl Witness<'_> {
     /// The types, and what could not be learned of them.
     pub(super) async fn first_look(&self) -> Result<Facts, Error> {
         match self {
-            Witness::Server(server) => cluster::first_look(server).await,
-            Witness::Dump(dump, _) => Ok(dump.first_look()),
-            Witness::Saved(saved) | Witness::Unfinished(saved, _) => Ok(saved.first_look()),
+            Witness::Server(server) => cluster::initial_facts(server).await,
+            Witness::Dump(dump, _) => Ok(dump.initial_facts()),
+            Witness::Saved(saved) | Witness::Unfinished(saved, _) => Ok(saved.initial_facts()),
         }
     }
 

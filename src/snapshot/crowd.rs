@@ -1,40 +1,40 @@
-//! Objects of one type that carry the same finalizers, counted together as they go by. Whoever must remove one of
-//! these is asked for once and not for each object, so one object of a crowd is kept to be looked at for all.
+//! Counts objects of one type with the same finalizers together, as a crowd. The same controller must act on all of
+//! them, so a diagnosis of one object stands for the crowd.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{OnType, Seen};
+use super::{Seen, usage::OnType};
 use crate::object::{Finalizer, ObjectRef, ResourceType};
 
-/// All crowds, by type and what their objects have in common.
+/// All crowds: type → common properties → crowd.
 #[derive(Clone, Debug, Default)]
-pub struct Crowds(pub BTreeMap<OnType, BTreeMap<Alike, Crowd>>);
+pub struct Crowds(pub BTreeMap<OnType, BTreeMap<CrowdKey, Crowd>>);
 
-/// What the objects of a crowd have in common: whoever holds one of them holds them all.
+/// What the objects of a crowd have in common. The same controller removes the finalizers of all of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Alike {
+pub struct CrowdKey {
     /// Their finalizers.
     pub finalizers: Vec<Finalizer>,
-    /// The CSI driver that they belong to, as far as they say.
+    /// The CSI driver that they belong to, if they name one.
     pub driver: Option<String>,
 }
 
 /// Objects with the same finalizers.
 #[derive(Clone, Debug)]
 pub struct Crowd {
-    /// How many.
+    /// How many objects.
     pub objects: u64,
-    /// Those of them that are being deleted.
+    /// How many of them are being deleted.
     pub terminating: u64,
-    /// The one that has been in deletion for the longest time, else the first by name: the same one whatever the order
-    /// that they went by in.
+    /// The object that has been in deletion longest, otherwise the first by name. It does not depend on the order of
+    /// reading.
     pub first: Seen,
 }
 
 impl Crowd {
-    /// Of which of several crowds an object is looked at.
+    /// The rank of the crowd's object. Of several crowds, the lowest rank is diagnosed.
     pub fn rank(&self) -> (Timestamp, &ObjectRef) {
         rank(&self.first)
     }
@@ -46,38 +46,38 @@ fn rank(seen: &Seen) -> (Timestamp, &ObjectRef) {
 }
 
 impl Crowds {
-    /// Counts an object that carries these.
+    /// Counts an object with these finalizers.
     pub(super) fn count(&mut self, ty: &ResourceType, mut finalizers: Vec<Finalizer>, seen: &Seen) {
         if finalizers.is_empty() {
             return;
         }
-        // In another order they are the same.
+        // The order of the finalizers does not matter.
         finalizers.sort_unstable();
         let one = Crowd {
             objects: 1,
             terminating: u64::from(seen.deletion.is_some()),
             first: seen.clone(),
         };
-        let alike = Alike {
+        let key = CrowdKey {
             finalizers,
             driver: seen.driver.clone(),
         };
-        self.add(OnType::from(ty), alike, one);
+        self.add(OnType::from(ty), key, one);
     }
 
-    /// Adds what went by elsewhere.
+    /// Adds the crowds of another part of the scan.
     pub(super) fn absorb(&mut self, other: Crowds) {
         for (on, crowds) in other.0 {
-            for (alike, crowd) in crowds {
-                self.add(on.clone(), alike, crowd);
+            for (key, crowd) in crowds {
+                self.add(on.clone(), key, crowd);
             }
         }
     }
 
-    fn add(&mut self, on: OnType, alike: Alike, more: Crowd) {
+    fn add(&mut self, on: OnType, key: CrowdKey, more: Crowd) {
         let crowds = self.0.entry(on).or_default();
-        let Some(known) = crowds.get_mut(&alike) else {
-            crowds.insert(alike, more);
+        let Some(known) = crowds.get_mut(&key) else {
+            crowds.insert(key, more);
             return;
         };
         known.objects += more.objects;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_in_deletion_stands_for_all_in_whatever_order_they_come() {
+    fn the_object_longest_in_deletion_stands_for_the_crowd_in_any_order() {
         let objects = [("c", Some(20)), ("a", None), ("d", Some(10)), ("b", Some(10))];
         for turn in 0..objects.len() {
             let (mut one, mut other) = (Crowds::default(), Crowds::default());
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn other_finalizers_are_another_crowd_and_none_are_no_crowd() {
+    fn each_set_of_finalizers_is_a_crowd_and_none_is_no_crowd() {
         let mut crowds = Crowds::default();
         for names in [&["x"][..], &["x", "y"], &[]] {
             crowds.count(&ResourceType::default(), finalizers(names), &seen("a", None));

@@ -1,11 +1,11 @@
-//! Which CSI driver an object belongs to. Each driver has sidecars of its own, and their finalizers are called alike for all
-//! drivers, so nothing but the object itself tells who must remove one.
+//! Finds the CSI driver that an object belongs to. Each driver has its own sidecars, and their finalizers have the same
+//! names for all drivers. So only the object itself tells which sidecar must remove a finalizer.
 
 use serde_json::Value;
 
-/// Where an object names its driver, the first that is there. Of a volume it is who acts on it
-/// (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` isProvisionerForVolume), of a claim who
-/// made its volume (`kubernetes/component-helpers:storage/volume/pv_helpers.go`).
+/// The fields that name the driver; the first one that is set wins. A volume names the driver that acts on it
+/// (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` isProvisionerForVolume). A claim
+/// names the driver that made its volume (`kubernetes/component-helpers:storage/volume/pv_helpers.go`).
 const FIELDS: [&str; 7] = [
     "/metadata/annotations/pv.kubernetes.io~1migrated-to",
     "/metadata/annotations/pv.kubernetes.io~1provisioned-by",
@@ -16,12 +16,12 @@ const FIELDS: [&str; 7] = [
     "/metadata/annotations/volume.beta.kubernetes.io~1storage-provisioner",
 ];
 
-/// Whether objects of this type belong to a driver and say so.
+/// Whether objects of this type name their driver.
 pub fn is_named_by(group: &str, kind: &str) -> bool {
     is_in_spec(group, kind) || (group, kind) == ("", "PersistentVolumeClaim")
 }
 
-/// Whether it takes more than the metadata to know. Nothing in these is confidential.
+/// Whether the driver is named in the spec, beyond the metadata. Nothing in these objects is confidential.
 pub fn is_in_spec(group: &str, kind: &str) -> bool {
     matches!(
         (group, kind),
@@ -32,7 +32,7 @@ pub fn is_in_spec(group: &str, kind: &str) -> bool {
     )
 }
 
-/// All names that an object of such a type gives its driver.
+/// All driver names in an object of such a type.
 pub fn names(object: &Value) -> impl Iterator<Item = &str> {
     FIELDS
         .iter()
@@ -40,14 +40,14 @@ pub fn names(object: &Value) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty())
 }
 
-/// A driver's name as Leases and finalizers have it.
+/// The driver's name as it appears in Leases and finalizers.
 pub fn plain(driver: &str) -> String {
     let stays = |c: char| c.is_ascii_alphanumeric() || c == '-';
     driver.chars().map(|c| if stays(c) { c } else { '-' }).collect()
 }
 
 #[test]
-fn after_migration_it_is_the_driver_that_took_over() {
+fn after_migration_the_new_driver_wins() {
     use serde_json::json;
     let volume = json!({
         "metadata": {"annotations": {

@@ -1,7 +1,7 @@
-//! What a diagnosis has seen of the objects that it asked for, and what it could not see.
+//! The facts of a diagnosis: what it has read of the objects that it asked for, and what it could not read.
 //!
-//! A diagnosis does no I/O: it asks for [`Query`]s, somebody answers them, and it looks again. An unanswered
-//! query is neither an empty answer nor a gap; it is not yet asked.
+//! A diagnosis does no I/O. It returns [`Query`]s, the caller answers them, and the diagnosis runs again. A query
+//! without an answer is neither empty nor a gap: it is not asked yet.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The type of that name.
+    /// The type with this group and plural.
     pub fn new(group: &str, plural: &str) -> Self {
         Resource {
             group: group.to_owned(),
@@ -31,7 +31,7 @@ impl Resource {
         }
     }
 
-    /// The type that is called `plural.group`, as [`Resource::name`] gives it.
+    /// The type with this `plural.group`, as [`Resource::name`] returns it.
     pub fn named(type_name: &str) -> Self {
         let (plural, group) = type_name.split_once('.').unwrap_or((type_name, ""));
         Resource::new(group, plural)
@@ -43,7 +43,7 @@ impl Resource {
     }
 }
 
-/// One thing that a diagnosis wants to see.
+/// One query of a diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(
     rename_all = "camelCase",
@@ -60,23 +60,23 @@ pub enum Query {
         /// Its name.
         name: String,
     },
-    /// All objects of a type, whole, in one namespace or everywhere.
+    /// All whole objects of a type, in one namespace or everywhere.
     List {
         /// The type.
         resource: Resource,
         /// The namespace; none for everywhere.
         namespace: Option<String>,
     },
-    /// The objects of a type with one name or with some labels: what a whole list would say of them, for less.
+    /// The objects of a type with one name or with some labels. It answers like a list, at a lower cost.
     Search {
         /// The type.
         resource: Resource,
         /// The namespace; none for everywhere.
         namespace: Option<String>,
-        /// Which of its objects.
+        /// Which objects of the type.
         by: By,
     },
-    /// Events about one object. They expire after an hour or so: what is there counts, what is not says nothing.
+    /// Events about one object. They expire after about an hour, so a missing event proves nothing.
     Events {
         /// Kind of the object.
         kind: String,
@@ -85,17 +85,17 @@ pub enum Query {
         /// Its name.
         name: String,
     },
-    /// What is in a namespace: metadata of everything that can be listed there.
+    /// The content of a namespace: metadata of everything that can be listed there.
     Content {
         /// The namespace.
         namespace: String,
     },
-    /// The objects that have owners: metadata of those, of every type but events.
+    /// Metadata of the objects that have owners, of every type except events.
     Owned(Where),
 }
 
 impl Query {
-    /// The question after one object.
+    /// The query for one object.
     pub fn of(object: &ObjectRef) -> Self {
         Query::Object {
             resource: Resource::named(&object.type_name),
@@ -105,17 +105,17 @@ impl Query {
     }
 }
 
-/// Where dependants are looked for.
+/// Where to search for dependents.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Where {
-    /// All of a namespace: one look serves every owner in it.
+    /// All objects with owners in a namespace. One list serves every owner in it.
     Namespace(String),
-    /// Everywhere, only of the owner with this uid: there is no end of what others own.
+    /// The objects everywhere whose owner has this uid. All objects with owners would be too many.
     Owner(String),
 }
 
-/// Which objects of a type are looked for.
+/// Which objects of a type to search for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum By {
@@ -123,10 +123,9 @@ pub enum By {
     Name(String),
     /// A label selector.
     Labels(String),
-    /// Pods of the node with this name.
+    /// The Pods on the node with this name.
     Node(String),
-    /// Those that have a finalizer, of which no more than their metadata is asked for: nobody can select by it, and a
-    /// type may have many objects.
+    /// Metadata of the objects with a finalizer. No selector can select by finalizer, and a type may have many objects.
     Held,
 }
 
@@ -134,53 +133,53 @@ pub enum By {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Answer {
-    /// The object, or that there is none.
+    /// The object; none if it does not exist.
     Object(Option<Box<Object>>),
     /// The objects.
     List(Vec<Object>),
-    /// What is in a namespace.
+    /// The content of a namespace.
     Content(Box<Content>),
-    /// What has owners.
+    /// The objects with owners.
     Owned(Owned),
 }
 
-/// Objects that have owners, as far as they could be listed.
+/// The objects with owners, as far as they could be listed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Owned {
-    /// The objects: of their metadata what tells them apart, what holds them, and who owns them.
+    /// The objects, with only the metadata that identifies them, their finalizers and their owners.
     pub objects: Vec<Object>,
     /// What could not be listed.
     pub gaps: Vec<super::Gap>,
 }
 
-/// What is in a namespace, as far as it could be listed.
+/// The content of a namespace, as far as it could be listed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Content {
-    /// Objects by `plural.group`.
+    /// The number of objects by `plural.group`.
     pub counts: BTreeMap<String, u64>,
-    /// Those that have finalizers or are being deleted.
+    /// The objects that have finalizers or are being deleted.
     pub kept: Vec<super::Seen>,
     /// What could not be listed.
     pub gaps: Vec<super::Gap>,
 }
 
-/// Everything that has been answered so far.
+/// All answers so far.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The time by the server's clock.
+    /// The time on the server's clock.
     pub now: Timestamp,
-    /// The server's types, and the groups that could not say theirs.
+    /// The server's types.
     pub types: Vec<ResourceType>,
     /// Gaps of discovery.
     pub gaps: Vec<super::Gap>,
-    /// Answers, or why there is none.
+    /// The answer to each query, or why there is none.
     pub answers: BTreeMap<Query, Result<Answer, Why>>,
 }
 
 impl Facts {
-    /// The same before anything was asked.
+    /// The facts before the first query.
     #[must_use]
     pub fn unasked(&self) -> Facts {
         Facts {
@@ -191,7 +190,7 @@ impl Facts {
         }
     }
 
-    /// The type of that name, if the server has it.
+    /// The type, if the server has it.
     pub fn resource_type(&self, resource: &Resource) -> Option<&ResourceType> {
         self.types
             .iter()
@@ -199,7 +198,7 @@ impl Facts {
     }
 }
 
-/// One object, whole, as the server sent it.
+/// One whole object, as the server sent it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Object {
@@ -214,7 +213,7 @@ pub struct Object {
 }
 
 impl From<&super::Seen> for Object {
-    /// The object as far as its metadata was seen.
+    /// An object with the metadata that was read.
     fn from(seen: &super::Seen) -> Self {
         let names: Vec<&str> = seen.in_list(List::Metadata).collect();
         let mut metadata = serde_json::json!({
@@ -239,7 +238,7 @@ impl From<&super::Seen> for Object {
 }
 
 impl Object {
-    /// A text field by JSON pointer, empty if it is not there or no text.
+    /// A string by JSON pointer; empty if it is missing or no string.
     pub fn text(&self, pointer: &str) -> &str {
         self.value
             .pointer(pointer)
@@ -257,7 +256,7 @@ impl Object {
         self.text(pointer).parse().ok()
     }
 
-    /// The elements of a list by JSON pointer, none if there is no list.
+    /// The elements of an array by JSON pointer; none if there is no array.
     pub fn list(&self, pointer: &str) -> &[Value] {
         self.value
             .pointer(pointer)
@@ -275,7 +274,7 @@ impl Object {
             .collect()
     }
 
-    /// An annotation, empty if it is not there.
+    /// An annotation; empty if it is missing.
     pub fn annotation(&self, name: &str) -> &str {
         let annotations = self.value.pointer("/metadata/annotations");
         annotations
@@ -304,7 +303,7 @@ impl Object {
         self.resource.group == group && self.resource.plural == plural
     }
 
-    /// Its deletion, if it is being deleted.
+    /// The deletion, if the object is being deleted.
     pub fn deletion(&self) -> Option<Deletion> {
         let timestamp = self.time("/metadata/deletionTimestamp")?;
         let grace_seconds = self
@@ -316,7 +315,7 @@ impl Object {
         })
     }
 
-    /// Both lists of finalizers, `metadata` first.
+    /// All finalizers of both lists, `metadata` first.
     pub fn finalizers(&self) -> Vec<Finalizer> {
         let names = |pointer: &str| {
             self.list(pointer)
@@ -341,7 +340,7 @@ impl Object {
         all
     }
 
-    /// One of its conditions: status, reason, message.
+    /// A condition: status, reason, message.
     pub fn condition(&self, kind: &str) -> Option<(&str, &str, &str)> {
         let found = self
             .list("/status/conditions")
@@ -351,7 +350,7 @@ impl Object {
         Some((field("status"), field("reason"), field("message")))
     }
 
-    /// When one of its conditions took this status, if it has that now.
+    /// When a condition changed to this status, if it has the status now.
     pub fn since(&self, kind: &str, status: &str) -> Option<Timestamp> {
         let field = |condition: &Value, name: &str| condition.get(name)?.as_str().map(str::to_owned);
         let found = self.list("/status/conditions").iter().find(|condition| {
@@ -361,7 +360,7 @@ impl Object {
         field(found, "lastTransitionTime")?.parse().ok()
     }
 
-    /// The controller among its owners: kind and name.
+    /// The owner that is its controller: kind and name.
     pub fn controller(&self) -> Option<(&str, &str)> {
         let owner = self
             .list("/metadata/ownerReferences")
@@ -371,7 +370,7 @@ impl Object {
         Some((field("kind"), field("name")))
     }
 
-    /// The same without what is not needed to know whose it is and what holds it.
+    /// The object with only the metadata that names it, its owners and its finalizers.
     #[must_use]
     pub fn as_owned(&self) -> Object {
         const FIELDS: [&str; 7] = [
@@ -398,20 +397,20 @@ impl Object {
         }
     }
 
-    /// Whether dependants are looked for among objects of this type: the garbage collector ignores events
+    /// Whether objects of this type can be dependents. The garbage collector ignores events
     /// (`kubernetes/kubernetes:pkg/controller/garbagecollector/graph_builder.go`).
     pub fn may_be_owned(ty: &ResourceType) -> bool {
         !(ty.plural == "events" && matches!(&*ty.group, "" | "events.k8s.io"))
     }
 
-    /// The references to the owner with this uid.
+    /// The owner references to the owner with this uid.
     pub fn owned_by<'a>(&'a self, uid: &'a str) -> impl Iterator<Item = &'a Value> {
         self.list("/metadata/ownerReferences")
             .iter()
             .filter(move |owner| owner.get("uid").and_then(Value::as_str) == Some(uid))
     }
 
-    /// Its name in full.
+    /// The full reference to the object.
     pub fn reference(&self) -> ObjectRef {
         ObjectRef {
             type_name: self.resource.name(),

@@ -1,4 +1,4 @@
-//! Which objects count, and how an object looks before it is decided whether it does.
+//! Filters objects, and defines the item that a filter applies to.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -7,31 +7,31 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Seen, glob::Glob, selector::Selector};
 use crate::object::{Finalizer, List};
 
-/// Conditions on objects; all must hold.
+/// Conditions on objects. All must hold.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Finalizer patterns; any of them. Empty for no condition.
+    /// Finalizer patterns, of which one must match. Empty for no condition.
     pub finalizers: Vec<Glob>,
-    /// Labels. A server applies them itself; for files they are applied here.
+    /// A label selector. A server applies it itself; for files it is applied here.
     pub selector: Option<Selector>,
-    /// Deletion asked for at least so long ago.
+    /// The minimum time since the deletion request.
     pub older_than: Option<SignedDuration>,
 }
 
 impl Filter {
-    /// Whether an object with these labels counts.
+    /// Whether an object with these labels passes.
     pub fn labels(&self, labels: &BTreeMap<String, String>) -> bool {
         self.selector
             .as_ref()
             .is_none_or(|selector| selector.matches(labels))
     }
 
-    /// Whether this finalizer is one that was asked for.
+    /// Whether this finalizer passes.
     pub fn finalizer(&self, name: &str) -> bool {
         self.finalizers.is_empty() || self.finalizers.iter().any(|glob| glob.matches(name))
     }
 
-    /// Whether this object counts, at the time `now`.
+    /// Whether this object passes at the time `now`.
     pub fn seen(&self, seen: &Seen, now: Timestamp) -> bool {
         let finalizer = self.finalizers.is_empty()
             || seen
@@ -46,10 +46,10 @@ impl Filter {
     }
 }
 
-/// One object's metadata as a decoder hands it over, borrowed from the page.
+/// The metadata of one object as a decoder returns it, borrowed from the page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Item<'a> {
-    /// `metadata.namespace`, empty if none.
+    /// `metadata.namespace`; empty for cluster-scoped objects.
     pub namespace: Cow<'a, str>,
     /// `metadata.name`.
     pub name: Cow<'a, str>,
@@ -63,13 +63,13 @@ pub struct Item<'a> {
     pub grace_seconds: Option<i64>,
     /// `metadata.finalizers`.
     pub finalizers: Vec<Cow<'a, str>>,
-    /// What only a Namespace is asked for.
+    /// Fields that only a Namespace has.
     pub namespace_only: Option<Box<NamespaceOnly>>,
-    /// The CSI driver that it belongs to, if it says so and that was asked for.
+    /// The CSI driver that the object belongs to, if it names one and the decoder reads that.
     pub driver: Option<String>,
 }
 
-/// The parts of a Namespace beyond its metadata that decide whether it goes.
+/// The fields of a Namespace beyond its metadata that decide whether it is deleted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamespaceOnly {
     /// `spec.finalizers`.
@@ -79,7 +79,7 @@ pub struct NamespaceOnly {
 }
 
 impl Item<'_> {
-    /// Whether there is nothing to say about it beyond that it exists.
+    /// Whether it has neither finalizers nor a deletion mark.
     pub fn is_bare(&self) -> bool {
         self.deletion.is_none()
             && self.finalizers.is_empty()
@@ -89,7 +89,7 @@ impl Item<'_> {
                 .is_none_or(|namespace| namespace.finalizers.is_empty())
     }
 
-    /// All its finalizers, `metadata` first.
+    /// All finalizers of both lists, `metadata` first.
     pub fn all_finalizers(&self) -> Vec<Finalizer> {
         let metadata = self.finalizers.iter().map(|name| Finalizer {
             list: List::Metadata,

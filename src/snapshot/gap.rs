@@ -1,16 +1,16 @@
-//! What could not be observed, and why. A missing fact is a value: nothing here ever becomes an empty list.
+//! A gap: data that could not be read, and why. A missing fact is a value, and never becomes an empty list.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that could not be observed.
+/// One thing that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
-    /// What.
+    /// What is missing.
     pub what: What,
-    /// Why.
+    /// Why it is missing.
     pub why: Why,
 }
 
@@ -22,33 +22,33 @@ pub struct Gap {
     deny_unknown_fields
 )]
 pub enum What {
-    /// Which types exist at all.
+    /// All types of the server.
     Discovery,
-    /// Which types the core group has.
+    /// The types of the core group.
     CoreGroup,
-    /// Which groups there are beside the core group, and their types.
+    /// All groups except the core group, with their types.
     Groups,
-    /// An API group in one version: its types are not known, or cannot be reached.
+    /// One version of an API group: its types are unknown or unreachable.
     GroupVersion {
         /// Group, empty for core.
         group: String,
-        /// Version; empty if it is about all of them.
+        /// Version; empty for all versions.
         version: String,
-        /// `plural.group` of types it is known to have, so that people see what is hidden.
+        /// `plural.group` of its known types, to show users what is hidden.
         types: Vec<String>,
     },
-    /// All objects of a type, or those after the first `read`.
+    /// All objects of a type, or the objects after the first `read`.
     Type {
         /// `plural.group`.
         name: String,
-        /// How many of its objects were read before it failed.
+        /// How many of its objects were read before the failure.
         read: u64,
     },
     /// The objects of a type outside a few namespaces.
     TypeOutside {
         /// `plural.group`.
         name: String,
-        /// The namespaces in which it was read; may be none.
+        /// The namespaces in which it was read; may be empty.
         read_in: Vec<String>,
     },
     /// The objects of a type in one namespace.
@@ -57,7 +57,7 @@ pub enum What {
         name: String,
         /// The namespace.
         namespace: String,
-        /// How many of its objects were read before it failed.
+        /// How many of its objects were read before the failure.
         read: u64,
     },
     /// The list of namespaces.
@@ -66,16 +66,15 @@ pub enum What {
     Namespace(String),
     /// A file, or a document in it.
     File {
-        /// As the user named it, or below a directory that they named.
+        /// The path as the user named it, or below a named directory.
         path: String,
-        /// Line, from 1, if it is about one document.
+        /// The line, from 1, if the gap is about one document.
         line: Option<u64>,
     },
 }
 
 impl What {
-    /// Whether this group may have types that are not known because of it: what does not seem to exist in the
-    /// group is then not known to be absent.
+    /// Whether this gap may hide types of the group. A type that seems to be missing from the group may then exist.
     pub fn hides_types_of(&self, wanted: &str) -> bool {
         match self {
             What::Discovery => true,
@@ -86,7 +85,7 @@ impl What {
         }
     }
 
-    /// The group and version, or what stands for them, whose types are not known.
+    /// The group and version whose types are unknown, or a description of them.
     pub fn silent_group(&self) -> Option<String> {
         match self {
             What::Discovery => Some("every group".into()),
@@ -109,34 +108,34 @@ impl What {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Why {
-    /// The server refused: 403, with its message.
+    /// The server refused with 403. Holds its message.
     Forbidden(String),
-    /// The server, or the backend of one group, does not know who asks: 401, with its message.
+    /// The server, or the backend of one group, does not accept the credentials: 401. Holds its message.
     Unauthorized(String),
-    /// The group's backend does not answer; the APIService's own reason and message where they can be read.
+    /// The backend of the group does not answer. Holds the APIService's reason and message if they can be read.
     Unavailable(String),
-    /// No answer in time.
+    /// No answer within this time.
     TimedOut(Duration),
-    /// The server asked us to slow down until we gave up.
+    /// The server asked to slow down until the retries ran out.
     Throttled(String),
-    /// The server answered with an error of its own, quoted.
+    /// The server answered with another error. Holds its message.
     ServerError(String),
-    /// The answer makes no sense: cut short, not JSON, a proxy's page.
+    /// The answer cannot be parsed: cut short, not JSON, a proxy's page.
     Undecodable(String),
-    /// The server sends only whole objects of it, and this tool does not ask for Secrets or ConfigMaps whole.
+    /// The server sends only whole objects, but the program never requests whole Secrets or ConfigMaps.
     MetadataOnlyRefused,
-    /// The type vanished between discovery and reading: its CustomResourceDefinition went away.
+    /// The type disappeared between discovery and reading: its CustomResourceDefinition was deleted.
     Vanished,
     /// The connection failed.
     Connection(String),
-    /// The dump does not hold it.
+    /// The dump does not have it.
     NotInDump,
-    /// The user stopped the reading.
+    /// The user stopped the run.
     Interrupted,
 }
 
 impl Gap {
-    /// What could not be read and why, as part of a sentence.
+    /// What could not be read and why, as a part of a sentence.
     pub fn in_words(&self) -> String {
         let why = self.why.message();
         match &self.what {
@@ -148,7 +147,7 @@ impl Gap {
 }
 
 impl Why {
-    /// One word for scripts and for grouping: the `reason` of the JSON.
+    /// One word for scripts and for grouping: `reason` in the JSON.
     pub fn word(&self) -> &'static str {
         match self {
             Why::Forbidden(_) => "Forbidden",
@@ -166,7 +165,7 @@ impl Why {
         }
     }
 
-    /// The reason in words, with the server's own text where there is one.
+    /// The reason as text, with the server's own message if there is one.
     pub fn message(&self) -> String {
         match self {
             Why::Forbidden(text)

@@ -1,17 +1,17 @@
-//! Patterns as in a shell: `*` for anything, `?` for one character, the rest for itself.
+//! Patterns as in a shell: `*` matches anything, `?` matches one character, and every other character matches itself.
 
 /// A compiled pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob(Vec<char>);
 
 impl Glob {
-    /// Every text is a pattern.
+    /// Compiles a pattern. Every text is a valid pattern.
     pub fn new(pattern: &str) -> Self {
         Glob(pattern.chars().collect())
     }
 
-    /// Whether the whole of `text` matches. Linear in practice, never worse than pattern × text: on a
-    /// mismatch only the last `*` is tried again.
+    /// Whether the pattern matches the whole `text`. It is linear in practice, and never worse than pattern × text: a
+    /// mismatch only retries the last `*`.
     pub fn matches(&self, text: &str) -> bool {
         let (pattern, text) = (&self.0, text.chars().collect::<Vec<_>>());
         let (mut p, mut t) = (0, 0);
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn globs_match_whole_texts() {
+    fn matches_only_whole_texts() {
         let matches = |pattern, text| Glob::new(pattern).matches(text);
         assert!(matches(
             "kubernetes.io/pv?-protection",

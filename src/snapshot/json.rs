@@ -1,7 +1,7 @@
-//! A list of objects in JSON, from a server or from a file: metadata only, or whole objects of which only
-//! the metadata is looked at.
+//! Reads a list of objects in JSON, from a server or from a file. The objects may be whole, but only their metadata is
+//! read.
 //!
-//! Objects are handed over one by one and borrow from the text; what will be dropped is never built.
+//! Objects are passed on one by one and borrow from the text. Objects that are dropped are never built.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
@@ -14,19 +14,19 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{Condition, Item, NamespaceOnly, driver};
 
-/// What is done with each object of a list. An error ends the reading and becomes its error.
+/// Called for each object of a list. An error ends the reading and becomes its error.
 pub type Each<'f> = &'f mut dyn FnMut(Object<'_>) -> Result<(), String>;
 
-/// What a list says beyond its items.
+/// The part of a list beside its items.
 #[derive(Debug, Default)]
 pub struct List {
-    /// Whether it has `items` at all: a `Status` or a single object has none.
+    /// Whether it has `items`: a `Status` or a single object has none.
     pub has_items: bool,
     /// `metadata.continue`, unless empty.
     pub next: Option<String>,
 }
 
-/// Reads a list. Objects before a fault have been handed over.
+/// Reads a list. Objects before a fault were passed on.
 pub fn list(body: &[u8], each: Each<'_>) -> Result<List, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_slice(body);
     let list = json.deserialize_map(ListVisitor { each })?;
@@ -112,34 +112,34 @@ struct ListMeta {
     next: Option<String>,
 }
 
-/// A string that borrows wherever the JSON has no escapes.
+/// A string that borrows if the JSON has no escapes.
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// What is read of an object beyond what every object has.
+/// The fields to read in addition to the common metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beyond {
+pub enum ExtraFields {
     /// Nothing.
     Nothing,
-    /// Of a Namespace its own list of finalizers, and its conditions.
+    /// The `spec.finalizers` and the conditions of a Namespace.
     Namespace,
-    /// The CSI driver that it belongs to.
+    /// The CSI driver that the object belongs to.
     Driver,
 }
 
-impl Beyond {
-    /// What there is to be read of this type.
+impl ExtraFields {
+    /// The fields to read for objects of this type.
     pub fn of(group: &str, kind: &str) -> Self {
         match (group, kind) {
-            ("", "Namespace") => Beyond::Namespace,
-            _ if driver::is_named_by(group, kind) => Beyond::Driver,
-            _ => Beyond::Nothing,
+            ("", "Namespace") => ExtraFields::Namespace,
+            _ if driver::is_named_by(group, kind) => ExtraFields::Driver,
+            _ => ExtraFields::Nothing,
         }
     }
 }
 
-/// One object of a list, not yet looked at closely.
+/// One object of a list, not fully parsed yet.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Object<'a> {
@@ -211,7 +211,7 @@ impl<'a> Object<'a> {
         self.kind.as_ref().map(|text| &*text.0)
     }
 
-    /// `metadata.labels`, for sources that do not select by themselves.
+    /// `metadata.labels`, for sources that apply no selectors.
     pub fn labels(&self) -> Result<BTreeMap<String, String>, String> {
         self.metadata.labels.map_or(Ok(BTreeMap::new()), |labels| {
             serde_json::from_str::<Option<_>>(labels.get())
@@ -220,9 +220,11 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The item that it is.
-    pub fn item(self, beyond: Beyond) -> Result<Item<'a>, String> {
-        let driver = (beyond == Beyond::Driver).then(|| self.driver()).flatten();
+    /// Converts the object into an item.
+    pub fn item(self, extra_fields: ExtraFields) -> Result<Item<'a>, String> {
+        let driver = (extra_fields == ExtraFields::Driver)
+            .then(|| self.driver())
+            .flatten();
         let metadata = self.metadata;
         let mut item = Item {
             namespace: metadata.namespace.unwrap_or_default().0,
@@ -242,7 +244,7 @@ impl<'a> Object<'a> {
             driver,
             ..Item::default()
         };
-        if beyond == Beyond::Namespace {
+        if extra_fields == ExtraFields::Namespace {
             item.namespace_only = namespace_only(self.spec, self.status)?;
         }
         if !item.is_bare() {
@@ -254,7 +256,7 @@ impl<'a> Object<'a> {
         Ok(item)
     }
 
-    /// What makes no sense names no driver.
+    /// The CSI driver; none if the fields cannot be parsed.
     fn driver(&self) -> Option<String> {
         let read = |raw: Option<&RawValue>| -> Value {
             raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
@@ -311,13 +313,13 @@ mod tests {
     fn items(body: &str) -> Result<(usize, List), serde_json::Error> {
         let mut count = 0;
         list(body.as_bytes(), &mut |object| {
-            object.item(Beyond::Nothing).map(|_| count += 1)
+            object.item(ExtraFields::Nothing).map(|_| count += 1)
         })
         .map(|list| (count, list))
     }
 
     #[test]
-    fn order_nulls_and_unknown_fields_do_not_matter() {
+    fn ignores_field_order_nulls_and_unknown_fields() {
         let (count, list) = items(
             r#"{"items":[{"metadata":{"name":"a","finalizers":null,"labels":null}}],"x":{},"metadata":{"continue":"t"}}"#,
         )
@@ -341,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_types_and_half_answers_are_errors() {
+    fn rejects_wrong_types_and_truncated_answers() {
         for wrong in [
             r#"{"items":[{"metadata":{"finalizers":7}}]}"#,
             r#"{"items":{}}"#,
@@ -356,11 +358,11 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_undone_and_the_rest_is_borrowed() {
+    fn decodes_escapes_and_borrows_other_text() {
         let mut names = Vec::new();
         let body = r#"{"items":[{"metadata":{"name":"a\u0041"}},{"metadata":{"name":"plain"}}]}"#;
         list(body.as_bytes(), &mut |object| {
-            let item = object.item(Beyond::Nothing)?;
+            let item = object.item(ExtraFields::Nothing)?;
             names.push((item.name.to_string(), matches!(item.name, Cow::Borrowed(_))));
             Ok(())
         })

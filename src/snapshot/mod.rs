@@ -1,8 +1,9 @@
-//! What was seen, when, and what was not. A value, whether it came from a server or from files.
+//! A snapshot: what was read, when, and what could not be read. It is a plain value, from a server or from files.
 //!
-//! A scan of a large cluster must not hold the cluster: each object is *noted* as it goes by. What carries
-//! neither a deletion mark nor a finalizer is only counted, what carries only a finalizer is counted by
-//! finalizer, and only what will be printed is kept.
+//! A scan does not hold a large cluster in memory. It counts each object as it reads it:
+//! * an object with neither finalizer nor deletion mark is only counted;
+//! * an object with a finalizer is counted by finalizer;
+//! * only objects that are printed are kept.
 
 pub mod crowd;
 pub mod driver;
@@ -11,14 +12,15 @@ pub mod filter;
 pub mod gap;
 pub mod glob;
 pub mod json;
+pub mod leftovers;
 pub mod load;
 pub mod saved;
 pub mod select;
 pub mod selector;
 pub mod storage;
-pub mod stray;
-pub mod suspects;
+pub mod storage_leftovers;
 pub mod tally;
+pub mod usage;
 
 use std::collections::BTreeMap;
 
@@ -26,36 +28,36 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    crowd::{Alike, Crowd, Crowds},
+    crowd::{Crowd, CrowdKey, Crowds},
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
+    leftovers::{LeftoverObjects, NamespaceLeftovers, Namespaces},
     storage::Storage,
-    stray::{Namespaces, Stray, Strays},
-    tally::{Keep, OnType, Tally, Usage},
+    tally::{Keep, Tally},
+    usage::{OnType, Usage},
 };
 use crate::object::{Deletion, Finalizer, List, ObjectRef, ResourceType};
 
-/// What one reading of a cluster, or of a set of files, found and did not find.
+/// What one scan of a cluster, or of a set of files, found and did not find.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The time by the server's clock, so that ages are right on a laptop whose clock is not.
+    /// The time on the server's clock. It makes ages right if the local clock is wrong.
     pub observed_at: Timestamp,
-    /// Where it was read: the server's address, or the files as named.
+    /// The source: the server's address, or the files as named.
     pub source: String,
-    /// Every type that was asked for, with what came of it.
+    /// Every type that was read, with its object count.
     pub types: Vec<TypeRead>,
-    /// Everything noted on the way.
+    /// What was counted.
     pub tally: Tally,
-    /// Whether it is known which namespaces exist, without which no object is known to be left behind in one that
-    /// does not.
+    /// Whether every Namespace is known. Without that, no object counts as leftover in a missing namespace.
     pub namespaces: Namespaces,
-    /// Types that may be listed only namespace by namespace, and so were not looked for outside of those that exist.
+    /// Types that the user may list only namespace by namespace. They are unknown outside the namespaces that exist.
     pub only_within: Vec<String>,
     /// What could not be read.
     pub gaps: Vec<Gap>,
-    /// What is worth knowing about how it was read, though nothing is missing for it.
+    /// Notes on how it was read. Nothing is missing because of them.
     pub notes: Vec<String>,
-    /// Whether it was cut short by the user.
+    /// Whether the user stopped the scan.
     pub interrupted: bool,
 }
 
@@ -64,25 +66,25 @@ pub struct Snapshot {
 pub struct TypeRead {
     /// The type.
     pub ty: ResourceType,
-    /// How many objects of it went by.
+    /// How many objects of this type were read.
     pub objects: u64,
 }
 
-/// The metadata of one object that is worth keeping.
+/// The metadata of one object, as far as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Seen {
     /// Which object.
     pub object: ObjectRef,
-    /// When it was created, if the source says.
+    /// The creation time, if the source has it.
     pub created: Option<Timestamp>,
-    /// Whether it is being deleted.
+    /// The deletion, if the object is being deleted.
     pub deletion: Option<Deletion>,
     /// Both lists of finalizers, in the object's own order, `metadata` first.
     pub finalizers: Vec<Finalizer>,
-    /// A Namespace's conditions; empty for every other type, whose status is never asked for.
+    /// The conditions of a Namespace. Empty for every other type: their status is not read.
     pub conditions: Vec<Condition>,
-    /// The CSI driver that it belongs to, if it says so and somebody asked for that.
+    /// The CSI driver that the object belongs to, if it names one and the scan reads that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
 }
@@ -97,14 +99,14 @@ pub struct Condition {
     pub status: String,
     /// `reason`.
     pub reason: String,
-    /// `message`, literally, because people search for it.
+    /// `message`, verbatim, because people search for it.
     pub message: String,
     /// `lastTransitionTime`.
     pub since: Option<Timestamp>,
 }
 
 impl Seen {
-    /// Its finalizers in one of the lists.
+    /// The finalizers in one of the two lists.
     pub fn in_list(&self, list: List) -> impl Iterator<Item = &str> {
         self.finalizers
             .iter()
@@ -113,7 +115,7 @@ impl Seen {
     }
 }
 
-/// What is left in each namespace that is being deleted: namespace → type → objects. Listed by us, because
-/// the namespace's own conditions can say that all is gone while it is not
+/// The remaining content of each namespace that is being deleted: namespace → type → objects. The scan lists it itself.
+/// The namespace's conditions may say that all content is gone while it is not
 /// (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`, 1.33 and later).
-pub type Left = BTreeMap<String, BTreeMap<String, u64>>;
+pub type RemainingContent = BTreeMap<String, BTreeMap<String, u64>>;

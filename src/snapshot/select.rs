@@ -1,5 +1,5 @@
-//! From the words people type to types: plurals, singulars, kinds, short names, `TYPE.GROUP`,
-//! `TYPE.VERSION.GROUP`, categories, in any case, as `kubectl get` takes them.
+//! Resolves the words that people type to types: plurals, singulars, kinds, short names, `TYPE.GROUP`,
+//! `TYPE.VERSION.GROUP` and categories, in any case, as `kubectl get` does.
 
 use super::{Gap, What};
 use crate::{error::Error, object::ResourceType};
@@ -7,45 +7,69 @@ use crate::{error::Error, object::ResourceType};
 /// The types that some words name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Each once, in the order in which they were named.
+    /// Each type once, in the order of the words.
     pub types: Vec<ResourceType>,
-    /// Where a word could have meant another type as well.
+    /// One note for each word that also names another type.
     pub notes: Vec<String>,
 }
 
 /// A word that names no type.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownType {
     /// The word.
     pub word: String,
-    /// The names that were probably meant, the likeliest first.
+    /// The names of the closest types, the most likely first.
     pub near: Vec<String>,
 }
 
-/// The most names that are offered in place of one that does not exist.
-const OFFERED: usize = 3;
+impl UnknownType {
+    /// The usage error for this word, with the probable types as its hint. Groups in `gaps` may hold the type, so the
+    /// message names them.
+    pub fn error(&self, gaps: &[Gap]) -> Error {
+        let silent: Vec<_> = gaps.iter().filter_map(|gap| gap.what.silent_group()).collect();
+        let message = format!("there is no type {:?} that can be listed", self.word);
+        Error::Usage {
+            message: if silent.is_empty() {
+                message
+            } else {
+                format!(
+                    "{message}, unless it belongs to what did not answer: {}",
+                    silent.join(", ")
+                )
+            },
+            hint: Some(if self.near.is_empty() {
+                "kubectl api-resources lists the types".into()
+            } else {
+                format!("did you mean {}?", self.near.join(" or "))
+            }),
+        }
+    }
+}
 
-/// Finds the types that `words` name among `all`, which must be in the server's order of groups: where
-/// several types share a name kubectl's choice is taken.
-pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, Unknown> {
+/// How many close names an error suggests.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// Finds the types that `words` name among `all`. `all` must be in the server's order of groups: if several types share
+/// a name, kubectl takes the first.
+pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, UnknownType> {
     let mut selection = Selection::default();
     for word in words {
         let found = resolve(word, all);
         if found.is_empty() {
-            return Err(Unknown {
+            return Err(UnknownType {
                 word: word.clone(),
                 near: nearest(word, all),
             });
         }
-        let (taken, passed_over) = match found {
-            Found::Category(types) => (types, Vec::new()),
-            Found::Types(mut types) => {
+        let (taken, others) = match found {
+            Resolved::Category(types) => (types, Vec::new()),
+            Resolved::Types(mut types) => {
                 let rest = types.split_off(1);
                 (types, rest)
             }
         };
-        if !passed_over.is_empty() {
-            let others: Vec<_> = passed_over.iter().map(ResourceType::name).collect();
+        if !others.is_empty() {
+            let others: Vec<_> = others.iter().map(ResourceType::name).collect();
             selection.notes.push(format!(
                 "{word} is taken as {}; write {} for the other",
                 taken[0].name(),
@@ -61,34 +85,34 @@ pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, Unkno
     Ok(selection)
 }
 
-/// Which types a scan is to read, as typed.
+/// Which types a scan reads, as the user typed them.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'a> {
     /// Only these; empty for all.
     pub types: &'a [String],
     /// Not these.
     pub exclude: &'a [String],
-    /// Whether only one namespace is read. What is in no namespace was then not asked for, but the Namespace itself
-    /// was.
+    /// Whether the scan reads only one namespace. It then leaves out cluster-scoped types, except the Namespace itself.
     pub in_one_namespace: bool,
 }
 
 impl Choice<'_> {
-    /// The types to read. `kept_name` is the name under which a type is listed that a server lists under several.
+    /// The types to read. A server may list the same objects under several types; `kept_name` returns the name that is
+    /// read.
     pub fn of<'w>(
         &'w self,
         all: &[ResourceType],
         gaps: &[Gap],
         kept_name: impl Fn(&'w str) -> &'w str,
     ) -> Result<Selection, Error> {
-        // A type of a group that does not answer is not a mistyped one: it is in the gaps.
+        // A type of a group that does not answer is not mistyped. It is in the gaps.
         let hidden = |word: &String| {
             gaps.iter().any(|gap| matches!(&gap.what, What::GroupVersion { types, .. } if types.iter().any(|name| mentions(std::slice::from_ref(word), name))))
         };
         let resolve = |words: &'w [String]| {
             let words = words.iter().filter(|word| !hidden(word));
             let words: Vec<_> = words.map(|word| kept_name(word).to_owned()).collect();
-            select(&words, all).map_err(|unknown| Error::unknown_type(&unknown, gaps))
+            select(&words, all).map_err(|unknown| unknown.error(gaps))
         };
         let excluded = resolve(self.exclude)?;
         let mut chosen = if self.types.is_empty() {
@@ -107,26 +131,26 @@ impl Choice<'_> {
     }
 }
 
-/// Whether one of the words is this `plural.group`, in full or without its group.
+/// Whether one of the words is this `plural.group`, with or without its group.
 pub fn mentions(words: &[String], name: &str) -> bool {
     words
         .iter()
         .any(|word| word == name || name.split('.').next() == Some(word))
 }
 
-enum Found {
+enum Resolved {
     Category(Vec<ResourceType>),
     Types(Vec<ResourceType>),
 }
 
-impl Found {
+impl Resolved {
     fn is_empty(&self) -> bool {
-        let (Found::Category(types) | Found::Types(types)) = self;
+        let (Resolved::Category(types) | Resolved::Types(types)) = self;
         types.is_empty()
     }
 }
 
-fn resolve(word: &str, all: &[ResourceType]) -> Found {
+fn resolve(word: &str, all: &[ResourceType]) -> Resolved {
     let word = word.to_lowercase();
     let (name, rest) = word.split_once('.').unwrap_or((&word, ""));
     let named = |ty: &&ResourceType| {
@@ -147,20 +171,20 @@ fn resolve(word: &str, all: &[ResourceType]) -> Found {
             types.push(ty);
         }
     }
-    // The beginning of a group will do, to kubectl too (`kubernetes/apimachinery:pkg/api/meta/restmapper.go`
+    // kubectl also accepts the beginning of a group (`kubernetes/apimachinery:pkg/api/meta/restmapper.go`
     // ResourcesFor).
     if types.is_empty() && !rest.is_empty() {
-        let begins = all.iter().filter(named).filter(|ty| ty.group.starts_with(rest));
-        types.extend(begins.cloned());
+        let by_prefix = all.iter().filter(named).filter(|ty| ty.group.starts_with(rest));
+        types.extend(by_prefix.cloned());
     }
     if types.is_empty() && rest.is_empty() {
         let category = all
             .iter()
             .filter(|ty| ty.categories.iter().any(|category| category == name));
-        return Found::Category(category.cloned().collect());
+        return Resolved::Category(category.cloned().collect());
     }
-    // Only what is no plural and no singular is a short name, and only what is no short name is a kind
-    // (`kubernetes/client-go:restmapper/shortcut.go`); among equals the server's order of groups decides.
+    // kubectl tries plurals and singulars first, then short names, then kinds
+    // (`kubernetes/client-go:restmapper/shortcut.go`). Within one rank, the server's order of groups decides.
     let rank = |ty: &ResourceType| {
         if ty.plural == name || ty.singular == name {
             0
@@ -170,7 +194,7 @@ fn resolve(word: &str, all: &[ResourceType]) -> Found {
     };
     let best = types.iter().map(rank).min();
     types.retain(|ty| Some(rank(ty)) == best);
-    Found::Types(types)
+    Resolved::Types(types)
 }
 
 /// `VERSION.GROUP` or `VERSION` alone, if the type has that version.
@@ -196,11 +220,11 @@ fn nearest(word: &str, all: &[ResourceType]) -> Vec<String> {
         .filter_map(|ty| Some((distance(ty)?, ty.name())))
         .filter(|(distance, _)| *distance <= 1 + name.len() / 4)
         .collect();
-    // Among equals the server's order.
+    // A stable sort keeps the server's order within one distance.
     near.sort_by_key(|(distance, _)| *distance);
     let best = near.first().map(|(distance, _)| *distance);
     near.retain(|(distance, _)| Some(*distance) == best);
-    near.truncate(OFFERED);
+    near.truncate(MAX_SUGGESTIONS);
     near.into_iter().map(|(_, name)| name).collect()
 }
 
@@ -209,15 +233,15 @@ mod tests {
     use super::*;
 
     fn ty(group: &str, plural: &str, kind: &str, short: &[&str], categories: &[&str]) -> ResourceType {
-        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         ResourceType {
             group: group.into(),
             version: "v1".into(),
             plural: plural.into(),
             singular: kind.to_lowercase(),
             kind: kind.into(),
-            short_names: own(short),
-            categories: own(categories),
+            short_names: owned(short),
+            categories: owned(categories),
             other_versions: vec!["v1beta1".into()],
             ..Default::default()
         }
@@ -250,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_that_kubectl_takes() {
+    fn accepts_every_form_that_kubectl_accepts() {
         for form in [
             "pvc",
             "persistentvolumeclaim",
@@ -271,12 +295,12 @@ mod tests {
     }
 
     #[test]
-    fn a_category_is_all_of_its_types() {
+    fn resolves_a_category_to_all_its_types() {
         assert_eq!(names(&["all"]).len(), 4);
     }
 
     #[test]
-    fn of_two_types_with_a_name_the_first_is_taken_and_the_other_is_named() {
+    fn takes_the_first_of_two_types_with_one_name_and_notes_the_other() {
         let selection = select(&["svc".into(), "service".into()], &cluster()).expect("services");
         assert_eq!(selection.types.len(), 1);
         assert_eq!(
@@ -286,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_comes_back_with_what_was_probably_meant() {
+    fn suggests_the_closest_types_for_an_unknown_word() {
         let unknown = |word: &str| select(&[word.to_owned()], &cluster()).expect_err(word);
         assert_eq!(unknown("deploymnets").near, ["deployments.apps"]);
         assert_eq!(

@@ -1,12 +1,12 @@
-//! Label selectors: checked before they are sent, and applied here to files, where no server does it.
+//! Label selectors. They are checked before they are sent, and applied here to files.
 //!
-//! Grammar and meaning: `kubernetes/apimachinery:pkg/labels/selector.go`.
+//! Grammar and semantics: `kubernetes/apimachinery:pkg/labels/selector.go`.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A parsed selector. All requirements must hold.
+/// A parsed selector. All its requirements must hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
     text: String,
@@ -22,14 +22,14 @@ struct Requirement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Test {
     In(Vec<String>),
-    /// Also holds where the label is missing, as in the API server.
+    /// Also holds if the label is missing, as in the API server.
     NotIn(Vec<String>),
     Exists,
     Missing,
 }
 
 impl Selector {
-    /// Reads `a=b,c!=d,e in (f,g),h notin (i),j,!k`. The error says what is wrong with it.
+    /// Parses `a=b,c!=d,e in (f,g),h notin (i),j,!k`. The error says what is wrong with the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let requirements = split_outside_parentheses(text)?
             .into_iter()
@@ -44,9 +44,9 @@ impl Selector {
         })
     }
 
-    /// Reads a `LabelSelector`, as objects hold it: `matchLabels` and `matchExpressions`. None if it is not one; an
-    /// empty one, as a missing one in most places, selects everything
-    /// (`kubernetes/apimachinery:pkg/apis/meta/v1/helpers.go` LabelSelectorAsSelector).
+    /// Parses a `LabelSelector` of an object: `matchLabels` and `matchExpressions`. None if it is invalid. An empty one
+    /// selects everything, as a missing one does in most places (`kubernetes/apimachinery:pkg/apis/meta/v1/helpers.go`
+    /// LabelSelectorAsSelector).
     pub fn of_object(value: &Value) -> Option<Self> {
         if value.is_null() {
             return Some(Selector {
@@ -77,17 +77,17 @@ impl Selector {
         })
     }
 
-    /// Whether it requires nothing, and so selects everything.
+    /// Whether it has no requirements, and so selects everything.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// The text, for `labelSelector=`.
+    /// The selector as text, for `labelSelector=`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether an object with these labels is selected.
+    /// Whether the selector matches these labels.
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         self.requirements.iter().all(|requirement| {
             let value = labels.get(&requirement.key);
@@ -101,7 +101,7 @@ impl Selector {
     }
 }
 
-/// One of `matchExpressions`.
+/// Parses one entry of `matchExpressions`.
 fn expression(value: &Value) -> Option<Requirement> {
     let values = || -> Option<Vec<String>> {
         let values = value.get("values")?.as_array()?.iter();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn each_operator_means_what_the_api_server_means() {
+    fn each_operator_works_as_in_the_api_server() {
         assert!(selects("app=web", &[("app", "web")]));
         assert!(selects("app==web, tier!=db", &[("app", "web")]));
         assert!(!selects("tier!=db", &[("tier", "db")]));
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_in_objects_means_the_same() {
+    fn a_selector_in_an_object_works_the_same() {
         let selects = |selector: Value, labels: &[(&str, &str)]| {
             let labels = labels
                 .iter()
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_selector_is_refused_with_its_reason() {
+    fn rejects_invalid_selectors() {
         for wrong in [
             "",
             "a=b,,c",

@@ -1,5 +1,5 @@
-//! What a scan notes of nodes, volumes and attachments as they go by: enough to tell that nothing of them was left
-//! behind, so that a healthy cluster is not asked twice. Of names nothing but a hash is kept.
+//! Notes of a scan on nodes, volumes and attachments: enough to rule out leftovers, so that a healthy cluster needs no
+//! second read. Names are kept only as hashes.
 
 use std::{
     collections::HashSet,
@@ -10,17 +10,17 @@ use serde::Deserialize;
 
 use crate::object::ResourceType;
 
-/// What went by.
+/// Nodes, volumes and attachments that a scan read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Storage {
     nodes: HashSet<u64>,
     volumes: HashSet<u64>,
-    /// Node and volume that an attachment names.
+    /// The node and the volume of each attachment.
     attached: HashSet<(u64, Option<u64>)>,
-    /// Whether a volume is over, and its disk should go with it.
-    over: bool,
-    /// Whether something could not be read, so that nothing is known to be in order.
-    unsure: bool,
+    /// Whether a volume is released and its disk should be deleted.
+    released: bool,
+    /// Whether a page could not be parsed, so that leftovers cannot be ruled out.
+    unreadable: bool,
 }
 
 #[derive(Deserialize)]
@@ -64,8 +64,8 @@ struct Status {
 }
 
 impl Storage {
-    /// Whether more than the metadata of this type is looked at. Nothing in it is confidential.
-    pub fn looks_into(ty: &ResourceType) -> bool {
+    /// Whether the scan reads whole objects of this type. Nothing in them is confidential.
+    pub fn reads_whole(ty: &ResourceType) -> bool {
         is_volumes(ty) || ty.is("storage.k8s.io", "volumeattachments")
     }
 
@@ -74,10 +74,10 @@ impl Storage {
         self.nodes.insert(hash(name));
     }
 
-    /// Notes one page of a type that is looked into, as the server sent it.
+    /// Notes one page of such a type, as the server sent it.
     pub fn note_page(&mut self, ty: &ResourceType, body: &[u8]) {
         let Ok(list) = serde_json::from_slice::<List>(body) else {
-            self.unsure = true;
+            self.unreadable = true;
             return;
         };
         for Whole {
@@ -86,13 +86,13 @@ impl Storage {
             status,
         } in list.items.into_iter().flatten()
         {
-            let stays = metadata.deletion_timestamp.is_none();
+            let kept = metadata.deletion_timestamp.is_none();
             if is_volumes(ty) {
                 self.volumes.insert(hash(&metadata.name));
                 let policy = spec.persistent_volume_reclaim_policy.as_deref();
-                let over = matches!(status.phase.as_deref(), Some("Released" | "Failed"));
-                self.over |= stays && over && policy == Some("Delete");
-            } else if stays {
+                let released = matches!(status.phase.as_deref(), Some("Released" | "Failed"));
+                self.released |= kept && released && policy == Some("Delete");
+            } else if kept {
                 let volume = spec.source.and_then(|source| source.persistent_volume_name);
                 let node = spec.node_name.unwrap_or_default();
                 self.attached
@@ -101,26 +101,26 @@ impl Storage {
         }
     }
 
-    /// Whether the disk of a volume may have been left behind.
+    /// Whether the disk of a volume may be leftover.
     pub fn may_have_volumes(&self) -> bool {
-        self.unsure || self.over
+        self.unreadable || self.released
     }
 
-    /// Whether an attachment may have been left behind. Nodes and volumes that were not listed are not known to exist.
+    /// Whether an attachment may be leftover. Nodes and volumes that were not listed may not exist.
     pub fn may_have_attachments(&self) -> bool {
         let in_order = |(node, volume): &(u64, Option<u64>)| {
             self.nodes.contains(node) && volume.is_none_or(|volume| self.volumes.contains(&volume))
         };
-        self.unsure || !self.attached.iter().all(in_order)
+        self.unreadable || !self.attached.iter().all(in_order)
     }
 
-    /// Adds what went by elsewhere.
+    /// Adds the notes of another part of the scan.
     pub fn absorb(&mut self, other: Storage) {
         self.nodes.extend(other.nodes);
         self.volumes.extend(other.volumes);
         self.attached.extend(other.attached);
-        self.over |= other.over;
-        self.unsure |= other.unsure;
+        self.released |= other.released;
+        self.unreadable |= other.unreadable;
     }
 }
 
@@ -128,7 +128,7 @@ fn is_volumes(ty: &ResourceType) -> bool {
     ty.is("", "persistentvolumes")
 }
 
-/// The same in every page of a scan.
+/// The hash of a name. It is the same for every page of a scan.
 fn hash(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
@@ -170,38 +170,38 @@ mod tests {
     }
 
     #[test]
-    fn a_volume_that_is_over_needs_a_look_and_one_that_is_kept_does_not() {
-        for (policy, phase, look) in [
+    fn only_a_released_volume_with_policy_delete_may_be_leftover() {
+        for (policy, phase, leftover) in [
             ("Delete", "Released", true),
             ("Delete", "Failed", true),
             ("Delete", "Bound", false),
             ("Retain", "Released", false),
         ] {
             let storage = noted(&[volume(policy, phase)], &[]);
-            assert_eq!(storage.may_have_volumes(), look, "{policy} {phase}");
+            assert_eq!(storage.may_have_volumes(), leftover, "{policy} {phase}");
         }
-        let mut going = volume("Delete", "Released");
-        going["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-        assert!(!noted(&[going], &[]).may_have_volumes());
+        let mut terminating = volume("Delete", "Released");
+        terminating["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        assert!(!noted(&[terminating], &[]).may_have_volumes());
     }
 
     #[test]
-    fn an_attachment_needs_a_look_unless_its_node_and_volume_were_listed() {
+    fn an_attachment_may_be_leftover_unless_its_node_and_volume_were_listed() {
         let volumes = [volume("Delete", "Bound")];
-        for (node, name, look) in [
+        for (node, name, leftover) in [
             ("node-1", "pv-1", false),
             ("node-2", "pv-1", true),
             ("node-1", "pv-2", true),
         ] {
             let storage = noted(&volumes, &[attachment(node, name)]);
-            assert_eq!(storage.may_have_attachments(), look, "{node} {name}");
+            assert_eq!(storage.may_have_attachments(), leftover, "{node} {name}");
         }
         let inline = json!({"metadata": {"name": "a"}, "spec": {"nodeName": "node-1", "source": {"inlineVolumeSpec": {}}}});
         assert!(!noted(&[], &[inline]).may_have_attachments());
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_called_in_order() {
+    fn an_unreadable_page_does_not_rule_out_leftovers() {
         let mut storage = noted(&[], &[]);
         storage.note_page(&ty("", "persistentvolumes"), b"{\"items\": [{}]}");
         assert!(storage.may_have_volumes() && storage.may_have_attachments());

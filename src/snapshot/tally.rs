@@ -1,114 +1,83 @@
-//! Counting objects as they go by, and keeping the few that will be printed.
+//! Counts objects as they are read, and keeps the few that are printed.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
 use super::{
-    Crowds, Left, Seen, Storage, Strays,
+    Crowds, NamespaceLeftovers, RemainingContent, Seen, Storage,
     filter::{Filter, Item},
-    stray::expires,
+    leftovers::expires,
+    usage::Usage,
 };
 use crate::object::{Deletion, Finalizer, ObjectRef, ResourceType};
 
-/// What decides which objects are kept.
+/// Decides which objects are kept.
 #[derive(Clone, Debug)]
 pub struct Keep {
-    /// Every object with a finalizer, not only those being deleted.
+    /// Keep every object with a finalizer, not only objects that are being deleted.
     pub all: bool,
-    /// Which of them count at all.
+    /// Which objects count.
     pub filter: Filter,
-    /// The time that ages are measured at.
+    /// The time at which ages are measured.
     pub now: Timestamp,
-    /// Namespaces whose content is counted; none for every namespace.
-    pub leaving: Option<BTreeSet<String>>,
-    /// Whether objects with the same finalizers are counted together, for whoever asks who holds them.
+    /// The namespaces whose content is counted; none for every namespace.
+    pub content_of: Option<BTreeSet<String>>,
+    /// Whether to count objects with the same finalizers together. A scan by controller needs it.
     pub crowds: bool,
     /// The namespaces that exist; none if that is not known.
-    pub existing: Option<HashSet<Box<str>>>,
+    pub known_namespaces: Option<HashSet<Box<str>>>,
 }
 
 impl Keep {
     /// Whether an object is in a namespace that does not exist.
-    fn is_stray(&self, ty: &ResourceType, item: &Item<'_>) -> bool {
+    fn is_leftover(&self, ty: &ResourceType, item: &Item<'_>) -> bool {
         let missing = |names: &HashSet<Box<str>>| !names.contains(&*item.namespace);
-        !item.namespace.is_empty() && self.existing.as_ref().is_some_and(missing) && !expires(ty)
+        !item.namespace.is_empty() && self.known_namespaces.as_ref().is_some_and(missing) && !expires(ty)
     }
 }
 
-/// How one finalizer is used.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Objects that carry it.
-    pub objects: u64,
-    /// Those of them that are being deleted.
-    pub terminating: u64,
-    /// Types they are of.
-    pub on: BTreeSet<OnType>,
-}
-
-/// A type that a finalizer is used on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct OnType {
-    /// `plural.group`.
-    pub name: String,
-    /// Kind.
-    pub kind: String,
-    /// API group, empty for core.
-    pub group: String,
-}
-
-impl From<&ResourceType> for OnType {
-    fn from(ty: &ResourceType) -> Self {
-        OnType {
-            name: ty.name(),
-            kind: ty.kind.clone(),
-            group: ty.group.clone(),
-        }
-    }
-}
-
-/// What went by.
+/// What a scan counted.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// All objects, with or without finalizers.
     pub objects: u64,
-    /// Objects being deleted, and with [`Keep::all`] every one that has a finalizer.
+    /// Objects that are being deleted; with [`Keep::all`] every object with a finalizer.
     pub kept: Vec<Seen>,
-    /// How the finalizers are used.
+    /// How each finalizer is used.
     pub usage: BTreeMap<Finalizer, Usage>,
     /// Objects with the same finalizers; empty without [`Keep::crowds`].
     pub crowds: Crowds,
-    /// What is left in the namespaces that are being deleted.
-    pub left: Left,
-    /// What is in namespaces that do not exist.
-    pub strays: Strays,
-    /// Nodes, volumes and attachments; none where only metadata went by.
+    /// The content of the namespaces that are being deleted.
+    pub remaining: RemainingContent,
+    /// Objects in namespaces that do not exist.
+    pub leftovers: NamespaceLeftovers,
+    /// Nodes, volumes and attachments; none if only metadata was read.
     pub storage: Option<Storage>,
 }
 
 impl Tally {
-    /// Counts one object, and keeps it if it will be printed.
+    /// Counts one object, and keeps it if it is printed later.
     pub fn note(&mut self, ty: &ResourceType, item: Item<'_>, keep: &Keep) {
         self.objects += 1;
         if !item.namespace.is_empty()
             && keep
-                .leaving
+                .content_of
                 .as_ref()
                 .is_none_or(|names| names.contains(&*item.namespace))
         {
-            self.count_left(&item.namespace, &ty.name());
+            self.count_remaining(&item.namespace, &ty.name());
         }
-        let stray = keep.is_stray(ty, &item);
-        if item.is_bare() && !stray {
+        let leftover = keep.is_leftover(ty, &item);
+        if item.is_bare() && !leftover {
             return;
         }
         let seen = seen(ty, item);
         if !keep.filter.seen(&seen, keep.now) {
             return;
         }
-        if stray && let Some(namespace) = &seen.object.namespace {
-            self.strays.count(namespace, &seen);
+        if leftover && let Some(namespace) = &seen.object.namespace {
+            self.leftovers.count(namespace, &seen);
         }
         let terminating = seen.deletion.is_some();
         for finalizer in &seen.finalizers {
@@ -117,37 +86,37 @@ impl Tally {
             }
         }
         if keep.crowds {
-            let chosen = seen
+            let selected = seen
                 .finalizers
                 .iter()
-                .filter(|one| keep.filter.finalizer(&one.name));
-            self.crowds.count(ty, chosen.cloned().collect(), &seen);
+                .filter(|finalizer| keep.filter.finalizer(&finalizer.name));
+            self.crowds.count(ty, selected.cloned().collect(), &seen);
         }
         if terminating || (keep.all && !seen.finalizers.is_empty()) {
             self.kept.push(seen);
         }
     }
 
-    /// Counts objects that carry nothing and of which not even the names are known, all at once.
+    /// Counts many objects at once that have neither finalizers, a deletion mark nor a known name.
     pub fn note_bare(&mut self, ty: &ResourceType, namespace: &str, count: u64, keep: &Keep) {
         let Some(more) = count.checked_sub(1) else { return };
         let item = Item {
             namespace: namespace.into(),
             ..Item::default()
         };
-        let (name, before) = (ty.name(), self.strays.count_of(namespace, &ty.name()));
+        let (name, before) = (ty.name(), self.leftovers.count_of(namespace, &ty.name()));
         self.note(ty, item, keep);
         self.objects += more;
-        if let Some(left) = self
-            .left
+        if let Some(remaining) = self
+            .remaining
             .get_mut(namespace)
             .and_then(|types| types.get_mut(&name))
         {
-            *left += more;
+            *remaining += more;
         }
-        // Only if the first of them counted do the others.
-        if self.strays.count_of(namespace, &name) > before {
-            self.strays.add(namespace, &name, more);
+        // The others count only if the first one did.
+        if self.leftovers.count_of(namespace, &name) > before {
+            self.leftovers.add(namespace, &name, more);
         }
     }
 
@@ -162,24 +131,24 @@ impl Tally {
             usage.on.extend(more.on);
         }
         self.crowds.absorb(other.crowds);
-        for (namespace, types) in other.left {
-            let left = self.left.entry(namespace).or_default();
+        for (namespace, types) in other.remaining {
+            let remaining = self.remaining.entry(namespace).or_default();
             for (name, count) in types {
-                *left.entry(name).or_default() += count;
+                *remaining.entry(name).or_default() += count;
             }
         }
-        self.strays.absorb(other.strays);
+        self.leftovers.absorb(other.leftovers);
         if let Some(more) = other.storage {
             self.storage.get_or_insert_default().absorb(more);
         }
     }
 
-    fn count_left(&mut self, namespace: &str, type_name: &str) {
-        // Two look-ups instead of `entry`, which would allocate both names for each object of a large type.
-        if !self.left.contains_key(namespace) {
-            self.left.insert(namespace.to_owned(), BTreeMap::new());
+    fn count_remaining(&mut self, namespace: &str, type_name: &str) {
+        // Two lookups instead of `entry`, which would allocate both names for each object of a large type.
+        if !self.remaining.contains_key(namespace) {
+            self.remaining.insert(namespace.to_owned(), BTreeMap::new());
         }
-        if let Some(types) = self.left.get_mut(namespace) {
+        if let Some(types) = self.remaining.get_mut(namespace) {
             match types.get_mut(type_name) {
                 Some(count) => *count += 1,
                 None => drop(types.insert(type_name.to_owned(), 1)),
@@ -201,9 +170,9 @@ impl Tally {
 
 fn seen(ty: &ResourceType, item: Item<'_>) -> Seen {
     let mut finalizers = item.all_finalizers();
-    // The API server takes a list with the same entry twice; one finalizer still counts once.
-    let mut met = BTreeSet::new();
-    finalizers.retain(|finalizer| met.insert(finalizer.clone()));
+    // The API server accepts the same finalizer twice in a list. It still counts once.
+    let mut known = BTreeSet::new();
+    finalizers.retain(|finalizer| known.insert(finalizer.clone()));
     Seen {
         object: ObjectRef {
             type_name: ty.name(),
@@ -237,9 +206,9 @@ mod tests {
             all: false,
             filter: Filter::default(),
             now: Timestamp::UNIX_EPOCH,
-            leaving: Some(BTreeSet::new()),
+            content_of: Some(BTreeSet::new()),
             crowds: false,
-            existing: None,
+            known_namespaces: None,
         }
     }
 
@@ -254,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_being_deleted_is_kept_and_finalizers_are_counted_once_an_object() {
+    fn keeps_only_objects_in_deletion_and_counts_a_finalizer_once_an_object() {
         let mut tally = Tally::default();
         tally.note(
             &pods(),
@@ -287,9 +256,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_namespace_that_does_not_exist_is_counted_and_the_first_are_named() {
+    fn counts_objects_in_missing_namespaces_and_names_the_first() {
         let keep = Keep {
-            existing: Some(HashSet::from(["here".into()])),
+            known_namespaces: Some(HashSet::from(["here".into()])),
             ..keep()
         };
         let item = |namespace: &'static str, name: String| Item {
@@ -314,23 +283,23 @@ mod tests {
         };
         other.note(&pods(), last, &keep);
         one.absorb(other);
-        assert_eq!(one.strays.0.len(), 1);
-        let stray = &one.strays.0["gone"]["pods"];
-        assert_eq!((stray.objects, stray.terminating), (6, 1));
-        let first: Vec<_> = stray.first.iter().map(|object| object.name.as_str()).collect();
+        assert_eq!(one.leftovers.0.len(), 1);
+        let leftover = &one.leftovers.0["gone"]["pods"];
+        assert_eq!((leftover.objects, leftover.terminating), (6, 1));
+        let first: Vec<_> = leftover.first.iter().map(|object| object.name.as_str()).collect();
         assert_eq!(first, ["p0", "p1", "p2"]);
     }
 
     #[test]
-    fn many_at_once_are_as_many_one_by_one() {
+    fn counting_many_at_once_equals_counting_one_by_one() {
         let events = ResourceType {
             plural: "events".into(),
             ..pods()
         };
         for filter in ["", "a/*"] {
             let keep = Keep {
-                leaving: Some(BTreeSet::from(["goes".into()])),
-                existing: Some(HashSet::from(["here".into(), "goes".into()])),
+                content_of: Some(BTreeSet::from(["goes".into()])),
+                known_namespaces: Some(HashSet::from(["here".into(), "goes".into()])),
                 filter: Filter {
                     finalizers: filter
                         .split_terminator(',')
@@ -354,15 +323,15 @@ mod tests {
                 }
             }
             assert_eq!(at_once.objects, one_by_one.objects);
-            assert_eq!(at_once.left, one_by_one.left);
-            assert_eq!(at_once.strays, one_by_one.strays);
+            assert_eq!(at_once.remaining, one_by_one.remaining);
+            assert_eq!(at_once.leftovers, one_by_one.leftovers);
         }
     }
 
     #[test]
-    fn absorbing_adds_up() {
+    fn absorb_adds_the_counts() {
         let keep = Keep {
-            leaving: None,
+            content_of: None,
             ..keep()
         };
         let item = || Item {
@@ -376,7 +345,7 @@ mod tests {
         other.note(&pods(), item(), &keep);
         one.absorb(other);
         assert_eq!(one.objects, 2);
-        assert_eq!(one.left["n"]["pods"], 2);
+        assert_eq!(one.remaining["n"]["pods"], 2);
         assert_eq!(one.usage.values().next().map(|usage| usage.objects), Some(2));
     }
 }

@@ -1,17 +1,17 @@
-//! Which cluster and which user, and what the flags change about them.
+//! Chooses the cluster and the user, and applies the flags.
 //!
 //! This is client-go's `DirectClientConfig` (`tools/clientcmd/client_config.go`: `getContext`, `getCluster`,
-//! `getAuthInfo`) with its rules of precedence: a flag wins over the file, an empty flag is no flag,
-//! `--server` drops the file's `tls-server-name`, `--certificate-authority` and `--insecure-skip-tls-verify`
-//! drop the file's CA. Two things are better here, and said:
-//! * a name that is not there is an error with the names that are, not "localhost:8080 was refused";
-//! * `--token` replaces everything that the user has in the file. kubectl leaves the file's client certificate
-//!   in place, and since an API server looks at certificates first, `--token` then has no effect.
+//! `getAuthInfo`) with its precedence. A flag wins over the file, and an empty flag is no flag. `--server` drops the
+//! file's `tls-server-name`. `--certificate-authority` and `--insecure-skip-tls-verify` drop the file's CA. Two things
+//! differ on purpose:
+//! * A name that does not exist is an error that lists the existing names, not "localhost:8080 was refused".
+//! * `--token` replaces all credentials that the user has in the file. kubectl keeps the file's client certificate. An
+//!   API server checks certificates first, so `--token` then has no effect.
 
 use kube::config::{AuthInfo, Cluster, Context};
 use secrecy::SecretString;
 
-use super::{config_error, kubeconfig::Found, names};
+use super::{config_error, kubeconfig::LoadedKubeconfig, names};
 use crate::{error::Error, settings::Connection};
 
 /// The chosen cluster and user, flags applied.
@@ -19,38 +19,48 @@ use crate::{error::Error, settings::Connection};
 pub(super) struct Choice {
     pub(super) cluster: Cluster,
     pub(super) user: AuthInfo,
-    /// The user's name, if one is chosen.
+    /// The name of the user, if there is one.
     pub(super) user_name: Option<String>,
-    /// Whether that name is not in the kubeconfig; kubectl then goes on without credentials.
+    /// Whether the kubeconfig lacks that user. kubectl then continues without credentials.
     pub(super) user_missing: bool,
     pub(super) namespace: Option<String>,
 }
 
-/// What a flag says; an empty one says nothing (`--context "$UNSET"`), as in kubectl.
+/// The value of a flag. An empty flag counts as not set (`--context "$UNSET"`), as in kubectl.
 pub(super) fn given(flag: Option<&String>) -> Option<&str> {
     flag.map(String::as_str).filter(|value| !value.is_empty())
 }
 
-/// Chooses. `None` if neither the files nor the flags name a cluster.
-pub(super) fn choose(found: &Found, flags: &Connection) -> Result<Option<Choice>, Error> {
-    let context = context(found, flags)?;
+/// Chooses cluster and user. `None` if neither the files nor the flags name a cluster.
+pub(super) fn choose(kubeconfig: &LoadedKubeconfig, flags: &Connection) -> Result<Option<Choice>, Error> {
+    let context = context(kubeconfig, flags)?;
     let (context_name, context) = match context {
         Some((name, context)) => (Some(name), context),
         None => (None, Context::default()),
     };
-    let Some(mut cluster) = cluster(found, flags, context_name, &context)? else {
+    let Some(mut cluster) = cluster(kubeconfig, flags, context_name, &context)? else {
         return Ok(None);
     };
     flag_cluster(&mut cluster, flags)?;
 
     let name = given(flags.user.as_ref()).or(given(context.user.as_ref()));
-    let known = |user: &str| found.config.auth_infos.iter().find(|named| named.name == user);
+    let known = |user: &str| {
+        kubeconfig
+            .config
+            .auth_infos
+            .iter()
+            .find(|named| named.name == user)
+    };
     if let Some(flag) = given(flags.user.as_ref())
         && known(flag).is_none()
     {
-        let users = found.config.auth_infos.iter().map(|named| named.name.as_str());
+        let users = kubeconfig
+            .config
+            .auth_infos
+            .iter()
+            .map(|named| named.name.as_str());
         return Err(config_error(
-            format!("user {flag:?} does not exist in {}", found.names()),
+            format!("user {flag:?} does not exist in {}", kubeconfig.file_names()),
             Some(names::hint(flag, users, "users")),
         ));
     }
@@ -69,16 +79,22 @@ pub(super) fn choose(found: &Found, flags: &Connection) -> Result<Option<Choice>
     }))
 }
 
-/// The context, by flag or as the file has it.
-fn context<'a>(found: &'a Found, flags: &'a Connection) -> Result<Option<(&'a str, Context)>, Error> {
+/// The context, from the flag or from the file.
+fn context<'a>(
+    kubeconfig: &'a LoadedKubeconfig,
+    flags: &'a Connection,
+) -> Result<Option<(&'a str, Context)>, Error> {
     let flag = given(flags.context.as_ref());
-    let Some(name) = flag.or(given(found.config.current_context.as_ref())) else {
+    let Some(name) = flag.or(given(kubeconfig.config.current_context.as_ref())) else {
         return Ok(None);
     };
-    let Some(named) = found.config.contexts.iter().find(|named| named.name == name) else {
-        if found.read.is_empty() {
+    let Some(named) = kubeconfig.config.contexts.iter().find(|named| named.name == name) else {
+        if kubeconfig.read.is_empty() {
             return Err(config_error(
-                format!("context {name:?} does not exist: there is no {}", found.looked()),
+                format!(
+                    "context {name:?} does not exist: there is no {}",
+                    kubeconfig.missing_names()
+                ),
                 Some("give the kubeconfig that has it with --kubeconfig or KUBECONFIG"),
             ));
         }
@@ -87,31 +103,34 @@ fn context<'a>(found: &'a Found, flags: &'a Connection) -> Result<Option<(&'a st
         } else {
             "the current context"
         };
-        let existing = found.config.contexts.iter().map(|named| named.name.as_str());
+        let existing = kubeconfig.config.contexts.iter().map(|named| named.name.as_str());
         return Err(config_error(
-            format!("{which} {name:?} does not exist in {}", found.names()),
+            format!("{which} {name:?} does not exist in {}", kubeconfig.file_names()),
             Some(names::hint(name, existing, "contexts")),
         ));
     };
     Ok(Some((name, named.context.clone().unwrap_or_default())))
 }
 
-/// The cluster, by flag or as the context has it.
+/// The cluster, from the flag or from the context.
 fn cluster(
-    found: &Found,
+    kubeconfig: &LoadedKubeconfig,
     flags: &Connection,
     context_name: Option<&str>,
     context: &Context,
 ) -> Result<Option<Cluster>, Error> {
     let flag = given(flags.cluster.as_ref());
     let server = given(flags.server.as_ref());
-    let existing = || found.config.clusters.iter().map(|named| named.name.as_str());
+    let existing = || kubeconfig.config.clusters.iter().map(|named| named.name.as_str());
     let Some(name) = flag.or(given(Some(&context.cluster))) else {
         return match (server, context_name) {
             (Some(_), _) => Ok(Some(Cluster::default())),
             (None, None) => Ok(None),
             (None, Some(context)) => Err(config_error(
-                format!("context {context:?} of {} names no cluster", found.names()),
+                format!(
+                    "context {context:?} of {} names no cluster",
+                    kubeconfig.file_names()
+                ),
                 Some(format!(
                     "choose one with --cluster; {}",
                     names::hint("", existing(), "clusters")
@@ -119,13 +138,13 @@ fn cluster(
             )),
         };
     };
-    let entry = found.config.clusters.iter().find(|named| named.name == name);
+    let entry = kubeconfig.config.clusters.iter().find(|named| named.name == name);
     let cluster = match (entry, flag, server) {
         (Some(entry), _, _) => entry.cluster.clone().unwrap_or_default(),
         (None, None, Some(_)) => Cluster::default(),
         (None, Some(_), _) => {
             return Err(config_error(
-                format!("cluster {name:?} does not exist in {}", found.names()),
+                format!("cluster {name:?} does not exist in {}", kubeconfig.file_names()),
                 Some(names::hint(name, existing(), "clusters")),
             ));
         }
@@ -134,7 +153,7 @@ fn cluster(
             return Err(config_error(
                 format!(
                     "context {context:?} names the cluster {name:?}, which does not exist in {}",
-                    found.names()
+                    kubeconfig.file_names()
                 ),
                 Some(names::hint(name, existing(), "clusters")),
             ));
@@ -142,14 +161,17 @@ fn cluster(
     };
     if server.is_none() && given(cluster.server.as_ref()).is_none() {
         return Err(config_error(
-            format!("cluster {name:?} of {} has no server address", found.names()),
+            format!(
+                "cluster {name:?} of {} has no server address",
+                kubeconfig.file_names()
+            ),
             Some("set it with `kubectl config set-cluster` or give one with --server"),
         ));
     }
     Ok(Some(cluster))
 }
 
-/// What the flags change about the cluster.
+/// Applies the flags to the cluster.
 pub(super) fn flag_cluster(cluster: &mut Cluster, flags: &Connection) -> Result<(), Error> {
     let authority = flags
         .certificate_authority
@@ -174,7 +196,7 @@ pub(super) fn flag_cluster(cluster: &mut Cluster, flags: &Connection) -> Result<
     let has_authority = given(cluster.certificate_authority.as_ref()).is_some()
         || given(cluster.certificate_authority_data.as_ref()).is_some();
     if cluster.insecure_skip_tls_verify == Some(true) && has_authority {
-        // client-go refuses this too (`transport/transport.go`): one of the two is not meant.
+        // client-go refuses this too (`transport/transport.go`), because it is ambiguous.
         return Err(config_error(
             "a certificate authority and insecure-skip-tls-verify exclude each other",
             Some(
@@ -185,7 +207,7 @@ pub(super) fn flag_cluster(cluster: &mut Cluster, flags: &Connection) -> Result<
     Ok(())
 }
 
-/// What the flags change about the user.
+/// Applies the flags to the user.
 pub(super) fn flag_user(user: &mut AuthInfo, flags: &Connection) {
     let path = |flag: &Option<std::path::PathBuf>| {
         flag.as_ref()
@@ -229,7 +251,8 @@ pub(super) fn flag_user(user: &mut AuthInfo, flags: &Connection) {
     }
 }
 
-/// client-go's own check (`validateAuthInfo`); the API server's answer to this is less clear.
+/// Checks that impersonation names a user, as client-go does (`validateAuthInfo`). The API server's own error is less
+/// clear.
 pub(super) fn impersonation_is_complete(user: &AuthInfo, name: Option<&str>) -> Result<(), Error> {
     let acts_as = given(user.impersonate.as_ref()).is_some();
     let more = given(user.impersonate_uid.as_ref()).is_some()

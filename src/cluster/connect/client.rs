@@ -1,9 +1,9 @@
-//! kube's client over connections that do not wait before they send.
+//! Makes a kube client whose connections send without delay.
 //!
-//! kube leaves Nagle's algorithm on (kube-rs/kube#2056). A request that follows its TLS handshake closely is then held
-//! back until the server has acknowledged the handshake's last word, which takes it 40 ms when it has nothing to say.
-//! Go switches the algorithm off, and so does kubectl. Through a proxy it is kube's own client all the same: there the
-//! way is long anyway, and kube knows the protocols.
+//! kube leaves Nagle's algorithm on (kube-rs/kube#2056). A request right after the TLS handshake then waits until the
+//! server acknowledges the handshake. An idle server does that after 40 ms. Go switches the algorithm off, and so does
+//! kubectl. Through a proxy, kube's own client is used: the path is slow anyway, and kube implements the proxy
+//! protocols.
 
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
@@ -17,7 +17,7 @@ use kube::{
 use tower::{BoxError, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
-/// The client of a configuration.
+/// Makes the client for a configuration.
 pub(super) fn client(config: Config) -> Result<Client, kube::Error> {
     if config.proxy_url.is_some() {
         return Client::try_from(config);

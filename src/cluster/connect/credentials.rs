@@ -1,8 +1,8 @@
-//! From the user of a kubeconfig to what kube can use without reading a file or running a program.
+//! Resolves the user of a kubeconfig to credentials that kube can use without reading a file or running a program.
 //!
 //! The precedence is client-go's (`getUserIdentificationPartialConfig`, and `UpdateTransportConfig` of the exec
-//! authenticator): a token file wins over a token, a plugin runs only if there is neither token, password nor
-//! client certificate, and over plain HTTP nothing that proves who we are is sent at all.
+//! authenticator). A token file wins over a token. A plugin runs only if there is neither token, password nor client
+//! certificate. Over plain HTTP, no credentials are sent.
 
 use kube::config::{AuthInfo, AuthProviderConfig, Cluster};
 use secrecy::{ExposeSecret, SecretString};
@@ -18,19 +18,19 @@ use super::{
 };
 use crate::error::Error;
 
-/// What to show the server.
+/// The credentials to send, and their description.
 #[derive(Debug)]
 pub(super) struct Credentials {
     pub(super) auth: AuthInfo,
     pub(super) identity: Identity,
 }
 
-/// Reads the files and runs the plugin that the chosen user asks for.
+/// Reads the files and runs the plugin of the chosen user.
 pub(super) async fn resolve(
     choice: Choice,
     https: bool,
     authority: Option<&[u8]>,
-    around: &Surroundings<'_>,
+    surroundings: &Surroundings<'_>,
 ) -> Result<(Credentials, Cluster), Error> {
     let Choice {
         cluster,
@@ -69,27 +69,27 @@ pub(super) async fn resolve(
             "log in again with your identity provider",
         );
     }
-    if let Some(found) = password(&user, &mut auth, &whose)? {
-        identity = found;
+    if let Some(by_password) = password(&user, &mut auth, &whose)? {
+        identity = by_password;
     }
-    if let Some(found) = token(&user, &mut auth, &whose)? {
-        identity = found;
+    if let Some(by_token) = token(&user, &mut auth, &whose)? {
+        identity = by_token;
     }
-    if let Some(found) = certificate(&user, &mut auth, &whose)? {
-        identity = found;
+    if let Some(by_certificate) = certificate(&user, &mut auth, &whose)? {
+        identity = by_certificate;
     }
-    let proves = auth.token.is_some()
+    let has_credentials = auth.token.is_some()
         || auth.token_file.is_some()
         || auth.username.is_some()
         || auth.client_certificate_data.is_some();
-    if let Some(plugin) = user.exec.as_ref().filter(|_| !proves) {
+    if let Some(plugin) = user.exec.as_ref().filter(|_| !has_credentials) {
         let request = Request {
             plugin,
             user: user_name.as_deref(),
             cluster: &cluster,
             authority,
         };
-        let credential = request.run(around).await?;
+        let credential = request.run(surroundings).await?;
         let pem = credential.client_certificate_data.filter(|pem| !pem.is_empty());
         let from_certificate = pem
             .as_ref()
@@ -135,7 +135,7 @@ fn anonymous(user: Option<&str>, missing: bool) -> Identity {
     }
 }
 
-/// The providers that were compiled into kubectl before 1.26, except the one that still is.
+/// Rejects the providers that were compiled into kubectl before 1.26, except the one that still is.
 fn refuse_removed_provider(provider: &AuthProviderConfig, whose: &str) -> Result<(), Error> {
     let hint = match provider.name.as_str() {
         "oidc" => return Ok(()),
@@ -222,7 +222,7 @@ fn certificate(user: &AuthInfo, auth: &mut AuthInfo, whose: &str) -> Result<Opti
         user.client_certificate_data.as_deref(),
         file,
     )?;
-    // A key without a certificate proves nothing; client-go ignores it.
+    // A key without a certificate is useless; client-go ignores it.
     let Some(pem) = pem else { return Ok(None) };
     let key = material::load(
         "client key",

@@ -1,8 +1,8 @@
-//! Why a request got no answer, in one sentence.
+//! Explains in one sentence why a request got no answer.
 //!
-//! The cause lies deep: `kube::Error` → hyper-util → hyper-timeout → hyper-rustls → `io::Error` → rustls. It is
-//! found by type wherever the type is public; only three crates hide theirs, and are known by their words,
-//! which the tests below pin: hyper-util's DNS error, its CONNECT tunnel, its SOCKS connector.
+//! The cause is nested deeply: `kube::Error` → hyper-util → hyper-timeout → hyper-rustls → `io::Error` → rustls. It is
+//! found by its type if the type is public. Three errors have private types, and are recognised by their text:
+//! hyper-util's DNS error, its CONNECT tunnel, its SOCKS connector. The tests below pin that text.
 
 use std::{error::Error as StdError, io};
 
@@ -19,8 +19,8 @@ use rustls::{
 use super::validity;
 use crate::error::Error;
 
-/// Whether the request got no answer at all, rather than one that we do not like. The 400 that Go's servers
-/// give to plain HTTP on their TLS port counts: it is no answer of the API.
+/// Whether the request got no answer of the API at all. The 400 that Go's servers give to plain HTTP on their TLS port
+/// counts too.
 pub fn is_transport(error: &kube::Error) -> bool {
     match error {
         kube::Error::Service(_) | kube::Error::HyperError(_) | kube::Error::ReadEvents(_) => true,
@@ -29,22 +29,22 @@ pub fn is_transport(error: &kube::Error) -> bool {
     }
 }
 
-/// Says why the request got no answer. `proxy` is as in [`Connected`](super::Connected).
+/// The error for a request without an answer. `proxy` is as in [`Connected`](super::Connected).
 pub fn unreachable(error: &kube::Error, server: &str, proxy: Option<&str>) -> Error {
     let chain = chain(error);
     if is_not_http(error, &chain) {
         return plain_http(server);
     }
-    let told = Told { server, proxy };
-    let (message, hint) = told
+    let endpoint = Endpoint { server, proxy };
+    let (message, hint) = endpoint
         .proxy(&chain)
-        .or_else(|| told.tls(&chain))
-        .or_else(|| told.login(&chain))
-        .or_else(|| told.network(&chain))
-        .or_else(|| told.cut(&chain))
+        .or_else(|| endpoint.tls(&chain))
+        .or_else(|| endpoint.login(&chain))
+        .or_else(|| endpoint.network(&chain))
+        .or_else(|| endpoint.closed(&chain))
         .unwrap_or_else(|| {
             let deepest = chain.last().map(ToString::to_string).unwrap_or_default();
-            (format!("no answer from {server}: {deepest}"), told.check())
+            (format!("no answer from {server}: {deepest}"), endpoint.check())
         });
     Error::Server {
         message,
@@ -52,7 +52,7 @@ pub fn unreachable(error: &kube::Error, server: &str, proxy: Option<&str>) -> Er
     }
 }
 
-/// What to say when an answer is that of a TLS server to plain HTTP.
+/// The error if a TLS server answers plain HTTP.
 pub fn plain_http(server: &str) -> Error {
     let hint = match server.strip_prefix("http://") {
         Some(rest) => format!("if it speaks TLS, write https://{rest}"),
@@ -64,11 +64,11 @@ pub fn plain_http(server: &str) -> Error {
     }
 }
 
-/// As [`unreachable()`], when our own time limit ended the request.
+/// The error if our own time limit ended the request. It is otherwise like [`unreachable()`].
 pub fn timed_out(server: &str, proxy: Option<&str>) -> Error {
-    let told = Told { server, proxy };
+    let endpoint = Endpoint { server, proxy };
     Error::Server {
-        message: format!("{server} did not answer in time{}", told.via()),
+        message: format!("{server} did not answer in time{}", endpoint.via()),
         hint: Some("give it longer with --request-timeout, or check the server's load".to_owned()),
     }
 }
@@ -76,8 +76,8 @@ pub fn timed_out(server: &str, proxy: Option<&str>) -> Error {
 type Chain<'a> = [&'a (dyn StdError + 'static)];
 type Sentence = Option<(String, String)>;
 
-/// The error and its causes, outermost first. An `io::Error` names the source of what it holds, not what it
-/// holds, and that is where rustls' errors are.
+/// The error and its causes, outermost first. `io::Error::source` skips the error that it wraps, and rustls' errors are
+/// wrapped like that.
 fn chain(error: &kube::Error) -> Vec<&(dyn StdError + 'static)> {
     let mut chain: Vec<&(dyn StdError + 'static)> = Vec::new();
     let mut next: Option<&(dyn StdError + 'static)> = Some(error);
@@ -95,18 +95,18 @@ fn find<'a, T: StdError + 'static>(chain: &Chain<'a>) -> Option<&'a T> {
     chain.iter().find_map(|error| error.downcast_ref())
 }
 
-/// Whether some link of the chain begins with these words; for errors whose type is hidden.
+/// Whether an error of the chain begins with these words, for errors with private types.
 fn says(chain: &Chain<'_>, words: &str) -> bool {
     chain.iter().any(|error| error.to_string().starts_with(words))
 }
 
-/// Whom it is about.
-struct Told<'a> {
+/// The server and the proxy of the request.
+struct Endpoint<'a> {
     server: &'a str,
     proxy: Option<&'a str>,
 }
 
-impl Told<'_> {
+impl Endpoint<'_> {
     fn via(&self) -> String {
         self.proxy
             .map(|proxy| format!(" through the proxy {proxy}"))
@@ -121,7 +121,7 @@ impl Told<'_> {
         .to_owned()
     }
 
-    /// The proxy itself cannot be reached, or does not let us through.
+    /// The proxy cannot be reached, or does not connect to the server.
     fn proxy(&self, chain: &Chain<'_>) -> Sentence {
         let proxy = self.proxy?;
         let server = self.server;
@@ -189,14 +189,14 @@ impl Told<'_> {
                 "give the cluster's CA with --certificate-authority; if the cluster was made anew, get its new kubeconfig".to_owned(),
             ),
             NotValidForNameContext { expected, presented } => {
-                let names: Vec<_> = presented.iter().map(|name| bare(name)).collect();
+                let names: Vec<_> = presented.iter().map(|name| bare_name(name)).collect();
                 let expected = expected.to_str();
                 let hint = match names.first() {
                     Some(name) => format!("use one of its names in the address, or --tls-server-name {name}"),
                     None => "it names no host at all; it must be made again".to_owned(),
                 };
                 (
-                    format!("the certificate of {server} is not for {expected:?} but for {}", listed(&names)),
+                    format!("the certificate of {server} is not for {expected:?} but for {}", listed_names(&names)),
                     hint,
                 )
             }
@@ -211,8 +211,8 @@ impl Told<'_> {
         }
     }
 
-    /// What the server told us in TLS' own words. Only a server or proxy that insists on client certificates
-    /// does this; an API server goes on without and answers 401.
+    /// Explains a TLS alert of the server. Only a server or proxy that requires client certificates sends these; an API
+    /// server continues without one and answers 401.
     fn alert(&self, alert: AlertDescription) -> (String, String) {
         let server = self.server;
         match alert {
@@ -245,7 +245,7 @@ impl Told<'_> {
         }
     }
 
-    /// A token that is fetched at the time of the request: a file, `OpenID` Connect.
+    /// A token that is fetched during the request failed: a file, `OpenID` Connect.
     fn login(&self, chain: &Chain<'_>) -> Sentence {
         let cause = find::<AuthError>(chain)?;
         let hint = match cause {
@@ -264,9 +264,9 @@ impl Told<'_> {
         Some((message, hint.map_or_else(|| self.check(), str::to_owned)))
     }
 
-    fn cut(&self, chain: &Chain<'_>) -> Sentence {
-        let cut = find::<hyper::Error>(chain).is_some_and(hyper::Error::is_incomplete_message);
-        cut.then(|| {
+    fn closed(&self, chain: &Chain<'_>) -> Sentence {
+        let closed = find::<hyper::Error>(chain).is_some_and(hyper::Error::is_incomplete_message);
+        closed.then(|| {
             (
                 format!("{} closed the connection without an answer", self.server),
                 self.check(),
@@ -275,13 +275,13 @@ impl Told<'_> {
     }
 }
 
-/// Whether what came back is not HTTP, or is a TLS server's complaint about HTTP.
+/// Whether the answer is not HTTP, or is the error of a TLS server about plain HTTP.
 fn is_not_http(error: &kube::Error, chain: &Chain<'_>) -> bool {
     matches!(error, kube::Error::Api(status) if is_plain_http_refused(&status.message))
         || find::<hyper::Error>(chain).is_some_and(hyper::Error::is_parse)
 }
 
-/// What the network said, and what is special about it.
+/// The network error, and a hint if there is a specific one.
 fn reason(chain: &Chain<'_>) -> Option<(String, Option<&'static str>)> {
     if says(chain, "dns error") || says(chain, "failed to lookup address") {
         return Some((
@@ -309,7 +309,7 @@ fn reason(chain: &Chain<'_>) -> Option<(String, Option<&'static str>)> {
     })
 }
 
-/// Whether an answer is what a TLS server says to plain HTTP: Go's `net/http`, and nginx.
+/// Whether an answer is the error of a TLS server about plain HTTP: Go's `net/http`, and nginx.
 pub fn is_plain_http_refused(message: &str) -> bool {
     message.contains("HTTP request to an HTTPS server")
         || message.contains("plain HTTP request was sent to HTTPS port")
@@ -320,8 +320,8 @@ fn date(time: UnixTime) -> String {
     jiff::Timestamp::from_second(seconds).map_or_else(|_| format!("second {seconds}"), validity::shown)
 }
 
-/// webpki writes `DnsName("kubernetes")` and `IpAddress(10.0.0.1)`.
-fn bare(name: &str) -> &str {
+/// The name without its type: webpki writes `DnsName("kubernetes")` and `IpAddress(10.0.0.1)`.
+fn bare_name(name: &str) -> &str {
     let inner = name
         .split_once('(')
         .and_then(|(_, rest)| rest.strip_suffix(')'))
@@ -329,8 +329,8 @@ fn bare(name: &str) -> &str {
     inner.trim_matches('"')
 }
 
-/// At most a handful of names: the certificate of an API server has a dozen.
-fn listed(names: &[&str]) -> String {
+/// Lists at most five names: the certificate of an API server has a dozen.
+fn listed_names(names: &[&str]) -> String {
     match names {
         [] => "no name".to_owned(),
         few if few.len() <= 5 => few.join(", "),

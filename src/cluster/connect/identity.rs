@@ -1,18 +1,18 @@
-//! What we show the server to say who we are, kept so that a refusal can be explained.
+//! Describes the credentials that are sent, so that a refusal can be explained.
 
 use jiff::Timestamp;
 
 use super::validity;
 use crate::error::Error;
 
-/// How we log in.
+/// The description of the credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Fits after "the server does not accept".
+    /// The credentials in words, to follow "the server does not accept".
     how: String,
-    /// When it ends, if it says so.
+    /// Their expiry, if it is known.
     ends: Option<Timestamp>,
-    /// What to try when it is refused.
+    /// What to try after a refusal.
     advice: String,
 }
 
@@ -25,7 +25,7 @@ impl Identity {
         }
     }
 
-    /// What to say about HTTP 401: an API server's own message is "Unauthorized" and no more.
+    /// The error for HTTP 401. An API server's own message is only "Unauthorized".
     pub fn refused(&self, server: &str, now: Timestamp) -> Error {
         let expired = match self.ends {
             Some(end) if end <= now => format!("; it expired on {}", validity::shown(end)),
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_what_was_shown_and_when_it_ended() {
+    fn a_refusal_names_the_credentials_and_their_expiry() {
         let end = Timestamp::UNIX_EPOCH;
         let identity = Identity::new("the client certificate user.crt", Some(end), "get a new one");
         let error = identity.refused("https://c:6443", Timestamp::from_second(1).expect("a time"));

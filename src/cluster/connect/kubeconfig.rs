@@ -1,10 +1,11 @@
-//! Finding and reading kubeconfigs, by the rules of client-go's `tools/clientcmd/loader.go`.
+//! Finds and reads kubeconfigs, by the rules of client-go's `tools/clientcmd/loader.go`.
 //!
-//! `--kubeconfig` names one file that must exist; else `KUBECONFIG` is a list whose missing files are skipped
-//! (kube's own `Kubeconfig::from_env` fails on the first of them); else `~/.kube/config`. Reading one file,
-//! its encodings, and making its relative paths relative to *it* is kube's work and tested there; so is the
-//! merge, after the empty strings that client-go takes for "not set" are taken out: kubectl itself writes
-//! `current-context: ""`, which must not win over the current context of the next file.
+//! `--kubeconfig` names one file that must exist. Otherwise `KUBECONFIG` is a list, and missing files in it are skipped
+//! (kube's own `Kubeconfig::from_env` fails on the first of them). Otherwise it is `~/.kube/config`.
+//!
+//! kube reads one file, detects its encoding, and makes its relative paths relative to *it*; kube tests that. kube also
+//! merges the files. Before that, empty strings are removed, because client-go takes them for "not set": kubectl itself
+//! writes `current-context: ""`, which must not win over the current context of the next file.
 
 use std::{
     io,
@@ -16,28 +17,28 @@ use kube::config::{Kubeconfig, KubeconfigError};
 use super::{config_error, surroundings::Surroundings};
 use crate::error::Error;
 
-/// What was found, and where.
+/// The merged kubeconfig, and its files.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct LoadedKubeconfig {
     /// All files merged.
     pub(super) config: Kubeconfig,
     /// The files that were read, in order.
     pub(super) read: Vec<PathBuf>,
-    /// The files that are not there.
+    /// The files that do not exist.
     pub(super) missing: Vec<PathBuf>,
 }
 
-impl Found {
-    /// The files, to be named in a message.
-    pub(super) fn names(&self) -> String {
+impl LoadedKubeconfig {
+    /// The names of the files that were read, for a message.
+    pub(super) fn file_names(&self) -> String {
         match self.read.as_slice() {
             [] => "the kubeconfig".to_owned(),
             files => list(files),
         }
     }
 
-    /// Where was looked in vain.
-    pub(super) fn looked(&self) -> String {
+    /// The names of the missing files, for a message.
+    pub(super) fn missing_names(&self) -> String {
         list(&self.missing)
     }
 }
@@ -47,39 +48,39 @@ fn list(files: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// Reads what kubectl would read.
-pub(super) fn find(flag: Option<&Path>, around: &Surroundings<'_>) -> Result<Found, Error> {
+/// Loads the files that kubectl would read.
+pub(super) fn load(flag: Option<&Path>, surroundings: &Surroundings<'_>) -> Result<LoadedKubeconfig, Error> {
     if let Some(path) = flag {
-        return Ok(Found {
+        return Ok(LoadedKubeconfig {
             config: read(path)?,
             read: vec![path.to_owned()],
             missing: Vec::new(),
         });
     }
-    let candidates: Vec<PathBuf> = match around.var("KUBECONFIG") {
+    let candidates: Vec<PathBuf> = match surroundings.var("KUBECONFIG") {
         Some(files) => std::env::split_paths(&files)
             .filter(|file| !file.as_os_str().is_empty())
             .collect(),
-        None => around
+        None => surroundings
             .home()
             .map(|home| home.join(".kube").join("config"))
             .into_iter()
             .collect(),
     };
-    let mut found = Found::default();
+    let mut loaded = LoadedKubeconfig::default();
     for path in candidates {
         if !path.exists() && is_missing(&path) {
-            found.missing.push(path);
+            loaded.missing.push(path);
             continue;
         }
         let next = read(&path)?;
-        found.config = found.config.merge(next).map_err(|error| fault(error, &path))?;
-        found.read.push(path);
+        loaded.config = loaded.config.merge(next).map_err(|error| fault(error, &path))?;
+        loaded.read.push(path);
     }
-    Ok(found)
+    Ok(loaded)
 }
 
-/// Whether the file is not there, rather than out of reach.
+/// Whether the file does not exist, as opposed to being unreadable.
 fn is_missing(path: &Path) -> bool {
     path.symlink_metadata()
         .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
@@ -91,8 +92,8 @@ fn read(path: &Path) -> Result<Kubeconfig, Error> {
     Ok(config)
 }
 
-/// Says what is wrong with a file. The parser's own text shows the lines around the fault, which in this file
-/// are tokens and keys, so only its first sentence is used.
+/// The error for a faulty file. The parser's own text shows the lines around the fault, which may hold tokens and keys.
+/// So only its first sentence is used.
 fn fault(error: KubeconfigError, path: &Path) -> Error {
     let file = path.display();
     match error {
@@ -130,42 +131,46 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::cluster::connect::testing::Place;
+    use crate::cluster::connect::testing::Sandbox;
 
     const RED: &str = "apiVersion: v1\nkind: Config\ncurrent-context: ''\nclusters: [{name: red, cluster: {server: 'https://red', certificate-authority: certs/ca.crt}}]\n";
     const BLUE: &str = "apiVersion: v1\nkind: Config\ncurrent-context: blue\nclusters: [{name: red, cluster: {server: 'https://other'}}]\n";
 
     #[test]
-    fn a_list_is_merged_and_its_missing_files_are_skipped() {
-        let place = Place::new();
-        let red = place.file("a/red", RED);
-        let blue = place.file("b/blue", BLUE);
-        let gone = place.path("gone");
+    fn merges_a_list_and_skips_missing_files() {
+        let sandbox = Sandbox::new();
+        let red = sandbox.file("a/red", RED);
+        let blue = sandbox.file("b/blue", BLUE);
+        let gone = sandbox.path("gone");
         let files = std::env::join_paths([&gone, &red, &blue]).expect("no separator in the paths");
-        place.set("KUBECONFIG", files.to_str().expect("UTF-8"));
-        let found = place.with(|around| find(None, around)).expect("two files");
-        assert_eq!(found.read, [red.clone(), blue]);
-        assert_eq!(found.missing, [gone]);
-        // The empty current-context of the first file does not win; its cluster does.
-        assert_eq!(found.config.current_context.as_deref(), Some("blue"));
-        let cluster = found.config.clusters[0].cluster.as_ref().expect("a cluster");
+        sandbox.set("KUBECONFIG", files.to_str().expect("UTF-8"));
+        let loaded = sandbox
+            .with(|surroundings| load(None, surroundings))
+            .expect("two files");
+        assert_eq!(loaded.read, [red.clone(), blue]);
+        assert_eq!(loaded.missing, [gone]);
+        // The empty current-context of the first file does not win, but its cluster does.
+        assert_eq!(loaded.config.current_context.as_deref(), Some("blue"));
+        let cluster = loaded.config.clusters[0].cluster.as_ref().expect("a cluster");
         assert_eq!(cluster.server.as_deref(), Some("https://red"));
-        // A relative path means: beside the file it stands in.
+        // A relative path is relative to the directory of its file.
         let ca = red.with_file_name("certs/ca.crt");
         assert_eq!(cluster.certificate_authority.as_deref(), ca.to_str());
     }
 
     #[test]
     fn the_flag_wins_and_must_exist() {
-        let place = Place::new();
-        let red = place.file("red", RED);
-        let blue = place.file("blue", BLUE);
-        place.set("KUBECONFIG", blue.to_str().expect("UTF-8"));
-        let found = place.with(|around| find(Some(&red), around)).expect("the flag's");
-        assert_eq!(found.read, [red]);
-        let gone = place.path("gone");
-        let error = place
-            .with(|around| find(Some(&gone), around))
+        let sandbox = Sandbox::new();
+        let red = sandbox.file("red", RED);
+        let blue = sandbox.file("blue", BLUE);
+        sandbox.set("KUBECONFIG", blue.to_str().expect("UTF-8"));
+        let loaded = sandbox
+            .with(|surroundings| load(Some(&red), surroundings))
+            .expect("the flag's");
+        assert_eq!(loaded.read, [red]);
+        let gone = sandbox.path("gone");
+        let error = sandbox
+            .with(|surroundings| load(Some(&gone), surroundings))
             .expect_err("missing");
         assert!(
             error.to_string().starts_with("cannot read the kubeconfig "),
@@ -175,33 +180,37 @@ mod tests {
     }
 
     #[test]
-    fn the_home_directory_is_last_and_may_have_none() {
-        let place = Place::new();
-        let found = place.with(|around| find(None, around)).expect("nothing");
-        assert!(found.read.is_empty());
-        assert_eq!(found.missing, [place.path("home/.kube/config")]);
-        let config = place.file("home/.kube/config", BLUE);
-        let found = place.with(|around| find(None, around)).expect("home");
-        assert_eq!(found.read, [config]);
+    fn the_home_directory_comes_last_and_may_have_no_file() {
+        let sandbox = Sandbox::new();
+        let loaded = sandbox
+            .with(|surroundings| load(None, surroundings))
+            .expect("nothing");
+        assert!(loaded.read.is_empty());
+        assert_eq!(loaded.missing, [sandbox.path("home/.kube/config")]);
+        let config = sandbox.file("home/.kube/config", BLUE);
+        let loaded = sandbox
+            .with(|surroundings| load(None, surroundings))
+            .expect("home");
+        assert_eq!(loaded.read, [config]);
     }
 
     #[test]
-    fn a_malformed_file_is_named_with_its_line_and_without_its_secrets() {
-        let place = Place::new();
-        let path = place.file(
+    fn reports_the_line_of_a_malformed_file_without_its_secrets() {
+        let sandbox = Sandbox::new();
+        let path = sandbox.file(
             "broken",
             "apiVersion: v1\nusers:\n- name: a\n  user: {token: very-secret}\n- user: [\n",
         );
-        let error = place
-            .with(|around| find(Some(&path), around))
+        let error = sandbox
+            .with(|surroundings| load(Some(&path), surroundings))
             .expect_err("malformed");
         let text = error.to_string();
         assert!(text.contains("is not a kubeconfig, line "), "{text}");
         assert!(!text.contains("very-secret"), "{text}");
         assert!(!text.contains('\n'), "{text}");
         fs::write(&path, b"\x00\xff\xfe garbage").expect("written");
-        let error = place
-            .with(|around| find(Some(&path), around))
+        let error = sandbox
+            .with(|surroundings| load(Some(&path), surroundings))
             .expect_err("binary");
         assert!(error.to_string().contains("broken"), "{error}");
     }

@@ -1,7 +1,7 @@
-//! Certificates, keys and tokens, from the kubeconfig itself or from a file that it names.
+//! Reads certificates, keys and tokens, from the kubeconfig itself or from a file that it names.
 //!
-//! kube would read them too, but late and with errors that name neither file nor user; and it refuses the line
-//! breaks in base64 that Go skips, and the line break at the end of a token file that client-go trims.
+//! kube can read them too, but late, and its errors name neither file nor user. It also rejects line breaks in base64,
+//! which Go skips. And it keeps the line break at the end of a token file, which client-go trims.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use rustls::{
 use super::config_error;
 use crate::error::Error;
 
-/// The bytes of a `…-data` field, else of the file that is named; data wins, as in client-go.
+/// The bytes of a `…-data` field, otherwise of the named file. Data wins, as in client-go.
 pub(super) fn load(what: &str, data: Option<&str>, file: Option<&str>) -> Result<Option<Vec<u8>>, Error> {
     if let Some(data) = data.filter(|data| !data.is_empty()) {
         let compact: String = data.split_ascii_whitespace().collect();
@@ -43,12 +43,12 @@ pub(super) fn read(what: &str, file: &Path) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// As kube takes it.
+/// Encodes bytes as kube expects them.
 pub(super) fn encode(pem: &[u8]) -> String {
     STANDARD.encode(pem)
 }
 
-/// The certificates of a CA bundle. Certificates that cannot be used are skipped, as Go does, but not all.
+/// The certificates of a CA bundle. Unusable certificates are skipped, as in Go, but at least one must be usable.
 pub(super) fn authorities(pem: &[u8], origin: &str) -> Result<Vec<Vec<u8>>, Error> {
     let mut store = RootCertStore::empty();
     let usable: Vec<Vec<u8>> = CertificateDer::pem_slice_iter(pem)
@@ -70,14 +70,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_wins_over_the_file_and_may_be_folded() {
+    fn data_wins_over_the_file_and_may_have_line_breaks() {
         let loaded = load("client key", Some("aGVs\n  bG8=\n"), Some("/nowhere"));
         assert_eq!(loaded.expect("base64").as_deref(), Some(b"hello".as_slice()));
         assert_eq!(load("client key", Some(""), None).expect("nothing"), None);
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn names_what_cannot_be_read() {
         let error = load("client key", None, Some("/nowhere/user.key")).expect_err("missing");
         assert!(
             error

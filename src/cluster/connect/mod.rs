@@ -1,13 +1,17 @@
-//! From the words of a command line to a client, as kubectl would make it.
+//! Makes a client from the command line, as kubectl would.
 //!
-//! kube can read a kubeconfig by itself, and reads ours; but its `Config::infer` differs from kubectl in what
-//! people notice: it fails on a missing file in `KUBECONFIG`, runs credential plugins three times, compares
-//! `NO_PROXY` with the wrong host, retries 503 for minutes, and knows no flags. So each step is its own file:
+//! kube reads each kubeconfig file here. But its `Config::infer` differs from kubectl in ways that users notice: it
+//! fails on a missing file in `KUBECONFIG`, runs credential plugins three times, compares `NO_PROXY` with the wrong
+//! host, retries 503 for minutes, and knows no flags. So each step is its own file:
 //!
-//! `kubeconfig` finds and merges the files, `choose` picks cluster and user and applies the flags, `in_cluster`
-//! stands in when nothing names a cluster, `credentials` reads files and runs the `plugin`, `proxy` decides the
-//! way. What is left for kube is what it does well: TLS, HTTP, the proxy protocols, headers, and the `OpenID`
-//! Connect provider. [`fault`] turns what goes wrong on the way into a sentence.
+//! * `kubeconfig` finds and merges the files.
+//! * `choose` picks cluster and user, and applies the flags.
+//! * `in_cluster` applies if nothing names a cluster.
+//! * `credentials` reads files and runs the `plugin`.
+//! * `proxy` chooses the proxy.
+//! * [`fault`] explains what goes wrong.
+//!
+//! kube does the rest, which it does well: TLS, HTTP, the proxy protocols, headers, and the `OpenID` Connect provider.
 
 use std::time::Duration;
 
@@ -44,59 +48,59 @@ pub mod surroundings;
 mod testing;
 mod validity;
 
-/// How long it may take to reach a server, its TLS handshake included. kubectl's dialler waits 30 s; a person
-/// who has forgotten the VPN should not.
+/// The time limit to reach a server, including the TLS handshake. kubectl's dialler waits 30 s; somebody who forgot the
+/// VPN should not.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client, and what is worth telling about it.
+/// A client, and facts about it.
 #[derive(Clone)]
 pub struct Connected {
-    /// The client. It does not retry; whoever sends a request knows whether that is safe.
+    /// The client. It does not retry: the caller knows whether a retry is safe.
     pub client: Client,
     /// The server's address, without credentials.
     pub server: String,
-    /// The proxy in between, without credentials, and who asked for it.
+    /// The proxy, without credentials, and which setting names it.
     pub proxy: Option<String>,
-    /// The namespace of the context, `default` otherwise.
+    /// The namespace of the context, otherwise `default`.
     pub namespace: String,
-    /// How long one request may take; none for ever. The client does not enforce it.
+    /// The time limit of one request; none for no limit. The client does not enforce it.
     pub request_timeout: Option<Duration>,
-    /// What we show the server to say who we are.
+    /// The credentials that are sent.
     pub identity: identity::Identity,
 }
 
 impl Connected {
-    /// What to say about a request that got no answer.
+    /// The error for a request without an answer.
     pub fn unreachable(&self, error: &kube::Error) -> Error {
         fault::unreachable(error, &self.server, self.proxy.as_deref())
     }
 
-    /// What to say about HTTP 401.
+    /// The error for HTTP 401.
     pub fn unauthorized(&self) -> Error {
         self.identity.refused(&self.server, jiff::Timestamp::now())
     }
 
-    /// What to say about a request that took longer than [`Connected::request_timeout`].
+    /// The error for a request that took longer than [`Connected::request_timeout`].
     pub fn timed_out(&self) -> Error {
         fault::timed_out(&self.server, self.proxy.as_deref())
     }
 }
 
-/// Makes a client. Sends nothing to the server yet; a credential plugin does run.
+/// Makes a client. It sends no request yet, but a credential plugin runs.
 pub async fn connect(connection: &Connection) -> Result<Connected, Error> {
     connect_from(connection, &Surroundings::of_this_process()).await
 }
 
-/// As [`connect`], from these surroundings.
-pub async fn connect_from(flags: &Connection, around: &Surroundings<'_>) -> Result<Connected, Error> {
-    // Only one provider is in our tree, but two would make rustls panic; the first to install one wins.
+/// Makes a client from these surroundings.
+pub async fn connect_from(flags: &Connection, surroundings: &Surroundings<'_>) -> Result<Connected, Error> {
+    // The dependency tree has only one provider, but two would make rustls panic. The first one to be installed wins.
     let _ = rustls::crypto::ring::default_provider().install_default();
 
-    let choice = find_cluster(flags, around)?;
+    let choice = find_cluster(flags, surroundings)?;
     let namespace = choice.namespace.clone().unwrap_or_else(|| "default".to_owned());
     let server = server::parse(choice.cluster.server.as_deref().unwrap_or_default())?;
     let https = server.scheme_str() == Some("https");
-    let proxy = proxy::choose(choice.cluster.proxy_url.as_deref(), &server, around)?;
+    let proxy = proxy::choose(choice.cluster.proxy_url.as_deref(), &server, surroundings)?;
     let authority = if https {
         material::load(
             "certificate authority",
@@ -106,7 +110,8 @@ pub async fn connect_from(flags: &Connection, around: &Surroundings<'_>) -> Resu
     } else {
         None
     };
-    let (credentials, cluster) = credentials::resolve(choice, https, authority.as_deref(), around).await?;
+    let (credentials, cluster) =
+        credentials::resolve(choice, https, authority.as_deref(), surroundings).await?;
     let Credentials { auth, identity } = credentials;
 
     let mut config = Config::new(server.clone());
@@ -126,38 +131,38 @@ pub async fn connect_from(flags: &Connection, around: &Surroundings<'_>) -> Resu
     })
 }
 
-/// The cluster that is meant. A pod's own cluster is only meant if nothing says otherwise: a flag that names a
-/// cluster or proves who we are must never end up at a different server (kubert has the same rule).
-fn find_cluster(flags: &Connection, around: &Surroundings<'_>) -> Result<Choice, Error> {
+/// Finds the cluster. A Pod's own cluster counts only if no flag names a cluster or gives credentials: these must never
+/// go to a different server (kubert has the same rule).
+fn find_cluster(flags: &Connection, surroundings: &Surroundings<'_>) -> Result<Choice, Error> {
     let path = flags
         .kubeconfig
         .as_deref()
         .filter(|path| !path.as_os_str().is_empty());
-    let found = kubeconfig::find(path, around)?;
-    if let Some(choice) = choose::choose(&found, flags)? {
+    let loaded = kubeconfig::load(path, surroundings)?;
+    if let Some(choice) = choose::choose(&loaded, flags)? {
         return Ok(choice);
     }
-    if !selects(flags)
-        && let Some(mut pod) = in_cluster::choice(around)
+    if !names_a_cluster(flags)
+        && let Some(mut pod) = in_cluster::choice(surroundings)
     {
         choose::flag_cluster(&mut pod.cluster, flags)?;
         choose::flag_user(&mut pod.user, flags);
         choose::impersonation_is_complete(&pod.user, None)?;
         return Ok(pod);
     }
-    if !found.config.contexts.is_empty() {
-        let contexts = found.config.contexts.iter().map(|named| named.name.as_str());
+    if !loaded.config.contexts.is_empty() {
+        let contexts = loaded.config.contexts.iter().map(|named| named.name.as_str());
         return Err(config_error(
-            format!("no context is chosen in {}", found.names()),
+            format!("no context is chosen in {}", loaded.file_names()),
             Some(format!(
                 "choose one with --context; {}",
                 names::hint("", contexts, "contexts")
             )),
         ));
     }
-    let message = match (found.read.is_empty(), found.missing.is_empty()) {
-        (false, _) => format!("{} names no cluster", found.names()),
-        (true, false) => format!("no cluster to talk to: there is no {}", found.looked()),
+    let message = match (loaded.read.is_empty(), loaded.missing.is_empty()) {
+        (false, _) => format!("{} names no cluster", loaded.file_names()),
+        (true, false) => format!("no cluster to talk to: there is no {}", loaded.missing_names()),
         (true, true) => "no cluster to talk to: there is no kubeconfig".to_owned(),
     };
     Err(config_error(
@@ -166,8 +171,8 @@ fn find_cluster(flags: &Connection, around: &Surroundings<'_>) -> Result<Choice,
     ))
 }
 
-/// Whether a flag says which server, or proves who we are.
-fn selects(flags: &Connection) -> bool {
+/// Whether a flag names a server or gives credentials.
+fn names_a_cluster(flags: &Connection) -> bool {
     let paths = [
         &flags.kubeconfig,
         &flags.certificate_authority,
@@ -189,8 +194,8 @@ fn selects(flags: &Connection) -> bool {
         || flags.insecure_skip_tls_verify
 }
 
-/// Which authorities the server's certificate is checked against; none for those of the system. Where nothing
-/// is checked the list is empty, because loading the system's costs time and fails on a machine without any.
+/// The authorities for the server's certificate; none for those of the system. The list is empty if nothing is
+/// verified, because loading the system's takes time and fails on a machine without any.
 fn root_certificates(
     cluster: &Cluster,
     authority: Option<&[u8]>,
@@ -209,13 +214,13 @@ fn root_certificates(
     Ok(unchecked.then(Vec::new))
 }
 
-/// The settings of the transport.
+/// Applies the settings of the transport.
 fn transport(config: &mut Config, cluster: &Cluster, flags: &Connection) {
     config.accept_invalid_certs = cluster.insecure_skip_tls_verify == Some(true);
     config.tls_server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
     config.disable_compression = cluster.disable_compression == Some(true);
-    // 15 retries of 429, 503 and 504 for nearly three minutes, for every verb: a dead aggregated API answers
-    // 503, and that is what we are here to report.
+    // kube's default is 15 retries of 429, 503 and 504 in nearly three minutes, for every verb. A dead aggregated API
+    // answers 503, which must be reported.
     config.default_retry = false;
     config.connect_timeout = Some(
         flags
@@ -227,13 +232,13 @@ fn transport(config: &mut Config, cluster: &Cluster, flags: &Connection) {
     }
 }
 
-/// Who we are in a server's audit log.
+/// The user agent, for the server's audit log.
 fn agent() -> String {
     use std::env::consts::{ARCH, OS};
     format!("kubectl-finalizers/{} ({OS}/{ARCH})", env!("CARGO_PKG_VERSION"))
 }
 
-/// What kept kube from building a client out of what we gave it.
+/// Explains why kube could not build a client.
 fn not_built(error: &kube::Error) -> Error {
     let (message, hint) = match error {
         kube::Error::RustlsTls(RustlsTlsError::InvalidServerName(_)) => (

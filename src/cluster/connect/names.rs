@@ -1,28 +1,28 @@
-//! Hints for a name that does not exist: the one that was meant, or those that there are.
+//! Hints for a name that does not exist: the closest name, or the existing names.
 
-/// How many names are listed; a hint is one line.
-const LISTED: usize = 8;
+/// How many names are listed, because a hint is one line.
+const MAX_LISTED: usize = 8;
 
-/// How alike two names must be to be taken for a slip of the finger.
-const ALIKE: f64 = 0.85;
+/// How similar two names must be to count as a typing error.
+const MIN_SIMILARITY: f64 = 0.85;
 
-/// What to say when `wanted` is not among `existing`.
+/// The hint if `wanted` is not among `existing`.
 pub(super) fn hint<'a>(wanted: &str, existing: impl Iterator<Item = &'a str>, plural: &str) -> String {
     let existing: Vec<&str> = existing.collect();
     if existing.is_empty() {
         return format!("it has no {plural}");
     }
-    let likeness = |name: &str| strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
+    let similarity = |name: &str| strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
     let closest = existing
         .iter()
-        .map(|name| (likeness(name), *name))
+        .map(|name| (similarity(name), *name))
         .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .filter(|(likeness, _)| !wanted.is_empty() && *likeness >= ALIKE);
+        .filter(|(similarity, _)| !wanted.is_empty() && *similarity >= MIN_SIMILARITY);
     if let Some((_, name)) = closest {
         return format!("did you mean {name:?}?");
     }
-    let listed = existing[..existing.len().min(LISTED)].join(", ");
-    match existing.len().saturating_sub(LISTED) {
+    let listed = existing[..existing.len().min(MAX_LISTED)].join(", ");
+    match existing.len().saturating_sub(MAX_LISTED) {
         0 => format!("its {plural}: {listed}"),
         more => format!("its {plural}: {listed} and {more} more"),
     }
@@ -33,11 +33,11 @@ mod tests {
     use super::hint;
 
     #[test]
-    fn the_name_that_was_meant_or_those_that_there_are() {
-        let say = |wanted| hint(wanted, ["production", "staging"].into_iter(), "contexts");
-        assert_eq!(say("prodution"), "did you mean \"production\"?");
-        assert_eq!(say("Staging"), "did you mean \"staging\"?");
-        assert_eq!(say("minikube"), "its contexts: production, staging");
+    fn suggests_the_closest_name_or_lists_the_existing_ones() {
+        let hint_for = |wanted| hint(wanted, ["production", "staging"].into_iter(), "contexts");
+        assert_eq!(hint_for("prodution"), "did you mean \"production\"?");
+        assert_eq!(hint_for("Staging"), "did you mean \"staging\"?");
+        assert_eq!(hint_for("minikube"), "its contexts: production, staging");
         assert_eq!(hint("x", [].into_iter(), "contexts"), "it has no contexts");
         let many: Vec<String> = (10..30).map(|n| format!("cluster-{n}")).collect();
         let text = hint("zzz", many.iter().map(String::as_str), "clusters");

@@ -1,15 +1,17 @@
-//! Whether `NO_PROXY` exempts a host.
+//! Decides whether `NO_PROXY` exempts a host.
 //!
-//! kube compares `NO_PROXY` with the address of the *proxy* and refuses the whole kubeconfig over one entry
-//! that it cannot read (`config/file_loader.rs`, `config/no_proxy.rs`), so the rules of Go's
-//! `golang.org/x/net/http/httpproxy`, which are kubectl's, stand here: entries are split at commas, empty and
-//! unreadable ones are skipped, `example.com` means it and its subdomains, `.example.com` and `*.example.com`
-//! only those, a port limits an entry to that port, `*` alone exempts everything, and the loopback is always
-//! exempt.
+//! kube compares `NO_PROXY` with the address of the *proxy*, and rejects the whole kubeconfig over one invalid entry
+//! (`config/file_loader.rs`, `config/no_proxy.rs`). So this file has the rules of Go's
+//! `golang.org/x/net/http/httpproxy`, which kubectl uses:
+//! * Entries are separated by commas. Empty and invalid entries are skipped.
+//! * `example.com` matches itself and its subdomains, `.example.com` and `*.example.com` only the subdomains.
+//! * A port limits an entry to that port.
+//! * `*` alone exempts everything.
+//! * The loopback is always exempt.
 
 use std::net::IpAddr;
 
-/// Whether a request to this host (no brackets) and port must not go through a proxy of the environment.
+/// Whether a request to this host (without brackets) and port must not use a proxy from the environment.
 pub(super) fn exempts(list: &str, host: &str, port: u16) -> bool {
     let host = host.to_lowercase();
     let address: Option<IpAddr> = host.parse().ok();
@@ -49,7 +51,7 @@ fn entry_exempts(entry: &str, host: &str, address: Option<IpAddr>, port: u16) ->
     }
 }
 
-/// `host:port`, `[v6]:port`, `[v6]`, `host`, bare `v6`.
+/// Splits `host:port`, `[v6]:port`, `[v6]`, `host` or a bare `v6`.
 fn split_port(entry: &str) -> (&str, Option<&str>) {
     if let Some(bracketed) = entry.strip_prefix('[')
         && let Some((name, rest)) = bracketed.split_once(']')
@@ -62,7 +64,8 @@ fn split_port(entry: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// `None` if it is not a network. A shift by the whole width (`/0`) gives `None` on both sides: equal.
+/// Whether the network contains the address; `None` if it is not a network. A shift by the whole width (`/0`) gives
+/// `None` on both sides, which are equal.
 fn in_network(network: &str, length: &str, address: IpAddr) -> Option<bool> {
     let length: u32 = length.parse().ok()?;
     Some(match (network.parse().ok()?, address.to_canonical()) {
@@ -83,7 +86,7 @@ mod tests {
     use super::exempts;
 
     #[test]
-    fn entries_mean_what_they_mean_to_go() {
+    fn entries_match_as_in_go() {
         for (list, host, port, expected) in [
             // The loopback needs no entry.
             ("", "localhost", 6443, true),
@@ -119,7 +122,7 @@ mod tests {
             ("fd00::/8", "fdff::1", 443, true),
             ("fd00::/8", "10.0.0.1", 443, false),
             ("10.0.0.0/8", "ten.example", 443, false),
-            // What cannot be read is skipped, and what follows still counts.
+            // Invalid entries are skipped, and later entries still count.
             (",, ,example.com,", "example.com", 443, true),
             ("10.0.0.0/99,:443,[,example.com", "example.com", 443, true),
             ("10.0.0.0/99,:443,[", "10.0.0.1", 443, false),

@@ -1,12 +1,12 @@
 //! Runs a credential plugin, once.
 //!
-//! kube runs an exec plugin three times while it builds one client (authentication layer, TLS identity, expiry),
-//! which is three logins for `aws`, `gke-gcloud-auth-plugin` or `kubelogin`. Here it runs once, by the rules of
-//! client-go's `plugin/pkg/client/auth/exec/exec.go`; what it returns becomes a plain token or certificate, and
-//! kube never sees the plugin. The price is that nothing is renewed when they expire during a run.
+//! kube runs an exec plugin three times while it builds one client (authentication layer, TLS identity, expiry). For
+//! `aws`, `gke-gcloud-auth-plugin` or `kubelogin` these are three logins. Here it runs once, by the rules of
+//! client-go's `plugin/pkg/client/auth/exec/exec.go`. Its result becomes a plain token or certificate, and kube does
+//! not know about the plugin. The drawback: credentials that expire during a run are not renewed.
 //!
-//! Output may be YAML, because client-go's decoder takes it. Neither the output nor a parser's complaint about
-//! it is ever shown: it is a secret.
+//! The output may be YAML, because client-go's decoder accepts it. The output is a secret, so neither it nor a parser
+//! error about it is ever shown.
 
 use std::{collections::HashMap, io, process::Stdio};
 
@@ -19,16 +19,16 @@ use tokio::process::Command;
 use super::{config_error, surroundings::Surroundings};
 use crate::error::Error;
 
-/// The versions of the protocol that client-go still speaks.
+/// The protocol versions that client-go still supports.
 const VERSIONS: [&str; 2] = [
     "client.authentication.k8s.io/v1",
     "client.authentication.k8s.io/v1beta1",
 ];
 
-/// Where a cluster's settings for plugins are (`client-go/tools/clientcmd/api/types.go`).
+/// The extension of a cluster that holds its settings for plugins (`client-go/tools/clientcmd/api/types.go`).
 const EXTENSION: &str = "client.authentication.k8s.io/exec";
 
-/// What a plugin returned.
+/// The credentials from a plugin.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Credential {
@@ -38,24 +38,24 @@ pub(super) struct Credential {
     pub(super) expiration_timestamp: Option<Timestamp>,
 }
 
-/// What is asked of a plugin.
+/// A run of a plugin.
 pub(super) struct Request<'a> {
     pub(super) plugin: &'a ExecConfig,
     pub(super) user: Option<&'a str>,
     pub(super) cluster: &'a Cluster,
-    /// The cluster's CA as PEM; its file may be one that only we can find.
+    /// The cluster's CA as PEM. The plugin might not find its file.
     pub(super) authority: Option<&'a [u8]>,
 }
 
 impl Request<'_> {
     /// Runs the plugin and reads its answer.
-    pub(super) async fn run(&self, around: &Surroundings<'_>) -> Result<Credential, Error> {
+    pub(super) async fn run(&self, surroundings: &Surroundings<'_>) -> Result<Credential, Error> {
         let command = self.plugin.command.as_deref().unwrap_or_default();
         if command.is_empty() {
             return Err(self.error("names no command", Some("set users[].user.exec.command")));
         }
         let version = self.version()?;
-        let interactive = self.is_interactive(around)?;
+        let interactive = self.is_interactive(surroundings)?;
 
         let mut process = Command::new(command);
         process
@@ -105,15 +105,16 @@ impl Request<'_> {
         })
     }
 
-    /// client-go's `isInteractive`. A missing mode means `IfAvailable`, its default for v1beta1.
-    fn is_interactive(&self, around: &Surroundings<'_>) -> Result<bool, Error> {
+    /// Whether the plugin may ask questions, as client-go's `isInteractive`. A missing mode means `IfAvailable`, the
+    /// default of v1beta1.
+    fn is_interactive(&self, surroundings: &Surroundings<'_>) -> Result<bool, Error> {
         match self.plugin.interactive_mode {
             Some(ExecInteractiveMode::Never) => Ok(false),
-            Some(ExecInteractiveMode::Always) if !around.stdin_is_terminal => Err(self.error(
+            Some(ExecInteractiveMode::Always) if !surroundings.stdin_is_terminal => Err(self.error(
                 "wants to ask questions (interactiveMode: Always), but standard input is not a terminal",
                 Some("run this in a terminal"),
             )),
-            _ => Ok(around.stdin_is_terminal),
+            _ => Ok(surroundings.stdin_is_terminal),
         }
     }
 
@@ -184,7 +185,8 @@ impl Request<'_> {
         if error.kind() != io::ErrorKind::NotFound {
             return self.error(&format!("cannot be started: {error}"), None);
         }
-        // Written by whoever made the kubeconfig, and shown to a terminal; client-go strips it as well.
+        // The author of the kubeconfig wrote this text, and it goes to a terminal. client-go removes control characters
+        // too.
         let hint = self.plugin.install_hint.as_deref().map(|hint| {
             hint.trim()
                 .chars()
@@ -208,7 +210,7 @@ impl Request<'_> {
     }
 }
 
-/// `{name: …, value: …}` as the kubeconfig has it.
+/// A variable as the kubeconfig has it: `{name: …, value: …}`.
 fn variable(entry: &HashMap<String, String>) -> Option<(&String, &String)> {
     Some((entry.get("name")?, entry.get("value")?))
 }

@@ -1,10 +1,9 @@
-//! Which proxy the requests go through.
+//! Chooses the proxy for the requests.
 //!
-//! As in kubectl: `proxy-url` of the kubeconfig wins over everything, `NO_PROXY` included (client-go sets
-//! `http.ProxyURL` then); else `HTTPS_PROXY`, or `HTTP_PROXY` for an `http://` server, upper case first, unless
-//! `no_proxy` exempts the server. Go ignores an environment variable that it cannot read
-//! and then connects directly; here that is an error, because a direct attempt ends in a time-out that
-//! explains nothing.
+//! The rules are kubectl's. `proxy-url` of the kubeconfig wins over everything, including `NO_PROXY` (client-go then
+//! sets `http.ProxyURL`). Otherwise it is `HTTPS_PROXY`, or `HTTP_PROXY` for an `http://` server, upper case first,
+//! unless `no_proxy` exempts the server. Go ignores an invalid variable and then connects directly. Here that is an
+//! error, because a direct attempt ends in a time-out that explains nothing.
 
 use http::Uri;
 
@@ -14,9 +13,9 @@ use crate::error::Error;
 /// A proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Proxy {
-    /// Its address as kube takes it.
+    /// The address for kube.
     pub(super) uri: Uri,
-    /// Its address without credentials, and who asked for it.
+    /// The address without credentials, and which setting names it.
     pub(super) shown: String,
 }
 
@@ -24,7 +23,7 @@ pub(super) struct Proxy {
 pub(super) fn choose(
     proxy_url: Option<&str>,
     server: &Uri,
-    around: &Surroundings<'_>,
+    surroundings: &Surroundings<'_>,
 ) -> Result<Option<Proxy>, Error> {
     if let Some(address) = proxy_url.filter(|address| !address.is_empty()) {
         return parse(address, "proxy-url of the kubeconfig").map(Some);
@@ -32,14 +31,14 @@ pub(super) fn choose(
     let https = server.scheme_str() == Some("https");
     let names: &[&str] = match https {
         true => &["HTTPS_PROXY", "https_proxy"],
-        // A CGI program gets the header `Proxy:` of its client as HTTP_PROXY (golang.org/s/cgihttpproxy).
-        false if around.var("REQUEST_METHOD").is_some() => &[],
+        // A CGI program gets its client's `Proxy:` header as HTTP_PROXY (golang.org/s/cgihttpproxy).
+        false if surroundings.var("REQUEST_METHOD").is_some() => &[],
         false => &["HTTP_PROXY", "http_proxy"],
     };
-    let Some((variable, address)) = around.any_var(names) else {
+    let Some((variable, address)) = surroundings.any_var(names) else {
         return Ok(None);
     };
-    let exemptions = around
+    let exemptions = surroundings
         .any_var(&["NO_PROXY", "no_proxy"])
         .map(|(_, list)| list)
         .unwrap_or_default();
@@ -70,7 +69,7 @@ fn parse(address: &str, origin: &str) -> Result<Proxy, Error> {
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
         return Err(bad("it has no host"));
     };
-    // kube's SOCKS connector always lets the proxy resolve names, which is what the h stands for in curl.
+    // kube's SOCKS connector always lets the proxy resolve names, which is the meaning of `h` in curl.
     let (scheme, port) = match scheme {
         "http" => ("http", 80),
         "https" => ("https", 443),
@@ -88,83 +87,85 @@ fn parse(address: &str, origin: &str) -> Result<Proxy, Error> {
     if host.is_empty() {
         return Err(bad("it has no host"));
     }
-    let place = format!("{host}:{}", uri.port_u16().unwrap_or(port));
-    let with_credentials = credentials.map_or(place.clone(), |credentials| format!("{credentials}@{place}"));
+    let host_and_port = format!("{host}:{}", uri.port_u16().unwrap_or(port));
+    let with_credentials = credentials.map_or(host_and_port.clone(), |credentials| {
+        format!("{credentials}@{host_and_port}")
+    });
     let uri = format!("{scheme}://{with_credentials}")
         .parse()
         .map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
     Ok(Proxy {
         uri,
-        shown: format!("{scheme}://{place} ({origin})"),
+        shown: format!("{scheme}://{host_and_port} ({origin})"),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::connect::testing::Place;
+    use crate::cluster::connect::testing::Sandbox;
 
-    fn shown(place: &Place, kubeconfig: Option<&str>, server: &'static str) -> Option<String> {
-        place
-            .with(|around| choose(kubeconfig, &Uri::from_static(server), around))
+    fn shown(sandbox: &Sandbox, kubeconfig: Option<&str>, server: &'static str) -> Option<String> {
+        sandbox
+            .with(|surroundings| choose(kubeconfig, &Uri::from_static(server), surroundings))
             .expect("a proxy or none")
             .map(|proxy| proxy.shown)
     }
 
     #[test]
-    fn the_environment_is_asked_by_scheme_upper_case_first() {
-        let place = Place::new();
-        place.set("https_proxy", "http://lower:3128");
+    fn reads_the_variable_for_the_scheme_upper_case_first() {
+        let sandbox = Sandbox::new();
+        sandbox.set("https_proxy", "http://lower:3128");
         assert_eq!(
-            shown(&place, None, "https://cluster:6443").as_deref(),
+            shown(&sandbox, None, "https://cluster:6443").as_deref(),
             Some("http://lower:3128 (https_proxy)")
         );
-        assert_eq!(shown(&place, None, "http://cluster:8080"), None);
-        place.set("HTTPS_PROXY", "upper:3128");
-        place.set("HTTP_PROXY", "http://plain");
+        assert_eq!(shown(&sandbox, None, "http://cluster:8080"), None);
+        sandbox.set("HTTPS_PROXY", "upper:3128");
+        sandbox.set("HTTP_PROXY", "http://plain");
         assert_eq!(
-            shown(&place, None, "https://cluster:6443").as_deref(),
+            shown(&sandbox, None, "https://cluster:6443").as_deref(),
             Some("http://upper:3128 (HTTPS_PROXY)")
         );
         assert_eq!(
-            shown(&place, None, "http://cluster:8080").as_deref(),
+            shown(&sandbox, None, "http://cluster:8080").as_deref(),
             Some("http://plain:80 (HTTP_PROXY)")
         );
-        place.set("REQUEST_METHOD", "GET");
-        assert_eq!(shown(&place, None, "http://cluster:8080"), None);
+        sandbox.set("REQUEST_METHOD", "GET");
+        assert_eq!(shown(&sandbox, None, "http://cluster:8080"), None);
     }
 
     #[test]
-    fn no_proxy_is_about_the_cluster() {
-        let place = Place::new();
-        place.set("HTTPS_PROXY", "http://proxy:3128");
-        place.set("NO_PROXY", "proxy");
-        assert!(shown(&place, None, "https://cluster:6443").is_some());
-        place.set("NO_PROXY", ",cluster,");
-        assert_eq!(shown(&place, None, "https://cluster:6443"), None);
-        place.set("NO_PROXY", "");
-        place.set("no_proxy", "fd00::/8");
-        assert_eq!(shown(&place, None, "https://[fd00::1]:6443"), None);
-        assert_eq!(shown(&place, None, "https://127.0.0.1:6443"), None);
+    fn no_proxy_names_the_cluster_not_the_proxy() {
+        let sandbox = Sandbox::new();
+        sandbox.set("HTTPS_PROXY", "http://proxy:3128");
+        sandbox.set("NO_PROXY", "proxy");
+        assert!(shown(&sandbox, None, "https://cluster:6443").is_some());
+        sandbox.set("NO_PROXY", ",cluster,");
+        assert_eq!(shown(&sandbox, None, "https://cluster:6443"), None);
+        sandbox.set("NO_PROXY", "");
+        sandbox.set("no_proxy", "fd00::/8");
+        assert_eq!(shown(&sandbox, None, "https://[fd00::1]:6443"), None);
+        assert_eq!(shown(&sandbox, None, "https://127.0.0.1:6443"), None);
     }
 
     #[test]
-    fn the_kubeconfigs_proxy_wins_over_all_of_it() {
-        let place = Place::new();
-        place.set("HTTPS_PROXY", "http://proxy:3128");
-        place.set("NO_PROXY", "*");
+    fn the_proxy_of_the_kubeconfig_wins_over_the_environment() {
+        let sandbox = Sandbox::new();
+        sandbox.set("HTTPS_PROXY", "http://proxy:3128");
+        sandbox.set("NO_PROXY", "*");
         assert_eq!(
-            shown(&place, Some("socks5h://me"), "https://localhost:6443").as_deref(),
+            shown(&sandbox, Some("socks5h://me"), "https://localhost:6443").as_deref(),
             Some("socks5://me:1080 (proxy-url of the kubeconfig)")
         );
     }
 
     #[test]
-    fn credentials_reach_the_proxy_and_no_message() {
-        let place = Place::new();
-        place.set("HTTPS_PROXY", "http://me:secret@proxy:3128");
-        let proxy = place
-            .with(|around| choose(None, &Uri::from_static("https://cluster"), around))
+    fn sends_credentials_to_the_proxy_but_shows_them_nowhere() {
+        let sandbox = Sandbox::new();
+        sandbox.set("HTTPS_PROXY", "http://me:secret@proxy:3128");
+        let proxy = sandbox
+            .with(|surroundings| choose(None, &Uri::from_static("https://cluster"), surroundings))
             .expect("a proxy")
             .expect("one");
         assert_eq!(proxy.uri, "http://me:secret@proxy:3128");
@@ -172,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_refused_by_name() {
-        let place = Place::new();
+    fn rejects_an_unusable_proxy_by_name() {
+        let sandbox = Sandbox::new();
         for (address, why) in [
             ("ftp://proxy", "the scheme \"ftp\" is not supported"),
             ("http://", ""),
@@ -182,8 +183,10 @@ mod tests {
                 "SOCKS with a user name is not supported",
             ),
         ] {
-            let error = place
-                .with(|around| choose(Some(address), &Uri::from_static("https://cluster"), around))
+            let error = sandbox
+                .with(|surroundings| {
+                    choose(Some(address), &Uri::from_static("https://cluster"), surroundings)
+                })
                 .expect_err(address);
             let text = error.to_string();
             assert!(

@@ -1,11 +1,11 @@
-//! The address of the API server.
+//! Parses the address of the API server.
 
 use http::Uri;
 
 use super::config_error;
 use crate::error::Error;
 
-/// Reads an address as client-go does (`rest/url_utils.go`): without a scheme it is plain HTTP.
+/// Parses an address as client-go does (`rest/url_utils.go`). Without a scheme it is plain HTTP.
 pub(super) fn parse(address: &str) -> Result<Uri, Error> {
     let address = address.trim();
     let bad = |why: &str| {
@@ -45,7 +45,7 @@ pub(super) fn parse(address: &str) -> Result<Uri, Error> {
     if uri.host().is_none_or(str::is_empty) {
         return Err(bad("it has no host"));
     }
-    // hyper's proxy tunnel takes port 443 for granted, whatever the scheme.
+    // hyper's proxy tunnel assumes port 443, whatever the scheme.
     match (uri.scheme_str(), uri.port_u16(), uri.host()) {
         (Some("http"), None, Some(host)) => {
             let path = uri.path();
@@ -57,7 +57,7 @@ pub(super) fn parse(address: &str) -> Result<Uri, Error> {
     }
 }
 
-/// The address as it may be shown.
+/// The address for messages.
 pub(super) fn shown(uri: &Uri) -> String {
     uri.to_string().trim_end_matches('/').to_owned()
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_as_client_go_reads_them() {
+    fn parses_addresses_as_client_go_does() {
         for (typed, meant) in [
             ("https://10.0.0.1:6443", "https://10.0.0.1:6443"),
             (
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_addresses_are_refused_without_showing_credentials() {
+    fn rejects_bad_addresses_without_showing_credentials() {
         for address in [
             "ftp://x",
             "https://me:secret@cluster:6443",

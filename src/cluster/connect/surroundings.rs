@@ -1,29 +1,29 @@
-//! What a run inherits: the environment, the terminal, the service account of a pod.
+//! The surroundings of a run: the environment, the terminal, the service account of a Pod.
 //!
-//! All of it is handed in, so that nothing deep inside reads the process environment: a test sets what it
-//! needs without touching its neighbours, and what decides a connection can be seen in one value.
+//! They are passed in, so that no inner code reads the process environment. A test can set what it needs without
+//! affecting other tests, and one value shows everything that decides a connection.
 
 use std::{
     io::IsTerminal,
     path::{Path, PathBuf},
 };
 
-/// Looks a variable up.
+/// Looks up a variable.
 pub type Env<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// What a run inherits.
+/// The surroundings of a run.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The environment.
     pub env: Env<'a>,
-    /// Whether somebody can answer a credential plugin's questions.
+    /// Whether somebody can answer the questions of a credential plugin.
     pub stdin_is_terminal: bool,
-    /// Where a pod finds its token, its CA and its namespace.
+    /// The directory with a Pod's token, CA and namespace.
     pub service_account: &'a Path,
 }
 
 impl Surroundings<'static> {
-    /// Those of this process.
+    /// The surroundings of this process.
     pub fn of_this_process() -> Self {
         Surroundings {
             env: &|name| std::env::var(name).ok(),
@@ -34,17 +34,18 @@ impl Surroundings<'static> {
 }
 
 impl Surroundings<'_> {
-    /// A variable, if it is set to something.
+    /// A variable, if it is not empty.
     pub(super) fn var(&self, name: &str) -> Option<String> {
         (self.env)(name).filter(|value| !value.is_empty())
     }
 
-    /// The first of these that is set to something.
+    /// The first of these variables that is not empty.
     pub(super) fn any_var(&self, names: &[&'static str]) -> Option<(&'static str, String)> {
         names.iter().find_map(|name| Some((*name, self.var(name)?)))
     }
 
-    /// Where `.kube` is. client-go asks for `HOME` first on every system, and only on Windows for more.
+    /// The directory that holds `.kube`. client-go reads `HOME` first on every system, and more variables only on
+    /// Windows.
     pub(super) fn home(&self) -> Option<PathBuf> {
         self.any_var(&["HOME", "USERPROFILE"])
             .map(|(_, home)| home.into())

@@ -1,4 +1,4 @@
-//! A directory of real files and an environment of its own, for the tests of this module.
+//! Test support: a directory of real files, an environment, and servers on the loopback.
 
 use std::{
     collections::BTreeMap,
@@ -19,23 +19,23 @@ use rustls::{
 
 use super::surroundings::Surroundings;
 
-/// A place to run in: files, variables, no terminal, no service account unless one is written.
-pub(super) struct Place {
+/// A test environment: files, variables, no terminal, and no service account unless a test writes one.
+pub(super) struct Sandbox {
     directory: tempfile::TempDir,
     variables: Mutex<BTreeMap<String, String>>,
     /// Whether stdin counts as a terminal.
     pub(super) terminal: bool,
 }
 
-impl Place {
+impl Sandbox {
     pub(super) fn new() -> Self {
-        let place = Place {
+        let sandbox = Sandbox {
             directory: tempfile::tempdir().expect("a directory for the test"),
             variables: Mutex::default(),
             terminal: false,
         };
-        place.set("HOME", place.path("home").to_str().expect("UTF-8"));
-        place
+        sandbox.set("HOME", sandbox.path("home").to_str().expect("UTF-8"));
+        sandbox
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -49,7 +49,7 @@ impl Place {
         path
     }
 
-    /// A shell script that can be run.
+    /// An executable shell script.
     #[cfg(unix)]
     pub(super) fn script(&self, name: &str, body: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt;
@@ -72,7 +72,7 @@ impl Place {
         })
     }
 
-    /// As [`Place::with`], for what must be awaited.
+    /// As [`Sandbox::with`], for an async function.
     pub(super) async fn with_async<T>(&self, run: impl AsyncFnOnce(&Surroundings<'_>) -> T) -> T {
         let env = |name: &str| self.variables.lock().ok()?.get(name).cloned();
         run(&Surroundings {
@@ -84,7 +84,7 @@ impl Place {
     }
 }
 
-/// A kubeconfig with one context `here`; `cluster` and `user` are the fields of its only entries, in YAML.
+/// A kubeconfig with one context `here`. `cluster` and `user` are the fields of its only entries, in YAML.
 pub(super) fn kubeconfig(cluster: &str, user: &str) -> String {
     format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: here\n\
@@ -94,22 +94,22 @@ pub(super) fn kubeconfig(cluster: &str, user: &str) -> String {
     )
 }
 
-/// What servers answer when nothing else is asked for.
+/// The default answer of a server.
 pub(super) const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
 
-/// A server on the loopback that remembers what it was asked. Its threads end with the test process.
+/// A server on the loopback that records its requests. Its threads end with the test process.
 pub(super) struct Server {
     pub(super) port: u16,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    /// Answers every request with these bytes.
+    /// A server that answers every request with these bytes.
     pub(super) fn plain(answer: &'static str) -> Self {
         Self::start(move |stream, log| converse(stream, answer, log))
     }
 
-    /// The same over TLS.
+    /// A server that does the same over TLS.
     pub(super) fn tls(config: ServerConfig, answer: &'static str) -> Self {
         let config = Arc::new(config);
         Self::start(move |stream, log| {
@@ -120,7 +120,7 @@ impl Server {
         })
     }
 
-    /// An HTTP proxy that leads every tunnel to this port.
+    /// An HTTP proxy that connects every tunnel to this port.
     pub(super) fn proxy_to(port: u16) -> Self {
         Self::start(move |mut stream, log| {
             let Some(head) = read_head(&mut stream) else {
@@ -155,7 +155,7 @@ impl Server {
         Server { port, requests }
     }
 
-    /// The heads of the requests so far.
+    /// The heads of all requests so far.
     pub(super) fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("not poisoned").clone()
     }
@@ -179,7 +179,7 @@ fn read_head(stream: &mut impl Read) -> Option<String> {
     String::from_utf8(head).ok()
 }
 
-/// An authority of certificates.
+/// A certificate authority.
 pub(super) struct Authority {
     pub(super) pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -204,7 +204,7 @@ impl Authority {
         }
     }
 
-    /// A certificate for these names, which ends in this year.
+    /// A certificate for these names that expires in this year.
     pub(super) fn sign(&self, names: &[&str], end: i32) -> Pair {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let key = KeyPair::generate().expect("a key");
@@ -219,7 +219,7 @@ impl Authority {
 }
 
 impl Pair {
-    /// A TLS server with this certificate; with an authority it insists on client certificates of that one.
+    /// A TLS server with this certificate. With an authority, it requires client certificates of that authority.
     pub(super) fn server(&self, clients: Option<&Authority>) -> ServerConfig {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))

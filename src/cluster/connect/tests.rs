@@ -1,22 +1,22 @@
-//! The whole way: a kubeconfig in a file, flags, an environment, a server that remembers what it was asked.
+//! Tests of the whole path: a kubeconfig file, flags, an environment, and a server that records its requests.
 
 use std::fs;
 
 use http::Request;
 
 use super::{
-    testing::{Authority, OK, Place, Server, kubeconfig},
+    testing::{Authority, OK, Sandbox, Server, kubeconfig},
     *,
 };
 
-async fn connected(place: &Place, flags: &Connection) -> Result<Connected, Error> {
-    place
-        .with_async(async |around| connect_from(flags, around).await)
+async fn connected(sandbox: &Sandbox, flags: &Connection) -> Result<Connected, Error> {
+    sandbox
+        .with_async(async |surroundings| connect_from(flags, surroundings).await)
         .await
 }
 
-async fn refused(place: &Place, flags: &Connection) -> (String, String) {
-    let Err(error) = connected(place, flags).await else {
+async fn refused(sandbox: &Sandbox, flags: &Connection) -> (String, String) {
+    let Err(error) = connected(sandbox, flags).await else {
         panic!("connected");
     };
     (error.to_string(), error.hint().unwrap_or_default().to_owned())
@@ -28,14 +28,14 @@ async fn ask(connected: &Connected) {
     answer.unwrap_or_else(|error| panic!("{}", connected.unreachable(&error)));
 }
 
-/// A TLS server and the fields of a kubeconfig's cluster that lead to it.
-fn tls_server(place: &Place) -> (Server, String) {
+/// A TLS server, and the fields of a kubeconfig's cluster for it.
+fn tls_server(sandbox: &Sandbox) -> (Server, String) {
     let authority = Authority::new("ca");
     let server = Server::tls(
         authority.sign(&["127.0.0.1", "cluster.test"], 2060).server(None),
         OK,
     );
-    place.file("ca.crt", &authority.pem);
+    sandbox.file("ca.crt", &authority.pem);
     let fields = format!(
         "server: 'https://127.0.0.1:{}/', certificate-authority: ca.crt",
         server.port
@@ -43,17 +43,19 @@ fn tls_server(place: &Place) -> (Server, String) {
     (server, fields)
 }
 
-fn default_config(place: &Place, text: &str) {
-    let path = place.file("kubeconfig", text);
-    place.set("KUBECONFIG", path.to_str().expect("UTF-8"));
+fn default_config(sandbox: &Sandbox, text: &str) {
+    let path = sandbox.file("kubeconfig", text);
+    sandbox.set("KUBECONFIG", path.to_str().expect("UTF-8"));
 }
 
 #[tokio::test]
-async fn a_kubeconfig_leads_to_its_server() {
-    let place = Place::new();
-    let (server, fields) = tls_server(&place);
-    default_config(&place, &kubeconfig(&fields, "token: t0ken"));
-    let connected = connected(&place, &Connection::default()).await.expect("a client");
+async fn connects_to_the_server_of_the_kubeconfig() {
+    let sandbox = Sandbox::new();
+    let (server, fields) = tls_server(&sandbox);
+    default_config(&sandbox, &kubeconfig(&fields, "token: t0ken"));
+    let connected = connected(&sandbox, &Connection::default())
+        .await
+        .expect("a client");
     assert_eq!(connected.server, format!("https://127.0.0.1:{}", server.port));
     assert_eq!(connected.namespace, "web");
     ask(&connected).await;
@@ -70,10 +72,10 @@ async fn a_kubeconfig_leads_to_its_server() {
 }
 
 #[tokio::test]
-async fn flags_reach_the_wire() {
-    let place = Place::new();
-    let (server, fields) = tls_server(&place);
-    default_config(&place, &kubeconfig(&fields, "token: t0ken"));
+async fn sends_the_flags() {
+    let sandbox = Sandbox::new();
+    let (server, fields) = tls_server(&sandbox);
+    default_config(&sandbox, &kubeconfig(&fields, "token: t0ken"));
     let flags = Connection {
         token: Some("other".to_owned()),
         as_user: Some("jane".to_owned()),
@@ -83,7 +85,7 @@ async fn flags_reach_the_wire() {
         disable_compression: true,
         ..Connection::default()
     };
-    ask(&connected(&place, &flags).await.expect("a client")).await;
+    ask(&connected(&sandbox, &flags).await.expect("a client")).await;
     let request = server.requests().concat().to_lowercase();
     for line in [
         "authorization: bearer other\r\n",
@@ -99,13 +101,15 @@ async fn flags_reach_the_wire() {
 }
 
 #[tokio::test]
-async fn over_plain_http_no_credentials_are_sent() {
-    // As kubectl (`IsConfigTransportTLS`): a token must not be readable on the way.
-    let place = Place::new();
+async fn sends_no_credentials_over_plain_http() {
+    // As in kubectl (`IsConfigTransportTLS`): nobody may read a token on the network.
+    let sandbox = Sandbox::new();
     let server = Server::plain(OK);
     let address = format!("server: 'http://127.0.0.1:{}'", server.port);
-    default_config(&place, &kubeconfig(&address, "token: t0ken"));
-    let connected = connected(&place, &Connection::default()).await.expect("a client");
+    default_config(&sandbox, &kubeconfig(&address, "token: t0ken"));
+    let connected = connected(&sandbox, &Connection::default())
+        .await
+        .expect("a client");
     ask(&connected).await;
     let request = server.requests().concat();
     assert!(!request.contains("t0ken"), "{request}");
@@ -114,21 +118,23 @@ async fn over_plain_http_no_credentials_are_sent() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_credential_plugin_runs_once_and_its_answer_is_used() {
-    let place = Place::new();
-    let (server, fields) = tls_server(&place);
-    // The command is relative to the kubeconfig, as for kubectl.
-    let calls = place.path("calls");
+async fn runs_a_credential_plugin_once_and_uses_its_answer() {
+    let sandbox = Sandbox::new();
+    let (server, fields) = tls_server(&sandbox);
+    // The command is relative to the kubeconfig, as in kubectl.
+    let calls = sandbox.path("calls");
     let body = format!(
         "echo called >> {}\necho '{}'",
         calls.display(),
         r#"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"from-plugin"}}"#
     );
-    place.script("bin/login", &body);
+    sandbox.script("bin/login", &body);
     let user =
         "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: ./bin/login}";
-    default_config(&place, &kubeconfig(&fields, user));
-    let connected = connected(&place, &Connection::default()).await.expect("a client");
+    default_config(&sandbox, &kubeconfig(&fields, user));
+    let connected = connected(&sandbox, &Connection::default())
+        .await
+        .expect("a client");
     ask(&connected).await;
     ask(&connected).await;
     assert_eq!(fs::read_to_string(calls).expect("called"), "called\n");
@@ -149,19 +155,19 @@ async fn a_credential_plugin_runs_once_and_its_answer_is_used() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_plugins_certificate_is_shown_to_the_server() {
-    let place = Place::new();
+async fn sends_the_certificate_of_a_plugin() {
+    let sandbox = Sandbox::new();
     let authority = Authority::new("ca");
     let server = Server::tls(authority.sign(&["127.0.0.1"], 2060).server(Some(&authority)), OK);
-    place.file("ca.crt", &authority.pem);
+    sandbox.file("ca.crt", &authority.pem);
     let pair = authority.sign(&["me"], 2060);
     let status = serde_json::json!({
         "kind": "ExecCredential",
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "status": {"clientCertificateData": pair.certificate, "clientKeyData": pair.key},
     });
-    let answer = place.file("answer.json", status.to_string());
-    let script = place.script("login", &format!("cat {}", answer.display()));
+    let answer = sandbox.file("answer.json", status.to_string());
+    let script = sandbox.script("login", &format!("cat {}", answer.display()));
     let fields = format!(
         "server: 'https://127.0.0.1:{}', certificate-authority: ca.crt",
         server.port
@@ -170,23 +176,28 @@ async fn a_plugins_certificate_is_shown_to_the_server() {
         "exec: {{apiVersion: client.authentication.k8s.io/v1beta1, command: '{}'}}",
         script.display()
     );
-    default_config(&place, &kubeconfig(&fields, &user));
-    ask(&connected(&place, &Connection::default()).await.expect("a client")).await;
+    default_config(&sandbox, &kubeconfig(&fields, &user));
+    ask(&connected(&sandbox, &Connection::default())
+        .await
+        .expect("a client"))
+    .await;
     assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn the_proxy_is_used_unless_the_cluster_is_exempt() {
-    let place = Place::new();
-    let (server, fields) = tls_server(&place);
+async fn uses_the_proxy_unless_the_cluster_is_exempt() {
+    let sandbox = Sandbox::new();
+    let (server, fields) = tls_server(&sandbox);
     let proxy = Server::proxy_to(server.port);
-    place.set(
+    sandbox.set(
         "HTTPS_PROXY",
         &format!("http://me:s3cret@127.0.0.1:{}", proxy.port),
     );
     let fields = fields.replace("127.0.0.1", "cluster.test");
-    default_config(&place, &kubeconfig(&fields, "token: t"));
-    let connected = connected(&place, &Connection::default()).await.expect("a client");
+    default_config(&sandbox, &kubeconfig(&fields, "token: t"));
+    let connected = connected(&sandbox, &Connection::default())
+        .await
+        .expect("a client");
     ask(&connected).await;
     let tunnels = proxy.requests().concat();
     assert!(
@@ -196,10 +207,10 @@ async fn the_proxy_is_used_unless_the_cluster_is_exempt() {
     assert!(tunnels.contains("Basic bWU6czNjcmV0"), "{tunnels}");
     assert!(connected.proxy.is_some_and(|shown| !shown.contains("s3cret")));
 
-    // The loopback goes direct by itself, and by kube's own rule NO_PROXY would have to name the proxy.
+    // The loopback never uses the proxy. By kube's own rule, NO_PROXY would have to name the proxy.
     let direct = fields.replace("cluster.test", "127.0.0.1");
-    default_config(&place, &kubeconfig(&direct, "token: t"));
-    let direct = self::connected(&place, &Connection::default())
+    default_config(&sandbox, &kubeconfig(&direct, "token: t"));
+    let direct = self::connected(&sandbox, &Connection::default())
         .await
         .expect("a client");
     ask(&direct).await;
@@ -208,20 +219,20 @@ async fn the_proxy_is_used_unless_the_cluster_is_exempt() {
 }
 
 #[tokio::test]
-async fn an_entry_of_no_proxy_for_the_cluster_goes_around_the_proxy() {
-    let place = Place::new();
-    place.set("HTTPS_PROXY", "http://127.0.0.1:1");
-    place.set("NO_PROXY", ",, .other,cluster.test:6443,");
+async fn no_proxy_with_the_cluster_bypasses_the_proxy() {
+    let sandbox = Sandbox::new();
+    sandbox.set("HTTPS_PROXY", "http://127.0.0.1:1");
+    sandbox.set("NO_PROXY", ",, .other,cluster.test:6443,");
     let flags = |server: &str| Connection {
         server: Some(server.to_owned()),
         insecure_skip_tls_verify: true,
         ..Connection::default()
     };
-    let exempt = connected(&place, &flags("https://cluster.test:6443"))
+    let exempt = connected(&sandbox, &flags("https://cluster.test:6443"))
         .await
         .expect("a client");
     assert_eq!(exempt.proxy, None);
-    let other = connected(&place, &flags("https://cluster.test:443"))
+    let other = connected(&sandbox, &flags("https://cluster.test:443"))
         .await
         .expect("a client");
     assert_eq!(other.proxy.as_deref(), Some("http://127.0.0.1:1 (HTTPS_PROXY)"));
@@ -229,21 +240,24 @@ async fn an_entry_of_no_proxy_for_the_cluster_goes_around_the_proxy() {
 
 #[tokio::test]
 async fn a_proxy_url_in_the_kubeconfig_wins_over_no_proxy() {
-    let place = Place::new();
-    let (server, fields) = tls_server(&place);
+    let sandbox = Sandbox::new();
+    let (server, fields) = tls_server(&sandbox);
     let proxy = Server::proxy_to(server.port);
-    place.set("NO_PROXY", "*");
+    sandbox.set("NO_PROXY", "*");
     let fields = format!("{fields}, proxy-url: 'http://127.0.0.1:{}'", proxy.port);
-    default_config(&place, &kubeconfig(&fields, "token: t"));
-    ask(&connected(&place, &Connection::default()).await.expect("a client")).await;
+    default_config(&sandbox, &kubeconfig(&fields, "token: t"));
+    ask(&connected(&sandbox, &Connection::default())
+        .await
+        .expect("a client"))
+    .await;
     assert_eq!(proxy.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn no_cluster_at_all_says_where_was_looked() {
-    let place = Place::new();
-    let (message, hint) = refused(&place, &Connection::default()).await;
-    let looked = place.path("home/.kube/config");
+async fn without_a_cluster_the_error_names_the_missing_files() {
+    let sandbox = Sandbox::new();
+    let (message, hint) = refused(&sandbox, &Connection::default()).await;
+    let looked = sandbox.path("home/.kube/config");
     assert_eq!(
         message,
         format!("no cluster to talk to: there is no {}", looked.display())
@@ -251,29 +265,29 @@ async fn no_cluster_at_all_says_where_was_looked() {
     assert!(hint.contains("--kubeconfig"), "{hint}");
 
     default_config(
-        &place,
+        &sandbox,
         &kubeconfig("server: x", "").replace("current-context: here", ""),
     );
-    let (message, hint) = refused(&place, &Connection::default()).await;
+    let (message, hint) = refused(&sandbox, &Connection::default()).await;
     assert!(message.starts_with("no context is chosen in "), "{message}");
     assert_eq!(hint, "choose one with --context; its contexts: here");
 }
 
 #[tokio::test]
-async fn a_pod_uses_its_own_cluster_unless_a_flag_says_otherwise() {
-    let place = Place::new();
-    let (server, _) = tls_server(&place);
-    let authority = fs::read(place.path("ca.crt")).expect("written");
-    place.file("serviceaccount/ca.crt", authority);
-    place.file("serviceaccount/token", "pod-token");
-    place.file("serviceaccount/namespace", "team");
-    place.set("KUBERNETES_SERVICE_HOST", "127.0.0.1");
-    place.set("KUBERNETES_SERVICE_PORT", &server.port.to_string());
+async fn a_pod_uses_its_own_cluster_unless_a_flag_names_another() {
+    let sandbox = Sandbox::new();
+    let (server, _) = tls_server(&sandbox);
+    let authority = fs::read(sandbox.path("ca.crt")).expect("written");
+    sandbox.file("serviceaccount/ca.crt", authority);
+    sandbox.file("serviceaccount/token", "pod-token");
+    sandbox.file("serviceaccount/namespace", "team");
+    sandbox.set("KUBERNETES_SERVICE_HOST", "127.0.0.1");
+    sandbox.set("KUBERNETES_SERVICE_PORT", &server.port.to_string());
     let flags = Connection {
         as_user: Some("jane".to_owned()),
         ..Connection::default()
     };
-    let connected = connected(&place, &flags).await.expect("a client");
+    let connected = connected(&sandbox, &flags).await.expect("a client");
     assert_eq!(connected.namespace, "team");
     ask(&connected).await;
     let request = server.requests().concat();
@@ -296,20 +310,20 @@ async fn a_pod_uses_its_own_cluster_unless_a_flag_says_otherwise() {
             ..Connection::default()
         },
     ] {
-        let (message, _) = refused(&place, &flags).await;
+        let (message, _) = refused(&sandbox, &flags).await;
         assert!(message.starts_with("no cluster to talk to: "), "{message}");
     }
 }
 
 #[tokio::test]
-async fn files_that_cannot_be_used_are_named() {
-    let place = Place::new();
+async fn names_files_that_cannot_be_used() {
+    let sandbox = Sandbox::new();
     default_config(
-        &place,
+        &sandbox,
         &kubeconfig("server: 'https://c', certificate-authority: gone.crt", ""),
     );
-    let (message, _) = refused(&place, &Connection::default()).await;
-    let gone = place.path("gone.crt");
+    let (message, _) = refused(&sandbox, &Connection::default()).await;
+    let gone = sandbox.path("gone.crt");
     assert!(
         message.starts_with(&format!(
             "cannot read the certificate authority {}: ",
@@ -318,12 +332,12 @@ async fn files_that_cannot_be_used_are_named() {
         "{message}"
     );
 
-    let rubbish = place.file("rubbish", "not PEM");
+    let rubbish = sandbox.file("rubbish", "not PEM");
     let flags = Connection {
         certificate_authority: Some(rubbish.clone()),
         ..Connection::default()
     };
-    let (message, _) = refused(&place, &flags).await;
+    let (message, _) = refused(&sandbox, &flags).await;
     assert_eq!(
         message,
         format!(
@@ -338,11 +352,11 @@ async fn files_that_cannot_be_used_are_named() {
     );
     let flags = Connection {
         insecure_skip_tls_verify: true,
-        client_certificate: Some(place.file("one.crt", &one.certificate)),
-        client_key: Some(place.file("other.key", &other.key)),
+        client_certificate: Some(sandbox.file("one.crt", &one.certificate)),
+        client_key: Some(sandbox.file("other.key", &other.key)),
         ..Connection::default()
     };
-    let (message, hint) = refused(&place, &flags).await;
+    let (message, hint) = refused(&sandbox, &flags).await;
     assert!(
         message.starts_with("the client certificate and key cannot be used: "),
         "{message}"
@@ -354,7 +368,7 @@ async fn files_that_cannot_be_used_are_named() {
         tls_server_name: Some("not a name".to_owned()),
         ..Connection::default()
     };
-    let (message, _) = refused(&place, &flags).await;
+    let (message, _) = refused(&sandbox, &flags).await;
     assert_eq!(
         message,
         "the name to expect in the server's certificate is not a host name"
@@ -362,7 +376,7 @@ async fn files_that_cannot_be_used_are_named() {
 }
 
 #[tokio::test]
-async fn the_limit_for_connecting_is_never_longer_than_for_a_request() {
+async fn the_connect_timeout_is_never_longer_than_the_request_timeout() {
     let limit = |request: Option<u64>| {
         let flags = Connection {
             request_timeout: request.map(Duration::from_secs),

@@ -1,19 +1,19 @@
-//! How long credentials are good for, as far as they say so themselves.
+//! Reads how long credentials are valid, if they say so.
 //!
-//! An API server that is shown an expired client certificate or token answers 401 "Unauthorized" and nothing
-//! more. The date is in what we sent, so it is read there: `notAfter` of the certificate (RFC 5280, 4.1),
-//! `exp` of a token that is a JWT (RFC 7519). Nothing is verified, nothing depends on it but a message.
+//! An API server answers an expired client certificate or token with only 401 "Unauthorized". The expiry is in the
+//! credentials, so it is read there: `notAfter` of the certificate (RFC 5280, 4.1), `exp` of a JWT (RFC 7519). Nothing
+//! is verified, and only a message depends on it.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 
-/// When the first certificate of a PEM file ends.
+/// The expiry of the first certificate in a PEM file.
 pub(super) fn of_certificate(pem: &[u8]) -> Option<Timestamp> {
     let certificate = CertificateDer::pem_slice_iter(pem).next()?.ok()?;
     let (_, certificate, _) = element(&certificate)?;
     let (_, mut body, _) = element(certificate)?;
-    // [0] version, serialNumber, signature, issuer, then validity; the version may be left out.
+    // [0] version, serialNumber, signature, issuer, then validity. The version is optional.
     let (tag, _, rest) = element(body)?;
     if tag == 0xa0 {
         body = rest;
@@ -27,7 +27,7 @@ pub(super) fn of_certificate(pem: &[u8]) -> Option<Timestamp> {
     time(tag, std::str::from_utf8(text).ok()?)
 }
 
-/// One DER element: tag, content, what follows.
+/// Parses one DER element: tag, content, rest.
 fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = der.split_first()?;
     let (&first, mut rest) = rest.split_first()?;
@@ -44,7 +44,7 @@ fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, content, after))
 }
 
-/// `UTCTime` (two digits of the year, 50 and above are 19..) or `GeneralizedTime`.
+/// Parses `UTCTime` (with a year of two digits, 50 and above are 19..) or `GeneralizedTime`.
 fn time(tag: u8, text: &str) -> Option<Timestamp> {
     let text = text.strip_suffix('Z')?;
     let full = match tag {
@@ -56,7 +56,7 @@ fn time(tag: u8, text: &str) -> Option<Timestamp> {
     Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
-/// When a token ends, if it is a JWT that says so.
+/// The expiry of a token, if it is a JWT that has one.
 pub(super) fn of_token(token: &str) -> Option<Timestamp> {
     #[derive(serde::Deserialize)]
     struct Claims {
@@ -72,7 +72,7 @@ pub(super) fn of_token(token: &str) -> Option<Timestamp> {
     Timestamp::from_second(claims.exp as i64).ok()
 }
 
-/// A date as messages show it.
+/// A date for messages.
 pub(super) fn shown(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_certificate_is_read() {
+    fn reads_the_expiry_of_a_certificate() {
         for (year, expected) in [(2021, "2021-03-04 00:00 UTC"), (2061, "2061-03-04 00:00 UTC")] {
             let key = rcgen::KeyPair::generate().expect("a key");
             let mut request = rcgen::CertificateParams::new(vec!["x".to_owned()]).expect("a name");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_token_is_read_if_it_is_a_jwt() {
+    fn reads_the_expiry_of_a_jwt() {
         let claims = URL_SAFE_NO_PAD.encode(r#"{"sub":"x","exp":1700000000}"#);
         let token = format!("e30.{claims}.c2ln");
         assert_eq!(

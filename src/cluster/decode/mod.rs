@@ -1,36 +1,36 @@
-//! One page of a list, from bytes to items. Nothing that will be dropped is built.
+//! Decodes one page of a list into items. Objects that are dropped are never built.
 //!
-//! Items are handed over one by one and borrow from the page, so a page costs its own bytes and no more.
-//! Building what kube's own list builds would take four times as long and hundreds of times the memory.
+//! Items are passed on one by one and borrow from the page, so a page costs only its own bytes. kube's own list would
+//! take four times as long and hundreds of times the memory.
 
 mod protobuf;
 pub(crate) mod wire;
 
 use crate::snapshot::{
     Item,
-    json::{self, Beyond},
+    json::{self, ExtraFields},
 };
 
 /// The media type of Kubernetes' protobuf, before its parameters.
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// What a page says beyond its items.
+/// The part of a page beside its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Where the next page starts; none on the last one.
+    /// The token of the next page; none on the last page.
     pub next: Option<String>,
 }
 
-/// A page that makes no sense, and why. Items before the fault have been handed over.
+/// A page that cannot be decoded, and why. Items before the fault were passed on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Undecodable(pub String);
 
-/// Reads one page of the given content type, handing each item to `each`.
+/// Decodes one page of the given content type and passes each item to `each`.
 pub fn page(
     content_type: &str,
     body: &[u8],
-    beyond: Beyond,
+    extra_fields: ExtraFields,
     each: &mut dyn FnMut(Item<'_>),
 ) -> Result<Page, Undecodable> {
     if content_type.starts_with(PROTOBUF) {
@@ -38,7 +38,7 @@ pub fn page(
             .map_err(|wire::Malformed| Undecodable("the protobuf answer is malformed".into()));
     }
     if content_type.starts_with("application/json") || content_type.is_empty() {
-        return json_page(body, beyond, each);
+        return json_page(body, extra_fields, each);
     }
     Err(Undecodable(format!(
         "expected a list, got {content_type}: {}",
@@ -46,8 +46,12 @@ pub fn page(
     )))
 }
 
-fn json_page(body: &[u8], beyond: Beyond, each: &mut dyn FnMut(Item<'_>)) -> Result<Page, Undecodable> {
-    match json::list(body, &mut |object| object.item(beyond).map(&mut *each)) {
+fn json_page(
+    body: &[u8],
+    extra_fields: ExtraFields,
+    each: &mut dyn FnMut(Item<'_>),
+) -> Result<Page, Undecodable> {
+    match json::list(body, &mut |object| object.item(extra_fields).map(&mut *each)) {
         Ok(json::List {
             has_items: true,
             next,
@@ -65,12 +69,12 @@ fn json_page(body: &[u8], beyond: Beyond, each: &mut dyn FnMut(Item<'_>)) -> Res
     }
 }
 
-/// The beginning of a body that is not what was asked for, for a message of one line.
+/// The beginning of an unexpected body, for a message of one line.
 pub fn excerpt(body: &[u8]) -> String {
-    const LONGEST: usize = 120;
-    let text = String::from_utf8_lossy(&body[..body.len().min(4 * LONGEST)]);
+    const MAX_LENGTH: usize = 120;
+    let text = String::from_utf8_lossy(&body[..body.len().min(4 * MAX_LENGTH)]);
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((end, _)) = words.char_indices().nth(LONGEST) {
+    if let Some((end, _)) = words.char_indices().nth(MAX_LENGTH) {
         words.truncate(end);
         words.push_str("...");
     }

@@ -1,4 +1,4 @@
-//! A `PartialObjectMetadataList` in Kubernetes' protobuf.
+//! Decodes a `PartialObjectMetadataList` in Kubernetes' protobuf.
 //!
 //! Field numbers: `kubernetes/apimachinery:pkg/apis/meta/v1/generated.proto` and
 //! `kubernetes/apimachinery:pkg/runtime/generated.proto`. They are part of the storage format and never change.
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::snapshot::Item;
 
-/// Envelope: these four bytes, then a `runtime.Unknown`.
+/// The envelope: these four bytes, then a `runtime.Unknown`.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// The only kind that is asked for in protobuf. Any other message might be misread: a `Status` as an empty list.
+/// The only kind that is requested in protobuf. Another message might be misread: a `Status` as an empty list.
 const KIND: &str = "PartialObjectMetadataList";
 
 pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<Page, Malformed> {
@@ -30,7 +30,7 @@ pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<Page, 
         return Err(Malformed);
     }
     let mut page = Page::default();
-    // Even a list without items has its ListMeta; where there is no `raw` at all, the answer was cut short.
+    // Even an empty list has its ListMeta. Without `raw`, the answer was cut short.
     for field in Fields(list.ok_or(Malformed)?) {
         match field? {
             (1, list_meta) => page.next = next(list_meta.bytes()?)?,

@@ -1,13 +1,13 @@
-//! The protobuf wire format: fields of a message, one after the other, borrowed.
+//! Reads the protobuf wire format: the fields of a message, one after the other, borrowed.
 //!
-//! Own code, because the point is to *skip*: a list is walked without building anything, and unknown fields
-//! cost nothing. The format: <https://protobuf.dev/programming-guides/encoding/>.
+//! This is own code because it must *skip*: it reads a list without building anything, and unknown fields cost nothing.
+//! The format: <https://protobuf.dev/programming-guides/encoding/>.
 
-/// Bytes that are not the message they should be.
+/// Bytes that are not the expected message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
-/// One field's value. Fixed-width values do not occur in what is read here and are skipped over.
+/// The value of a field. The messages that are read have no fixed-width values, so these are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
     Varint(u64),

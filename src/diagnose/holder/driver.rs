@@ -13,7 +13,7 @@ use crate::{
     knowledge::{Entry, GroupKind, Knowledge},
     object::Finalizer,
     snapshot::{
-        Alike, OnType,
+        CrowdKey, OnType,
         driver::{names, plain},
         facts::Object,
     },
@@ -47,7 +47,7 @@ pub(super) fn is_of_each(entry: &Entry) -> bool {
 pub fn apart<'a>(
     finalizer: &Finalizer,
     on: &OnType,
-    alike: &'a Alike,
+    alike: &'a CrowdKey,
     knowledge: &Knowledge,
 ) -> Option<&'a str> {
     let kind = GroupKind {

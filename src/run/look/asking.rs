@@ -16,7 +16,7 @@ use crate::{
     snapshot::{
         Snapshot, What, Why,
         facts::{Facts, Object, Query, Where},
-        suspects::{Suspects, Unread},
+        storage_leftovers::{StorageLeftovers, Unread},
     },
 };
 
@@ -57,7 +57,7 @@ pub(in crate::run) trait Ask {
         false
     }
     /// What looked left behind when a file was made; none from who can still be asked.
-    fn suspects(&self) -> Option<Suspects> {
+    fn suspects(&self) -> Option<StorageLeftovers> {
         None
     }
 }
@@ -82,15 +82,15 @@ impl Ask for Witness<'_> {
         matches!(self, Witness::Dump(..))
     }
 
-    fn suspects(&self) -> Option<Suspects> {
+    fn suspects(&self) -> Option<StorageLeftovers> {
         let saved = match self {
             Witness::Server(_) => return None,
             Witness::Dump(..) => None,
-            Witness::Saved(saved) | Witness::Unfinished(saved, _) => saved.remains.as_ref(),
+            Witness::Saved(saved) | Witness::Unfinished(saved, _) => saved.leftovers.as_ref(),
         };
         Some(saved.map_or_else(
-            || Suspects::unread(&Why::NotInDump),
-            |remains| remains.suspects.clone(),
+            || StorageLeftovers::unread(&Why::NotInDump),
+            |leftovers| leftovers.storage.clone(),
         ))
     }
 }

@@ -18,9 +18,9 @@ use crate::{
     report::left::{LeftBehind, LeftObjects, MissingNamespace, NotKnown, Part},
     settings::Scan,
     snapshot::{
-        Filter, Namespaces, Snapshot, Stray, What,
+        Filter, LeftoverObjects, Namespaces, Snapshot, What,
         facts::{Facts, Object, Query, Resource},
-        suspects::{Suspects, Unread, Unreclaimed},
+        storage_leftovers::{StorageLeftovers, Unread, Unreclaimed},
     },
 };
 
@@ -36,7 +36,7 @@ pub(super) struct Behind {
 }
 
 /// A namespace that does not seem to exist, and what is in it by type.
-type Missing = (String, BTreeMap<String, Stray>);
+type Missing = (String, BTreeMap<String, LeftoverObjects>);
 
 /// Objects of one type that look left behind.
 pub(super) struct Sort<T> {
@@ -115,7 +115,7 @@ impl Behind {
                 Namespaces::NotAsked => {}
                 Namespaces::Unknown(why) => not_known.push(NotKnown::new(Part::Namespaces, why)),
                 Namespaces::Known => {
-                    let strays = snapshot.tally.strays.0.iter();
+                    let strays = snapshot.tally.leftovers.0.iter();
                     namespaces = Some(
                         strays
                             .map(|(name, types)| Suspect::new((name.clone(), types.clone())))
@@ -162,8 +162,8 @@ impl Behind {
     }
 
     /// A file holds what looked left behind whatever is asked for now.
-    fn take(&mut self, suspects: Suspects) {
-        let Suspects { volumes, attachments } = suspects;
+    fn take(&mut self, suspects: StorageLeftovers) {
+        let StorageLeftovers { volumes, attachments } = suspects;
         let due = |one: &Unreclaimed| self.is_due(&one.volume);
         let kept: Vec<_> = volumes.kept.into_iter().filter(due).collect();
         let lost = |one: &Object| self.is_lost(one);

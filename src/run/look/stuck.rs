@@ -224,7 +224,12 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
     // Lists end in any order, and what is said must not depend on it.
     kept.sort_by_cached_key(|seen| (seen.object.type_name.clone(), seen.object.name.clone()));
     Content {
-        counts: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),
+        counts: snapshot
+            .tally
+            .remaining
+            .get(namespace)
+            .cloned()
+            .unwrap_or_default(),
         kept,
         gaps: snapshot.gaps.iter().filter(missed).cloned().collect(),
     }

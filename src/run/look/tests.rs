@@ -13,7 +13,7 @@ use crate::{
     report::ScanReport,
     settings::{Show, Source},
     snapshot::{
-        Filter, Namespaces, Seen, Stray, Tally, TypeRead, Why,
+        Filter, LeftoverObjects, Namespaces, Seen, Tally, TypeRead, Why,
         facts::{Answer, Facts, Object, Query, Resource},
     },
 };
@@ -268,7 +268,7 @@ fn strays(snapshot: &mut Snapshot, namespace: &str) {
         name: format!("pod-of-{namespace}"),
         uid: String::new(),
     };
-    let stray = Stray {
+    let stray = LeftoverObjects {
         objects: 50_000,
         terminating: 0,
         first: vec![seen],
@@ -276,7 +276,7 @@ fn strays(snapshot: &mut Snapshot, namespace: &str) {
     };
     snapshot
         .tally
-        .strays
+        .leftovers
         .0
         .entry(namespace.into())
         .or_default()

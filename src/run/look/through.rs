@@ -16,13 +16,13 @@ use super::{
 use crate::snapshot::{
     Why,
     facts::{Object, Resource},
-    suspects::{Passed, Suspects, Unread, Unreclaimed},
+    storage_leftovers::{LeftoverList, StorageLeftovers, Unread, Unreclaimed},
 };
 
 impl Behind {
     /// What looks left behind. What an attachment may name is read before it: what is created meanwhile is then looked
     /// at by name, and nothing that exists is missed.
-    pub(super) async fn go_through(&self, server: &impl Ask, asking: &mut Asking) -> Suspects {
+    pub(super) async fn go_through(&self, server: &impl Ask, asking: &mut Asking) -> StorageLeftovers {
         let attached = counted(self.attachments.as_ref()) > 0;
         let hasher = RandomState::new();
         let hash = |name: &str| hasher.hash_one(name);
@@ -34,7 +34,7 @@ impl Behind {
             };
             known = each(server, asking, ("", "nodes"), false, &mut note).await;
         }
-        let mut volumes = Passed::default();
+        let mut volumes = LeftoverList::default();
         if attached || counted(self.volumes.as_ref()) > 0 {
             let mut note = |volume: Object| {
                 names.insert(hash(volume.name()));
@@ -50,7 +50,7 @@ impl Behind {
             .map(|(at, volume)| (volume.name().to_owned(), at))
             .collect();
         let mut attached_to: Vec<Vec<Object>> = vec![Vec::new(); due.len()];
-        let mut attachments = Passed::default();
+        let mut attachments = LeftoverList::default();
         let mut read = Ok(());
         if attached || !due.is_empty() {
             let mut note = |attachment: Object| {
@@ -71,17 +71,17 @@ impl Behind {
         let all_read = read.is_ok();
         if let Err(unread) = known.and(read) {
             // Against lists that are not whole, nothing is known to be missing.
-            attachments = Passed {
+            attachments = LeftoverList {
                 unread: Some(unread),
-                ..Passed::default()
+                ..LeftoverList::default()
             };
         }
         let unreclaimed = |(volume, attached)| Unreclaimed {
             volume,
             attached: all_read.then_some(attached),
         };
-        Suspects {
-            volumes: Passed {
+        StorageLeftovers {
+            volumes: LeftoverList {
                 unread: volumes.unread,
                 kept: volumes
                     .kept
@@ -95,7 +95,7 @@ impl Behind {
         }
     }
 
-    fn keep(&self, object: Object, passed: &mut Passed<Object>) {
+    fn keep(&self, object: Object, passed: &mut LeftoverList<Object>) {
         if passed.kept.len() < self.most {
             passed.kept.push(object);
         } else {

@@ -54,8 +54,7 @@ pub(in crate::run) fn type_of(
     facts: &Facts,
     notes: &mut BTreeSet<String>,
 ) -> Result<ResourceType, Error> {
-    let selection = select(&[word.to_owned()], &facts.types)
-        .map_err(|unknown| Error::unknown_type(&unknown, &facts.gaps))?;
+    let selection = select(&[word.to_owned()], &facts.types).map_err(|unknown| unknown.error(&facts.gaps))?;
     notes.extend(selection.notes);
     let mut types = selection.types;
     match (types.pop(), types.as_slice()) {

@@ -100,7 +100,7 @@ impl Looking<'_> {
 
 /// From files that nobody made for this: twice, once with what they hold, once with what that proves.
 fn in_dump(dump: &Dump, object: &Object, proved: &mut Facts, knowledge: &Knowledge) -> ExplainReport {
-    let mut seen = dump.first_look();
+    let mut seen = dump.initial_facts();
     let mut progress = diagnose_partly(object, &seen, proved, knowledge);
     for _ in 0..ROUNDS {
         let (now, also) = &progress;

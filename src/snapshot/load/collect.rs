@@ -1,4 +1,4 @@
-//! What has been met so far in a dump, in whatever order it came.
+//! Collects the objects of a dump, in whatever order they come.
 
 use std::{
     borrow::Cow,
@@ -11,42 +11,40 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::{
-    json,
     kinds::{Custom, Customs},
-    place::Place,
+    place::Location,
     time::Times,
     whole::Whole,
 };
 use crate::snapshot::{
     Filter, Gap, Item, What, Why,
-    json::{Beyond, Object},
+    json::{ExtraFields, Object},
 };
 
-/// How many faults of one file are told one by one. A file that is something else altogether would otherwise
-/// fill the screen.
-const FAULTS_TOLD: u64 = 20;
+/// How many faults of one file are reported one by one. A file of another kind would otherwise fill the screen.
+const MAX_FAULTS: u64 = 20;
 
-/// What a list says about its items. Kubernetes leaves their kind out in a list of one type, and kubectl's
-/// sorted keys put the list's own kind behind them.
+/// What a list says about its items. A list of one type leaves out the kind of its items. kubectl sorts keys, so the
+/// list's own kind follows the items.
 #[derive(Debug, Default)]
 pub(super) struct ListHead {
     pub(super) api_version: Option<String>,
     pub(super) kind: Option<String>,
-    /// Whether objects are its items.
+    /// Whether it has objects as items.
     pub(super) is_list: bool,
-    /// Whether it says itself that it is only a page.
+    /// Whether it says that it is only one page.
     pub(super) is_page: bool,
-    /// The group of items that wait for the list's kind.
-    waiting: Option<usize>,
+    /// The group of the items, while the kind of the list is not known.
+    untyped: Option<usize>,
 }
 
 impl ListHead {
-    /// Whether `items` are a list's, as far as is known by now.
+    /// Whether `items` belong to a list, as far as is known so far.
     pub(super) fn may_be_list(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind.ends_with("List"))
     }
 
-    /// What the items of a list of one type are.
+    /// `apiVersion` and kind of the items of a list of one type.
     fn item_type(&self) -> Option<(&str, &str)> {
         let kind = self.kind.as_deref()?.strip_suffix("List")?;
         Some((self.api_version.as_deref()?, kind)).filter(|(_, kind)| !kind.is_empty())
@@ -56,33 +54,44 @@ impl ListHead {
 /// All objects of one `apiVersion` and kind.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    /// None while the list that they come from has not said it.
+    /// `apiVersion` and kind; none while the list has not named them.
     pub(super) name: Option<(String, String)>,
-    /// Objects with neither finalizers nor a deletion mark, by namespace.
+    /// The number of objects with neither finalizers nor deletion mark, by namespace.
     pub(super) bare: BTreeMap<String, u64>,
-    /// Whether any object of it has a namespace.
+    /// Whether any of the objects has a namespace.
     pub(super) in_namespaces: bool,
-    /// Whether it turned out to be the same as another one.
+    /// The group that has the same `apiVersion` and kind, if there is one.
     pub(super) same_as: Option<usize>,
 }
 
-/// An object that carries a finalizer or a deletion mark.
+/// An object with a finalizer or a deletion mark.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) group: usize,
     pub(super) item: Item<'static>,
 }
 
-/// Where an object that was met is counted.
+/// How an object is counted.
 #[derive(Clone, Copy, Debug)]
-enum Met {
+enum CountedAs {
     Bare,
     Stored(usize),
-    /// Of another namespace, or without the labels.
-    Elsewhere,
+    /// Not counted: it is in another namespace, or lacks the labels.
+    NotWanted,
 }
 
-/// Everything that files brought.
+/// What a value of a file turned out to be.
+#[derive(Debug, PartialEq)]
+pub(super) enum Taken {
+    /// An object; it is counted.
+    Object,
+    /// A list; its items are still to be taken.
+    List,
+    /// No Kubernetes object; it is noted.
+    Nothing,
+}
+
+/// Everything that was read from the files.
 pub(super) struct Collector<'a> {
     namespace: Option<&'a str>,
     filter: &'a Filter,
@@ -94,23 +103,24 @@ pub(super) struct Collector<'a> {
     pub(super) notes: Vec<String>,
     pub(super) time: Times,
     pub(super) repeated: u64,
-    /// The objects themselves, where they are wanted.
+    /// The whole objects, if they are wanted.
     pub(super) whole: Option<Whole>,
-    /// Hashes instead of names: an object costs 24 bytes here, and a dump may have a million. The key of the
-    /// hash is random, so nobody can prepare a dump in which one object hides another.
-    met: HashMap<u64, Met>,
+    /// How each object is counted, by the hash of its uid or name. An entry costs 24 bytes, and a dump may have a
+    /// million objects. The key of the hash is random, so that nobody can prepare a dump in which one object hides
+    /// another.
+    counted: HashMap<u64, CountedAs>,
     hasher: RandomState,
     lists: u64,
-    file: OpenFile,
+    file: CurrentFile,
 }
 
-/// The file being read.
+/// The file that is being read.
 #[derive(Default)]
-struct OpenFile {
+struct CurrentFile {
     name: String,
     faults: u64,
-    strangers: u64,
-    first_stranger: u64,
+    other_documents: u64,
+    first_other_document: u64,
 }
 
 impl<'a> Collector<'a> {
@@ -127,22 +137,22 @@ impl<'a> Collector<'a> {
             time: Times::default(),
             repeated: 0,
             whole: None,
-            met: HashMap::new(),
+            counted: HashMap::new(),
             hasher: RandomState::new(),
             lists: 0,
-            file: OpenFile::default(),
+            file: CurrentFile::default(),
         }
     }
 
-    /// Whether nothing that was read is an object, or a list of them.
+    /// Whether no file held an object, or a list of objects.
     pub(super) fn is_empty(&self) -> bool {
-        self.met.is_empty() && self.lists == 0
+        self.counted.is_empty() && self.lists == 0
     }
 
     pub(super) fn begin_file(&mut self, name: &str) {
-        self.file = OpenFile {
+        self.file = CurrentFile {
             name: name.to_owned(),
-            ..OpenFile::default()
+            ..CurrentFile::default()
         };
     }
 
@@ -151,7 +161,7 @@ impl<'a> Collector<'a> {
         if let Some(whole) = &mut self.whole {
             whole.end_file(file.faults == 0);
         }
-        if file.faults > FAULTS_TOLD {
+        if file.faults > MAX_FAULTS {
             self.gaps.push(Gap {
                 what: What::File {
                     path: file.name.clone(),
@@ -159,26 +169,27 @@ impl<'a> Collector<'a> {
                 },
                 why: Why::Undecodable(format!(
                     "{} more parts of it could not be used",
-                    file.faults - FAULTS_TOLD
+                    file.faults - MAX_FAULTS
                 )),
             });
         }
-        if file.strangers > 0 {
+        if file.other_documents > 0 {
             self.notes.push(format!(
                 "{}: {} documents are no Kubernetes objects, the first at line {}",
-                file.name, file.strangers, file.first_stranger
+                file.name, file.other_documents, file.first_other_document
             ));
         }
     }
 
-    /// Something of the current file could not be used.
+    /// Records that a part of the current file could not be used.
     pub(super) fn gap(&mut self, line: Option<u64>, why: String) {
         self.fault(|| line, Why::Undecodable(why));
     }
 
-    fn fault(&mut self, line: impl FnOnce() -> Option<u64>, why: Why) {
+    /// Records a fault of the current file.
+    pub(super) fn fault(&mut self, line: impl FnOnce() -> Option<u64>, why: Why) {
         self.file.faults += 1;
-        if self.file.faults <= FAULTS_TOLD {
+        if self.file.faults <= MAX_FAULTS {
             self.gaps.push(Gap {
                 what: What::File {
                     path: self.file.name.clone(),
@@ -189,47 +200,46 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// A document that does not even claim to be an object: the values of a chart, a configuration file.
-    pub(super) fn stranger(&mut self, line: u64) {
-        if self.file.strangers == 0 {
-            self.file.first_stranger = line;
+    /// Records a document that is no Kubernetes object: the values of a chart, a configuration file.
+    pub(super) fn other_document(&mut self, line: u64) {
+        if self.file.other_documents == 0 {
+            self.file.first_other_document = line;
         }
-        self.file.strangers += 1;
+        self.file.other_documents += 1;
     }
 
-    /// Something worth knowing about the current file.
+    /// Adds a note about the current file.
     pub(super) fn note_file(&mut self, what: &str) {
         self.notes.push(format!("{} {what}", self.file.name));
     }
 
-    /// Takes one object, of which `list` says the type if it does not itself. A list in place of an object is
-    /// unpacked.
-    pub(super) fn object(&mut self, text: &str, list: &mut ListHead, place: Place<'_>, depth: u8) {
-        if let Err(why) = self.take(text, list, place, depth) {
-            self.fault(|| Some(place.line(text)), why);
-        }
-    }
-
-    fn take(&mut self, text: &str, list: &mut ListHead, place: Place<'_>, depth: u8) -> Result<(), Why> {
+    /// Takes one object. `list` gives its type if the object does not. A list in place of an object is left to the
+    /// caller.
+    pub(super) fn take(
+        &mut self,
+        text: &str,
+        list: &mut ListHead,
+        location: Location<'_>,
+    ) -> Result<Taken, Why> {
         let object: Object<'_> = match serde_json::from_str(text) {
             Ok(object) => object,
-            Err(error) => return self.take_other(text, place, depth, &error),
+            Err(error) => return self.take_other(text, location, &error),
         };
         let group = match (object.api_version(), object.kind()) {
             (Some(_), Some(kind)) if kind.ends_with("List") => {
-                if Other::of(text).is_some_and(|other| other.items.is_some()) {
-                    return self.nested(text, place, depth);
+                if NotObject::of(text).is_some_and(|other| other.items.is_some()) {
+                    return Ok(Taken::List);
                 }
                 self.group_of(object.api_version(), object.kind())
             }
-            (Some("v1"), Some("Status")) => return Err(Other::of(text).unwrap_or_default().status()),
+            (Some("v1"), Some("Status")) => return Err(NotObject::of(text).unwrap_or_default().status()),
             (Some(api_version), Some(kind)) => {
                 not_an_object(api_version, kind)?;
                 self.group_of(Some(api_version), Some(kind))
             }
             (None, None) => match list.item_type() {
                 Some((api_version, kind)) => self.group_of(Some(api_version), Some(kind)),
-                None if list.kind.is_none() => Some(self.waiting(list)),
+                None if list.kind.is_none() => Some(self.untyped(list)),
                 None => None,
             },
             _ => None,
@@ -237,29 +247,28 @@ impl<'a> Collector<'a> {
         let group = group.ok_or_else(|| {
             Why::Undecodable("an object that does not say both its apiVersion and its kind".into())
         })?;
-        self.learn(group, text);
+        self.read_spec(group, text);
         self.count(group, object)?;
         if let Some(whole) = &mut self.whole {
             whole.take(group, list.is_list, text);
         }
-        Ok(())
+        Ok(Taken::Object)
     }
 
-    /// What has no metadata: a list, or no object at all.
+    /// Handles a value without metadata: a list, or no object at all.
     fn take_other(
         &mut self,
         text: &str,
-        place: Place<'_>,
-        depth: u8,
+        location: Location<'_>,
         error: &serde_json::Error,
-    ) -> Result<(), Why> {
-        let other = Other::of(text).unwrap_or_default();
+    ) -> Result<Taken, Why> {
+        let other = NotObject::of(text).unwrap_or_default();
         if other.items.is_some() && other.kind.as_deref().is_none_or(|kind| kind.ends_with("List")) {
-            return self.nested(text, place, depth);
+            return Ok(Taken::List);
         }
         if other.kind.is_none() && other.api_version.is_none() && other.is_map && !other.metadata {
-            self.stranger(place.line(text));
-            return Ok(());
+            self.other_document(location.line(text));
+            return Ok(Taken::Nothing);
         }
         let error = error.to_string();
         let what = error.split(" at line ").next().unwrap_or_default();
@@ -269,39 +278,26 @@ impl<'a> Collector<'a> {
         )))
     }
 
-    fn nested(&mut self, text: &str, place: Place<'_>, depth: u8) -> Result<(), Why> {
-        if depth >= json::DEEPEST {
-            return Err(Why::Undecodable("lists in lists, too deep to follow".into()));
-        }
-        let place = match place {
-            Place::Within(..) => Place::Within(text, place.line(text)),
-            line @ Place::Line(_) => line,
-        };
-        json::value(self, text, place, depth + 1)
-            .map(drop)
-            .map_err(|error| Why::Undecodable(error.to_string()))
-    }
-
-    /// Ends a list whose items were taken one by one.
+    /// Ends a list after its items.
     pub(super) fn close_list(&mut self, list: &ListHead, line: u64) {
         self.lists += 1;
         if let Some(whole) = self.whole.as_mut().filter(|_| list.is_page) {
-            whole.tear();
+            whole.mark_incomplete();
         }
-        let of = list
+        let item_type = list
             .item_type()
             .filter(|(api_version, kind)| not_an_object(api_version, kind).is_ok());
-        let known = of.and_then(|(api_version, kind)| self.group_of(Some(api_version), Some(kind)));
-        let Some(waiting) = list.waiting else { return };
+        let known = item_type.and_then(|(api_version, kind)| self.group_of(Some(api_version), Some(kind)));
+        let Some(untyped) = list.untyped else { return };
         if known.is_some() {
-            self.groups[waiting].same_as = known;
+            self.groups[untyped].same_as = known;
             return;
         }
-        let items = self.groups[waiting].bare.values().sum::<u64>()
+        let items = self.groups[untyped].bare.values().sum::<u64>()
             + self
                 .stored
                 .iter()
-                .filter(|stored| stored.group == waiting)
+                .filter(|stored| stored.group == untyped)
                 .count() as u64;
         self.gap(
             Some(line),
@@ -309,7 +305,7 @@ impl<'a> Collector<'a> {
         );
     }
 
-    /// The group of this name.
+    /// The group of this `apiVersion` and kind.
     fn group_of(&mut self, api_version: Option<&str>, kind: Option<&str>) -> Option<usize> {
         let (api_version, kind) = (api_version?, kind?);
         let is = |group: &Group| {
@@ -318,7 +314,7 @@ impl<'a> Collector<'a> {
                 .as_ref()
                 .is_some_and(|(own, name)| own == api_version && name == kind)
         };
-        // Objects come sorted by type: the last group is nearly always the one.
+        // Objects are sorted by type, so the last group nearly always matches.
         if self.groups.last().is_some_and(is) {
             return Some(self.groups.len() - 1);
         }
@@ -332,15 +328,15 @@ impl<'a> Collector<'a> {
         Some(self.groups.len() - 1)
     }
 
-    fn waiting(&mut self, list: &mut ListHead) -> usize {
-        *list.waiting.get_or_insert_with(|| {
+    fn untyped(&mut self, list: &mut ListHead) -> usize {
+        *list.untyped.get_or_insert_with(|| {
             self.groups.push(Group::default());
             self.groups.len() - 1
         })
     }
 
-    /// What a few kinds say beyond their metadata.
-    fn learn(&mut self, group: usize, text: &str) {
+    /// Reads what a few kinds say beyond their metadata.
+    fn read_spec(&mut self, group: usize, text: &str) {
         match &self.groups[group].name {
             Some((api_version, kind))
                 if kind == "CustomResourceDefinition" && api_version.starts_with("apiextensions.k8s.io/") =>
@@ -368,14 +364,14 @@ impl<'a> Collector<'a> {
             Some(_) => object.labels().map_err(Why::Undecodable)?,
             None => BTreeMap::new(),
         };
-        let beyond = match &self.groups[group].name {
+        let extra_fields = match &self.groups[group].name {
             Some((api_version, kind)) => {
-                Beyond::of(api_version.split_once('/').map_or("", |(group, _)| group), kind)
+                ExtraFields::of(api_version.split_once('/').map_or("", |(group, _)| group), kind)
             }
-            // It may turn out to be Namespaces; others have no such fields, or ignore them.
-            None => Beyond::Namespace,
+            // The kind may turn out to be Namespace. NotObject kinds have no such fields, or ignore them.
+            None => ExtraFields::Namespace,
         };
-        let item = object.item(beyond).map_err(Why::Undecodable)?;
+        let item = object.item(extra_fields).map_err(Why::Undecodable)?;
         if item.name.is_empty() {
             return Err(Why::Undecodable("an object without a name".into()));
         }
@@ -391,49 +387,49 @@ impl<'a> Collector<'a> {
                 self.namespaces.insert(item.namespace.clone().into_owned());
             }
         }
-        let elsewhere = !item.namespace.is_empty()
+        let in_other_namespace = !item.namespace.is_empty()
             && self
                 .namespace
                 .is_some_and(|namespace| namespace != item.namespace);
-        let met = match self.met.get(&key) {
+        let counted = match self.counted.get(&key) {
             Some(&before) => {
                 self.repeated += 1;
-                self.later(group, before, item)
+                self.keep_later_copy(group, before, item)
             }
-            None if elsewhere || !self.filter.labels(&labels) => Met::Elsewhere,
+            None if in_other_namespace || !self.filter.labels(&labels) => CountedAs::NotWanted,
             None => self.add(group, item),
         };
-        self.met.insert(key, met);
+        self.counted.insert(key, counted);
         Ok(())
     }
 
-    fn add(&mut self, group: usize, item: Item<'_>) -> Met {
+    fn add(&mut self, group: usize, item: Item<'_>) -> CountedAs {
         if item.is_bare() {
             let bare = &mut self.groups[group].bare;
             match bare.get_mut(&*item.namespace) {
                 Some(count) => *count += 1,
                 None => drop(bare.insert(item.namespace.into_owned(), 1)),
             }
-            return Met::Bare;
+            return CountedAs::Bare;
         }
         self.stored.push(Stored {
             group,
             item: owned(item),
         });
-        Met::Stored(self.stored.len() - 1)
+        CountedAs::Stored(self.stored.len() - 1)
     }
 
-    /// The same object once more, perhaps from a dump of another day. A deletion mark never goes and the
-    /// finalizers under it only become fewer, so the copy that is further along is the later one.
-    fn later(&mut self, group: usize, before: Met, item: Item<'_>) -> Met {
+    /// Handles a second copy of an object, perhaps from an older dump. A deletion mark never disappears, and the
+    /// finalizers under it only become fewer. So the copy that is further along in its deletion is the keep_later_copy one.
+    fn keep_later_copy(&mut self, group: usize, before: CountedAs, item: Item<'_>) -> CountedAs {
         match before {
-            Met::Bare if item.deletion.is_some() => {
+            CountedAs::Bare if item.deletion.is_some() => {
                 if let Some(count) = self.groups[group].bare.get_mut(&*item.namespace) {
                     *count = count.saturating_sub(1);
                 }
                 self.add(group, item)
             }
-            Met::Stored(at) => {
+            CountedAs::Stored(at) => {
                 let old = &self.stored[at].item;
                 let fewer = item.all_finalizers().len() < old.all_finalizers().len();
                 if item.deletion.is_some() && (old.deletion.is_none() || fewer) {
@@ -441,12 +437,12 @@ impl<'a> Collector<'a> {
                 }
                 before
             }
-            Met::Bare | Met::Elsewhere => before,
+            CountedAs::Bare | CountedAs::NotWanted => before,
         }
     }
 }
 
-/// Refuses kinds whose lists do not hold the objects themselves.
+/// Rejects kinds whose lists do not hold the objects themselves.
 fn not_an_object(api_version: &str, kind: &str) -> Result<(), Why> {
     match (api_version, kind) {
         ("meta.k8s.io/v1" | "meta.k8s.io/v1beta1", "Table") => Err(Why::Undecodable(
@@ -485,9 +481,9 @@ struct LeaseSpec {
     renew_time: Option<Timestamp>,
 }
 
-/// What is not an object, looked at to say what it is.
+/// A value that is not an object, parsed to say what it is.
 #[derive(Default)]
-struct Other<'a> {
+struct NotObject<'a> {
     is_map: bool,
     api_version: Option<String>,
     kind: Option<String>,
@@ -497,7 +493,7 @@ struct Other<'a> {
     items: Option<&'a RawValue>,
 }
 
-impl<'a> Other<'a> {
+impl<'a> NotObject<'a> {
     fn of(text: &'a str) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -519,7 +515,7 @@ impl<'a> Other<'a> {
         }
         let raw: Raw<'a> = serde_json::from_str(text).ok()?;
         let text = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        Some(Other {
+        Some(NotObject {
             is_map: true,
             api_version: text(raw.api_version),
             kind: text(raw.kind),
@@ -530,7 +526,7 @@ impl<'a> Other<'a> {
         })
     }
 
-    /// The server's refusal, saved in place of what was asked for.
+    /// The server's refusal, saved in place of the objects.
     fn status(self) -> Why {
         let message = self.message.unwrap_or_default();
         match self.reason.as_deref() {

@@ -1,4 +1,4 @@
-//! Which files belong to a dump, and when each was written.
+//! Finds the files of a dump, and when each was written.
 
 use std::{
     collections::BTreeSet,
@@ -9,23 +9,23 @@ use std::{
 
 use jiff::Timestamp;
 
-/// Something below a directory.
+/// An entry of a directory tree.
 pub(super) enum Entry {
-    /// A file whose name says that it holds objects.
+    /// A file whose name ends like YAML or JSON.
     File(PathBuf),
-    /// A packed file whose name says so.
+    /// A compressed file whose name suggests objects.
     Packed(PathBuf),
-    /// A directory or link that cannot be looked at.
+    /// A directory or link that cannot be read.
     Unreadable(PathBuf, io::Error),
 }
 
-/// A file that can be read, and when it was written.
+/// An open file, and when it was written.
 pub(super) struct OpenFile {
     pub(super) reader: File,
     pub(super) written: Timestamp,
 }
 
-/// Opens a file. What is no regular file, such as the pipe of `<(kubectl get …)`, is being written `now`.
+/// Opens a file. A pipe, such as `<(kubectl get …)`, counts as written `now`.
 pub(super) fn open(path: &Path, now: Timestamp) -> io::Result<OpenFile> {
     let reader = File::open(path)?;
     let metadata = reader.metadata()?;
@@ -40,22 +40,22 @@ pub(super) fn open(path: &Path, now: Timestamp) -> io::Result<OpenFile> {
     })
 }
 
-/// Everything of interest below a directory, in the order of its path.
+/// All relevant files below a directory, ordered by path.
 ///
-/// Other files are passed over without a word: most of a `cluster-info dump` is logs. So are pipes and devices,
-/// which would block or never end. Links are followed, as in a mounted ConfigMap, and each real directory is
-/// entered once, so that a link to a parent ends the walk there.
-pub(super) fn below(root: &Path) -> io::Result<Vec<Entry>> {
-    let mut found = Vec::new();
+/// Other files are skipped without a note: most of a `cluster-info dump` is logs. Pipes and devices are skipped too,
+/// because they would block or never end. Links are followed, as in a mounted ConfigMap. Each real directory is entered
+/// once, so that a link to a parent does not loop.
+pub(super) fn files_below(root: &Path) -> io::Result<Vec<Entry>> {
+    let mut entries = Vec::new();
     let mut entered = BTreeSet::from([fs::canonicalize(root)?]);
-    // The named directory itself must be readable; those below it may fail.
+    // The named directory itself must be readable; those in it may fail.
     let mut open = sorted(root)?;
     while let Some(path) = open.pop() {
         let metadata = match fs::metadata(&path) {
             Ok(metadata) => metadata,
-            // A dangling link with another name would not have been read anyway.
-            Err(cause) if interesting(&path) != Interest::None => {
-                found.push(Entry::Unreadable(path, cause));
+            // A dangling link with another ending would not be read anyway.
+            Err(cause) if interest_in(&path) != Interest::None => {
+                entries.push(Entry::Unreadable(path, cause));
                 continue;
             }
             Err(_) => continue,
@@ -63,24 +63,24 @@ pub(super) fn below(root: &Path) -> io::Result<Vec<Entry>> {
         if metadata.is_dir() {
             match fs::canonicalize(&path).map(|real| entered.insert(real)) {
                 Ok(true) => match sorted(&path) {
-                    Ok(entries) => open.extend(entries),
-                    Err(cause) => found.push(Entry::Unreadable(path, cause)),
+                    Ok(children) => open.extend(children),
+                    Err(cause) => entries.push(Entry::Unreadable(path, cause)),
                 },
                 Ok(false) => {}
-                Err(cause) => found.push(Entry::Unreadable(path, cause)),
+                Err(cause) => entries.push(Entry::Unreadable(path, cause)),
             }
         } else if metadata.is_file() {
-            match interesting(&path) {
-                Interest::Objects => found.push(Entry::File(path)),
-                Interest::Packed => found.push(Entry::Packed(path)),
+            match interest_in(&path) {
+                Interest::Objects => entries.push(Entry::File(path)),
+                Interest::Packed => entries.push(Entry::Packed(path)),
                 Interest::None => {}
             }
         }
     }
-    Ok(found)
+    Ok(entries)
 }
 
-/// The entries of a directory, last first, so that taking from the end goes in order.
+/// The entries of a directory in reverse order, so that `pop` takes them in order.
 fn sorted(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut entries = fs::read_dir(directory)?
         .map(|entry| entry.map(|entry| entry.path()))
@@ -96,7 +96,7 @@ enum Interest {
     Packed,
 }
 
-fn interesting(path: &Path) -> Interest {
+fn interest_in(path: &Path) -> Interest {
     let ending = |path: &Path| {
         path.extension()
             .map(|ending| ending.to_string_lossy().to_lowercase())

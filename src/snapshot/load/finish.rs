@@ -1,4 +1,5 @@
-//! From all that was met to the snapshot: types named, time settled, filters applied, and what is missing said.
+//! Makes the snapshot out of everything that was collected: names the types, settles the time, applies filters, and
+//! adds gaps.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -16,8 +17,8 @@ use crate::{
     snapshot::{Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why, select::select},
 };
 
-/// What the files are called together.
-pub(super) fn source(paths: &[PathBuf]) -> String {
+/// The name of all files together.
+pub(super) fn source_name(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths
         .iter()
         .map(|path| match path.to_str() {
@@ -28,31 +29,31 @@ pub(super) fn source(paths: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// The snapshot of a dump that has been read to its end.
+/// The snapshot of a dump, after all files are read.
 pub(super) fn snapshot(
-    mut found: Collector<'_>,
+    mut collector: Collector<'_>,
     paths: &[PathBuf],
     wanted: &Wanted<'_>,
 ) -> Result<Snapshot, Error> {
-    let groups = types_of_groups(&found);
+    let groups = types_of_groups(&collector);
     let present = merged(groups.iter().flatten());
-    let (selected, notes) = selected(wanted, &present, &found)?;
-    let asked = wanted.namespace.is_none()
+    let (selected, notes) = selected(wanted, &present, &collector)?;
+    let reads_namespaces = wanted.namespace.is_none()
         && wanted.filter.selector.is_none()
         && selected.iter().any(|ty| ty.is("", "namespaces"));
-    let (namespaces, existing) = match existing(&found, &groups) {
-        _ if !asked => (Namespaces::NotAsked, None),
+    let (namespaces, known_namespaces) = match all_namespaces(&collector, &groups) {
+        _ if !reads_namespaces => (Namespaces::NotAsked, None),
         Some(names) => (Namespaces::Known, Some(names)),
         None => (Namespaces::Unknown(Why::NotInDump), None),
     };
-    let (observed_at, when) = found.time.observed_at(wanted.now);
+    let (observed_at, when) = collector.time.observed_at(wanted.now);
     let keep = Keep {
         all: wanted.all,
         crowds: wanted.by_holder,
         filter: wanted.filter.clone(),
         now: observed_at,
-        leaving: Some(leaving(&found, &groups)),
-        existing,
+        content_of: Some(terminating_namespaces(&collector, &groups)),
+        known_namespaces,
     };
 
     let names: BTreeSet<_> = selected.iter().map(ResourceType::name).collect();
@@ -65,7 +66,7 @@ pub(super) fn snapshot(
             tally.note(ty, item, &keep);
         }
     };
-    for (group, ty) in found.groups.iter().zip(&groups) {
+    for (group, ty) in collector.groups.iter().zip(&groups) {
         let Some(ty) = ty else { continue };
         for (namespace, count) in &group.bare {
             for _ in 0..*count {
@@ -77,22 +78,24 @@ pub(super) fn snapshot(
             }
         }
     }
-    for stored in std::mem::take(&mut found.stored) {
+    for stored in std::mem::take(&mut collector.stored) {
         if let Some(ty) = &groups[stored.group] {
             note(ty, stored.item);
         }
     }
 
-    let mut gaps = std::mem::take(&mut found.gaps);
-    gaps.extend(absent(wanted, &present, &selected));
-    gaps.extend(absent_namespace(wanted, &found, &present, &selected, &objects));
+    let mut gaps = std::mem::take(&mut collector.gaps);
+    gaps.extend(missing_types(wanted, &present, &selected));
+    gaps.extend(missing_from_namespace(
+        wanted, &collector, &present, &selected, &objects,
+    ));
     gaps.sort();
-    let mut notes: Vec<_> = std::mem::take(&mut found.notes)
+    let mut notes: Vec<_> = std::mem::take(&mut collector.notes)
         .into_iter()
         .chain(notes)
         .collect();
     notes.push(when);
-    notes.extend(what_it_looks_like(wanted, &found, &present));
+    notes.extend(completeness_notes(wanted, &collector, &present));
 
     let mut types: Vec<_> = present
         .into_iter()
@@ -105,7 +108,7 @@ pub(super) fn snapshot(
     types.sort_by_key(|read| read.ty.name());
     Ok(Snapshot {
         observed_at,
-        source: source(paths),
+        source: source_name(paths),
         types,
         tally,
         namespaces,
@@ -116,32 +119,37 @@ pub(super) fn snapshot(
     })
 }
 
-/// The type of each group; none for items whose list never said what they are.
-pub(super) fn types_of_groups(found: &Collector<'_>) -> Vec<Option<ResourceType>> {
+/// The type of each group; none for items whose list never named their kind.
+pub(super) fn types_of_groups(collector: &Collector<'_>) -> Vec<Option<ResourceType>> {
     let name = |group: &Group| match group.same_as {
-        Some(same) => found.groups[same].name.clone(),
+        Some(same) => collector.groups[same].name.clone(),
         None => group.name.clone(),
     };
-    // Whether a kind has namespaces is learned from all of its objects, whichever list they came in.
+    // All objects of a kind, from whatever list, decide whether it is namespaced.
     let mut in_namespaces = BTreeSet::new();
-    for group in &found.groups {
+    for group in &collector.groups {
         if group.in_namespaces {
             in_namespaces.extend(name(group));
         }
     }
-    found
+    collector
         .groups
         .iter()
         .map(|group| {
             let name = name(group)?;
             let (api_version, kind) = &name;
             let within = in_namespaces.contains(&name);
-            Some(kinds::resource_type(api_version, kind, &found.customs, within))
+            Some(kinds::resource_type(
+                api_version,
+                kind,
+                &collector.customs,
+                within,
+            ))
         })
         .collect()
 }
 
-/// Each type once, built-in ones in the server's order and before the others.
+/// Each type once: first the built-in types in the server's order, then the others.
 pub(super) fn merged<'a>(types: impl Iterator<Item = &'a ResourceType>) -> Vec<ResourceType> {
     let mut merged: Vec<ResourceType> = Vec::new();
     for ty in types {
@@ -169,27 +177,26 @@ pub(super) fn merged<'a>(types: impl Iterator<Item = &'a ResourceType>) -> Vec<R
     merged
 }
 
-/// The types that were asked for, in the dump or not, and what to know about the choice.
+/// The selected types, whether the dump has them or not, and notes on the selection.
 ///
-/// Words may name any type that the dump has or defines, or that every cluster has: `scan sc` on a dump without
-/// storage classes is no mistake of the user's but a gap of the dump's.
+/// Words may name any type that the dump has or defines, or that every cluster has. `scan sc` on a dump without
+/// StorageClasses is no mistake of the user: the dump has a gap.
 fn selected(
     wanted: &Wanted<'_>,
     present: &[ResourceType],
-    found: &Collector<'_>,
+    collector: &Collector<'_>,
 ) -> Result<(Vec<ResourceType>, Vec<String>), Error> {
-    let defined: Vec<_> = found
+    let defined: Vec<_> = collector
         .customs
         .values()
         .map(|custom| custom.resource_type(""))
         .collect();
     let built_in: Vec<_> = kinds::built_in().collect();
     let all = merged(present.iter().chain(&built_in).chain(&defined));
-    let resolve =
-        |words: &[String]| select(words, &all).map_err(|unknown| Error::unknown_type(&unknown, &[]));
+    let resolve = |words: &[String]| select(words, &all).map_err(|unknown| unknown.error(&[]));
     let excluded = resolve(wanted.exclude)?.types;
     let (mut types, notes) = if wanted.types.is_empty() {
-        // In one namespace, what is in no namespace was not asked for; but the Namespace itself was.
+        // For one namespace, cluster-scoped types are left out, except the Namespace itself.
         let in_scope =
             |ty: &ResourceType| wanted.namespace.is_none() || ty.namespaced || ty.is("", "namespaces");
         (all.into_iter().filter(in_scope).collect(), Vec::new())
@@ -202,8 +209,8 @@ fn selected(
 }
 
 /// The namespaces that are being deleted.
-fn leaving(found: &Collector<'_>, groups: &[Option<ResourceType>]) -> BTreeSet<String> {
-    let namespaces = found.stored.iter().filter(|stored| {
+fn terminating_namespaces(collector: &Collector<'_>, groups: &[Option<ResourceType>]) -> BTreeSet<String> {
+    let namespaces = collector.stored.iter().filter(|stored| {
         stored.item.deletion.is_some()
             && groups[stored.group]
                 .as_ref()
@@ -214,9 +221,9 @@ fn leaving(found: &Collector<'_>, groups: &[Option<ResourceType>]) -> BTreeSet<S
         .collect()
 }
 
-/// The namespaces that exist, if the dump holds all of them. It does not say so, but every cluster has these two.
-fn existing(found: &Collector<'_>, groups: &[Option<ResourceType>]) -> Option<HashSet<Box<str>>> {
-    let stored = found.stored.iter().filter(|stored| {
+/// The namespaces that exist, if the dump has all of them. It does not say so, but every cluster has these two.
+fn all_namespaces(collector: &Collector<'_>, groups: &[Option<ResourceType>]) -> Option<HashSet<Box<str>>> {
+    let stored = collector.stored.iter().filter(|stored| {
         groups[stored.group]
             .as_ref()
             .is_some_and(|ty| ty.is("", "namespaces"))
@@ -228,10 +235,10 @@ fn existing(found: &Collector<'_>, groups: &[Option<ResourceType>]) -> Option<Ha
     is_full.then_some(names)
 }
 
-/// What the dump does not hold: of the types that were named all, otherwise those without which a diagnosis
-/// guesses. Nothing can be said of the rest: most clusters have no objects of most types, and a dump does not
-/// say which types were asked for.
-fn absent<'a>(
+/// The types that the dump has no objects of: all of them if the user named types, otherwise those that a diagnosis
+/// needs. Other missing types are no gap: most clusters have no objects of most types, and a dump does not say which
+/// types it was made for.
+fn missing_types<'a>(
     wanted: &'a Wanted<'_>,
     present: &'a [ResourceType],
     selected: &'a [ResourceType],
@@ -251,10 +258,10 @@ fn absent<'a>(
         })
 }
 
-/// A namespace that was asked for and of which the dump has no trace, or not the Namespace object.
-fn absent_namespace(
+/// The gaps of the selected namespace: the dump lacks its content, or its Namespace object.
+fn missing_from_namespace(
     wanted: &Wanted<'_>,
-    found: &Collector<'_>,
+    collector: &Collector<'_>,
     present: &[ResourceType],
     selected: &[ResourceType],
     objects: &BTreeMap<String, u64>,
@@ -270,8 +277,8 @@ fn absent_namespace(
     if selected.iter().any(|ty| ty.is("", "namespaces")) && !objects.contains_key("namespaces") {
         gaps.push(gap(What::Namespace(namespace.to_owned())));
     }
-    if !found.namespaces.contains(namespace) {
-        // A type that the dump does not hold at all has its gap already.
+    if !collector.namespaces.contains(namespace) {
+        // A type without any object in the dump already has its gap.
         let within = selected
             .iter()
             .filter(|ty| ty.namespaced && present.iter().any(|known| known.name() == ty.name()));
@@ -286,22 +293,30 @@ fn absent_namespace(
     gaps
 }
 
-/// What a dump may lack without our being able to know.
-fn what_it_looks_like(wanted: &Wanted<'_>, found: &Collector<'_>, present: &[ResourceType]) -> Vec<String> {
+/// Notes on what the dump may lack, where that cannot be known.
+fn completeness_notes(
+    wanted: &Wanted<'_>,
+    collector: &Collector<'_>,
+    present: &[ResourceType],
+) -> Vec<String> {
     let mut notes = Vec::new();
-    if found.repeated > 0 {
+    if collector.repeated > 0 {
         notes.push(format!(
             "{} objects are in the dump more than once and count once; of two copies the one further along in its deletion is used",
-            found.repeated
+            collector.repeated
         ));
     }
-    // Each cluster has objects in kube-system and in default, so one namespace alone is rarely all of it.
-    if let (None, Some(only), 1) = (wanted.namespace, found.namespaces.first(), found.namespaces.len()) {
+    // Every cluster has objects in kube-system and in default, so one namespace alone is rarely all of it.
+    if let (None, Some(only), 1) = (
+        wanted.namespace,
+        collector.namespaces.first(),
+        collector.namespaces.len(),
+    ) {
         notes.push(format!(
             "everything in this dump that is in a namespace is in {only}: other namespaces were probably not saved"
         ));
     }
-    let empty: Vec<_> = found
+    let empty: Vec<_> = collector
         .customs
         .values()
         .map(|custom| custom.resource_type("").name())

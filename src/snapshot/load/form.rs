@@ -1,47 +1,48 @@
-//! What a file is, from its first bytes, not from its name: people save JSON as `.yaml` and tables as `.json`.
+//! Detects the format of a file from its first bytes, not from its name: people save JSON as `.yaml` and tables as
+//! `.json`.
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::{collect::Collector, json, place::Place, yaml};
+use super::{collect::Collector, json, place::Location, yaml};
 
-/// Enough for the first line of a table and for every mark that tells formats apart.
-const LOOK: u64 = 4096;
+/// How many bytes to read first: enough for the first line of a table, and for the marks of all formats.
+const HEAD_BYTES: u64 = 4096;
 
 #[derive(Debug, PartialEq)]
 enum Form {
     Json,
     Yaml,
-    /// UTF-16, as PowerShell 5 writes whatever is redirected. True for the byte order of the network.
+    /// UTF-16, as PowerShell 5 writes redirected output. True for big-endian.
     Utf16(bool),
-    /// Nothing that could hold objects, and what it is.
+    /// A format that cannot hold objects, with its description.
     Unusable(&'static str),
 }
 
-/// Reads a file, whatever it is, into `found`. Fails only if its first bytes cannot be had.
-pub(super) fn read(found: &mut Collector<'_>, reader: &mut dyn Read) -> io::Result<()> {
+/// Reads a file of any format into the collector. Fails only if the first bytes cannot be read.
+pub(super) fn read(collector: &mut Collector<'_>, reader: &mut dyn Read) -> io::Result<()> {
     let mut start = Vec::new();
-    // A pipe may hand over one byte at a time; `take` waits for all.
-    reader.take(LOOK).read_to_end(&mut start)?;
+    // A pipe may return one byte at a time; `take` reads until the limit.
+    reader.take(HEAD_BYTES).read_to_end(&mut start)?;
     let form = form(&start);
     if start.starts_with(BOM) {
         start.drain(..BOM.len());
     }
     let mut whole = start.chain(reader);
     match form {
-        Form::Unusable(what) => found.gap(None, what.into()),
-        Form::Yaml => yaml::read(found, &mut BufReader::with_capacity(1 << 16, whole)),
+        Form::Unusable(what) => collector.gap(None, what.into()),
+        Form::Yaml => yaml::read(collector, &mut BufReader::with_capacity(1 << 16, whole)),
         Form::Json => {
             let mut bytes = Vec::new();
             let failed = whole.read_to_end(&mut bytes).err();
-            json_bytes(found, &bytes);
+            json_bytes(collector, &bytes);
             if let Some(cause) = failed {
-                found.gap(None, format!("the rest cannot be read: {cause}"));
+                collector.gap(None, format!("the rest cannot be read: {cause}"));
             }
         }
         Form::Utf16(big) => {
             let mut bytes = Vec::new();
             whole.read_to_end(&mut bytes)?;
-            utf16(found, &bytes[2.min(bytes.len())..], big);
+            utf16(collector, &bytes[2.min(bytes.len())..], big);
         }
     }
     Ok(())
@@ -80,7 +81,7 @@ fn form(start: &[u8]) -> Form {
     }
 }
 
-/// Whether the first line is the heading of a table: capitals in columns, one of them the name.
+/// Whether the first line is the heading of a table: columns in capitals, one of them `NAME`.
 fn is_table(text: &[u8]) -> bool {
     let Some(line) = text
         .split(|&byte| byte == b'\n')
@@ -96,24 +97,24 @@ fn is_table(text: &[u8]) -> bool {
         && line.windows(2).any(|pair| pair == b"  ")
 }
 
-fn json_bytes(found: &mut Collector<'_>, bytes: &[u8]) {
+fn json_bytes(collector: &mut Collector<'_>, bytes: &[u8]) {
     match std::str::from_utf8(bytes) {
-        Ok(text) => json::documents(found, text),
+        Ok(text) => json::documents(collector, text),
         Err(error) => {
             let (good, bad) = bytes.split_at(error.valid_up_to());
             let text = std::str::from_utf8(good).unwrap_or_default();
-            json::documents(found, text);
-            let line = Place::Within(text, 1).line(&text[text.len()..]);
-            let left = bad.len();
-            found.gap(
+            json::documents(collector, text);
+            let line = Location::Within(text, 1).line(&text[text.len()..]);
+            let unread = bad.len();
+            collector.gap(
                 Some(line),
-                format!("not UTF-8; the {left} bytes from here were not read"),
+                format!("not UTF-8; the {unread} bytes from here were not read"),
             );
         }
     }
 }
 
-fn utf16(found: &mut Collector<'_>, bytes: &[u8], big_endian: bool) {
+fn utf16(collector: &mut Collector<'_>, bytes: &[u8], big_endian: bool) {
     let units = bytes.chunks_exact(2).map(|pair| {
         let pair = [pair[0], pair[1]];
         if big_endian {
@@ -125,14 +126,14 @@ fn utf16(found: &mut Collector<'_>, bytes: &[u8], big_endian: bool) {
     let text: String = char::decode_utf16(units)
         .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
         .collect();
-    found.note_file("is UTF-16, as PowerShell writes it, and was converted");
+    collector.note_file("is UTF-16, as PowerShell writes it, and was converted");
     if bytes.len() % 2 == 1 {
-        found.gap(None, "cut short in the middle of a character".into());
+        collector.gap(None, "cut short in the middle of a character".into());
     }
     match form(text.as_bytes()) {
-        Form::Unusable(what) => found.gap(None, what.into()),
-        Form::Json => json::documents(found, &text),
-        Form::Yaml | Form::Utf16(_) => yaml::read(found, &mut text.as_bytes() as &mut dyn BufRead),
+        Form::Unusable(what) => collector.gap(None, what.into()),
+        Form::Json => json::documents(collector, &text),
+        Form::Yaml | Form::Utf16(_) => yaml::read(collector, &mut text.as_bytes() as &mut dyn BufRead),
     }
 }
 
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_what_it_holds() {
+    fn detects_the_format_from_the_content() {
         assert_eq!(form(b"\xef\xbb\xbf\r\n {\"kind\""), Form::Json);
         assert_eq!(form(b"[]"), Form::Json);
         assert_eq!(form(b"apiVersion: v1\n"), Form::Yaml);

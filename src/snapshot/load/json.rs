@@ -1,7 +1,7 @@
 //! JSON: one value after another, each an object, a list, or an array of objects.
 //!
-//! Each item of a list is first found as a slice and then looked at. That reads the text twice, a gigabyte in
-//! 2.3 s all in all, and buys that a fault in one object is that object's alone.
+//! Each item of a list is first found as a slice and then parsed. That reads the text twice, a gigabyte in 2.3 s in
+//! total. In return, a fault in one object affects only that object.
 
 use std::{borrow::Cow, fmt};
 
@@ -9,19 +9,20 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::value::RawValue;
 
 use super::{
-    collect::{Collector, ListHead},
-    place::{Place, line_breaks},
+    collect::{Collector, ListHead, Taken},
+    place::{Location, line_breaks},
 };
+use crate::snapshot::Why;
 
-/// How deep lists may lie in lists. kubectl makes one level.
-pub(super) const DEEPEST: u8 = 8;
+/// How deep lists may be nested. kubectl makes one level.
+const MAX_DEPTH: u8 = 8;
 
-/// `kubectl cluster-info dump` without a directory prints the logs between the objects.
-const LOGS: (&str, &str) = ("==== START logs for", "==== END logs for");
+/// The marks around logs. `kubectl cluster-info dump` without a directory prints logs between the objects.
+const LOG_MARKS: (&str, &str) = ("==== START logs for", "==== END logs for");
 
-/// Reads all values of a file. After one that cannot be read it goes on at the next line that begins with a
-/// brace, which only a new value does in JSON as anybody prints it.
-pub(super) fn documents(found: &mut Collector<'_>, text: &str) {
+/// Reads all values of a file. After a value that cannot be read it continues at the next line that begins with a
+/// brace. In JSON as tools print it, only a new value begins like that.
+pub(super) fn documents(collector: &mut Collector<'_>, text: &str) {
     let mut at = 0;
     let mut line = 1;
     let mut any = false;
@@ -35,20 +36,20 @@ pub(super) fn documents(found: &mut Collector<'_>, text: &str) {
         }
         any = true;
         let read = if rest.starts_with("---") {
-            // JSON documents with YAML's mark between them.
+            // JSON documents may be separated by YAML's mark.
             Ok(rest.find('\n').unwrap_or(rest.len()))
-        } else if rest.starts_with(LOGS.0) {
+        } else if rest.starts_with(LOG_MARKS.0) {
             logs(rest).ok_or_else(|| (rest.len(), line, "cut short within logs".to_owned()))
         } else {
-            value(found, rest, Place::Within(rest, line), 0).map_err(|error| {
+            value(collector, rest, Location::Within(rest, line), 0).map_err(|error| {
                 let (next, fault) = resume(rest, &error);
-                (next, line + fault - 1, what_is_wrong(&error))
+                (next, line + fault - 1, error_message(&error))
             })
         };
         let length = match read {
             Ok(length) => length,
             Err((next, fault, message)) => {
-                found.gap(Some(fault), message);
+                collector.gap(Some(fault), message);
                 next
             }
         };
@@ -56,24 +57,24 @@ pub(super) fn documents(found: &mut Collector<'_>, text: &str) {
         at += length;
     }
     if !any {
-        found.gap(None, "empty".into());
+        collector.gap(None, "empty".into());
     }
 }
 
-/// The length of a section of logs.
+/// The length of a section of logs, up to its end mark.
 fn logs(rest: &str) -> Option<usize> {
-    let end = rest.find(LOGS.1)?;
+    let end = rest.find(LOG_MARKS.1)?;
     Some(rest[end..].find('\n').map_or(rest.len(), |length| end + length))
 }
 
-/// Where to go on after an error, and the line of the error within `rest`, from 1.
+/// Where to continue after an error, and the line of the error within `rest`, from 1.
 fn resume(rest: &str, error: &serde_json::Error) -> (usize, u64) {
     let fault = error.line().max(1);
     if error.is_eof() {
         return (rest.len(), fault as u64);
     }
-    // The line at which a reader stumbles may be the first good one after a torn line, so the search begins at
-    // the line break before it.
+    // The line of the error may be the first good one after a torn line. So the search begins at the line break before
+    // it.
     let before: usize = rest
         .split_inclusive('\n')
         .take(fault - 1)
@@ -86,7 +87,7 @@ fn resume(rest: &str, error: &serde_json::Error) -> (usize, u64) {
     (next, fault as u64)
 }
 
-fn what_is_wrong(error: &serde_json::Error) -> String {
+fn error_message(error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "cut short; what came before was used".into();
     }
@@ -95,28 +96,71 @@ fn what_is_wrong(error: &serde_json::Error) -> String {
     format!("not JSON from here on: {what}")
 }
 
-/// Reads the one value at the beginning of `text` and returns how long it is.
+/// Reads the first value of `text` and returns its length.
 pub(super) fn value(
-    found: &mut Collector<'_>,
+    collector: &mut Collector<'_>,
     text: &str,
-    place: Place<'_>,
+    location: Location<'_>,
     depth: u8,
 ) -> Result<usize, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
     let mut head = ListHead::default();
     let kind = json.deserialize_any(Value {
-        found,
+        collector,
         head: &mut head,
-        place,
+        location,
         depth,
     })?;
     let length = json.into_iter::<IgnoredAny>().byte_offset();
     match kind {
-        Shape::List => found.close_list(&head, place.line(text)),
-        Shape::Object => found.object(&text[..length], &mut ListHead::default(), place, depth),
+        Shape::List => collector.close_list(&head, location.line(text)),
+        Shape::Object => object(
+            collector,
+            &text[..length],
+            &mut ListHead::default(),
+            location,
+            depth,
+        ),
         Shape::Array => {}
     }
     Ok(length)
+}
+
+/// Takes one object into the collector. `list` gives its type if the object does not. A list in place of an object is
+/// unpacked.
+pub(super) fn object(
+    collector: &mut Collector<'_>,
+    text: &str,
+    list: &mut ListHead,
+    location: Location<'_>,
+    depth: u8,
+) {
+    let result = match collector.take(text, list, location) {
+        Ok(Taken::List) => nested_list(collector, text, location, depth),
+        Ok(Taken::Object | Taken::Nothing) => Ok(()),
+        Err(why) => Err(why),
+    };
+    if let Err(why) = result {
+        collector.fault(|| Some(location.line(text)), why);
+    }
+}
+
+fn nested_list(
+    collector: &mut Collector<'_>,
+    text: &str,
+    location: Location<'_>,
+    depth: u8,
+) -> Result<(), Why> {
+    if depth >= MAX_DEPTH {
+        return Err(Why::Undecodable("lists in lists, too deep to follow".into()));
+    }
+    let location = match location {
+        Location::Within(..) => Location::Within(text, location.line(text)),
+        line @ Location::Line(_) => line,
+    };
+    value(collector, text, location, depth + 1)
+        .map(drop)
+        .map_err(|error| Why::Undecodable(error.to_string()))
 }
 
 enum Shape {
@@ -126,9 +170,9 @@ enum Shape {
 }
 
 struct Value<'f, 'c, 't> {
-    found: &'f mut Collector<'c>,
+    collector: &'f mut Collector<'c>,
     head: &'f mut ListHead,
-    place: Place<'t>,
+    location: Location<'t>,
     depth: u8,
 }
 
@@ -141,8 +185,13 @@ impl<'de> Visitor<'de> for Value<'_, '_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Shape, A::Error> {
         while let Some(item) = items.next_element::<&'de RawValue>()? {
-            self.found
-                .object(item.get(), &mut ListHead::default(), self.place, self.depth);
+            object(
+                self.collector,
+                item.get(),
+                &mut ListHead::default(),
+                self.location,
+                self.depth,
+            );
         }
         Ok(Shape::Array)
     }
@@ -154,12 +203,12 @@ impl<'de> Visitor<'de> for Value<'_, '_, '_> {
                 "apiVersion" => self.head.api_version = text(map.next_value()?),
                 "kind" => self.head.kind = text(map.next_value()?),
                 "metadata" => self.head.is_page = is_page(map.next_value()?),
-                // What says of itself that it is something else may call a field of its own `items`.
+                // An object of another kind may have a field of its own that is called `items`.
                 "items" if self.head.may_be_list() => {
                     let items = Items {
-                        found: &mut *self.found,
+                        collector: &mut *self.collector,
                         head: &mut *self.head,
-                        place: self.place,
+                        location: self.location,
                         depth: self.depth,
                     };
                     if map.next_value_seed(items)? {
@@ -173,16 +222,16 @@ impl<'de> Visitor<'de> for Value<'_, '_, '_> {
     }
 }
 
-/// Whether the metadata of a list says that there is more than it has.
-fn is_page(metadata: &RawValue) -> bool {
+/// Whether the metadata of a list says that more items follow.
+fn is_page(raw: &RawValue) -> bool {
     #[derive(Default, serde::Deserialize)]
     #[serde(rename_all = "camelCase", default)]
-    struct Page {
+    struct ListMeta {
         r#continue: String,
         remaining_item_count: u64,
     }
-    let page: Page = serde_json::from_str(metadata.get()).unwrap_or_default();
-    !page.r#continue.is_empty() || page.remaining_item_count > 0
+    let metadata: ListMeta = serde_json::from_str(raw.get()).unwrap_or_default();
+    !metadata.r#continue.is_empty() || metadata.remaining_item_count > 0
 }
 
 /// A value that should be a string.
@@ -190,11 +239,11 @@ fn text(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// The value of `items`; whether it is a list's.
+/// Reads the value of `items`, and returns whether it belongs to a list.
 struct Items<'f, 'c, 't> {
-    found: &'f mut Collector<'c>,
+    collector: &'f mut Collector<'c>,
     head: &'f mut ListHead,
-    place: Place<'t>,
+    location: Location<'t>,
     depth: u8,
 }
 
@@ -221,7 +270,7 @@ impl<'de> Visitor<'de> for Items<'_, '_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
         self.head.is_list = true;
         while let Some(item) = items.next_element::<&'de RawValue>()? {
-            self.found.object(item.get(), self.head, self.place, self.depth);
+            object(self.collector, item.get(), self.head, self.location, self.depth);
         }
         Ok(true)
     }

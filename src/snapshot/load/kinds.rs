@@ -1,8 +1,7 @@
-//! From `apiVersion` and `kind`, which is all that an object says of its type, to the type: its plural, its
-//! scope, its short names.
+//! Finds the type of an object from its `apiVersion` and `kind`: its plural, scope and short names.
 //!
-//! A server knows; a file does not. So the built-in types are a table here, custom ones are looked up in the
-//! CustomResourceDefinitions of the dump, and the rest is guessed as kubectl guesses.
+//! A server knows its types, but a file does not. So this file has a table of the built-in types. Custom types come
+//! from the CustomResourceDefinitions of the dump. The rest is guessed as kubectl guesses.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +9,8 @@ use serde::Deserialize;
 
 use crate::object::ResourceType;
 
-/// What a dump must hold for a stuck deletion to be explained: what holds volumes and pods, who is alive, and
-/// what can refuse a removal. That one of these is missing is always said.
+/// The types that a dump must hold to explain a stuck deletion: what holds volumes and pods, which controllers are
+/// alive, and what can reject an update. The loader always reports when one of them is missing.
 pub(super) const NEEDED: [(&str, &str); 13] = [
     ("", "namespaces"),
     ("", "nodes"),
@@ -52,7 +51,7 @@ pub(super) struct Names {
 pub(super) type Customs = BTreeMap<(String, String), Custom>;
 
 impl Custom {
-    /// Its type. The version is that of its objects, if the dump has any.
+    /// The type, with the version of its objects, if the dump has any.
     pub(super) fn resource_type(&self, version: &str) -> ResourceType {
         ResourceType {
             group: self.group.clone(),
@@ -68,8 +67,8 @@ impl Custom {
     }
 }
 
-/// The type of objects of this `apiVersion` and kind. `in_namespaces` says whether any of them has a
-/// namespace, which decides where nothing better is known.
+/// The type of objects with this `apiVersion` and kind. `in_namespaces` says whether any of them has a namespace. It
+/// decides the scope if nothing better is known.
 pub(super) fn resource_type(
     api_version: &str,
     kind: &str,
@@ -102,8 +101,8 @@ pub(super) fn built_in() -> impl Iterator<Item = ResourceType> {
     BUILT_IN.iter().map(|known| known.resource_type(known.version))
 }
 
-/// The plural as `kubernetes/apimachinery:pkg/api/meta/restmapper.go` UnsafeGuessKindToResource guesses it. No
-/// rule for `x` or `ch`: the point is to be wrong where kubectl is.
+/// The plural, guessed as in `kubernetes/apimachinery:pkg/api/meta/restmapper.go` UnsafeGuessKindToResource. It has no
+/// rule for `x` or `ch`, because it must be wrong where kubectl is wrong.
 fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();
     if singular.ends_with("endpoints") {
@@ -169,9 +168,9 @@ const fn ty(
     }
 }
 
-/// `kubectl api-resources -o wide` of 1.36, less what cannot be listed; in the server's order, so that a name
-/// that two types share means the same as to kubectl. At the end, kinds that old dumps have under groups that
-/// are gone.
+/// The output of `kubectl api-resources -o wide` of 1.36, without types that cannot be listed. It has the server's
+/// order, so that an ambiguous name means the same as to kubectl. At the end are kinds that old dumps have under groups
+/// that no longer exist.
 #[rustfmt::skip]
 const BUILT_IN: &[Known] = &[
     ty("", "v1", "componentstatuses", "ComponentStatus", &["cs"], CLUSTER, ""),
@@ -247,7 +246,7 @@ mod tests {
     use crate::object::is_custom_group;
 
     #[test]
-    fn the_table_knows_what_the_rules_would_get_wrong() {
+    fn the_table_corrects_what_the_guess_gets_wrong() {
         let plural = |api_version, kind| resource_type(api_version, kind, &Customs::new(), true).name();
         assert_eq!(plural("v1", "Endpoints"), "endpoints");
         assert_eq!(
@@ -264,14 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_in_is_of_no_custom_group() {
+    fn built_in_types_have_no_custom_group() {
         for known in BUILT_IN {
             assert!(!is_custom_group(known.group), "{}", known.group);
         }
     }
 
     #[test]
-    fn a_definition_beats_the_guess() {
+    fn a_definition_wins_over_the_guess() {
         let customs = Customs::from([(
             ("example.org".to_owned(), "Gateway".to_owned()),
             Custom {
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_needed_is_known() {
+    fn every_needed_type_is_built_in() {
         for (group, plural) in NEEDED {
             assert!(built_in().any(|ty| ty.is(group, plural)), "{plural}");
         }

@@ -1,23 +1,24 @@
-//! Reading files instead of a cluster: what `kubectl get -o yaml` or `-o json` printed, directories of such
-//! files, `kubectl cluster-info dump`, and stdin.
+//! Reads files instead of a cluster: output of `kubectl get -o yaml` or `-o json`, directories of such files, `kubectl
+//! cluster-info dump`, and stdin.
 //!
-//! A dump differs from a cluster in three ways, and each decides something here.
+//! A dump differs from a cluster in three ways.
 //!
-//! *It does not say what it lacks.* A server lists its types; a file holds what somebody thought of saving.
-//! So every type that explaining a stuck deletion needs and that the dump does not hold becomes a
-//! [`Gap`](super::Gap), and so does every file, document and object that could not be used. Only a file that
-//! was named and cannot be opened, and a dump in which nothing is an object, are errors.
+//! *It does not say what it lacks.* A server lists its types; a file holds what somebody saved. So the loader adds a
+//! [`Gap`](super::Gap) for each type that a diagnosis needs and that the dump lacks. It also adds one for each file,
+//! document and object that it cannot use. Only two things are errors: a named file that cannot be opened, and a dump
+//! without any object.
 //!
-//! *It says things late.* kubectl sorts keys, so a list names its kind after its items, and the
-//! CustomResourceDefinition that knows a plural may stand in the last file. Files are therefore read once,
-//! in any order, into a `Collector` that holds what carries a finalizer or a deletion
-//! mark and counts the rest; types, time and filters are settled at the end (`finish.rs`).
+//! *It names things late.* kubectl sorts keys, so a list names its kind after its items. The CustomResourceDefinition
+//! that holds a plural may be in the last file. So the loader reads files once, in any order, into a `Collector`. The
+//! collector keeps objects with a finalizer or a deletion mark, and counts the rest. `finish.rs` settles types, time
+//! and filters at the end.
 //!
-//! *It may be as large as its author liked.* JSON is read whole as bytes and walked without being built. YAML
-//! is cut into documents, and lists into items, line by line, and only the lines that matter reach the
-//! parser, which is slow; data of Secrets never gets that far.
+//! *It may be large.* JSON is read whole as bytes and parsed without building it. YAML is cut into documents, and lists
+//! into items, line by line. Only the lines that matter reach the parser, which is slow. Data of Secrets never reaches
+//! it.
 
 mod collect;
+mod dump;
 mod files;
 mod finish;
 mod form;
@@ -35,7 +36,7 @@ use std::{
 
 use jiff::Timestamp;
 
-pub use self::whole::Dump;
+pub use self::dump::Dump;
 use self::{
     collect::Collector,
     files::{Entry, OpenFile},
@@ -47,44 +48,44 @@ use super::{
 };
 use crate::error::Error;
 
-/// What is to be found in a dump.
+/// What to load from a dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// One namespace; none for all and for what is in no namespace.
+    /// One namespace; none for all namespaces and cluster-scoped objects.
     pub namespace: Option<&'a str>,
-    /// Types as typed; empty for all.
+    /// The types, as the user typed them; empty for all.
     pub types: &'a [String],
-    /// Types to leave out, as typed.
+    /// The types to leave out, as the user typed them.
     pub exclude: &'a [String],
-    /// Every object with a finalizer, not only those being deleted.
+    /// Keep every object with a finalizer, not only objects that are being deleted.
     pub all: bool,
-    /// Whether it is asked who holds them.
+    /// Whether the result is grouped by controller.
     pub by_holder: bool,
     /// Which objects count.
     pub filter: &'a Filter,
-    /// The present, for a dump that comes from a pipe and has no time of its own.
+    /// The current time, for a dump from a pipe, which has no time of its own.
     pub now: Timestamp,
 }
 
-/// Reads files and directories, `-` being stdin, as if they were one dump.
+/// Reads files and directories as one dump. `-` is stdin.
 pub fn load(paths: &[PathBuf], stdin: &mut dyn Read, wanted: &Wanted<'_>) -> Result<Snapshot, Error> {
-    let mut found = Collector::new(wanted.namespace, wanted.filter);
-    collect(&mut found, paths, stdin, wanted.now)?;
-    finish::snapshot(found, paths, wanted)
+    let mut collector = Collector::new(wanted.namespace, wanted.filter);
+    collect(&mut collector, paths, stdin, wanted.now)?;
+    finish::snapshot(collector, paths, wanted)
 }
 
-/// The same with the objects themselves, for explaining them.
+/// Reads a dump with its whole objects, for `explain`.
 pub fn dump(paths: &[PathBuf], stdin: &mut dyn Read, now: Timestamp) -> Result<Dump, Error> {
     let filter = Filter::default();
-    let mut found = Collector::new(None, &filter);
-    found.whole = Some(Whole::default());
-    collect(&mut found, paths, stdin, now)?;
-    let whole = found.whole.take().unwrap_or_default();
-    Ok(Dump::new(found, whole, now))
+    let mut collector = Collector::new(None, &filter);
+    collector.whole = Some(Whole::default());
+    collect(&mut collector, paths, stdin, now)?;
+    let whole = collector.whole.take().unwrap_or_default();
+    Ok(Dump::new(collector, whole, now))
 }
 
 fn collect(
-    found: &mut Collector<'_>,
+    collector: &mut Collector<'_>,
     paths: &[PathBuf],
     stdin: &mut dyn Read,
     now: Timestamp,
@@ -92,32 +93,32 @@ fn collect(
     let mut stdin = Some(stdin);
     for path in paths {
         if path == Path::new("-") {
-            // A second `-` has nothing left to read, and nothing is missing for it.
+            // A second `-` reads nothing, and nothing is missing because of it.
             if let Some(stdin) = stdin.take() {
-                let failed = read(found, "stdin", stdin, now).err();
-                failed.map_or(Ok(()), |cause| Err(unreadable(Path::new("stdin"), cause)))?;
+                let failed = read(collector, "stdin", stdin, now).err();
+                failed.map_or(Ok(()), |cause| Err(read_error(Path::new("stdin"), cause)))?;
             }
         } else if path.is_dir() {
-            directory(found, path, now)?;
+            read_directory(collector, path, now)?;
         } else {
-            let file = files::open(path, now).map_err(|cause| unreadable(path, cause))?;
-            one(found, path, file).map_err(|cause| unreadable(path, cause))?;
+            let file = files::open(path, now).map_err(|cause| read_error(path, cause))?;
+            read_file(collector, path, file).map_err(|cause| read_error(path, cause))?;
         }
     }
-    if found.is_empty() {
-        return Err(nothing(paths, found));
+    if collector.is_empty() {
+        return Err(no_objects_error(paths, collector));
     }
     Ok(())
 }
 
-/// The snapshot that was named, if it is one. A snapshot is the whole answer: it cannot be read together with
-/// anything else.
+/// The saved snapshot, if one of the paths is one. A saved snapshot is complete, so it cannot be combined with other
+/// files.
 pub fn saved(paths: &[PathBuf], stdin: &mut dyn BufRead) -> Result<Option<Saved>, Error> {
     let mut found = None;
     for path in paths {
         let read = if path == Path::new("-") {
-            let head = stdin.fill_buf().map_err(|cause| unreadable(path, cause))?;
-            // What is read from here is gone for whoever reads a dump, so the first bytes decide.
+            let head = stdin.fill_buf().map_err(|cause| read_error(path, cause))?;
+            // Bytes that are read here are lost for a dump on stdin, so only look at the first bytes.
             if !may_be_saved(head) {
                 continue;
             }
@@ -125,7 +126,7 @@ pub fn saved(paths: &[PathBuf], stdin: &mut dyn BufRead) -> Result<Option<Saved>
         } else if path.is_dir() {
             continue;
         } else {
-            let file = std::fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
+            let file = std::fs::File::open(path).map_err(|cause| read_error(path, cause))?;
             let mut file = BufReader::with_capacity(1 << 16, file);
             if !file.get_ref().metadata().is_ok_and(|metadata| metadata.is_file()) {
                 continue;
@@ -136,7 +137,7 @@ pub fn saved(paths: &[PathBuf], stdin: &mut dyn BufRead) -> Result<Option<Saved>
             Ok(saved) => found = Some(saved),
             Err(Fault::NotOne) => {}
             Err(Fault::Broken(message)) => {
-                return Err(unreadable(
+                return Err(read_error(
                     path,
                     io::Error::new(io::ErrorKind::InvalidData, message),
                 ));
@@ -156,51 +157,61 @@ fn may_be_saved(head: &[u8]) -> bool {
     head.first() == Some(&0x1f) || head.starts_with(b"{\"format\":\"kubectl-finalizers/")
 }
 
-/// Everything below a directory. What fails there is missing from the dump, but does not stop it.
-fn directory(found: &mut Collector<'_>, path: &Path, now: Timestamp) -> Result<(), Error> {
-    for entry in files::below(path).map_err(|cause| unreadable(path, cause))? {
+/// Reads everything below a directory. A failure there is a gap and does not stop the dump.
+fn read_directory(collector: &mut Collector<'_>, path: &Path, now: Timestamp) -> Result<(), Error> {
+    for entry in files::files_below(path).map_err(|cause| read_error(path, cause))? {
         let (path, result) = match entry {
             Entry::File(path) => {
-                let result = files::open(&path, now).and_then(|file| one(found, &path, file));
+                let result = files::open(&path, now).and_then(|file| read_file(collector, &path, file));
                 (path, result)
             }
             Entry::Unreadable(path, cause) => (path, Err(cause)),
             Entry::Packed(path) => {
-                found.begin_file(&path.display().to_string());
-                found.gap(None, "compressed; unpack it first".into());
+                collector.begin_file(&path.display().to_string());
+                collector.gap(None, "compressed; unpack it first".into());
                 continue;
             }
         };
         if let Err(cause) = result {
-            found.begin_file(&path.display().to_string());
-            found.gap(None, format!("cannot be read: {cause}"));
+            collector.begin_file(&path.display().to_string());
+            collector.gap(None, format!("cannot be read: {cause}"));
         }
     }
     Ok(())
 }
 
-fn one(found: &mut Collector<'_>, path: &Path, mut file: OpenFile) -> io::Result<()> {
-    read(found, &path.display().to_string(), &mut file.reader, file.written)
+fn read_file(collector: &mut Collector<'_>, path: &Path, mut file: OpenFile) -> io::Result<()> {
+    read(
+        collector,
+        &path.display().to_string(),
+        &mut file.reader,
+        file.written,
+    )
 }
 
-fn read(found: &mut Collector<'_>, name: &str, reader: &mut dyn Read, written: Timestamp) -> io::Result<()> {
-    found.begin_file(name);
-    found.time.file(name, written);
-    let result = form::read(found, reader);
-    found.end_file();
+fn read(
+    collector: &mut Collector<'_>,
+    name: &str,
+    reader: &mut dyn Read,
+    written: Timestamp,
+) -> io::Result<()> {
+    collector.begin_file(name);
+    collector.time.file(name, written);
+    let result = form::read(collector, reader);
+    collector.end_file();
     result
 }
 
-fn unreadable(path: &Path, cause: io::Error) -> Error {
+fn read_error(path: &Path, cause: io::Error) -> Error {
     Error::Read {
         path: path.to_owned(),
         cause,
     }
 }
 
-/// The error for a dump that is none. If just one thing was wrong with it, that is the reason.
-fn nothing(paths: &[PathBuf], found: &Collector<'_>) -> Error {
-    let reason = match found.gaps.as_slice() {
+/// The error for a dump without objects. If there was only one fault, it is the reason.
+fn no_objects_error(paths: &[PathBuf], collector: &Collector<'_>) -> Error {
+    let reason = match collector.gaps.as_slice() {
         [] if paths.iter().any(|path| path.is_dir()) => {
             "nothing in it looks like Kubernetes objects; files ending in .yaml, .yml and .json were looked at"
                 .into()
@@ -213,8 +224,8 @@ fn nothing(paths: &[PathBuf], found: &Collector<'_>) -> Error {
             rest.len()
         ),
     };
-    unreadable(
-        Path::new(&finish::source(paths)),
+    read_error(
+        Path::new(&finish::source_name(paths)),
         io::Error::new(io::ErrorKind::InvalidData, reason),
     )
 }

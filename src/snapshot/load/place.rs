@@ -1,20 +1,20 @@
-//! Where in a file something stands.
+//! Locates parts of a file.
 
-/// How the line of a part is found when it is needed, which is only when something is wrong with it.
+/// How to find the line of a part. The line is only computed if something is wrong with the part.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'t> {
-    /// The part is a slice of this text, whose first line has this number.
+pub(super) enum Location<'t> {
+    /// The part is a slice of this text. The text begins at this line.
     Within(&'t str, u64),
-    /// The part was taken from this line.
+    /// The part begins at this line.
     Line(u64),
 }
 
-impl Place<'_> {
+impl Location<'_> {
     /// The line at which `part` begins.
     pub(super) fn line(&self, part: &str) -> u64 {
         match self {
-            Place::Line(line) => *line,
-            Place::Within(text, first) => {
+            Location::Line(line) => *line,
+            Location::Within(text, first) => {
                 let offset = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
                 first + line_breaks(&text.as_bytes()[..offset.min(text.len())])
             }
@@ -22,7 +22,7 @@ impl Place<'_> {
     }
 }
 
-/// How many lines end in these bytes.
+/// How many line breaks these bytes have.
 pub(super) fn line_breaks(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }

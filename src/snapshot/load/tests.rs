@@ -1,4 +1,4 @@
-//! Dumps as kubectl writes them, recorded from a real API server (1.36), and dumps as things go wrong.
+//! Tests with dumps as kubectl writes them, recorded from a real API server (1.36), and with faulty dumps.
 
 use std::{
     fs,
@@ -31,7 +31,7 @@ fn folder(files: &[(&str, &[u8])]) -> TempDir {
 
 /// What is asked of a dump.
 #[derive(Clone, Default)]
-struct Ask {
+struct LoadOptions {
     namespace: Option<&'static str>,
     types: Vec<String>,
     exclude: Vec<String>,
@@ -39,11 +39,11 @@ struct Ask {
     filter: Filter,
 }
 
-impl Ask {
+impl LoadOptions {
     fn types(words: &[&str]) -> Self {
-        Ask {
+        LoadOptions {
             types: words.iter().map(|&word| word.to_owned()).collect(),
-            ..Ask::default()
+            ..LoadOptions::default()
         }
     }
 
@@ -70,13 +70,16 @@ fn at(text: &str) -> Timestamp {
 }
 
 fn stdin(text: &str) -> Snapshot {
-    Ask::default()
+    LoadOptions::default()
         .stdin(text)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refused(text: &str) -> String {
-    Ask::default().stdin(text).expect_err("no dump").to_string()
+    LoadOptions::default()
+        .stdin(text)
+        .expect_err("no dump")
+        .to_string()
 }
 
 fn testdata(name: &str) -> PathBuf {
@@ -85,7 +88,7 @@ fn testdata(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// `type/name` of everything kept, in order.
+/// `type/name` of every kept object, in order.
 fn kept(snapshot: &Snapshot) -> Vec<String> {
     let mut kept: Vec<_> = snapshot
         .tally
@@ -97,7 +100,7 @@ fn kept(snapshot: &Snapshot) -> Vec<String> {
     kept
 }
 
-/// Gaps about files, as people would read them.
+/// The gaps about files, as messages.
 fn faults(snapshot: &Snapshot) -> Vec<String> {
     let mut faults: Vec<_> = snapshot
         .gaps
@@ -114,7 +117,7 @@ fn faults(snapshot: &Snapshot) -> Vec<String> {
     faults
 }
 
-/// Types that are said not to be in the dump.
+/// The types that are reported as missing from the dump.
 fn absent(snapshot: &Snapshot) -> Vec<String> {
     snapshot
         .gaps
@@ -146,32 +149,32 @@ const STUCK: [&str; 5] = [
     "pods/db-0",
 ];
 
-// --- what kubectl writes
+// --- dumps as kubectl writes them
 
 #[test]
-fn yaml_and_json_of_kubectl_get_say_the_same() {
+fn yaml_and_json_of_kubectl_get_load_the_same() {
     let (yaml, json) = (stdin(GET_YAML), stdin(GET_JSON));
     assert_eq!(kept(&yaml), STUCK);
     assert_eq!(faults(&yaml), [""; 0]);
     assert_eq!(yaml.tally.kept, json.tally.kept);
     assert_eq!(yaml.tally.usage, json.tally.usage);
-    assert_eq!(yaml.tally.left, json.tally.left);
+    assert_eq!(yaml.tally.remaining, json.tally.remaining);
     assert_eq!(counts(&yaml), counts(&json));
     assert_eq!(yaml.gaps, json.gaps);
     assert_eq!(yaml.observed_at, json.observed_at);
     assert_eq!(yaml.notes, json.notes);
-    // 6 namespaces, and nothing out of the ConfigMap that holds a list in its data.
+    // 6 namespaces, and nothing from the ConfigMap that holds a list in its data.
     assert!(counts(&yaml).contains(&("namespaces".into(), 6)));
     assert!(counts(&yaml).contains(&("configmaps".into(), 2)));
-    assert_eq!(yaml.tally.left["gone"]["gateways.example.org"], 1);
+    assert_eq!(yaml.tally.remaining["gone"]["gateways.example.org"], 1);
     assert!(
-        !yaml.tally.left.contains_key("db"),
+        !yaml.tally.remaining.contains_key("db"),
         "only what is going is counted"
     );
 }
 
 #[test]
-fn a_namespace_has_both_lists_and_its_conditions() {
+fn a_namespace_has_both_finalizer_lists_and_its_conditions() {
     let snapshot = stdin(GET_YAML);
     let gone = snapshot
         .tally
@@ -184,7 +187,7 @@ fn a_namespace_has_both_lists_and_its_conditions() {
 }
 
 #[test]
-fn the_newest_lease_tells_the_time() {
+fn the_newest_lease_gives_the_time_of_the_dump() {
     let snapshot = stdin(GET_YAML);
     let time = snapshot.observed_at.to_string();
     assert!(time.starts_with("2026-11-21T09:39:1"), "{time}");
@@ -192,7 +195,7 @@ fn the_newest_lease_tells_the_time() {
 }
 
 #[test]
-fn what_a_dump_lacks_is_said_by_type() {
+fn reports_the_types_that_a_dump_lacks() {
     assert_eq!(
         absent(&stdin(GET_YAML)),
         [
@@ -213,37 +216,41 @@ fn what_a_dump_lacks_is_said_by_type() {
 }
 
 #[test]
-fn a_selection_is_about_its_types_only() {
-    let snapshot = Ask::types(&["pvc", "sc", "gw"]).stdin(GET_YAML).expect("a dump");
+fn a_selection_reports_only_its_types() {
+    let snapshot = LoadOptions::types(&["pvc", "sc", "gw"])
+        .stdin(GET_YAML)
+        .expect("a dump");
     assert_eq!(
         kept(&snapshot),
         ["gateways.example.org/g", "persistentvolumeclaims/data-0"]
     );
     assert_eq!(absent(&snapshot), ["storageclasses.storage.k8s.io"]);
-    let unknown = Ask::types(&["quux"]).stdin(GET_YAML).expect_err("a mistake");
+    let unknown = LoadOptions::types(&["quux"])
+        .stdin(GET_YAML)
+        .expect_err("a mistake");
     assert!(unknown.to_string().contains("quux"), "{unknown}");
 
-    let ask = Ask {
+    let options = LoadOptions {
         exclude: vec!["pods".into(), "sc".into()],
-        ..Ask::default()
+        ..LoadOptions::default()
     };
-    let snapshot = ask.stdin(GET_YAML).expect("a dump");
+    let snapshot = options.stdin(GET_YAML).expect("a dump");
     assert!(!kept(&snapshot).contains(&"pods/db-0".into()));
     assert!(!absent(&snapshot).contains(&"storageclasses.storage.k8s.io".into()));
 }
 
 #[test]
-fn one_namespace_is_what_is_in_it_and_itself() {
-    let ask = |namespace| Ask {
+fn one_namespace_has_its_content_and_its_namespace_object() {
+    let options = |namespace| LoadOptions {
         namespace: Some(namespace),
-        ..Ask::default()
+        ..LoadOptions::default()
     };
-    let gone = ask("gone").stdin(GET_YAML).expect("a dump");
+    let gone = options("gone").stdin(GET_YAML).expect("a dump");
     assert_eq!(kept(&gone), ["gateways.example.org/g", "namespaces/gone"]);
     assert_eq!(absent(&gone), [""; 0], "cluster-scoped types were not asked for");
     assert_eq!(gone.tally.objects, 2);
 
-    let other = ask("other").stdin(GET_YAML).expect("a dump");
+    let other = options("other").stdin(GET_YAML).expect("a dump");
     assert_eq!(other.tally.objects, 0);
     let gaps: Vec<_> = other.gaps.iter().map(|gap| &gap.what).collect();
     assert!(gaps.contains(&&What::Namespace("other".into())), "{gaps:?}");
@@ -255,45 +262,45 @@ fn one_namespace_is_what_is_in_it_and_itself() {
 }
 
 #[test]
-fn filters_that_a_server_would_apply_are_applied() {
-    let ask = Ask {
+fn applies_the_filters_that_a_server_would_apply() {
+    let options = LoadOptions {
         filter: Filter {
             selector: Some(Selector::parse("app=db").expect("a selector")),
             ..Filter::default()
         },
-        ..Ask::default()
+        ..LoadOptions::default()
     };
     assert_eq!(
-        kept(&ask.stdin(GET_YAML).expect("a dump")),
+        kept(&options.stdin(GET_YAML).expect("a dump")),
         ["persistentvolumeclaims/data-0"]
     );
     assert_eq!(
-        kept(&ask.stdin(GET_JSON).expect("a dump")),
+        kept(&options.stdin(GET_JSON).expect("a dump")),
         ["persistentvolumeclaims/data-0"]
     );
-    let ask = Ask {
+    let options = LoadOptions {
         filter: Filter {
             finalizers: vec![Glob::new("*-protection")],
             ..Filter::default()
         },
-        ..Ask::default()
+        ..LoadOptions::default()
     };
-    assert_eq!(kept(&ask.stdin(GET_YAML).expect("a dump")), &STUCK[2..4]);
-    // Measured at the time of the dump, nothing is an hour old; by our clock everything would be.
-    let ask = Ask {
+    assert_eq!(kept(&options.stdin(GET_YAML).expect("a dump")), &STUCK[2..4]);
+    // At the time of the dump, nothing is an hour old. By the local clock everything would be.
+    let options = LoadOptions {
         filter: Filter {
             older_than: Some(jiff::SignedDuration::from_hours(1)),
             ..Filter::default()
         },
-        ..Ask::default()
+        ..LoadOptions::default()
     };
-    assert_eq!(kept(&ask.stdin(GET_YAML).expect("a dump")), [""; 0]);
+    assert_eq!(kept(&options.stdin(GET_YAML).expect("a dump")), [""; 0]);
 }
 
 #[test]
-fn directories_of_cluster_info_dump_are_read_without_their_logs() {
+fn reads_directories_of_cluster_info_dump_without_their_logs() {
     for name in ["cluster-info", "cluster-info-yaml", "cluster-info.txt"] {
-        let snapshot = Ask::default()
+        let snapshot = LoadOptions::default()
             .of(&[testdata(name)], b"")
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(faults(&snapshot), [""; 0], "{name}");
@@ -317,7 +324,7 @@ fn directories_of_cluster_info_dump_are_read_without_their_logs() {
 }
 
 #[test]
-fn objects_come_in_many_wrappings() {
+fn reads_objects_in_many_forms() {
     let pod = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","deletionTimestamp":"2026-01-01T00:00:00Z"}}"#;
     let other = pod.replace("\"a\"", "\"b\"");
     let flow_list = format!("apiVersion: v1\nitems: [{pod}, {other}]\nkind: List\n");
@@ -381,7 +388,7 @@ fn objects_come_in_many_wrappings() {
             ),
         ),
     ] {
-        let snapshot = Ask::default()
+        let snapshot = LoadOptions::default()
             .stdin(&text)
             .unwrap_or_else(|error| panic!("{what}: {error}\n{text}"));
         assert_eq!(faults(&snapshot), [""; 0], "{what}:\n{text}");
@@ -390,22 +397,22 @@ fn objects_come_in_many_wrappings() {
 }
 
 #[test]
-fn utf_16_is_converted() {
+fn converts_utf_16() {
     let bytes: Vec<u8> = std::iter::once(0xfeff)
         .chain(GET_YAML.encode_utf16())
         .flat_map(u16::to_le_bytes)
         .collect();
-    let snapshot = Ask::default().of(&["-".into()], &bytes).expect("a dump");
+    let snapshot = LoadOptions::default().of(&["-".into()], &bytes).expect("a dump");
     assert_eq!(kept(&snapshot), STUCK);
     assert!(noted(&snapshot, "stdin is UTF-16"));
 }
 
 #[test]
-fn the_same_object_twice_counts_once_and_the_later_copy_wins() {
+fn counts_a_repeated_object_once_and_keeps_the_later_copy() {
     let before = GET_YAML.replace("    deletionTimestamp:", "    wasDeletionTimestamp:");
     for (one, other) in [(GET_YAML, before.as_str()), (&before, GET_YAML)] {
         let folder = folder(&[("a.yaml", one.as_bytes()), ("b.yaml", other.as_bytes())]);
-        let snapshot = Ask::default()
+        let snapshot = LoadOptions::default()
             .of(&[folder.path().to_owned()], b"")
             .expect("a dump");
         assert_eq!(kept(&snapshot), STUCK);
@@ -417,24 +424,24 @@ fn the_same_object_twice_counts_once_and_the_later_copy_wins() {
 }
 
 #[test]
-fn plurals_come_from_definitions_anywhere_in_the_dump() {
+fn finds_plurals_in_definitions_anywhere_in_the_dump() {
     let object = b"apiVersion: example.org/v1\nkind: Gateway\nmetadata:\n  name: g\n  finalizers: [a/b]\n";
     let folder = folder(&[("1.yaml", object), ("2.yaml", GET_YAML.as_bytes())]);
-    let both = Ask {
+    let both = LoadOptions {
         all: true,
-        ..Ask::default()
+        ..LoadOptions::default()
     }
     .of(&[folder.path().join("1.yaml"), folder.path().join("2.yaml")], b"")
     .expect("a dump");
     assert!(kept(&both).contains(&"gateways.example.org/g".into()));
-    let alone = Ask::default()
+    let alone = LoadOptions::default()
         .of(&[folder.path().join("1.yaml")], b"")
         .expect("a dump");
     assert_eq!(counts(&alone), [("gatewaies.example.org".to_owned(), 1)]);
 }
 
 #[test]
-fn a_dump_that_shows_one_namespace_only_says_so() {
+fn notes_a_dump_of_only_one_namespace() {
     let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: n\n";
     assert!(noted(
         &stdin(pod),
@@ -444,28 +451,28 @@ fn a_dump_that_shows_one_namespace_only_says_so() {
 }
 
 #[test]
-fn no_data_of_secrets_is_in_what_is_kept() {
+fn keeps_no_data_of_secrets() {
     for text in [GET_YAML, GET_JSON] {
-        let ask = Ask {
+        let options = LoadOptions {
             all: true,
-            ..Ask::default()
+            ..LoadOptions::default()
         };
-        let everything = format!("{:?}", ask.stdin(text).expect("a dump"));
+        let everything = format!("{:?}", options.stdin(text).expect("a dump"));
         for secret in ["ZG8tbm90LWtlZXA=", "do-not-keep", "inner"] {
             assert!(text.contains(secret) && !everything.contains(secret), "{secret}");
         }
     }
 }
 
-// --- what goes wrong
+// --- faulty dumps
 
 #[test]
-fn what_is_no_dump_is_refused_with_what_it_is() {
+fn rejects_other_files_and_says_what_they_are() {
     assert!(refused("").ends_with("stdin: empty"), "{}", refused(""));
     assert!(refused("\n# nothing\n\n").contains("stdin"));
     assert!(refused("k8s\0\n\u{1}").ends_with("binary, not text"));
     assert!(
-        Ask::default()
+        LoadOptions::default()
             .of(&["-".into()], b"\x1f\x8b\x08\0\0")
             .expect_err("gzip")
             .to_string()
@@ -493,13 +500,13 @@ fn what_is_no_dump_is_refused_with_what_it_is() {
 }
 
 #[test]
-fn a_description_is_told_from_an_object() {
+fn rejects_the_output_of_kubectl_describe() {
     let described = "Name:             web-0\nNamespace:        default\nLabels:           <none>\n";
     assert!(refused(described).contains("save them with -o yaml"));
 }
 
 #[test]
-fn a_saved_refusal_is_the_servers_refusal() {
+fn reports_a_saved_refusal_of_the_server() {
     let status = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods is forbidden: User \"x\"","reason":"Forbidden","code":403}"#;
     assert!(refused(status).contains("pods is forbidden"));
     let yaml = "apiVersion: v1\ncode: 403\nkind: Status\nmessage: 'pods is forbidden: x'\nmetadata: {}\nreason: Forbidden\nstatus: Failure\n";
@@ -514,8 +521,8 @@ fn a_saved_refusal_is_the_servers_refusal() {
 }
 
 #[test]
-fn a_fault_in_one_object_is_its_own() {
-    // The PVC, in both forms, with a number for its finalizers and a time that is none.
+fn a_fault_affects_only_its_object() {
+    // The PVC in both formats: a number for its finalizers, and a time that is none.
     let yaml = GET_YAML.replace(
         "    - kubernetes.io/pvc-protection\n",
         "      kubernetes.io/pvc-protection: 1\n",
@@ -535,7 +542,7 @@ fn a_fault_in_one_object_is_its_own() {
         assert_eq!(kept(&snapshot).iter().collect::<Vec<_>>(), rest);
         let faults = faults(&snapshot);
         assert_eq!(faults.len(), 1, "{faults:?}");
-        // The line is that at which the object begins.
+        // The line is the first line of the object.
         let lines: Vec<_> = text.lines().collect();
         let line: usize = faults[0]
             .split(':')
@@ -551,7 +558,7 @@ fn a_fault_in_one_object_is_its_own() {
 }
 
 #[test]
-fn a_torn_line_costs_that_line() {
+fn a_torn_line_loses_only_that_line() {
     let pod = |name: &str| {
         format!(
             r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}","deletionTimestamp":"2026-01-01T00:00:00Z"}}}}"#
@@ -568,10 +575,10 @@ fn a_torn_line_costs_that_line() {
 }
 
 #[test]
-fn a_cut_is_seen_where_it_can_be() {
+fn detects_a_cut_where_possible() {
     let cut = &GET_YAML[..GET_YAML.find("- apiVersion: coordination").expect("leases")];
     let snapshot = stdin(cut);
-    // The last object may be half of one, even if it looks whole.
+    // The last object may be incomplete, even if it looks complete.
     assert_eq!(kept(&snapshot), &STUCK[1..]);
     assert!(
         faults(&snapshot)[0].contains("cut short within a list"),
@@ -584,7 +591,7 @@ fn a_cut_is_seen_where_it_can_be() {
     assert!(faults(&json)[0].contains("cut short"), "{:?}", faults(&json));
 }
 
-/// A device that has no end.
+/// A device without an end.
 struct Endless;
 impl std::io::Read for Endless {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
@@ -594,7 +601,7 @@ impl std::io::Read for Endless {
 }
 
 #[test]
-fn deep_and_endless_input_is_refused_not_followed() {
+fn rejects_deep_and_endless_input() {
     let deep = format!(
         "{}{}",
         r#"{"kind":"List","items":["#.repeat(50_000),
@@ -606,11 +613,11 @@ fn deep_and_endless_input_is_refused_not_followed() {
         "{\"a\":".repeat(200_000),
         "- ".repeat(100_000),
     ] {
-        drop(Ask::default().stdin(&text).expect_err("nonsense"));
+        drop(LoadOptions::default().stdin(&text).expect_err("nonsense"));
     }
     let deep: Vec<_> = (0..2000).map(|depth| " ".repeat(depth) + "a:").collect();
     drop(
-        Ask::default()
+        LoadOptions::default()
             .stdin(&format!("metadata:\n{}\n", deep.join("\n")))
             .expect_err("nonsense"),
     );
@@ -630,7 +637,7 @@ fn deep_and_endless_input_is_refused_not_followed() {
 }
 
 #[test]
-fn faults_beyond_the_first_are_counted() {
+fn counts_faults_beyond_the_limit() {
     let text = format!("{GET_YAML}{}", "---\nkind: [\n".repeat(100));
     let snapshot = stdin(&text);
     assert_eq!(faults(&snapshot).len(), 21);
@@ -642,28 +649,28 @@ fn faults_beyond_the_first_are_counted() {
 }
 
 #[test]
-fn what_is_not_utf_8_costs_an_object_in_yaml_and_the_rest_in_json() {
-    let spoil = |text: &str| {
+fn invalid_utf_8_loses_an_object_in_yaml_and_the_rest_in_json() {
+    let corrupt = |text: &str| {
         let mut bytes = text.as_bytes().to_vec();
         let name = text.find("data-0").expect("the claim");
         let name = name + text[name + 1..].find("data-0").map_or(0, |next| next + 1);
         bytes[name] = 0xff;
         bytes
     };
-    let yaml = Ask::default()
-        .of(&["-".into()], &spoil(GET_YAML))
+    let yaml = LoadOptions::default()
+        .of(&["-".into()], &corrupt(GET_YAML))
         .expect("a dump");
     assert_eq!(kept(&yaml).len(), 4, "{:?}", faults(&yaml));
     assert!(faults(&yaml)[0].contains("not UTF-8"));
-    let json = Ask::default()
-        .of(&["-".into()], &spoil(GET_JSON))
+    let json = LoadOptions::default()
+        .of(&["-".into()], &corrupt(GET_JSON))
         .expect("a dump");
     assert!(faults(&json).iter().any(|fault| fault.contains("not UTF-8")));
     assert!(kept(&json).contains(&"persistentvolumes/pv-1".into()));
 }
 
 #[test]
-fn directories_are_read_below_and_their_faults_are_gaps() {
+fn reads_directories_recursively_with_faults_as_gaps() {
     let folder = folder(&[
         ("deep/er/all.YAML", GET_YAML.as_bytes()),
         ("empty.yml", b""),
@@ -679,7 +686,7 @@ fn directories_are_read_below_and_their_faults_are_gaps() {
         std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero.yaml")).expect("a link");
         std::os::unix::net::UnixListener::bind(folder.path().join("socket.yaml")).expect("a socket");
     }
-    let snapshot = Ask::default()
+    let snapshot = LoadOptions::default()
         .of(&[folder.path().to_owned()], b"")
         .expect("a dump");
     assert_eq!(kept(&snapshot), STUCK);
@@ -704,9 +711,9 @@ fn directories_are_read_below_and_their_faults_are_gaps() {
 }
 
 #[test]
-fn what_cannot_be_opened_or_holds_nothing_is_an_error() {
+fn a_missing_file_or_a_directory_without_objects_is_an_error() {
     let folder = folder(&[("logs.txt", b"x")]);
-    let error = |path: PathBuf| Ask::default().of(&[path], b"").expect_err("an error");
+    let error = |path: PathBuf| LoadOptions::default().of(&[path], b"").expect_err("an error");
     assert!(matches!(
         error(folder.path().join("missing.yaml")),
         Error::Read { .. }
@@ -719,22 +726,22 @@ fn what_cannot_be_opened_or_holds_nothing_is_an_error() {
 }
 
 #[test]
-fn a_pipe_that_is_named_is_read_and_has_the_present_as_its_time() {
+fn a_pipe_has_the_current_time_as_its_time() {
     let pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  deletionTimestamp: 2026-01-01T00:00:00Z\n";
     let snapshot = stdin(pod);
     assert_eq!(snapshot.observed_at, at("2030-01-01T00:00:00Z"));
     assert!(noted(&snapshot, "ages are measured at 2030-01-01T00:00:00Z: now"));
     let folder = folder(&[("a.yaml", pod.as_bytes())]);
-    let file = Ask::default()
+    let file = LoadOptions::default()
         .of(&[folder.path().join("a.yaml")], b"")
         .expect("a dump");
     assert!(noted(&file, "a.yaml was written"), "{:?}", file.notes);
 }
 
-// --- what nobody thought of
+// --- arbitrary input
 
-/// Whether a reader of this result could believe that it is all there is.
-fn seems_complete(result: &Result<Snapshot, Error>) -> bool {
+/// Whether this result looks complete.
+fn looks_complete(result: &Result<Snapshot, Error>) -> bool {
     result.as_ref().is_ok_and(|snapshot| {
         !snapshot
             .gaps
@@ -743,8 +750,8 @@ fn seems_complete(result: &Result<Snapshot, Error>) -> bool {
     })
 }
 
-/// Every object that was kept is one of the whole dump, as it is there.
-fn only_true_objects(result: &Result<Snapshot, Error>, whole: &Snapshot) {
+/// Asserts that every kept object is one of the whole dump, unchanged.
+fn assert_objects_of_dump(result: &Result<Snapshot, Error>, whole: &Snapshot) {
     for seen in result.iter().flat_map(|snapshot| &snapshot.tally.kept) {
         let same = whole.tally.kept.iter().any(|full| {
             full.object.name == seen.object.name
@@ -756,30 +763,30 @@ fn only_true_objects(result: &Result<Snapshot, Error>, whole: &Snapshot) {
 }
 
 #[test]
-fn a_dump_cut_anywhere_never_seems_complete() {
+fn a_dump_cut_anywhere_never_looks_complete() {
     let whole = stdin(GET_YAML);
-    // What comes behind the kind says nothing about objects.
+    // What follows the kind says nothing about objects.
     let end = GET_YAML.rfind("kind: List").expect("a kind") + "kind: List".len();
-    let ask = Ask::default();
-    // Line ends are where a cut is hard to see; the rest is sampled, because this is slow without optimization.
+    let options = LoadOptions::default();
+    // A cut at a line end is hard to detect. Other cuts are sampled, because this test is slow without optimization.
     let worth = |text: &str, at: usize| at.is_multiple_of(31) || text[..at].ends_with('\n');
     for at in (0..end).filter(|&at| worth(GET_YAML, at)) {
-        let result = ask.stdin(&GET_YAML[..at]);
+        let result = options.stdin(&GET_YAML[..at]);
         assert!(
-            !seems_complete(&result),
+            !looks_complete(&result),
             "cut at {at}: {:?}",
             &GET_YAML[at.saturating_sub(40)..at]
         );
-        only_true_objects(&result, &whole);
+        assert_objects_of_dump(&result, &whole);
     }
     for at in (0..GET_JSON.trim_end().len()).filter(|&at| worth(GET_JSON, at)) {
-        let result = ask.stdin(&GET_JSON[..at]);
+        let result = options.stdin(&GET_JSON[..at]);
         assert!(
-            !seems_complete(&result),
+            !looks_complete(&result),
             "cut at {at}: {:?}",
             &GET_JSON[at.saturating_sub(40)..at]
         );
-        only_true_objects(&result, &whole);
+        assert_objects_of_dump(&result, &whole);
     }
 }
 
@@ -814,25 +821,25 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        drop(Ask::default().of(&["-".into()], &bytes));
+    fn never_panics_on_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        drop(LoadOptions::default().of(&["-".into()], &bytes));
     }
 
     #[test]
-    fn no_bytes_like_a_dump_panic(bytes in bytes_like_a_dump()) {
-        drop(Ask::default().of(&["-".into()], &bytes));
+    fn never_panics_on_bytes_like_a_dump(bytes in bytes_like_a_dump()) {
+        drop(LoadOptions::default().of(&["-".into()], &bytes));
     }
 
     #[test]
-    fn a_spoiled_byte_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>(), json in any::<bool>()) {
+    fn never_panics_on_a_corrupt_byte(at in any::<prop::sample::Index>(), byte in any::<u8>(), json in any::<bool>()) {
         let mut bytes = if json { GET_JSON } else { GET_YAML }.as_bytes().to_vec();
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        drop(Ask::default().of(&["-".into()], &bytes));
+        drop(LoadOptions::default().of(&["-".into()], &bytes));
     }
 }
 
-/// What a dump answers about pods of a namespace, as far as that is proved.
+/// The answer of a dump about the Pods of a namespace.
 fn pods_of(files: &[(&str, &[u8])], namespace: &str) -> Result<usize, Why> {
     use crate::snapshot::facts::{Answer, Query, Resource};
     let folder = folder(files);
@@ -853,7 +860,7 @@ fn pods_of(files: &[(&str, &[u8])], namespace: &str) -> Result<usize, Why> {
 }
 
 #[test]
-fn only_a_whole_list_proves_that_something_is_not_there() {
+fn only_a_complete_list_proves_that_an_object_does_not_exist() {
     let pod = |namespace: &str| {
         format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p","namespace":"{namespace}"}}}}"#)
     };
@@ -886,7 +893,7 @@ fn only_a_whole_list_proves_that_something_is_not_there() {
 }
 
 #[test]
-fn data_of_a_secret_in_a_dump_is_not_even_kept() {
+fn drops_the_data_of_a_secret_in_a_dump() {
     let json: &[u8] = br#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"a"},"data":{"k":"hunter2"},"stringData":{"k":"hunter2"}}"#;
     let yaml: &[u8] = b"apiVersion: v1\ndata:\n  k: hunter2\nkind: Secret\nmetadata:\n  name: t\n  namespace: a\nstringData: {k: hunter2}\n";
     let folder = folder(&[("a.json", json), ("b.yaml", yaml)]);

@@ -1,22 +1,22 @@
-//! When a dump was taken, which no dump says, and at which all ages in it are measured.
+//! Estimates when a dump was made, because no dump says so. All ages are measured at that time.
 //!
-//! Two bounds are at hand. The newest time *in* the dump is certainly not later than the dump. The time at
-//! which the file was written is certainly not earlier, but moves on when the file is copied, downloaded or
-//! checked out. What is between them is guessed like this:
+//! Two bounds are known. The newest time *in* the dump is never later than the dump. The time at which the file was
+//! written is never earlier, but it changes when the file is copied, downloaded or checked out. The time between them
+//! is estimated like this:
 //!
-//! * A dump with Leases has a clock in it: API servers and kubelets renew theirs every ten seconds, so the
-//!   newest renewal is the time of the dump, whoever copied the file since. (A node whose clock runs ahead could
-//!   spoil that, so the file's own time caps it.)
-//! * Without Leases it is the time of the *oldest* file: a dump is written within seconds or minutes, and
-//!   copying only ever moves files later. An age may then be too long, by as much as the file is younger than
-//!   its content; it is never too short, so nothing that is stuck is taken for fresh.
-//! * Either way not before the newest deletion or creation seen, which the server's clock wrote.
+//! * A dump with Leases has a clock: API servers and kubelets renew theirs every ten seconds. So the newest renewal is
+//!   the time of the dump, even if the file was copied later. A node with a fast clock could spoil that, so the file's
+//!   own time caps it.
+//! * Without Leases, it is the time of the *oldest* file: a dump is written within seconds or minutes, and copying only
+//!   makes files newer. An age may then be too long, by the time between the content and the file. It is never too
+//!   short, so a stuck object never looks fresh.
+//! * It is never before the newest deletion or creation, which have the server's time.
 
 use jiff::Timestamp;
 
 use crate::snapshot::Item;
 
-/// The times met while reading.
+/// The times that were read.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     oldest_file: Option<(Timestamp, String)>,
@@ -38,22 +38,22 @@ impl Times {
     }
 
     pub(super) fn object(&mut self, item: &Item<'_>) {
-        // A deletionTimestamp lies in the future while the grace period runs; when it was asked for does not.
-        let asked = item.deletion.map(|timestamp| {
+        // A deletionTimestamp is in the future during the grace period; the time of the request is not.
+        let requested = item.deletion.map(|timestamp| {
             crate::object::Deletion {
                 timestamp,
                 grace_seconds: item.grace_seconds.unwrap_or_default(),
             }
             .requested_at()
         });
-        self.newest_object = self.newest_object.max(asked).max(item.created);
+        self.newest_object = self.newest_object.max(requested).max(item.created);
     }
 
     pub(super) fn renewal(&mut self, time: Timestamp) {
         self.newest_renewal = self.newest_renewal.max(Some(time));
     }
 
-    /// The time of the dump, and how it is known.
+    /// The time of the dump, and a note on how it is known.
     pub(super) fn observed_at(&self, now: Timestamp) -> (Timestamp, String) {
         let upper = self.newest_file.unwrap_or(now);
         let (guess, how) = match (self.newest_renewal, &self.oldest_file) {
@@ -92,7 +92,7 @@ mod tests {
     const NOW: &str = "2026-06-01T00:00:00Z";
 
     #[test]
-    fn a_lease_is_the_clock_of_a_dump() {
+    fn the_newest_lease_renewal_is_the_time() {
         let mut times = Times::default();
         times.file("a", at("2026-05-01T00:00:00Z"));
         times.renewal(at("2026-04-01T00:00:00.5Z"));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_from_the_future_is_not_believed() {
+    fn ignores_a_lease_from_the_future() {
         let mut times = Times::default();
         times.file("a", at("2026-05-01T00:00:00Z"));
         times.renewal(at("2036-04-01T00:00:00Z"));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn without_leases_it_is_the_oldest_file_but_not_before_a_deletion() {
+    fn without_leases_the_oldest_file_is_the_time_but_never_before_a_deletion() {
         let mut times = Times::default();
         times.file("b", at("2026-05-02T00:00:00Z"));
         times.file("a", at("2026-05-01T00:00:00Z"));

@@ -1,12 +1,11 @@
-//! A snapshot in a file: what `scan` and `explain` read of a cluster, to be looked at later and elsewhere.
+//! A snapshot in a file: what `scan` and `explain` read from a cluster, for use later and elsewhere.
 //!
-//! What is kept is what was *read*, not what was concluded: answers, and the gaps where there was none, with the
-//! server's time. So a replay is the same diagnosis of the same facts, and a later version of this program may say
-//! more about an old file.
+//! The file keeps what was *read*, not what was concluded: the answers, the gaps, and the server's time. A replay makes
+//! the same diagnosis of the same facts. A later version of this program may conclude more from an old file.
 //!
-//! The file is gzip over lines of JSON, each one record, so that it is written and read without holding it twice.
-//! The last record counts those before it: a file without it was cut short. What is damaged on the way is found by
-//! gzip's own checksum, and what was edited by hand has to be JSON that fits.
+//! The file is gzip over lines of JSON. Each line is one record, so that writing and reading need not hold the file
+//! twice. The last record counts the records before it: a file without it was cut short. gzip's checksum detects
+//! damage. A file that was edited by hand must still be JSON that fits the records.
 
 mod read;
 mod record;
@@ -21,16 +20,16 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{read::Fault, write::Writer};
 use super::{
-    Gap, Namespaces, Seen, Strays, Why,
+    Gap, NamespaceLeftovers, Namespaces, Seen, Why,
     facts::{Answer, Facts, Query, Resource},
-    suspects::Suspects,
+    storage_leftovers::StorageLeftovers,
 };
 use crate::object::ResourceType;
 
-/// What the first line says that the file is.
+/// The format name in the first line.
 pub const FORMAT: &str = "kubectl-finalizers/snapshot";
-/// The form of the records. Another number is for records that this program would misread, not for new ones: those
-/// it refuses by their name.
+/// The version of the records. It changes when an older program would misread them. New kinds of records keep it: an
+/// older program rejects those by name.
 pub const VERSION: u32 = 1;
 
 /// The first record: where, when, and by what a snapshot was taken.
@@ -43,73 +42,75 @@ pub struct Head {
     pub version: u32,
     /// The version of the program that wrote it.
     pub program: String,
-    /// Whether names were replaced.
+    /// Whether names are redacted.
     pub redacted: bool,
     /// The address of the API server.
     pub source: String,
-    /// The one namespace that was read; none for all.
+    /// The only namespace that was read; none for all.
     pub namespace: Option<String>,
-    /// The namespace of objects that are named without one.
+    /// The namespace for objects that the user names without one.
     pub default_namespace: String,
-    /// When the scan was made, by the server's clock.
+    /// The time of the scan, on the server's clock.
     pub observed_at: Timestamp,
-    /// When the objects were looked at one by one, by the server's clock.
+    /// The time at which single objects were read, on the server's clock.
     pub looked_at: Timestamp,
-    /// Whether the user stopped it before everything was read.
+    /// Whether the user stopped the scan early.
     pub interrupted: bool,
 }
 
-/// All that a snapshot file holds.
+/// The content of a snapshot file.
 #[derive(Clone, Debug)]
 pub struct Saved {
-    /// Where, when and by what it was taken.
+    /// The first record.
     pub head: Head,
     /// The server's types, in its order.
     pub types: Vec<ResourceType>,
-    /// What the server could not say of its types.
+    /// Types that the server could not list.
     pub type_gaps: Vec<Gap>,
-    /// The types that the scan read, and how many objects of each.
+    /// The types that the scan read, with their object counts.
     pub counts: Vec<Counted>,
     /// What the scan could not read.
     pub gaps: Vec<Gap>,
-    /// What is worth knowing about how it was read.
+    /// Notes on how it was read.
     pub notes: Vec<String>,
     /// Every object that is being deleted or has a finalizer.
     pub kept: Vec<Seen>,
-    /// What may have been left behind; none in files of a program that did not look for it.
-    pub remains: Option<Remains>,
-    /// What the diagnoses asked for, and what came of it.
+    /// Leftover objects; none in files of versions that did not search for them.
+    pub leftovers: Option<Leftovers>,
+    /// The queries of the diagnoses, with their answers.
     pub answers: BTreeMap<Query, Result<Answer, Why>>,
 }
 
-/// What may have been left behind though nobody is deleting it.
+/// Objects that look leftover though nobody deletes them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Remains {
-    /// Whether it was known which namespaces exist.
+pub struct Leftovers {
+    /// Whether every Namespace was known.
     pub namespaces: Namespaces,
-    /// Types that could be listed only in namespaces that exist.
+    /// Types that could be listed only in the namespaces that exist.
     pub only_within: Vec<String>,
-    /// What is in namespaces that do not exist.
-    pub strays: Strays,
-    /// Volumes and attachments.
-    pub suspects: Suspects,
+    /// Objects in namespaces that do not exist.
+    #[serde(rename = "strays")]
+    pub in_namespaces: NamespaceLeftovers,
+    /// Leftover volumes and attachments.
+    #[serde(rename = "suspects")]
+    pub storage: StorageLeftovers,
 }
 
-/// How many objects of a type there were.
+/// The object count of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The type.
     pub ty: ResourceType,
-    /// All objects of it.
+    /// Objects in the whole cluster.
     pub objects: u64,
-    /// Those in each namespace.
+    /// Objects in each namespace.
     pub in_namespaces: BTreeMap<String, u64>,
 }
 
 impl Saved {
-    /// The facts of a first look: the types, and nothing asked for yet.
-    pub fn first_look(&self) -> Facts {
+    /// The facts before the first query: the types and their gaps.
+    pub fn initial_facts(&self) -> Facts {
         Facts {
             now: self.head.looked_at,
             types: self.types.clone(),
@@ -118,12 +119,12 @@ impl Saved {
         }
     }
 
-    /// What was answered when the snapshot was taken. What was not asked then is not known now.
+    /// The answer at the time of the snapshot; none if the query was not asked then.
     pub fn answer(&self, query: &Query) -> Option<&Result<Answer, Why>> {
         self.answers.get(query)
     }
 
-    /// Namespace and name of those objects of a type that are in the file: not all that there were.
+    /// Namespace and name of the objects of a type in this file. The cluster may have had more.
     pub fn names(&self, resource: &Resource) -> Vec<(String, String)> {
         let type_name = resource.name();
         let kept = self.kept.iter().map(|seen| &seen.object);

@@ -1,4 +1,4 @@
-//! Reading a snapshot, a record at a time, and saying what is wrong with it in words that help.
+//! Reads a snapshot, one record at a time. Its errors say what is wrong with the file.
 
 use std::{
     collections::BTreeMap,
@@ -10,22 +10,22 @@ use serde::Deserialize;
 
 use super::{Counted, FORMAT, Head, Saved, VERSION, record::Record};
 
-/// Longer than any answer that an API server gives, so that a file that is no snapshot does not fill the memory.
+/// Longer than any answer of an API server. A file that is no snapshot must not fill the memory.
 const LONGEST_LINE: u64 = 512 << 20;
 
-/// More objects of one type than any cluster holds. Counts are added up.
+/// More objects of one type than any cluster has. Counts are added up, so they must not overflow.
 const MOST_OBJECTS: u64 = 1 << 40;
 
 /// Why a file cannot be used as a snapshot.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is something else.
+    /// The file is not a snapshot.
     NotOne,
-    /// It is one, and this is wrong with it.
+    /// The file is a snapshot, with this fault.
     Broken(String),
 }
 
-/// Just enough of the first line to tell what it is.
+/// The fields of the first line that identify a snapshot.
 #[derive(Deserialize)]
 struct Format {
     format: String,
@@ -33,7 +33,7 @@ struct Format {
 }
 
 impl Saved {
-    /// Reads a snapshot, packed as it was written or unpacked by somebody who wanted to see what is in it.
+    /// Reads a snapshot, compressed or decompressed.
     pub fn read(reader: &mut dyn BufRead) -> Result<Self, Fault> {
         let packed = reader
             .fill_buf()
@@ -82,14 +82,14 @@ fn lines(reader: &mut dyn BufRead) -> Result<Saved, Fault> {
         gaps: Vec::new(),
         notes: Vec::new(),
         kept: Vec::new(),
-        remains: None,
+        leftovers: None,
         answers: BTreeMap::new(),
     };
     while let Some(line) = lines.next()? {
         let record: Result<Record<'static>, _> = serde_json::from_slice(line);
         let record = match record {
             Ok(record) => record,
-            // A file that was unpacked and then cut within a line.
+            // The file was decompressed and then cut within a line.
             Err(error) if error.is_eof() && lines.is_last()? => {
                 return Err(Fault::Broken(cut_short(lines.number - 1)));
             }
@@ -98,7 +98,7 @@ fn lines(reader: &mut dyn BufRead) -> Result<Saved, Fault> {
         if let Record::End { records } = record {
             return end(saved, records, &mut lines);
         }
-        if !may_be(&record) {
+        if !has_plausible_counts(&record) {
             return Err(Fault::Broken(format!(
                 "line {}: it counts more objects than there can be",
                 lines.number
@@ -109,8 +109,8 @@ fn lines(reader: &mut dyn BufRead) -> Result<Saved, Fault> {
     Err(Fault::Broken(cut_short(lines.number)))
 }
 
-/// Whether the counts of a type are such as a cluster can have.
-fn may_be(record: &Record<'_>) -> bool {
+/// Whether a cluster can have as many objects of a type.
+fn has_plausible_counts(record: &Record<'_>) -> bool {
     let Record::Read {
         objects,
         in_namespaces,
@@ -132,7 +132,7 @@ fn end(saved: Saved, records: u64, lines: &mut Lines<'_>) -> Result<Saved, Fault
             "it ends with a count of {records} records and has {before}: it was changed after it was written"
         )));
     }
-    // The checksum stands behind the last line, and is looked at only by who reads on.
+    // gzip's checksum follows the last line. Only another read verifies it.
     match lines.next()? {
         None => Ok(saved),
         Some(_) => Err(Fault::Broken(format!(
@@ -159,7 +159,7 @@ impl Saved {
             Record::Gap(gap) => self.gaps.push(gap.into_owned()),
             Record::Note(note) => self.notes.push(note.into_owned()),
             Record::Kept(seen) => self.kept.push(seen.into_owned()),
-            Record::Remains(remains) => self.remains = Some(remains.into_owned()),
+            Record::Leftovers(leftovers) => self.leftovers = Some(leftovers.into_owned()),
             Record::Answer { query, answer } => {
                 self.answers.insert(query.into_owned(), Ok(answer.into_owned()));
             }
@@ -174,7 +174,7 @@ impl Saved {
 struct Lines<'r> {
     reader: &'r mut dyn BufRead,
     line: Vec<u8>,
-    /// Of the last line that was read, from 1.
+    /// The number of the last line that was read, from 1.
     number: u64,
 }
 

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::Remains;
+use super::Leftovers;
 use crate::{
     object::ResourceType,
     snapshot::{
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// One line. Borrowed where it is written, owned where it is read.
+/// One line. It borrows when writing, and owns when reading.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(
     rename_all = "camelCase",
@@ -23,7 +23,7 @@ use crate::{
 pub(super) enum Record<'a> {
     /// A type that the server has.
     Type(Cow<'a, ResourceType>),
-    /// What the server could not say of its types.
+    /// Types that the server could not list.
     TypeGap(Cow<'a, Gap>),
     /// A type that was read.
     Read {
@@ -33,22 +33,23 @@ pub(super) enum Record<'a> {
     },
     /// What could not be read.
     Gap(Cow<'a, Gap>),
-    /// What is worth knowing.
+    /// A note on how it was read.
     Note(Cow<'a, str>),
     /// An object that is being deleted or has a finalizer.
     Kept(Cow<'a, Seen>),
-    /// What may have been left behind.
-    Remains(Cow<'a, Remains>),
-    /// What a diagnosis asked for and got.
+    /// Leftover objects.
+    #[serde(rename = "remains")]
+    Leftovers(Cow<'a, Leftovers>),
+    /// A query with its answer.
     Answer {
         query: Cow<'a, Query>,
         answer: Cow<'a, Answer>,
     },
-    /// What a diagnosis asked for and did not get.
+    /// A query without an answer.
     Unanswered {
         query: Cow<'a, Query>,
         why: Cow<'a, Why>,
     },
-    /// The end: how many lines there are before it.
+    /// The end, with the number of lines before it.
     End { records: u64 },
 }

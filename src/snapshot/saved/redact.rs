@@ -1,10 +1,12 @@
-//! Hiding names: each the same in the whole file, so that what belongs together still does.
+//! Replaces names. One name has the same replacement in the whole file, so that related objects stay related.
 //!
-//! Hidden are the names of objects and namespaces, uids, handles and hosts, wherever they stand, in messages too. A name
-//! is hidden piece by piece, at its hyphens and dots, because names are made of names: the claim `data-web-0` of the pod
-//! `web-0` stays recognisable as such. Numbers of up to five digits stay. Names that say nothing about a cluster but are what
-//! a diagnosis goes by stay too: types, classes, drivers and the Leases of their sidecars, finalizers, and those that every
-//! cluster or the catalogue has.
+//! Replaced are names of objects and namespaces, uids, handles and hosts, in every field, including messages. A name is
+//! replaced piece by piece, at its hyphens and dots, because names contain names: the claim `data-web-0` of the pod
+//! `web-0` stays recognisable. Numbers of up to five digits stay. Names that a diagnosis needs and that tell nothing
+//! about a cluster stay too:
+//! * types, classes, drivers and the Leases of their sidecars;
+//! * finalizers;
+//! * names that every cluster or the catalogue has.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +22,7 @@ use crate::snapshot::{
     facts::{Answer, Query},
 };
 
-/// Every cluster has these.
+/// Names that every cluster has.
 const COMMON: &[&str] = &[
     "default",
     "interrupted",
@@ -31,7 +33,7 @@ const COMMON: &[&str] = &[
     "kube-system",
     "kubernetes",
 ];
-/// Types whose objects are definitions: their names are those of products, types and drivers.
+/// Types whose objects are definitions. They are named after products, types and drivers.
 const DEFINITIONS: &[&str] = &[
     "apiservices.apiregistration.k8s.io",
     "clusterroles.rbac.authorization.k8s.io",
@@ -41,7 +43,7 @@ const DEFINITIONS: &[&str] = &[
     "storageclasses.storage.k8s.io",
     "volumesnapshotclasses.snapshot.storage.k8s.io",
 ];
-/// Fields that hold a name of none of our own.
+/// Fields that never hold a name to hide.
 const KEPT: &[&str] = &[
     "apiVersion",
     "apiVersions",
@@ -66,7 +68,7 @@ const KEPT: &[&str] = &[
     "type",
     "volumeSnapshotClassName",
 ];
-/// Fields that hold names, besides those that are called after one.
+/// Fields that hold names. Fields whose own name ends in `name` count too.
 const NAMING: &[&str] = &[
     "holderIdentity",
     "host",
@@ -81,8 +83,8 @@ const NAMING: &[&str] = &[
 ];
 
 impl Saved {
-    /// The same without names. `public` are words of the catalogue, which are not hidden. Fails only if a record does not
-    /// survive being written and read.
+    /// The snapshot with redacted names. `public` are words of the catalogue, which stay. Fails only if a record cannot
+    /// be serialized and parsed again.
     pub fn redacted(self, public: &BTreeSet<String>) -> serde_json::Result<Saved> {
         let mask = self.mask(public)?;
         let mut head = mask.applied(self.head)?;
@@ -92,10 +94,12 @@ impl Saved {
         for (query, answer) in self.answers {
             answers.insert(mask.applied(query)?, mask.applied(answer)?);
         }
-        let mut remains = mask.applied(self.remains)?;
-        if let Some(remains) = &mut remains {
-            let strays = std::mem::take(&mut remains.strays.0).into_iter();
-            remains.strays.0 = strays.map(|(name, types)| (mask.text(&name), types)).collect();
+        let mut leftovers = mask.applied(self.leftovers)?;
+        if let Some(leftovers) = &mut leftovers {
+            let namespaces = std::mem::take(&mut leftovers.in_namespaces.0).into_iter();
+            leftovers.in_namespaces.0 = namespaces
+                .map(|(name, types)| (mask.text(&name), types))
+                .collect();
         }
         let hide_namespaces = |counted: Counted| Counted {
             in_namespaces: counted
@@ -113,12 +117,12 @@ impl Saved {
             gaps: mask.applied(self.gaps)?,
             notes: mask.applied(self.notes)?,
             kept: mask.applied(self.kept)?,
-            remains,
+            leftovers,
             answers,
         })
     }
 
-    /// What is to be hidden of it.
+    /// The names to hide.
     fn mask(&self, public: &BTreeSet<String>) -> serde_json::Result<Mask> {
         let mut mask = Mask::default();
         mask.public.extend(public.iter().cloned());
@@ -153,9 +157,10 @@ impl Saved {
         mask.learn(&self.head)?;
         mask.learn(&self.kept)?;
         mask.learn(&self.gaps)?;
-        mask.learn(&self.remains)?;
-        let strays = self.remains.iter().flat_map(|remains| remains.strays.0.keys());
-        strays.for_each(|namespace| mask.hide(namespace));
+        mask.learn(&self.leftovers)?;
+        let leftovers = self.leftovers.iter();
+        let namespaces = leftovers.flat_map(|leftovers| leftovers.in_namespaces.0.keys());
+        namespaces.for_each(|namespace| mask.hide(namespace));
         for namespace in self
             .counts
             .iter()
@@ -175,10 +180,10 @@ impl Saved {
 #[derive(Default)]
 struct Mask {
     public: BTreeSet<String>,
-    /// CSI drivers, as the names of their sidecars' Leases have them, after what the catalogue says that these begin with.
+    /// CSI drivers, as they appear in the Lease names of their sidecars. A prefix from the catalogue may precede them.
     drivers: BTreeSet<String>,
     hidden: BTreeSet<String>,
-    /// What stands for a piece of a name.
+    /// The replacement of each piece of a name.
     pieces: BTreeMap<String, String>,
 }
 
@@ -219,7 +224,7 @@ impl Mask {
                 .any(|rest| rest.is_empty() || self.public.contains(rest))
     }
 
-    /// In the order of the alphabet, so that the same names are hidden in the same way.
+    /// In alphabetical order, so that the same names get the same replacements.
     fn name_pieces(&mut self) {
         for piece in self.hidden.iter().flat_map(|name| name.split(['-', '.'])) {
             let next = format!("x{}", self.pieces.len() + 1);
@@ -247,7 +252,7 @@ impl Mask {
         }
     }
 
-    /// A text with its names hidden.
+    /// The text with its names replaced.
     fn text(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -255,7 +260,7 @@ impl Mask {
             let (between, from) = rest.split_at(start);
             let end = from.find(|c| !is_of_name(c)).unwrap_or(from.len());
             let (word, after) = from.split_at(end);
-            // A sentence may end with a name.
+            // A name may be followed by the full stop of a sentence.
             let name = word.trim_end_matches(['.', '-']);
             out.push_str(between);
             out.push_str(&self.name(name));
@@ -290,14 +295,14 @@ impl Mask {
         hosts.collect::<Vec<_>>().join(".")
     }
 
-    /// Hyphens, dots and small numbers stay, and tell what belongs together.
+    /// Replaces the pieces of a name. Hyphens, dots and small numbers stay, so that related names stay related.
     fn in_pieces(&self, name: &str) -> String {
         let mut out = String::new();
         for piece in name.split_inclusive(['-', '.']) {
             let bare = piece.trim_end_matches(['-', '.']);
             match self.pieces.get(bare) {
                 _ if is_ordinal(bare) => out.push_str(bare),
-                Some(stands_for_it) => out.push_str(stands_for_it),
+                Some(replacement) => out.push_str(replacement),
                 None => out.push('x'),
             }
             out.push_str(&piece[bare.len()..]);
@@ -310,7 +315,7 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_')
 }
 
-/// A number that says which one of several it is, and nothing else.
+/// Whether a piece is only an index, such as the `0` of `web-0`.
 fn is_ordinal(piece: &str) -> bool {
     piece.len() <= 5 && piece.chars().all(|c| c.is_ascii_digit())
 }
@@ -320,7 +325,7 @@ fn is_naming(key: &str) -> bool {
     NAMING.contains(&key) || ends.iter().any(|end| key.ends_with(end))
 }
 
-/// `{list, name}`: its name is no object's.
+/// Whether this is `{list, name}`, a finalizer: its name is not the name of an object.
 fn is_finalizer(value: &Value) -> bool {
     value.get("list").is_some() && value.get("name").is_some()
 }
@@ -330,7 +335,7 @@ mod tests {
     use super::{super::tests::example, *};
 
     #[test]
-    fn names_are_hidden_everywhere_and_alike_and_what_is_no_name_stays() {
+    fn replaces_names_consistently_and_keeps_other_words() {
         let public = BTreeSet::from(["cert-manager".to_owned()]);
         let mut saved = example();
         saved.notes = vec![

@@ -1,4 +1,4 @@
-//! A scan of a snapshot: the same choice of types, namespace and objects as a scan of the cluster makes.
+//! Scans a snapshot. It selects types, namespace and objects as a scan of the cluster does.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -7,15 +7,16 @@ use crate::{
     error::Error,
     object::ResourceType,
     snapshot::{
-        Gap, Item, Keep, NamespaceOnly, Namespaces, Seen, Snapshot, Strays, Tally, TypeRead, What, Why,
+        Gap, Item, Keep, NamespaceLeftovers, NamespaceOnly, Namespaces, Seen, Snapshot, Tally, TypeRead,
+        What, Why,
+        leftovers::missing_namespace_note,
         load::Wanted,
         select::{Choice, mentions},
-        stray::missing_namespace,
     },
 };
 
 impl Saved {
-    /// What a scan would have found at that moment.
+    /// What a scan would have found when the snapshot was taken.
     pub fn snapshot(&self, wanted: &Wanted<'_>) -> Result<Snapshot, Error> {
         if wanted.filter.selector.is_some() {
             return Err(Error::Usage {
@@ -33,7 +34,7 @@ impl Saved {
         };
         let chosen = choice.of(&self.types, &self.type_gaps, |word| word)?;
         let (mut gaps, mut notes) = (self.gaps_of(wanted, &chosen.types, namespace), chosen.notes);
-        let leaving = self.kept.iter().filter(|seen| {
+        let terminating = self.kept.iter().filter(|seen| {
             seen.deletion.is_some()
                 && seen.object.type_name == "namespaces"
                 && namespace.is_none_or(|name| name == seen.object.name)
@@ -43,8 +44,8 @@ impl Saved {
             crowds: wanted.by_holder,
             filter: wanted.filter.clone(),
             now: self.head.observed_at,
-            leaving: Some(leaving.map(|seen| seen.object.name.clone()).collect()),
-            existing: self.existing(),
+            content_of: Some(terminating.map(|seen| seen.object.name.clone()).collect()),
+            known_namespaces: self.known_namespaces(),
         };
         let mut kept: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
         for seen in &self.kept {
@@ -75,7 +76,7 @@ impl Saved {
             });
         }
         if wanted.filter.finalizers.is_empty() && wanted.filter.older_than.is_none() {
-            self.name_strays(&mut tally.strays);
+            self.name_leftovers(&mut tally.leftovers);
         }
         gaps.sort();
         gaps.dedup();
@@ -84,7 +85,7 @@ impl Saved {
         if let Some(name) = namespace
             && self.is_missing(name)
         {
-            notes.push(missing_namespace(name, tally.objects));
+            notes.push(missing_namespace_note(name, tally.objects));
         }
         Ok(Snapshot {
             observed_at: self.head.observed_at,
@@ -99,36 +100,36 @@ impl Saved {
         })
     }
 
-    /// The namespaces that existed, among all those that objects were in.
-    fn existing(&self) -> Option<HashSet<Box<str>>> {
-        let remains = self.remains.as_ref()?;
+    /// The namespaces that existed, out of all namespaces that had objects.
+    fn known_namespaces(&self) -> Option<HashSet<Box<str>>> {
+        let leftovers = self.leftovers.as_ref()?;
         let names = self
             .counts
             .iter()
             .flat_map(|counted| counted.in_namespaces.keys());
-        (remains.namespaces == Namespaces::Known).then(|| {
+        (leftovers.namespaces == Namespaces::Known).then(|| {
             names
-                .filter(|name| !remains.strays.0.contains_key(*name))
+                .filter(|name| !leftovers.in_namespaces.0.contains_key(*name))
                 .map(|name| name.as_str().into())
                 .collect()
         })
     }
 
-    /// Whether it is known which namespaces exist, for a scan of these types.
+    /// Whether every Namespace is known to a scan of these types.
     fn namespaces(&self, chosen: &[ResourceType], namespace: Option<&str>) -> Namespaces {
         if !chosen.iter().any(|ty| ty.is("", "namespaces")) {
             return Namespaces::NotAsked;
         }
         let elsewhere = self.is_elsewhere(namespace);
-        match &self.remains {
-            Some(remains) if !elsewhere => remains.namespaces.clone(),
+        match &self.leftovers {
+            Some(leftovers) if !elsewhere => leftovers.namespaces.clone(),
             _ => Namespaces::Unknown(Why::NotInDump),
         }
     }
 
-    /// Whether there was no such namespace. Of one namespace alone, the file itself says so.
+    /// Whether the namespace did not exist. A file of one namespace says so itself, in a note.
     fn is_missing(&self, name: &str) -> bool {
-        let Some(remains) = &self.remains else {
+        let Some(leftovers) = &self.leftovers else {
             return false;
         };
         let named = || {
@@ -136,42 +137,47 @@ impl Saved {
             namespaces.filter(|object| object.type_name == "namespaces")
         };
         let read = self.counts.iter().find(|counted| counted.ty.is("", "namespaces"));
-        // One that nothing holds is not kept, and need not be the one that is asked for.
+        // A Namespace without finalizers is not in the file. If some are missing, the name may be one of them.
         let all_named = read.is_some_and(|counted| counted.objects == named().count() as u64);
         self.head.namespace.is_none()
-            && remains.namespaces == Namespaces::Known
-            && (remains.strays.0.contains_key(name)
+            && leftovers.namespaces == Namespaces::Known
+            && (leftovers.in_namespaces.0.contains_key(name)
                 || all_named && !named().any(|object| object.name == name))
     }
 
-    /// Those of these types that were listed only in namespaces that exist: nobody looked outside of them.
+    /// The types that were listed only in the namespaces that existed, out of `chosen`.
     fn only_within(&self, chosen: &[ResourceType], namespace: Option<&str>) -> Vec<String> {
         let names: BTreeSet<_> = chosen.iter().map(ResourceType::name).collect();
-        let all = self.remains.iter().flat_map(|remains| &remains.only_within);
+        let all = self.leftovers.iter().flat_map(|leftovers| &leftovers.only_within);
         all.filter(|name| namespace.is_none() && names.contains(*name))
             .cloned()
             .collect()
     }
 
-    /// What has nothing to say went by without its name, and the first names were saved.
-    fn name_strays(&self, strays: &mut Strays) {
-        let Some(remains) = &self.remains else { return };
-        for (namespace, types) in &mut strays.0 {
-            for (name, stray) in types {
-                if let Some(saved) = remains.strays.0.get(namespace).and_then(|types| types.get(name)) {
-                    stray.first.clone_from(&saved.first);
-                    stray.held.clone_from(&saved.held);
+    /// Adds the names that the file saved: the other objects are counted without names.
+    fn name_leftovers(&self, counted: &mut NamespaceLeftovers) {
+        let Some(leftovers) = &self.leftovers else { return };
+        for (namespace, types) in &mut counted.0 {
+            for (name, objects) in types {
+                if let Some(saved) = leftovers
+                    .in_namespaces
+                    .0
+                    .get(namespace)
+                    .and_then(|types| types.get(name))
+                {
+                    objects.first.clone_from(&saved.first);
+                    objects.held.clone_from(&saved.held);
                 }
             }
         }
     }
 
-    /// Whether it was taken of another namespace: nothing is known of this one.
+    /// Whether the file is about another namespace, and so knows nothing about this one.
     fn is_elsewhere(&self, namespace: Option<&str>) -> bool {
         matches!((&self.head.namespace, namespace), (Some(read), Some(wanted)) if read != wanted)
     }
 
-    /// What the scan could not read, as far as it is about what is asked for now.
+    /// The gaps of the scan that concern what is asked for now.
     fn gaps_of(&self, wanted: &Wanted<'_>, chosen: &[ResourceType], namespace: Option<&str>) -> Vec<Gap> {
         let chosen: BTreeSet<_> = chosen.iter().map(ResourceType::name).collect();
         if self.is_elsewhere(namespace) {
@@ -208,7 +214,7 @@ impl Saved {
     }
 }
 
-/// Lets the objects of one type go by once more: those that were kept, and as many others as there were.
+/// Counts the objects of one type again: the kept ones, and as many others as there were.
 fn note(counted: &Counted, kept: &[&Seen], namespace: Option<&str>, keep: &Keep, tally: &mut Tally) {
     let ty = &counted.ty;
     let mut rest = counted.in_namespaces.clone();
@@ -216,11 +222,11 @@ fn note(counted: &Counted, kept: &[&Seen], namespace: Option<&str>, keep: &Keep,
         .objects
         .saturating_sub(rest.values().copied().sum::<u64>());
     for seen in kept {
-        let place = match &seen.object.namespace {
+        let count = match &seen.object.namespace {
             Some(namespace) => rest.get_mut(namespace),
             None => Some(&mut outside),
         };
-        if let Some(count) = place {
+        if let Some(count) = count {
             *count = count.saturating_sub(1);
         }
         if is_in(seen, namespace) {

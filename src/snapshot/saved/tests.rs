@@ -1,4 +1,4 @@
-//! What is written is read again, and what was damaged is never taken for whole.
+//! A written snapshot reads back equal. A damaged file is never accepted as complete.
 
 use std::io::Read;
 
@@ -10,10 +10,10 @@ use super::*;
 use crate::{
     object::{Deletion, Finalizer, List, ObjectRef},
     snapshot::{
-        Filter, Stray, What,
+        Filter, LeftoverObjects, What,
         facts::{Content, Object, Resource},
         load::Wanted,
-        suspects::{Passed, Unread, Unreclaimed},
+        storage_leftovers::{LeftoverList, Unread, Unreclaimed},
     },
 };
 
@@ -48,9 +48,9 @@ fn ty(plural: &str, kind: &str) -> ResourceType {
     }
 }
 
-/// Something in a namespace that does not exist, and a volume and an attachment that look left behind.
-fn remains(seen: &Seen) -> Remains {
-    let stray = Stray {
+/// Objects in a namespace that does not exist, and a volume and an attachment that look leftover.
+fn leftovers(seen: &Seen) -> Leftovers {
+    let objects = LeftoverObjects {
         objects: 3,
         terminating: 1,
         first: vec![seen.object.clone()],
@@ -69,12 +69,14 @@ fn remains(seen: &Seen) -> Remains {
             json!({"metadata": {"name": "csi-1"}}),
         )
     };
-    Remains {
+    Leftovers {
         namespaces: Namespaces::Known,
         only_within: vec!["pods".into()],
-        strays: Strays([("lost".to_owned(), [("configmaps".to_owned(), stray)].into())].into()),
-        suspects: Suspects {
-            volumes: Passed {
+        in_namespaces: NamespaceLeftovers(
+            [("lost".to_owned(), [("configmaps".to_owned(), objects)].into())].into(),
+        ),
+        storage: StorageLeftovers {
+            volumes: LeftoverList {
                 unread: None,
                 kept: vec![Unreclaimed {
                     volume: object("persistentvolumes", "PersistentVolume", volume),
@@ -82,7 +84,7 @@ fn remains(seen: &Seen) -> Remains {
                 }],
                 more: 2,
             },
-            attachments: Passed {
+            attachments: LeftoverList {
                 unread: Some(Unread::TooMany),
                 kept: vec![attachment()],
                 more: 0,
@@ -204,21 +206,21 @@ pub(super) fn example() -> Saved {
         ],
         gaps: vec![gap],
         notes: vec!["a note".into()],
-        remains: Some(remains(&seen())),
+        leftovers: Some(leftovers(&seen())),
         kept: vec![seen()],
         answers: answers.into(),
     }
 }
 
 pub(super) fn packed(saved: &Saved) -> Vec<u8> {
-    Writer::save(saved, Vec::new()).expect("memory takes all")
+    Writer::save(saved, Vec::new()).expect("writing to memory succeeds")
 }
 
 fn unpacked(bytes: &[u8]) -> String {
     let mut text = String::new();
     GzDecoder::new(bytes)
         .read_to_string(&mut text)
-        .expect("packed text");
+        .expect("compressed text");
     text
 }
 
@@ -234,7 +236,7 @@ fn broken(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_written_is_read_again_packed_or_not() {
+fn reads_back_what_it_wrote_compressed_or_not() {
     let bytes = packed(&example());
     let once = read(&bytes).expect("a snapshot");
     let again = packed(&once);
@@ -258,7 +260,7 @@ fn what_is_written_is_read_again_packed_or_not() {
 }
 
 #[test]
-fn data_of_secrets_and_what_containers_are_started_with_stay_behind() {
+fn leaves_out_secret_data_and_container_arguments() {
     let text = unpacked(&packed(&example()));
     assert!(text.contains("\"token\"") && text.contains("db-0"), "{text}");
     for never in ["hunter2", "last-applied", "stringData", "binaryData"] {
@@ -267,12 +269,12 @@ fn data_of_secrets_and_what_containers_are_started_with_stay_behind() {
 }
 
 #[test]
-fn a_file_that_was_cut_short_is_recognised_wherever_that_was() {
+fn detects_a_file_cut_short_at_any_byte() {
     let text = unpacked(&packed(&example()));
     let first = text.find('\n').expect("lines") + 1;
     for end in first..text.len() - 1 {
         let message = broken(&text.as_bytes()[..end]);
-        // A record is whole without its line break.
+        // A record is complete even without its line break.
         let records = text[..=end].matches('\n').count();
         assert_eq!(
             message,
@@ -287,7 +289,7 @@ fn a_file_that_was_cut_short_is_recognised_wherever_that_was() {
 }
 
 #[test]
-fn a_file_that_was_changed_says_where() {
+fn reports_the_line_of_a_changed_file() {
     let text = unpacked(&packed(&example()));
     let lines: Vec<_> = text.lines().collect();
     let mut fewer = lines.clone();
@@ -310,9 +312,9 @@ fn a_file_that_was_changed_says_where() {
     assert!(broken(&bytes).starts_with("damaged"), "{}", broken(&bytes));
 }
 
-/// Whoever edits a count must neither keep the reader busy for ever nor make it add up to too much.
+/// An edited count must not keep the reader busy for ever, and must not overflow a sum.
 #[test]
-fn counts_that_were_edited_are_believed_only_as_far_as_they_can_be() {
+fn rejects_edited_counts_that_are_impossible() {
     let text = unpacked(&packed(&example()));
     let edited = |objects: &str| {
         let at = text.find("\"objects\":").expect("a count") + "\"objects\":".len();
@@ -320,10 +322,10 @@ fn counts_that_were_edited_are_believed_only_as_far_as_they_can_be() {
         format!("{}{objects}{}", &text[..at], &text[end..])
     };
     for impossible in ["18446744073709551615", "2000000000000"] {
-        let said = broken(edited(impossible).as_bytes());
+        let message = broken(edited(impossible).as_bytes());
         assert!(
-            said.contains("it counts more objects than there can be"),
-            "{said}"
+            message.contains("it counts more objects than there can be"),
+            "{message}"
         );
     }
     let saved = read(edited("1000000000000").as_bytes()).expect("as many as that may be");
@@ -340,7 +342,7 @@ fn counts_that_were_edited_are_believed_only_as_far_as_they_can_be() {
 }
 
 #[test]
-fn another_version_and_other_files_are_told_apart() {
+fn distinguishes_another_version_from_other_files() {
     let text = unpacked(&packed(&example())).replacen("\"version\":1", "\"version\":2", 1);
     assert!(broken(text.as_bytes()).contains("version 2 of its format, and this program reads version 1"));
     for other in [
@@ -356,7 +358,7 @@ fn another_version_and_other_files_are_told_apart() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), keep in 0usize..2000) {
+    fn never_panics_on_any_bytes(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), keep in 0usize..2000) {
         let text = unpacked(&packed(&example()));
         let keep = (0..=keep.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let mut all = text.as_bytes()[..keep].to_vec();

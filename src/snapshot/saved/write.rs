@@ -9,13 +9,13 @@ use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Counted, Remains, Saved, record::Record};
+use super::{Counted, Leftovers, Saved, record::Record};
 use crate::snapshot::{
     Why,
     facts::{Answer, Object, Query},
 };
 
-/// What `kubectl apply` leaves behind: the whole object as it was applied, a Secret's data among it.
+/// The annotation in which `kubectl apply` keeps the whole object as applied, including the data of a Secret.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Writes records and counts them.
@@ -25,7 +25,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes all of a snapshot to `out`, and hands that back.
+    /// Writes the whole snapshot to `out`, and returns `out`.
     pub fn save(saved: &Saved, out: W) -> io::Result<W> {
         let mut writer = Writer {
             out: GzEncoder::new(out, Compression::default()),
@@ -59,10 +59,10 @@ impl<W: Write> Writer<W> {
         for seen in &saved.kept {
             writer.line(&Record::Kept(Cow::Borrowed(seen)))?;
         }
-        if let Some(remains) = &saved.remains {
-            let mut remains = remains.clone();
-            lighten_remains(&mut remains);
-            writer.line(&Record::Remains(Cow::Owned(remains)))?;
+        if let Some(leftovers) = &saved.leftovers {
+            let mut leftovers = leftovers.clone();
+            strip_leftovers(&mut leftovers);
+            writer.line(&Record::Leftovers(Cow::Owned(leftovers)))?;
         }
         for (query, answer) in &saved.answers {
             writer.answer(query, answer)?;
@@ -77,7 +77,7 @@ impl<W: Write> Writer<W> {
         match answer {
             Ok(answer) => {
                 let mut answer = answer.clone();
-                lighten(&mut answer);
+                strip_answer(&mut answer);
                 self.line(&Record::Answer {
                     query,
                     answer: Cow::Owned(answer),
@@ -98,20 +98,20 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Takes out what must not leave the cluster, and what no rule looks at but may hold a password.
-fn lighten(answer: &mut Answer) {
+/// Removes what must not leave the cluster, and fields that no cause reads but that may hold a password.
+fn strip_answer(answer: &mut Answer) {
     match answer {
-        Answer::Object(object) => object.iter_mut().for_each(|object| lighten_object(object)),
-        Answer::List(objects) => objects.iter_mut().for_each(lighten_object),
-        // Whose objects and what holds them is all that these hold.
+        Answer::Object(object) => object.iter_mut().for_each(|object| strip_object(object)),
+        Answer::List(objects) => objects.iter_mut().for_each(strip_object),
+        // These hold only metadata: names, owners and finalizers.
         Answer::Content(_) | Answer::Owned(_) => {}
     }
 }
 
-/// Of who wrote what only what rules look at: finalizers, the status, replicas. The names of all other fields, which
-/// are most of an object and of a Secret the names of its data, stay behind.
-fn lighten_writer(entry: &mut Value) {
-    const LOOKED_AT: [&[&str]; 3] = [
+/// Keeps of `managedFields` only what the causes read: finalizers, status, replicas. All other field names are removed:
+/// they are most of an object, and in a Secret they name its data.
+fn strip_managed_fields(entry: &mut Value) {
+    const READ_FIELDS: [&[&str]; 3] = [
         &["f:metadata", "f:finalizers"],
         &["f:status"],
         &["f:spec", "f:replicas"],
@@ -124,13 +124,13 @@ fn lighten_writer(entry: &mut Value) {
         return;
     };
     let mut kept = json!({});
-    for path in LOOKED_AT {
-        let Some(found) = path.iter().try_fold(fields, |fields, name| fields.get(name)) else {
+    for path in READ_FIELDS {
+        let Some(value) = path.iter().try_fold(fields, |fields, name| fields.get(name)) else {
             continue;
         };
-        let place = path.iter().fold(&mut kept, |place, name| &mut place[*name]);
-        *place = if path.ends_with(&["f:finalizers"]) {
-            found.clone()
+        let target = path.iter().fold(&mut kept, |target, name| &mut target[*name]);
+        *target = if path.ends_with(&["f:finalizers"]) {
+            value.clone()
         } else {
             json!({})
         };
@@ -138,33 +138,33 @@ fn lighten_writer(entry: &mut Value) {
     entry.insert("fieldsV1".to_owned(), kept);
 }
 
-fn lighten_remains(remains: &mut Remains) {
-    for one in &mut remains.suspects.volumes.kept {
-        lighten_object(&mut one.volume);
-        one.attached.iter_mut().flatten().for_each(lighten_object);
+fn strip_leftovers(leftovers: &mut Leftovers) {
+    for unreclaimed in &mut leftovers.storage.volumes.kept {
+        strip_object(&mut unreclaimed.volume);
+        unreclaimed.attached.iter_mut().flatten().for_each(strip_object);
     }
-    remains
-        .suspects
+    leftovers
+        .storage
         .attachments
         .kept
         .iter_mut()
-        .for_each(lighten_object);
+        .for_each(strip_object);
 }
 
-fn lighten_object(object: &mut Object) {
+fn strip_object(object: &mut Object) {
     let Some(whole) = object.value.as_object_mut() else {
         return;
     };
     let confidential =
         object.resource.group.is_empty() && matches!(&*object.resource.plural, "secrets" | "configmaps");
     if confidential {
-        // Only metadata is ever asked for, but a file that is passed on must not rest on that.
+        // The program reads only metadata of these. A file that is passed on must not rely on that.
         whole.retain(|key, _| matches!(&**key, "apiVersion" | "kind" | "metadata"));
     }
     if let Some(metadata) = whole.get_mut("metadata").and_then(|m| m.as_object_mut()) {
         if let Some(Value::Array(entries)) = metadata.get_mut("managedFields") {
             entries.retain(Value::is_object);
-            entries.iter_mut().for_each(lighten_writer);
+            entries.iter_mut().for_each(strip_managed_fields);
         }
         if let Some(annotations) = metadata.get_mut("annotations").and_then(|a| a.as_object_mut()) {
             annotations.remove(LAST_APPLIED);

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use jiff::Timestamp;
 use kubectl_finalizers::{
     cluster::decode,
-    snapshot::{Item, json::Beyond},
+    snapshot::{Item, json::ExtraFields},
 };
 use proptest::{collection::vec, option, prelude::*, sample::Index, test_runner::Config};
 
@@ -18,7 +18,7 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// What a decoder returns for a page: the items before the end or the fault, and the next token or the fault.
 fn decoded(content_type: &str, body: &[u8]) -> (Vec<Item<'static>>, Result<Option<String>, String>) {
     let mut items = Vec::new();
-    let page = decode::page(content_type, body, Beyond::Nothing, &mut |item| {
+    let page = decode::page(content_type, body, ExtraFields::Nothing, &mut |item| {
         items.push(owned(&item));
     });
     (
@@ -202,7 +202,7 @@ fn malformed_pages_return_exactly_the_items_before_the_fault() {
     for &malformed in Malformed::ALL {
         let count = Cell::new(0);
         let form = if malformed.is_protobuf() { PROTOBUF } else { JSON };
-        let page = decode::page(form, &malformed.body(), Beyond::Nothing, &mut |_| {
+        let page = decode::page(form, &malformed.body(), ExtraFields::Nothing, &mut |_| {
             count.set(count.get() + 1);
         });
         let error = page.err().map(|error| error.to_string());

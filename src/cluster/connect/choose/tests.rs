@@ -24,8 +24,8 @@ users:
   user: {client-certificate-data: Q0VSVA==, client-key-data: S0VZ, token: from-file, as: deputy}
 ";
 
-fn found(text: &str) -> Found {
-    Found {
+fn loaded(text: &str) -> LoadedKubeconfig {
+    LoadedKubeconfig {
         config: Kubeconfig::from_yaml(text).expect("a kubeconfig"),
         read: vec![PathBuf::from("config")],
         missing: Vec::new(),
@@ -33,16 +33,16 @@ fn found(text: &str) -> Found {
 }
 
 fn chosen(flags: &Connection) -> Choice {
-    choose(&found(TWO), flags).expect("a choice").expect("one")
+    choose(&loaded(TWO), flags).expect("a choice").expect("one")
 }
 
 fn refused(flags: &Connection) -> (String, String) {
-    let error = choose(&found(TWO), flags).expect_err("refused");
+    let error = choose(&loaded(TWO), flags).expect_err("refused");
     (error.to_string(), error.hint().unwrap_or_default().to_owned())
 }
 
 #[test]
-fn the_current_context_is_taken_unless_a_flag_names_another() {
+fn uses_the_current_context_unless_a_flag_names_another() {
     let choice = chosen(&Connection::default());
     assert_eq!(choice.cluster.server.as_deref(), Some("https://prod:6443"));
     assert_eq!(choice.namespace.as_deref(), Some("shop"));
@@ -65,12 +65,12 @@ fn the_current_context_is_taken_unless_a_flag_names_another() {
     });
     assert_eq!(choice.cluster.server.as_deref(), Some("https://stage:6443"));
     assert_eq!(choice.namespace, None);
-    // kubectl goes on without credentials when the context names a user that is not there.
+    // kubectl continues without credentials if the context names a missing user.
     assert!(choice.user_missing);
 }
 
 #[test]
-fn cluster_and_user_can_be_named_apart() {
+fn flags_can_name_cluster_and_user_separately() {
     let flags = Connection {
         cluster: Some("stage".to_owned()),
         user: Some("admin".to_owned()),
@@ -79,14 +79,14 @@ fn cluster_and_user_can_be_named_apart() {
     let choice = chosen(&flags);
     assert_eq!(choice.cluster.server.as_deref(), Some("https://stage:6443"));
     assert_eq!(choice.user.token.expect("a token").expose_secret(), "from-file");
-    // Even without any context.
+    // It works without a context too.
     let text = TWO.replace("current-context: production", "");
-    let choice = choose(&found(&text), &flags).expect("a choice").expect("one");
+    let choice = choose(&loaded(&text), &flags).expect("a choice").expect("one");
     assert_eq!(choice.cluster.server.as_deref(), Some("https://stage:6443"));
 }
 
 #[test]
-fn what_does_not_exist_is_named_with_what_does() {
+fn reports_a_missing_name_with_the_existing_names() {
     let (error, hint) = refused(&Connection {
         context: Some("productoin".to_owned()),
         ..Connection::default()
@@ -131,9 +131,9 @@ fn what_does_not_exist_is_named_with_what_does() {
 }
 
 #[test]
-fn a_current_context_that_is_gone_is_an_error_too() {
+fn a_missing_current_context_is_an_error() {
     let text = TWO.replace("current-context: production", "current-context: old");
-    let error = choose(&found(&text), &Connection::default()).expect_err("refused");
+    let error = choose(&loaded(&text), &Connection::default()).expect_err("refused");
     assert_eq!(
         error.to_string(),
         "the current context \"old\" does not exist in config"
@@ -141,8 +141,8 @@ fn a_current_context_that_is_gone_is_an_error_too() {
 }
 
 #[test]
-fn nothing_chosen_is_nothing_and_a_server_alone_is_enough() {
-    let none = Found::default();
+fn chooses_nothing_without_input_and_needs_only_a_server() {
+    let none = LoadedKubeconfig::default();
     assert!(choose(&none, &Connection::default()).expect("nothing").is_none());
     let flags = Connection {
         server: Some("https://there".to_owned()),
@@ -152,7 +152,7 @@ fn nothing_chosen_is_nothing_and_a_server_alone_is_enough() {
     let choice = choose(&none, &flags).expect("a choice").expect("one");
     assert_eq!(choice.cluster.server.as_deref(), Some("https://there"));
     assert_eq!(choice.user.token.expect("a token").expose_secret(), "t");
-    // A server also mends a context whose cluster is gone.
+    // A server flag also replaces the missing cluster of a context.
     let flags = Connection {
         context: Some("dangling".to_owned()),
         server: Some("https://there".to_owned()),
@@ -162,7 +162,7 @@ fn nothing_chosen_is_nothing_and_a_server_alone_is_enough() {
 }
 
 #[test]
-fn flags_replace_what_they_contradict() {
+fn flags_replace_contradicting_fields() {
     let choice = chosen(&Connection {
         server: Some("https://other".to_owned()),
         ..Connection::default()
@@ -214,7 +214,7 @@ fn flags_replace_what_they_contradict() {
 }
 
 #[test]
-fn a_token_replaces_every_other_way_to_log_in_and_keeps_whom_to_impersonate() {
+fn a_token_replaces_other_credentials_but_not_impersonation() {
     let user = chosen(&Connection {
         token: Some("flag".to_owned()),
         ..Connection::default()
@@ -226,7 +226,7 @@ fn a_token_replaces_every_other_way_to_log_in_and_keeps_whom_to_impersonate() {
 }
 
 #[test]
-fn a_client_certificate_by_flag_replaces_the_files_data() {
+fn a_client_certificate_flag_replaces_the_data_of_the_file() {
     let user = chosen(&Connection {
         client_certificate: Some("my.crt".into()),
         client_key: Some("my.key".into()),
@@ -253,7 +253,7 @@ fn impersonation_needs_a_user() {
         as_user_extra: extra,
         ..Connection::default()
     };
-    let user = chosen(&flags).user; // the file names whom
+    let user = chosen(&flags).user; // the file has `as`
     assert_eq!(user.impersonate.as_deref(), Some("deputy"));
     assert_eq!(
         user.impersonate_groups,

@@ -1,4 +1,4 @@
-//! Faults of real connections: each test makes one and reads what is said about it.
+//! Tests with faults of real connections: each test makes one and checks its message.
 
 use std::{net::TcpListener, time::Duration};
 
@@ -8,26 +8,26 @@ use super::*;
 use crate::{
     cluster::connect::{
         Connected, connect_from,
-        testing::{Authority, OK, Pair, Place, Server},
+        testing::{Authority, OK, Pair, Sandbox, Server},
     },
     settings::Connection,
 };
 
-/// A connection to this address with these flags; nothing is read from anywhere else.
-async fn connected(place: &Place, server: &str, flags: Connection) -> Connected {
+/// A connection to this address with these flags, and with no other settings.
+async fn connected(sandbox: &Sandbox, server: &str, flags: Connection) -> Connected {
     let flags = Connection {
         server: Some(server.to_owned()),
         ..flags
     };
-    place
-        .with_async(async |around| connect_from(&flags, around).await)
+    sandbox
+        .with_async(async |surroundings| connect_from(&flags, surroundings).await)
         .await
         .expect("a client")
 }
 
-/// What is said about a request there: message and hint.
-async fn said(place: &Place, server: &str, flags: Connection) -> (String, String) {
-    let connected = connected(place, server, flags).await;
+/// The message and the hint for a request to this address.
+async fn fault_of(sandbox: &Sandbox, server: &str, flags: Connection) -> (String, String) {
+    let connected = connected(sandbox, server, flags).await;
     let request = Request::get("/version").body(Vec::new()).expect("a request");
     let error = connected
         .client
@@ -39,17 +39,17 @@ async fn said(place: &Place, server: &str, flags: Connection) -> (String, String
     (error.to_string(), error.hint().unwrap_or_default().to_owned())
 }
 
-fn trusting(place: &Place, authority: &Authority) -> Connection {
+fn trusting(sandbox: &Sandbox, authority: &Authority) -> Connection {
     Connection {
-        certificate_authority: Some(place.file("ca.crt", &authority.pem)),
+        certificate_authority: Some(sandbox.file("ca.crt", &authority.pem)),
         ..Connection::default()
     }
 }
 
-fn with_pair(place: &Place, flags: Connection, pair: &Pair) -> Connection {
+fn with_pair(sandbox: &Sandbox, flags: Connection, pair: &Pair) -> Connection {
     Connection {
-        client_certificate: Some(place.file("user.crt", &pair.certificate)),
-        client_key: Some(place.file("user.key", &pair.key)),
+        client_certificate: Some(sandbox.file("user.crt", &pair.certificate)),
+        client_key: Some(sandbox.file("user.key", &pair.key)),
         ..flags
     }
 }
@@ -64,7 +64,7 @@ async fn connection_refused() {
         insecure_skip_tls_verify: true,
         ..Connection::default()
     };
-    let (message, hint) = said(&Place::new(), &format!("https://127.0.0.1:{port}"), insecure).await;
+    let (message, hint) = fault_of(&Sandbox::new(), &format!("https://127.0.0.1:{port}"), insecure).await;
     assert_eq!(
         message,
         format!("cannot reach https://127.0.0.1:{port}: connection refused")
@@ -74,8 +74,8 @@ async fn connection_refused() {
 
 #[tokio::test]
 async fn no_such_host() {
-    let (message, hint) = said(
-        &Place::new(),
+    let (message, hint) = fault_of(
+        &Sandbox::new(),
         "http://no-such-host.invalid:6443",
         Connection::default(),
     )
@@ -89,7 +89,7 @@ async fn no_such_host() {
 
 #[tokio::test]
 async fn timed_out_while_connecting() {
-    // The connection is accepted by the system and nobody ever speaks.
+    // The system accepts the connection, but nobody answers.
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let server = format!("https://{}", listener.local_addr().expect("an address"));
     let flags = Connection {
@@ -97,19 +97,19 @@ async fn timed_out_while_connecting() {
         request_timeout: Some(Duration::from_millis(200)),
         ..Connection::default()
     };
-    let (message, hint) = said(&Place::new(), &server, flags).await;
+    let (message, hint) = fault_of(&Sandbox::new(), &server, flags).await;
     assert_eq!(message, format!("cannot reach {server}: timed out"));
     assert!(hint.contains("VPN"), "{hint}");
 }
 
 #[tokio::test]
 async fn certificates_of_the_server() {
-    let (place, ours, theirs) = (Place::new(), Authority::new("ours"), Authority::new("theirs"));
-    let flags = || trusting(&place, &ours);
+    let (sandbox, ours, theirs) = (Sandbox::new(), Authority::new("ours"), Authority::new("theirs"));
+    let flags = || trusting(&sandbox, &ours);
 
     let server = Server::tls(ours.sign(&["127.0.0.1"], 2022).server(None), OK);
     let address = format!("https://127.0.0.1:{}", server.port);
-    let (message, hint) = said(&place, &address, flags()).await;
+    let (message, hint) = fault_of(&sandbox, &address, flags()).await;
     assert_eq!(
         message,
         format!("the certificate of {address} expired on 2022-01-01 00:00 UTC")
@@ -118,7 +118,7 @@ async fn certificates_of_the_server() {
 
     let server = Server::tls(theirs.sign(&["127.0.0.1"], 2060).server(None), OK);
     let address = format!("https://127.0.0.1:{}", server.port);
-    let (message, hint) = said(&place, &address, flags()).await;
+    let (message, hint) = fault_of(&sandbox, &address, flags()).await;
     assert_eq!(
         message,
         format!("the certificate of {address} is not from an authority that we were told to trust")
@@ -128,7 +128,7 @@ async fn certificates_of_the_server() {
     let names = ["kubernetes", "10.0.0.1", "a", "b", "c", "d"];
     let server = Server::tls(ours.sign(&names, 2060).server(None), OK);
     let address = format!("https://127.0.0.1:{}", server.port);
-    let (message, hint) = said(&place, &address, flags()).await;
+    let (message, hint) = fault_of(&sandbox, &address, flags()).await;
     assert_eq!(
         message,
         format!(
@@ -137,7 +137,7 @@ async fn certificates_of_the_server() {
     );
     assert!(hint.ends_with("--tls-server-name kubernetes"), "{hint}");
 
-    // The hint works, and so does not to check at all.
+    // The hint works, and so does skipping the check.
     for flags in [
         Connection {
             tls_server_name: Some("kubernetes".to_owned()),
@@ -148,7 +148,7 @@ async fn certificates_of_the_server() {
             ..Connection::default()
         },
     ] {
-        let connected = connected(&place, &address, flags).await;
+        let connected = connected(&sandbox, &address, flags).await;
         let request = Request::get("/version").body(Vec::new()).expect("a request");
         assert_eq!(
             connected.client.request_text(request).await.expect("an answer"),
@@ -159,41 +159,41 @@ async fn certificates_of_the_server() {
 
 #[tokio::test]
 async fn certificates_of_the_client() {
-    let (place, ours, theirs) = (Place::new(), Authority::new("ours"), Authority::new("theirs"));
+    let (sandbox, ours, theirs) = (Sandbox::new(), Authority::new("ours"), Authority::new("theirs"));
     let server = Server::tls(ours.sign(&["127.0.0.1"], 2060).server(Some(&ours)), OK);
     let address = format!("https://127.0.0.1:{}", server.port);
 
-    let (message, hint) = said(&place, &address, trusting(&place, &ours)).await;
+    let (message, hint) = fault_of(&sandbox, &address, trusting(&sandbox, &ours)).await;
     assert_eq!(
         message,
         format!("{address} wants a client certificate and we have none")
     );
     assert!(hint.contains("--client-certificate"), "{hint}");
 
-    let expired = with_pair(&place, trusting(&place, &ours), &ours.sign(&["me"], 2022));
-    let (message, _) = said(&place, &address, expired).await;
+    let expired = with_pair(&sandbox, trusting(&sandbox, &ours), &ours.sign(&["me"], 2022));
+    let (message, _) = fault_of(&sandbox, &address, expired).await;
     assert_eq!(
         message,
         format!("{address} refuses our client certificate: it has expired")
     );
 
-    let foreign = with_pair(&place, trusting(&place, &ours), &theirs.sign(&["me"], 2060));
-    let (message, hint) = said(&place, &address, foreign).await;
+    let foreign = with_pair(&sandbox, trusting(&sandbox, &ours), &theirs.sign(&["me"], 2060));
+    let (message, hint) = fault_of(&sandbox, &address, foreign).await;
     assert!(
         message.starts_with(&format!("{address} refuses our client certificate (TLS alert ")),
         "{message}"
     );
     assert!(hint.contains("made anew"), "{hint}");
 
-    let good = with_pair(&place, trusting(&place, &ours), &ours.sign(&["me"], 2060));
-    let connected = connected(&place, &address, good).await;
+    let good = with_pair(&sandbox, trusting(&sandbox, &ours), &ours.sign(&["me"], 2060));
+    let connected = connected(&sandbox, &address, good).await;
     let request = Request::get("/version").body(Vec::new()).expect("a request");
     assert!(connected.client.request_text(request).await.is_ok());
 }
 
 #[tokio::test]
 async fn the_wrong_protocol_on_the_port() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let insecure = || Connection {
         insecure_skip_tls_verify: true,
         ..Connection::default()
@@ -207,7 +207,7 @@ async fn the_wrong_protocol_on_the_port() {
             stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").ok();
         }
     });
-    let (message, hint) = said(&place, &address, insecure()).await;
+    let (message, hint) = fault_of(&sandbox, &address, insecure()).await;
     assert_eq!(message, format!("{address} does not speak TLS on that port"));
     assert!(hint.contains("http:// instead"), "{hint}");
 
@@ -215,7 +215,7 @@ async fn the_wrong_protocol_on_the_port() {
     let go =
         Server::plain("HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n");
     let address = format!("http://127.0.0.1:{}", go.port);
-    let (message, hint) = said(&place, &address, Connection::default()).await;
+    let (message, hint) = fault_of(&sandbox, &address, Connection::default()).await;
     assert_eq!(message, format!("{address} does not answer in plain HTTP"));
     assert_eq!(
         hint,
@@ -225,13 +225,13 @@ async fn the_wrong_protocol_on_the_port() {
     // … and to one that answers with a TLS alert.
     let alert = Server::plain("\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}\u{46}");
     let address = format!("http://127.0.0.1:{}", alert.port);
-    let (message, _) = said(&place, &address, Connection::default()).await;
+    let (message, _) = fault_of(&sandbox, &address, Connection::default()).await;
     assert_eq!(message, format!("{address} does not answer in plain HTTP"));
 
     // A server that hangs up.
     let mute = Server::plain("");
     let address = format!("http://127.0.0.1:{}", mute.port);
-    let (message, _) = said(&place, &address, Connection::default()).await;
+    let (message, _) = fault_of(&sandbox, &address, Connection::default()).await;
     assert_eq!(
         message,
         format!("{address} closed the connection without an answer")
@@ -239,7 +239,7 @@ async fn the_wrong_protocol_on_the_port() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_does_not_help() {
+async fn reports_a_proxy_that_refuses() {
     for (answer, expected) in [
         (
             "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
@@ -254,15 +254,15 @@ async fn a_proxy_that_does_not_help() {
             "the proxy {} does not connect us to https://cluster.test:6443",
         ),
     ] {
-        let place = Place::new();
+        let sandbox = Sandbox::new();
         let proxy = Server::plain(answer);
         let address = format!("http://127.0.0.1:{}", proxy.port);
-        place.set("HTTPS_PROXY", &address);
+        sandbox.set("HTTPS_PROXY", &address);
         let insecure = Connection {
             insecure_skip_tls_verify: true,
             ..Connection::default()
         };
-        let (message, _) = said(&place, "https://cluster.test:6443", insecure).await;
+        let (message, _) = fault_of(&sandbox, "https://cluster.test:6443", insecure).await;
         assert_eq!(
             message,
             expected.replace("{}", &format!("{address} (HTTPS_PROXY)"))
@@ -271,21 +271,21 @@ async fn a_proxy_that_does_not_help() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_not_there() {
-    let place = Place::new();
+async fn reports_a_proxy_that_is_unreachable() {
+    let sandbox = Sandbox::new();
     let insecure = || Connection {
         insecure_skip_tls_verify: true,
         ..Connection::default()
     };
-    place.set("HTTPS_PROXY", "http://127.0.0.1:1");
-    let (message, hint) = said(&place, "https://cluster.test:6443", insecure()).await;
+    sandbox.set("HTTPS_PROXY", "http://127.0.0.1:1");
+    let (message, hint) = fault_of(&sandbox, "https://cluster.test:6443", insecure()).await;
     assert_eq!(
         message,
         "the proxy http://127.0.0.1:1 (HTTPS_PROXY) cannot be reached: connection refused"
     );
     assert!(hint.contains("NO_PROXY"), "{hint}");
-    place.set("HTTPS_PROXY", "socks5://127.0.0.1:1");
-    let (message, _) = said(&place, "https://cluster.test:6443", insecure()).await;
+    sandbox.set("HTTPS_PROXY", "socks5://127.0.0.1:1");
+    let (message, _) = fault_of(&sandbox, "https://cluster.test:6443", insecure()).await;
     assert_eq!(
         message,
         "the proxy socks5://127.0.0.1:1 (HTTPS_PROXY) cannot be reached"
@@ -293,11 +293,11 @@ async fn a_proxy_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn an_answer_of_the_api_is_no_fault_of_the_way() {
-    let place = Place::new();
+async fn an_answer_of_the_api_is_no_transport_fault() {
+    let sandbox = Sandbox::new();
     let server = Server::plain("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n");
     let connected = connected(
-        &place,
+        &sandbox,
         &format!("http://127.0.0.1:{}", server.port),
         Connection::default(),
     )
@@ -305,12 +305,12 @@ async fn an_answer_of_the_api_is_no_fault_of_the_way() {
     let request = Request::get("/apis/x/v1").body(Vec::new()).expect("a request");
     let error = connected.client.request_text(request).await.expect_err("503");
     assert!(!is_transport(&error));
-    // And it was asked once: kube would have gone on for minutes.
+    // The request was sent once; kube would have retried for minutes.
     assert_eq!(server.requests().len(), 1);
 }
 
 #[test]
-fn our_own_limit_is_named() {
+fn reports_our_own_time_limit() {
     let error = timed_out("https://c:6443", Some("http://p:3128 (HTTPS_PROXY)"));
     assert_eq!(
         error.to_string(),

@@ -1,11 +1,11 @@
 use std::fs;
 
 use super::*;
-use crate::cluster::connect::testing::Place;
+use crate::cluster::connect::testing::Sandbox;
 
-/// Runs a plugin whose script is `body`; `more` are fields of `exec` in JSON.
-async fn run(place: &Place, body: &str, more: Value) -> Result<Credential, Error> {
-    let script = place.script("login", body);
+/// Runs a plugin with the script `body`. `more` are additional fields of `exec` in JSON.
+async fn run(sandbox: &Sandbox, body: &str, more: Value) -> Result<Credential, Error> {
+    let script = sandbox.script("login", body);
     let mut exec = json!({
         "apiVersion": "client.authentication.k8s.io/v1",
         "command": script,
@@ -25,7 +25,9 @@ async fn run(place: &Place, body: &str, more: Value) -> Result<Credential, Error
         cluster: &cluster,
         authority: Some(b"PEM"),
     };
-    place.with_async(async |around| request.run(around).await).await
+    sandbox
+        .with_async(async |surroundings| request.run(surroundings).await)
+        .await
 }
 
 fn answer(version: &str, status: &str) -> String {
@@ -35,8 +37,8 @@ fn answer(version: &str, status: &str) -> String {
 }
 
 async fn refusal(body: &str, more: Value) -> (String, String) {
-    let place = Place::new();
-    let error = run(&place, body, more).await.expect_err("refused");
+    let sandbox = Sandbox::new();
+    let error = run(&sandbox, body, more).await.expect_err("refused");
     let hint = error.hint().unwrap_or_default().to_owned();
     let (_, what) = error
         .to_string()
@@ -49,9 +51,9 @@ async fn refusal(body: &str, more: Value) -> (String, String) {
 }
 
 #[tokio::test]
-async fn arguments_variables_and_the_cluster_reach_the_plugin() {
-    let place = Place::new();
-    let seen = place.path("seen");
+async fn passes_arguments_variables_and_the_cluster_to_the_plugin() {
+    let sandbox = Sandbox::new();
+    let seen = sandbox.path("seen");
     let body = format!(
         "printf '%s|' \"$@\" \"$EXTRA\" > {0}\nprintf %s \"$KUBERNETES_EXEC_INFO\" >> {0}\n{1}",
         seen.display(),
@@ -66,7 +68,7 @@ async fn arguments_variables_and_the_cluster_reach_the_plugin() {
         "env": [{"name": "EXTRA", "value": "x=y"}],
         "provideClusterInfo": true,
     });
-    let credential = run(&place, &body, more).await.expect("a token");
+    let credential = run(&sandbox, &body, more).await.expect("a token");
     assert_eq!(credential.token.as_deref(), Some("t"));
     assert_eq!(
         credential
@@ -97,22 +99,24 @@ async fn arguments_variables_and_the_cluster_reach_the_plugin() {
 }
 
 #[tokio::test]
-async fn an_answer_may_be_yaml_and_a_certificate() {
+async fn accepts_yaml_and_a_certificate() {
     let body = "cat <<END\nkind: ExecCredential\napiVersion: client.authentication.k8s.io/v1\nstatus:\n  clientCertificateData: C\n  clientKeyData: K\nEND";
-    let credential = run(&Place::new(), body, json!({})).await.expect("a certificate");
+    let credential = run(&Sandbox::new(), body, json!({}))
+        .await
+        .expect("a certificate");
     assert_eq!(credential.client_certificate_data.as_deref(), Some("C"));
     assert_eq!(credential.client_key_data.as_deref(), Some("K"));
 }
 
 #[tokio::test]
-async fn nothing_can_be_asked_without_a_terminal() {
-    // stdin is empty, so a plugin that asks ends instead of waiting for ever.
+async fn a_plugin_cannot_ask_without_a_terminal() {
+    // stdin is empty, so a plugin that asks a question ends instead of waiting for ever.
     let body = format!(
         "read line && exit 9\n{}",
         answer("v1", r#","status":{"token":"t"}"#)
     );
     assert!(
-        run(&Place::new(), &body, json!({"interactiveMode": "IfAvailable"}))
+        run(&Sandbox::new(), &body, json!({"interactiveMode": "IfAvailable"}))
             .await
             .is_ok()
     );
@@ -122,22 +126,22 @@ async fn nothing_can_be_asked_without_a_terminal() {
 }
 
 #[tokio::test]
-async fn never_interactive_even_on_a_terminal() {
-    let mut place = Place::new();
-    place.terminal = true;
+async fn a_plugin_with_mode_never_is_not_interactive_on_a_terminal() {
+    let mut sandbox = Sandbox::new();
+    sandbox.terminal = true;
     let body = format!(
         "case $KUBERNETES_EXEC_INFO in *'\"interactive\":false'*) ;; *) exit 9 ;; esac\n{}",
         answer("v1", r#","status":{"token":"t"}"#)
     );
     assert!(
-        run(&place, &body, json!({"interactiveMode": "Never"}))
+        run(&sandbox, &body, json!({"interactiveMode": "Never"}))
             .await
             .is_ok()
     );
 }
 
 #[tokio::test]
-async fn each_way_to_fail_has_its_sentence() {
+async fn each_failure_has_its_own_message() {
     let (what, _) = refusal("exit 3", json!({})).await;
     assert_eq!(what, "failed with exit code 3");
     let (what, _) = refusal("kill -9 $$", json!({})).await;
@@ -177,7 +181,7 @@ async fn each_way_to_fail_has_its_sentence() {
 }
 
 #[tokio::test]
-async fn a_missing_command_shows_the_install_hint() {
+async fn shows_the_install_hint_for_a_missing_command() {
     let plugin = ExecConfig {
         api_version: Some("client.authentication.k8s.io/v1".to_owned()),
         command: Some("no-such-command-anywhere".to_owned()),
@@ -190,8 +194,8 @@ async fn a_missing_command_shows_the_install_hint() {
         cluster: &Cluster::default(),
         authority: None,
     };
-    let error = Place::new()
-        .with_async(async |around| request.run(around).await)
+    let error = Sandbox::new()
+        .with_async(async |surroundings| request.run(surroundings).await)
         .await;
     let error = error.expect_err("missing");
     assert_eq!(

@@ -1,22 +1,22 @@
-//! The lines of one object, less those that nobody will look at.
+//! The lines of one object, without the lines that nobody reads.
 //!
-//! The parser is the expensive part (17 MB a second) and most of an object is its spec, its managedFields and
-//! its annotations. Those are left out by their indentation before the parser sees them: a dump of 200 MB then
-//! takes 1.6 s instead of 12, and 9 MB of memory. It is also why data of a Secret in a dump is never parsed.
+//! The parser is slow (17 MB a second), and most of an object is its spec, its managedFields and its annotations. These
+//! are left out by their indentation before the parser reads them. A dump of 200 MB then takes 1.6 s instead of 12, and
+//! 9 MB of memory. It also means that data of a Secret is never parsed.
 
 use serde_json::Value;
 
-/// More than any object has once the rest is left out.
-const LARGEST: usize = 16 << 20;
+/// Larger than any object once the other fields are left out.
+const MAX_SIZE: usize = 16 << 20;
 
-/// Nothing that is looked at is nested deeper than a few levels, and the parser recurses.
-const DEEPEST: usize = 64;
+/// The fields that are read have few levels, and the parser recurses.
+const MAX_DEPTH: usize = 64;
 
-/// Schemas of custom types are deep; deeper than this serde_json does not follow either.
-const DEEPEST_WHOLE: usize = 120;
+/// Schemas of custom types are deep. serde_json does not parse deeper than this either.
+const MAX_DEPTH_WHOLE: usize = 120;
 
-/// Fields of `metadata` that are looked at.
-const METADATA: &[&[u8]] = &[
+/// The fields of `metadata` that are read.
+const METADATA_FIELDS: &[&[u8]] = &[
     b"name",
     b"namespace",
     b"uid",
@@ -27,11 +27,11 @@ const METADATA: &[&[u8]] = &[
     b"labels",
 ];
 
-/// Fields of `spec` that are looked at: of a Namespace, of a CustomResourceDefinition, of a Lease.
-const SPEC: &[&[u8]] = &[b"finalizers", b"group", b"names", b"scope", b"renewTime"];
+/// The fields of `spec` that are read: of a Namespace, a CustomResourceDefinition, a Lease.
+const SPEC_FIELDS: &[&[u8]] = &[b"finalizers", b"group", b"names", b"scope", b"renewTime"];
 
-/// Fields of `status` that are looked at: of a Namespace.
-const STATUS: &[&[u8]] = &[b"conditions"];
+/// The fields of `status` that are read: of a Namespace.
+const STATUS_FIELDS: &[&[u8]] = &[b"conditions"];
 
 /// Why an object cannot be read, and where.
 pub(super) struct Fault {
@@ -39,13 +39,13 @@ pub(super) struct Fault {
     pub(super) message: String,
 }
 
-/// What is done with the lines of the current key.
+/// What to do with the lines of the current key.
 #[derive(Clone, Copy, Default)]
 enum Section {
     #[default]
     Kept,
     Dropped,
-    /// Only these fields of it; their column, once known; whether the current one is kept.
+    /// Only these fields are kept. Then: their column, once known; whether the current field is kept.
     Partly(&'static [&'static [u8]], Option<usize>, bool),
 }
 
@@ -53,22 +53,22 @@ enum Section {
 #[derive(Default)]
 pub(super) struct Chunk {
     text: Vec<u8>,
-    /// The line in the file of each line in `text`.
+    /// The line number in the file of each line in `text`.
     lines: Vec<u64>,
-    /// The line at which it begins.
+    /// The line at which the object begins.
     pub(super) first: u64,
-    /// The column of its keys, once known.
+    /// The column of the object's keys, once known.
     pub(super) column: Option<usize>,
     kind: Option<Vec<u8>>,
     section: Section,
     dropped: bool,
     too_large: bool,
-    /// Whether all of it is wanted, but for what must not be looked at.
+    /// Whether to keep the whole object, except confidential data.
     whole: bool,
 }
 
 impl Chunk {
-    /// One that begins at this line; 0 if that is not known yet.
+    /// A chunk that begins at this line; 0 if that is not known yet.
     pub(super) fn new(line: u64, whole: bool) -> Self {
         Chunk {
             first: line,
@@ -88,7 +88,7 @@ impl Chunk {
             if indent <= column && content[0] == b'#' {
                 return;
             }
-            self.turn(indent, column, content);
+            self.begin_key(indent, column, content);
         }
         match self.section {
             Section::Kept | Section::Partly(_, _, true) => self.keep(line, number),
@@ -96,8 +96,9 @@ impl Chunk {
         }
     }
 
-    /// Looks whether another key begins. A dash in the column of a key continues the sequence under it.
-    fn turn(&mut self, indent: usize, column: usize, content: &[u8]) {
+    /// Begins the section of the next key, if this line has one. A dash in the column of a key continues the sequence
+    /// under it.
+    fn begin_key(&mut self, indent: usize, column: usize, content: &[u8]) {
         if is_dash(content) {
             return;
         }
@@ -115,7 +116,7 @@ impl Chunk {
 
     fn section_of(&mut self, key: &[u8], value: &[u8]) -> Section {
         let kind = self.kind.as_deref();
-        let part = |fields| {
+        let partly = |fields| {
             if value.is_empty() {
                 Section::Partly(fields, None, true)
             } else {
@@ -130,20 +131,20 @@ impl Chunk {
                 self.kind = Some(unquoted(value).to_vec());
                 Section::Kept
             }
-            b"metadata" => part(METADATA),
-            // As long as the kind is not known the object may be one of those whose spec matters.
+            b"metadata" => partly(METADATA_FIELDS),
+            // While the kind is not known, the object may be one whose spec matters.
             b"spec" => match kind {
-                None | Some(b"Namespace" | b"CustomResourceDefinition" | b"Lease") => part(SPEC),
+                None | Some(b"Namespace" | b"CustomResourceDefinition" | b"Lease") => partly(SPEC_FIELDS),
                 Some(_) => Section::Dropped,
             },
-            b"status" if matches!(kind, None | Some(b"Namespace")) => part(STATUS),
+            b"status" if matches!(kind, None | Some(b"Namespace")) => partly(STATUS_FIELDS),
             b"reason" | b"message" if kind == Some(b"Status") => Section::Kept,
             _ => Section::Dropped,
         }
     }
 
     fn keep(&mut self, line: &[u8], number: u64) {
-        if self.text.len() + line.len() > LARGEST {
+        if self.text.len() + line.len() > MAX_SIZE {
             self.too_large = true;
             return;
         }
@@ -152,7 +153,7 @@ impl Chunk {
         self.lines.push(number);
     }
 
-    /// The object as JSON, which is what the one decoder of objects reads; none if there was nothing.
+    /// The object as JSON, the only format that the object decoder reads; none if the chunk is empty.
     pub(super) fn json(self) -> Result<Option<String>, Fault> {
         let fault = |line, message: &str| Fault {
             line,
@@ -170,9 +171,9 @@ impl Chunk {
         }
         let options = serde_saphyr::options! {
             with_snippet: false,
-            // A namespace may be called `n` or `on`, which YAML 1.2 takes for a name too.
+            // A namespace may be called `n` or `on`. YAML 1.2 reads these as strings too.
             strict_booleans: true,
-            budget: serde_saphyr::budget! { max_depth: if self.whole { DEEPEST_WHOLE } else { DEEPEST } },
+            budget: serde_saphyr::budget! { max_depth: if self.whole { MAX_DEPTH_WHOLE } else { MAX_DEPTH } },
         };
         let value: Value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
             let at = error.location().map_or(1, |location| location.line());
@@ -184,7 +185,7 @@ impl Chunk {
         Ok((!value.is_null()).then(|| value.to_string()))
     }
 
-    /// The line in the file of a line in `text`, from 1.
+    /// The line number in the file of a line in `text`, from 1.
     fn line(&self, within: u64) -> u64 {
         let at = usize::try_from(within.saturating_sub(1)).unwrap_or(usize::MAX);
         self.lines
@@ -206,8 +207,8 @@ pub(super) fn is_dash(content: &[u8]) -> bool {
     content == b"-" || content.starts_with(b"- ")
 }
 
-/// The key and the value on its line, for a key as every tool writes it. Anything else may be YAML too, and is
-/// left to the parser.
+/// The key and the value of a line, for a key as every tool writes it. Anything else may be YAML too, and is left to
+/// the parser.
 pub(super) fn simple_key(content: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = content
         .iter()
@@ -217,11 +218,11 @@ pub(super) fn simple_key(content: &[u8]) -> Option<(&[u8], &[u8])> {
         return None;
     }
     let value = value.trim_ascii();
-    // A comment is no value: what matters is whether the value stands on the lines below.
+    // A comment is no value: what matters is whether the value is on the lines below.
     Some((&content[..end], if value.starts_with(b"#") { b"" } else { value }))
 }
 
-/// A short value without its quotes or the comment behind it.
+/// A short value without its quotes and without a trailing comment.
 pub(super) fn unquoted(value: &[u8]) -> &[u8] {
     let value = value.split(|&byte| byte == b' ').next().unwrap_or_default();
     for quote in [b"\"", b"'"] {
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_looked_at_reaches_the_parser() {
+    fn only_needed_fields_reach_the_parser() {
         let text = "\
 apiVersion: v1
 data:
@@ -276,7 +277,7 @@ spec:
     }
 
     #[test]
-    fn a_spec_is_kept_where_it_matters_or_may() {
+    fn keeps_a_spec_where_it_matters_or_may_matter() {
         let namespace = "kind: Namespace\nspec:\n  finalizers:\n  - kubernetes\n  more: 1\n";
         assert_eq!(
             json(namespace),
@@ -287,7 +288,7 @@ spec:
     }
 
     #[test]
-    fn other_styles_are_left_to_the_parser() {
+    fn leaves_other_styles_to_the_parser() {
         assert_eq!(
             json("\"kind\": 'Pod' # x\nmetadata: {name: a,\n  finalizers: [b]}\n"),
             r#"{"kind":"Pod","metadata":{"finalizers":["b"],"name":"a"}}"#
@@ -297,14 +298,14 @@ spec:
     }
 
     #[test]
-    fn a_fault_has_the_line_of_the_file() {
+    fn a_fault_has_its_line_in_the_file() {
         let text = "kind: Pod\nspec:\n  a: 1\n  b: 1\nmetadata:\n  name: [\n";
-        let said = json(text);
-        assert!(said.starts_with("line 6: "), "{said}");
+        let message = json(text);
+        assert!(message.starts_with("line 6: "), "{message}");
     }
 
     #[test]
-    fn bombs_and_depth_are_refused() {
+    fn rejects_alias_bombs_and_deep_nesting() {
         let ten_times = |(before, name): (char, char)| {
             let ten = vec![format!("*{before}"); 10].join(",");
             format!(", {name}: &{name} [{ten}]")

@@ -1,15 +1,13 @@
-//! YAML, cut into documents, and lists into items, by looking at indentation line by line.
+//! Cuts YAML into documents, and lists into items, by the indentation of each line.
 //!
-//! This is not a YAML parser and need not be one: it only has to see where objects begin and end in YAML in
-//! block style, which is how every tool prints objects. A document ends at `---` or `...` in the first column,
-//! which nothing else may have there. The items of a list begin at dashes of one indentation, and all else in
-//! an item is indented deeper. So no quoted or literal text is ever taken for structure: it is always indented
-//! deeper than the item that it belongs to. What is written differently (flow style, a list without `items`)
-//! goes to the parser in one piece.
+//! This is no YAML parser. It only finds where objects begin and end in block style, which every tool prints. A
+//! document ends at `---` or `...` in the first column, which nothing else may have there. The items of a list begin at
+//! dashes of one indentation, and everything else in an item is indented deeper. So quoted or literal text never looks
+//! like structure: it is indented deeper than its item. Other styles (flow style, a list without `items`) go to the
+//! parser in one piece.
 //!
-//! Cutting has three uses: a fault spoils one object and has the right line; memory is that of one object; and
-//! a file that was cut short can be told from one that ends. For a YAML file cut at the end of a line is still
-//! YAML: only that kubectl prints `kind: List` *after* the items shows that something is missing.
+//! Cutting has three uses. A fault affects one object and has the right line. Memory is that of one object. A file that
+//! was cut short can be detected: it may still be YAML, but kubectl prints `kind: List` *after* the items.
 
 mod chunk;
 
@@ -19,16 +17,16 @@ use self::chunk::{Chunk, is_dash, simple_key, split_indent};
 use super::{
     collect::{Collector, ListHead},
     json,
-    place::Place,
+    place::Location,
 };
 
-/// An API server takes no object larger than a few megabytes, so a longer line is something else, and so are
-/// files without lines.
-const LONGEST_LINE: u64 = 16 << 20;
+/// An API server accepts no object larger than a few megabytes. A longer line is no object, and neither is a file
+/// without lines.
+const MAX_LINE: u64 = 16 << 20;
 
 /// Reads all documents.
-pub(super) fn read(found: &mut Collector<'_>, reader: &mut dyn BufRead) {
-    let whole = found.whole.is_some();
+pub(super) fn read(collector: &mut Collector<'_>, reader: &mut dyn BufRead) {
+    let whole = collector.whole.is_some();
     let mut document = Document::new(whole);
     let mut line = Vec::new();
     let mut number = 0;
@@ -36,20 +34,20 @@ pub(super) fn read(found: &mut Collector<'_>, reader: &mut dyn BufRead) {
     let mut terminated = true;
     loop {
         line.clear();
-        match reader.take(LONGEST_LINE).read_until(b'\n', &mut line) {
+        match reader.take(MAX_LINE).read_until(b'\n', &mut line) {
             Ok(0) => break,
-            Ok(length) if length as u64 == LONGEST_LINE && line.last() != Some(&b'\n') => {
-                found.gap(
+            Ok(length) if length as u64 == MAX_LINE && line.last() != Some(&b'\n') => {
+                collector.gap(
                     Some(number + 1),
                     "a line too long for any object; the rest was not read".into(),
                 );
-                document.end(found, Some(End::Torn));
+                document.end(collector, Some(End::Unread));
                 return;
             }
             Ok(_) => {}
             Err(cause) => {
-                found.gap(Some(number + 1), unreadable(&cause));
-                document.end(found, Some(End::Torn));
+                collector.gap(Some(number + 1), unreadable(&cause));
+                document.end(collector, Some(End::Unread));
                 return;
             }
         }
@@ -58,18 +56,18 @@ pub(super) fn read(found: &mut Collector<'_>, reader: &mut dyn BufRead) {
         let text = line.trim_ascii_end();
         any |= !text.is_empty();
         match marker(text) {
-            None => document.push(found, text, number),
+            None => document.push(collector, text, number),
             Some(rest) => {
-                std::mem::replace(&mut document, Document::new(whole)).end(found, None);
-                document.push(found, rest, number);
+                std::mem::replace(&mut document, Document::new(whole)).end(collector, None);
+                document.push(collector, rest, number);
             }
         }
     }
     if !any {
-        found.gap(None, "empty".into());
+        collector.gap(None, "empty".into());
     }
     document.end(
-        found,
+        collector,
         Some(if terminated {
             End::Clean
         } else {
@@ -82,7 +80,7 @@ fn unreadable(cause: &io::Error) -> String {
     format!("the rest cannot be read: {cause}")
 }
 
-/// What follows a mark between documents, if the line is one.
+/// What follows a document mark, if the line is one.
 fn marker(line: &[u8]) -> Option<&[u8]> {
     if line == b"..." {
         return Some(b"");
@@ -94,32 +92,32 @@ fn marker(line: &[u8]) -> Option<&[u8]> {
 /// How the last document of a file ends.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
-    /// With a line break.
+    /// The file ends with a line break.
     Clean,
-    /// Within this line.
+    /// The file ends within this line.
     MidLine(u64),
-    /// Where reading stopped.
-    Torn,
+    /// Reading stopped here.
+    Unread,
 }
 
-/// The document being read.
+/// The document that is being read.
 #[derive(Default)]
 struct Document {
     /// The indentation of its keys, once known.
     column: Option<usize>,
-    /// All of it, less the items of a list.
+    /// All lines except the items of a list.
     head: Chunk,
     items: Option<Items>,
     list: ListHead,
-    /// Whether there was an `items:` in block style.
+    /// Whether it has `items:` in block style.
     is_list: bool,
-    /// Whether it is a bare sequence of objects.
-    bare: bool,
-    /// Whether objects are wanted whole.
+    /// Whether it is a sequence of objects without `items:`.
+    is_sequence: bool,
+    /// Whether to keep whole objects.
     whole: bool,
 }
 
-/// Inside a list's items.
+/// The items of a list.
 #[derive(Default)]
 struct Items {
     /// The column of the dashes, once known.
@@ -136,7 +134,7 @@ impl Document {
         }
     }
 
-    fn push(&mut self, found: &mut Collector<'_>, line: &[u8], number: u64) {
+    fn push(&mut self, collector: &mut Collector<'_>, line: &[u8], number: u64) {
         let (indent, content) = split_indent(line);
         if content.is_empty() || content[0] == b'#' {
             match &mut self.items {
@@ -147,18 +145,18 @@ impl Document {
             return;
         }
         if self.column.is_none() {
-            // Directives such as `%YAML 1.2` come before a document.
+            // Directives such as `%YAML 1.2` precede a document.
             if content[0] == b'%' {
                 return;
             }
             self.column = Some(indent);
             self.head.column = Some(indent);
             if is_dash(content) {
-                self.bare = true;
+                self.is_sequence = true;
                 self.items = Some(Items::default());
             }
         }
-        if self.in_items(found, indent, content, line, number) {
+        if self.in_items(collector, indent, content, line, number) {
             return;
         }
         let key = simple_key(content);
@@ -183,10 +181,10 @@ impl Document {
         self.head.push(line, number);
     }
 
-    /// Takes a line that belongs to the items; ends them at one that does not.
+    /// Takes a line of the items, or ends them at the first line that is none. Returns whether it took the line.
     fn in_items(
         &mut self,
-        found: &mut Collector<'_>,
+        collector: &mut Collector<'_>,
         indent: usize,
         content: &[u8],
         line: &[u8],
@@ -199,7 +197,7 @@ impl Document {
         let column = *items.column.get_or_insert(indent);
         if indent < column || (indent == column && !dash) {
             if let Some(item) = self.items.take().and_then(|items| items.item) {
-                object(found, &mut self.list, item);
+                end_item(collector, &mut self.list, item);
             }
             return false;
         }
@@ -210,78 +208,77 @@ impl Document {
             return true;
         }
         self.list.is_list = self.is_list;
-        let mut begun = Chunk::new(number, self.whole);
-        // The dash is indentation of the item as much as the space behind it.
+        let mut next = Chunk::new(number, self.whole);
+        // The dash counts as indentation of the item, like the space after it.
         let mut first = line.to_vec();
         first[indent] = b' ';
-        begun.push(&first, number);
-        if let Some(item) = items.item.replace(begun) {
-            object(found, &mut self.list, item);
+        next.push(&first, number);
+        if let Some(item) = items.item.replace(next) {
+            end_item(collector, &mut self.list, item);
         }
         true
     }
 
-    /// Ends the document: at a mark, or with the file.
-    fn end(mut self, found: &mut Collector<'_>, end: Option<End>) {
+    /// Ends the document, at a mark or at the end of the file.
+    fn end(mut self, collector: &mut Collector<'_>, end: Option<End>) {
         let first = self.head.first;
         let last = self.items.take().and_then(|items| items.item);
-        if self.is_list || self.bare {
-            return self.end_list(found, last, end);
+        if self.is_list || self.is_sequence {
+            return self.end_list(collector, last, end);
         }
-        mid_line(found, end);
+        note_mid_line(collector, end);
         match self.head.json() {
             Ok(None) => {}
             Ok(Some(text)) => {
-                if let Err(error) = json::value(found, &text, Place::Line(first), 0) {
+                if let Err(error) = json::value(collector, &text, Location::Line(first), 0) {
                     let what = error.to_string();
                     let what = what.split(" at line ").next().unwrap_or_default();
-                    found.gap(Some(first), format!("not an object: {what}"));
+                    collector.gap(Some(first), format!("not an object: {what}"));
                 }
             }
-            Err(fault) => found.gap(Some(fault.line), fault.message),
+            Err(fault) => collector.gap(Some(fault.line), fault.message),
         }
     }
 
-    /// Ends a list, of which the `last` item has not been taken if the file ends with it.
-    fn end_list(mut self, found: &mut Collector<'_>, last: Option<Chunk>, end: Option<End>) {
+    /// Ends a list. The `last` item is not taken yet if the file ends with it.
+    fn end_list(mut self, collector: &mut Collector<'_>, last: Option<Chunk>, end: Option<End>) {
         let first = self.head.first;
         let kind = self.list.kind.as_deref();
-        let complete = self.bare || kind.is_some_and(|kind| kind.ends_with("List"));
-        let torn = end == Some(End::Torn) || (end.is_some() && !complete);
+        let complete = self.is_sequence || kind.is_some_and(|kind| kind.ends_with("List"));
+        let is_cut = end == Some(End::Unread) || (end.is_some() && !complete);
         match last {
-            // Half an object is worse than none: one that lost the end of its metadata would seem to have no
-            // finalizers.
-            Some(last) if torn => found.gap(
+            // Half an object is worse than none: without the end of its metadata it would seem to have no finalizers.
+            Some(last) if is_cut => collector.gap(
                 Some(last.first),
                 "cut short within a list; the items before this line were used".into(),
             ),
             Some(last) => {
-                object(found, &mut self.list, last);
-                mid_line(found, end);
+                end_item(collector, &mut self.list, last);
+                note_mid_line(collector, end);
             }
-            None if torn => found.gap(Some(first), "a list that was cut short behind its items".into()),
+            None if is_cut => collector.gap(Some(first), "a list that was cut short behind its items".into()),
             None => {}
         }
-        if !self.bare {
-            found.close_list(&self.list, first);
+        if !self.is_sequence {
+            collector.close_list(&self.list, first);
         }
     }
 }
 
-fn mid_line(found: &mut Collector<'_>, end: Option<End>) {
+fn note_mid_line(collector: &mut Collector<'_>, end: Option<End>) {
     if let Some(End::MidLine(line)) = end {
-        found.gap(
+        collector.gap(
             Some(line),
             "does not end with a line break, so it may have been cut short here".into(),
         );
     }
 }
 
-fn object(found: &mut Collector<'_>, list: &mut ListHead, item: Chunk) {
+fn end_item(collector: &mut Collector<'_>, list: &mut ListHead, item: Chunk) {
     let first = item.first;
     match item.json() {
-        Ok(Some(text)) => found.object(&text, list, Place::Line(first), 0),
-        Ok(None) => found.gap(Some(first), "an empty item".into()),
-        Err(fault) => found.gap(Some(fault.line), fault.message),
+        Ok(Some(text)) => json::object(collector, &text, list, Location::Line(first), 0),
+        Ok(None) => collector.gap(Some(first), "an empty item".into()),
+        Err(fault) => collector.gap(Some(fault.line), fault.message),
     }
 }
