@@ -1,5 +1,5 @@
-//! JSON, indented, with the same harmlessness as text: what could act on a terminal is escaped, which JSON
-//! allows anywhere in a string, so that every reader still gets the very characters back.
+//! Indented JSON that is as safe as the text output. Characters that act on a terminal are escaped. JSON
+//! allows that in every string, so readers get the original characters back.
 
 use std::io::{self, Write};
 
@@ -79,7 +79,7 @@ impl Formatter for Harmless<'_> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn what_acts_is_escaped_and_comes_back_whole() {
+    fn escapes_terminal_controls_without_losing_them() {
         let hostile = "a\u{9b}31m\u{202e}\u{1b}\"\\\u{feff}é";
         let mut out = Vec::new();
         super::write(&hostile, &mut out).expect("written");

@@ -1,5 +1,5 @@
-//! A plan and its outcome for people: what goes, what stays, why, what it costs, what else could be done, and the very
-//! request. Whoever confirms has read this, so nothing of it is left out.
+//! A plan and its outcome as text: what is removed, what stays, why, what it costs, the alternatives, and the
+//! exact request. The user confirms this text, so it leaves nothing out.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Writes what would be sent, or why nothing will be.
+/// Writes what the plan would send, or why it will send nothing.
 pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let mut sheet = Sheet::new(style, out);
     for line in &report.plans {
@@ -83,7 +83,7 @@ fn refused<W: Write>(refusal: &RefusalReport, sheet: &mut Sheet<'_, W>) -> io::R
     sheet.fact("only if", &refusal.needs)
 }
 
-/// Writes what came of it.
+/// Writes the outcome.
 pub fn write_outcome(report: &OutcomeReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let mut sheet = Sheet::new(style, out);
     sheet.gap()?;
@@ -97,7 +97,7 @@ pub fn write_outcome(report: &OutcomeReport, style: &Style, out: &mut impl Write
 fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     sheet.heading(&outcome.target.in_words())?;
     sheet.fact("outcome", &format!("{}: {}", outcome.result.word(), outcome.says))?;
-    if outcome.result == outcome::Result::Held {
+    if outcome.result == outcome::OutcomeResult::Held {
         sheet.fact("held by", &names(&outcome.held_by, "nothing"))?;
     }
     left(&outcome.outside, "clean up outside", sheet)?;
@@ -106,7 +106,10 @@ fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()>
     }
     if let Some(backup) = &outcome.backup {
         sheet.fact("copy", backup)?;
-        if matches!(outcome.result, outcome::Result::Gone | outcome::Result::ReCreated) {
+        if matches!(
+            outcome.result,
+            outcome::OutcomeResult::Gone | outcome::OutcomeResult::ReCreated
+        ) {
             sheet.command(
                 "undo",
                 "what is gone does not come back as it was, but its copy can be applied:",

@@ -1,4 +1,4 @@
-//! `catalog`: filter what is known, show.
+//! `catalog`: filter the entries, print them.
 
 use std::io::{BufWriter, Write, stderr, stdout};
 
@@ -19,7 +19,7 @@ pub(super) fn run(catalog: &Catalog, knowledge: &Knowledge) -> Result<Exit, Erro
         nothing(&knowledge.near_words(&catalog.filter));
     }
     show(&report, catalog)?;
-    // As with kubectl get: that nothing is there is an answer, not a failure.
+    // As in `kubectl get`, an empty result is not a failure.
     Ok(Exit::Done)
 }
 

@@ -1,8 +1,9 @@
-//! How the holder is found, in words.
+//! How to find the controller, in words.
 
 use crate::knowledge::{FoundBy, Holder, OF_OBJECT, Runs, SameAs, Workload, WorkloadKind};
 
-/// What to look for, a line each, the surest first. `all` adds the traces that only an investigation needs.
+/// What to look for, one per line, the most certain first. `all` adds the traces that only an investigation
+/// needs.
 pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(place(holder));
@@ -85,7 +86,7 @@ fn found_by(way: FoundBy) -> &'static str {
     }
 }
 
-/// Whether only labels are known: such Pods are told in one line.
+/// Whether only labels are known. Such Pods share one line.
 fn is_pods(workload: &Workload) -> bool {
     workload.kind == WorkloadKind::Pod && workload.name.is_none() && workload.container.is_none()
 }

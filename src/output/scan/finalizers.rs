@@ -1,4 +1,5 @@
-//! The parts of a scan about what is not being deleted: objects that have finalizers, and the finalizers in use.
+//! The parts of a scan about objects that are not terminating: objects that have finalizers, and the
+//! finalizers in use.
 
 use std::io::{self, Write};
 
@@ -27,7 +28,7 @@ const FINALIZERS: &[Column] = &[
 ];
 
 impl Scan<'_> {
-    /// With `--all`: the objects that have finalizers and are not being deleted.
+    /// With `--all`: the objects that have finalizers and are not terminating.
     pub(super) fn others(&self, out: &mut impl Write) -> io::Result<()> {
         let Some(objects) = self.report.objects.as_ref().filter(|objects| !objects.is_empty()) else {
             return Ok(());

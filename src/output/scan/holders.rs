@@ -1,4 +1,5 @@
-//! With `--by holder`: who must remove the finalizers, what each holds, and whether it is alive.
+//! With `--by holder`: the controllers that must remove the finalizers, which objects each blocks, and
+//! whether it runs.
 
 use std::io::{self, Write};
 
@@ -71,9 +72,9 @@ impl Scan<'_> {
         ]
     }
 
-    /// Said only of what was read.
+    /// The line for an empty result. It covers only what was read.
     fn nobody(&self) -> &'static str {
-        // Without the table of finalizers only what is being deleted was asked for.
+        // Without the table of finalizers, the scan is about terminating objects only.
         let going = self.report.finalizers.is_none();
         match (self.report.complete, self.options.filtered) {
             (true, false) if going => "Nothing that is being deleted has a finalizer.",

@@ -1,4 +1,4 @@
-//! The part of a scan about what is being deleted, under what it waits for.
+//! The part of a scan about terminating objects, grouped by root cause.
 
 use std::io::{self, Write};
 
@@ -86,7 +86,7 @@ impl Scan<'_> {
         rest.iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
-    /// The line above the objects that wait for the same.
+    /// The heading of the objects that wait for the same causes.
     fn root_causes(&self, group: &Group) -> String {
         const SHOWN: usize = 2;
         let most = if self.options.wide { usize::MAX } else { SHOWN };
@@ -115,7 +115,7 @@ impl Scan<'_> {
             .style
             .width
             .map(|width| width.saturating_sub(label.len() + frees.len()));
-        // Each cause gets its share, so that the last is named too.
+        // Each cause gets its share of the line, so that the last one is visible too.
         let share = room.map(|room| (room / causes.len().max(1)).saturating_sub(5).max(20));
         let causes: Vec<_> = causes
             .iter()
@@ -149,7 +149,7 @@ impl Scan<'_> {
         ]
     }
 
-    /// Said only of what was read.
+    /// The line for an empty result. It covers only what was read.
     fn nothing(&self) -> &'static str {
         match (self.report.complete, self.options.filtered) {
             (true, false) => "Nothing is being deleted.",
@@ -169,7 +169,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Empty where nothing was looked at, as with files.
+    /// Empty if nothing was investigated, as with files.
     fn verdict(&self, object: &ObjectReport) -> String {
         match object.verdict {
             Some(verdict) => verdict.word().to_owned(),

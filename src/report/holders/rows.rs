@@ -1,9 +1,9 @@
-//! Finalizers in use, put together by whoever holds them.
+//! Groups the finalizers in use by the controller that must remove them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    HeldReport, HolderReport, Sought,
+    HeldFinalizerReport, HolderReport, HolderSearch,
     words::{deciding, says},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     snapshot::{OnType, Snapshot},
 };
 
-/// Rows as they come together: several finalizers may have one holder.
+/// A row under construction. Several finalizers can have the same controller.
 struct Row {
     name: String,
     project: Option<String>,
@@ -27,16 +27,16 @@ struct Row {
     objects: u64,
     terminating: u64,
     on: BTreeSet<String>,
-    finalizers: BTreeMap<Finalizer, HeldReport>,
+    finalizers: BTreeMap<Finalizer, HeldFinalizerReport>,
 }
 
 impl ScanReport {
-    /// Adds who holds what. `sought` is none where nobody could be asked: in files from kubectl.
+    /// Adds the controllers. `searches` is none if nothing could be searched, as in files from kubectl.
     pub fn add_holders(
         &mut self,
         snapshot: &Snapshot,
         knowledge: &Knowledge,
-        sought: Option<&[Sought]>,
+        sought: Option<&[HolderSearch]>,
         all: bool,
     ) {
         let by_place: BTreeMap<_, _> = sought
@@ -55,13 +55,13 @@ impl ScanReport {
                 let mut met = BTreeSet::new();
                 for finalizer in &alike.finalizers {
                     let driver = apart(finalizer, on, alike, knowledge);
-                    let came_of_it = by_place
+                    let result = by_place
                         .get(&(on.name.as_str(), finalizer, driver))
-                        .and_then(|one| one.came_of_it.as_ref());
-                    let found = came_of_it.map(|one| &one.found);
+                        .and_then(|one| one.result.as_ref());
+                    let found = result.map(|one| &one.found);
                     let (key, row) = row(finalizer, on, driver, found, knowledge);
                     let row = rows.entry(key.clone()).or_insert(row);
-                    match came_of_it {
+                    match result {
                         Some(one) => {
                             row.holder.join(&one.found.holder);
                             if let Some(each) = one.found.of_others_too {
@@ -70,20 +70,20 @@ impl ScanReport {
                         }
                         None => row.holder.unsee(not_sought(sought.is_some())),
                     }
-                    let held = row
-                        .finalizers
-                        .entry(finalizer.clone())
-                        .or_insert_with(|| HeldReport {
-                            name: finalizer.name.clone(),
-                            list: finalizer.list,
-                            objects: 0,
-                            terminating: 0,
-                            on: BTreeSet::new(),
-                        });
+                    let held =
+                        row.finalizers
+                            .entry(finalizer.clone())
+                            .or_insert_with(|| HeldFinalizerReport {
+                                name: finalizer.name.clone(),
+                                list: finalizer.list,
+                                objects: 0,
+                                terminating: 0,
+                                on: BTreeSet::new(),
+                            });
                     held.objects += crowd.objects;
                     held.terminating += crowd.terminating;
                     held.on.insert(on.name.clone());
-                    // An object with two finalizers of one holder is one object.
+                    // An object with two finalizers of one controller counts once.
                     if met.insert(key) {
                         row.objects += crowd.objects;
                         row.terminating += crowd.terminating;
@@ -104,15 +104,12 @@ impl ScanReport {
                 .then_with(|| a.name.cmp(&b.name))
         });
         self.holders = Some(holders);
-        let gaps = sought
-            .into_iter()
-            .flatten()
-            .filter_map(|one| one.came_of_it.as_ref());
+        let gaps = sought.into_iter().flatten().filter_map(|one| one.result.as_ref());
         self.add_weaker(gaps.flat_map(|one| &one.gaps));
     }
 }
 
-/// One object stands for all, and only its own holder was looked at.
+/// The search used one sample object, so it found only that object's own controller.
 fn only(each: &str, driver: Option<&str>) -> String {
     let one = driver.map_or_else(String::new, |driver| {
         format!(", and only that of {driver} was looked for")
@@ -128,7 +125,7 @@ fn not_sought(could_be: bool) -> &'static str {
     }
 }
 
-/// What tells one holder from another, and the row of it before anything is counted.
+/// The key that identifies the controller, and its row with all counts at zero.
 fn row(
     finalizer: &Finalizer,
     on: &OnType,
@@ -175,7 +172,7 @@ fn row(
     (key, row)
 }
 
-/// The name that the catalogue knows it by.
+/// The controller's name in the catalogue.
 fn name(entry: &Entry, driver: Option<&str>) -> String {
     let holder = &entry.holder;
     let workloads = holder
@@ -194,7 +191,7 @@ fn name(entry: &Entry, driver: Option<&str>) -> String {
     }
 }
 
-/// What was found to run, of a holder that nobody has described.
+/// The workloads found for a controller that the catalogue does not describe.
 fn workloads(found: &Found) -> Option<String> {
     let names: BTreeSet<_> = found
         .holder

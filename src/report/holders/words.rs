@@ -1,8 +1,8 @@
-//! What shows how alive a holder is, in one line.
+//! The evidence for the state of a controller, in one line.
 
 use crate::diagnose::holder::{Holder, Sign, State, Tells, Trace};
 
-/// The signs that the conclusion rests on, the strongest first.
+/// The signs that decide the state, the strongest first.
 pub(super) fn deciding(holder: &Holder) -> Vec<&Sign> {
     let tells = match holder.state() {
         State::Running => Tells::Alive,
@@ -13,19 +13,19 @@ pub(super) fn deciding(holder: &Holder) -> Vec<&Sign> {
     };
     let mut signs: Vec<_> = holder.with(tells).collect();
     signs.sort_by_key(|sign| sign.strength);
-    // What it may not do is worse than what it cannot do now.
+    // A missing permission is worse than a temporary failure.
     if tells == Tells::Failing {
         signs.sort_by_key(|sign| sign.trace != Trace::Account);
     }
     signs
 }
 
-/// What shows it; where nothing does, why.
+/// The evidence, or why there is none.
 pub(super) fn says(holder: &Holder) -> String {
     let told = |sign: &Sign| format!("{}: {}", sign.source, sign.value);
     let signs = deciding(holder);
     match (holder.state(), signs.first()) {
-        // That somebody is gone is told by two signs together.
+        // Two signs together prove that a controller is gone.
         (State::Gone, _) => signs.iter().map(|sign| told(sign)).collect::<Vec<_>>().join("; "),
         (_, Some(sign)) => told(sign),
         (State::Elsewhere, None) => format!("it is one that runs {}", holder.elsewhere.unwrap_or_default()),
