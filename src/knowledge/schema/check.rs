@@ -1,11 +1,11 @@
-//! What must hold of an entry beyond its form, and of all entries together.
+//! Checks the content of each entry, and of all entries together.
 
 use super::{Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders};
 
-/// The longest phrase for the column "protects" that fits a terminal of 80 beside the other columns.
+/// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
 const PROTECTS_LIMIT: usize = 60;
 
-/// A problem, and the words in the file by which its place is found.
+/// A problem, and the words in the file that locate it.
 pub(super) struct Problem {
     pub(super) message: String,
     pub(super) needle: String,
@@ -26,7 +26,7 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
             say(&format!("{key}:"), format!("`{key}` is empty"));
         }
     }
-    // What is not verified may rest on hearsay, which its note then tells.
+    // An unverified entry may have no sources if its note explains that.
     let no_source = entry.sources.is_empty() && (entry.verified || entry.note.is_none());
     for (key, is_empty) in [
         ("kinds", entry.kinds.is_empty()),
@@ -140,7 +140,7 @@ fn holder(holder: &Holder, say: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Every text of an entry with the key it stands under.
+/// Every text of an entry, with its key.
 fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
     let mut texts = vec![
         ("name", entry.name.as_str()),
@@ -207,7 +207,7 @@ fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
     texts
 }
 
-/// `owner/repo:path`, as GitHub spells them, with nothing after the path.
+/// `owner/repo:path`, as on GitHub, with nothing after the path.
 fn is_source(source: &str) -> bool {
     let word = |text: &str| {
         !text.is_empty()
@@ -232,9 +232,8 @@ fn is_selector(selector: &str) -> bool {
             .all(|part| !part.is_empty() && !part.starts_with('='))
 }
 
-/// Every pair of entries between which a finalizer on an object could not be decided: the same name, the same way
-/// of matching, the same list and a kind in common. Patterns that merely overlap are no mistake, the more
-/// specific one wins.
+/// Every pair of entries that cannot be told apart: the same name, match and list, and a common kind.
+/// Patterns that only overlap are fine, because the more specific one wins.
 pub fn conflicts(entries: &[Located]) -> Vec<Mistake> {
     let mut sorted: Vec<&Located> = entries.iter().collect();
     sorted.sort_by(|a, b| key(&a.entry).cmp(&key(&b.entry)));
