@@ -6,9 +6,9 @@
 //! - (b) `scan`;
 //! - (c) the loop that people paste: `kubectl api-resources | xargs kubectl get`.
 //!
-//! `-- --objects 200000` sets another size, and `-- --rounds 3` another number of rounds. With `--
-//! --generated 1000000`, an in-process fake server makes the pages, because filling a real one that far takes
-//! too long. It also counts the requests.
+//! `-- --objects 200000` sets another size, and `-- --rounds 3` another number of rounds. With
+//! `-- --generated 1000000`, an in-process fake server makes the pages, because filling a real one that far
+//! takes too long. It also counts the requests.
 
 #![allow(
     clippy::unwrap_used,

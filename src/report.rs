@@ -125,8 +125,8 @@ pub struct ObjectReport {
     /// The verdict on the most telling finalizer; none if nobody investigated the object.
     pub verdict: Option<Verdict>,
     /// For a Namespace: the objects that this scan counted in it, by `plural.group`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub left: BTreeMap<String, u64>,
+    #[serde(rename = "left", skip_serializing_if = "BTreeMap::is_empty")]
+    pub remaining: BTreeMap<String, u64>,
     /// For a Namespace: the conditions that report a problem, unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionReport>,

@@ -69,7 +69,7 @@ impl ScanReport {
                         row.verdict = Some(wait.verdict);
                         // For a Namespace, the scan's counts say more than one blocker. For an unknown
                         // controller, the description of the finalizer says more.
-                        if row.left.is_empty()
+                        if row.remaining.is_empty()
                             && row.conditions.is_empty()
                             && let Some(line) = line(wait)
                         {

@@ -141,7 +141,7 @@ pub struct MissingNamespace {
     /// `plural.group` → objects.
     pub types: BTreeMap<String, Stray>,
     /// The explanation.
-    pub left: Left,
+    pub leftover: Left,
 }
 
 /// Objects of one type.
@@ -165,7 +165,7 @@ impl Leftovers {
                     |(name, types): (&String, &BTreeMap<String, Stray>)| MissingNamespace {
                         name: name.clone(),
                         types: types.clone(),
-                        left: leftovers::in_missing_namespace(name),
+                        leftover: leftovers::in_missing_namespace(name),
                     };
                 found.namespaces = Some(snapshot.tally.strays.0.iter().map(missing_namespace).collect());
             }
@@ -308,7 +308,11 @@ impl LeftoversReport {
 }
 
 fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
-    let MissingNamespace { name, types, left } = namespace;
+    let MissingNamespace {
+        name,
+        types,
+        leftover,
+    } = namespace;
     let held = types
         .iter()
         .find_map(|(resource, stray)| Some((resource, stray.held.as_ref()?)));
@@ -331,7 +335,7 @@ fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
     MissingNamespaceReport {
         objects: types.iter().map(|ty| ty.objects).sum(),
         types,
-        reason: left.says,
+        reason: leftover.says,
         next,
         steps: vec![
             format!(
@@ -351,13 +355,13 @@ fn leftover_objects(all: LeftoverObjects, type_name: &str, now: Timestamp) -> Le
     let mut first: Vec<_> = all
         .first
         .into_iter()
-        .map(|(object, left)| LeftoverObjectReport {
+        .map(|(object, leftover)| LeftoverObjectReport {
             next: format!("kubectl finalizers explain {type_name}/{}", object.name),
             object: (&object).into(),
-            since: left.since,
-            for_seconds: left.since.map(|since| Age::between(since, now).0.as_secs()),
-            verdict: left.verdict,
-            reason: left.says,
+            since: leftover.since,
+            for_seconds: leftover.since.map(|since| Age::between(since, now).0.as_secs()),
+            verdict: leftover.verdict,
+            reason: leftover.says,
         })
         .collect();
     first.sort_by(|a, b| {

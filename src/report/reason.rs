@@ -16,9 +16,9 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Content {
     /// All objects.
-    pub(super) left: BTreeMap<String, u64>,
+    pub(super) remaining: BTreeMap<String, u64>,
     /// The terminating objects.
-    pub(super) going: BTreeMap<String, u64>,
+    pub(super) terminating: BTreeMap<String, u64>,
 }
 
 /// How much of a namespace's content the scan covered.
@@ -107,21 +107,21 @@ fn namespace(seen: &Seen, content: &Content, coverage: Coverage) -> String {
             ),
         };
     }
-    if !content.going.is_empty() {
-        let all: u64 = content.left.values().sum();
-        let going: u64 = content.going.values().sum();
-        let others = if all > going {
+    if !content.terminating.is_empty() {
+        let all: u64 = content.remaining.values().sum();
+        let terminating: u64 = content.terminating.values().sum();
+        let others = if all > terminating {
             format!("; {all} objects left in all")
         } else {
             String::new()
         };
         return format!(
             "waits for what is being deleted in it: {}{others}",
-            counts(&content.going)
+            counts(&content.terminating)
         );
     }
-    if !content.left.is_empty() {
-        return format!("left in it: {}", counts(&content.left));
+    if !content.remaining.is_empty() {
+        return format!("left in it: {}", counts(&content.remaining));
     }
     let content = [
         "NamespaceDeletionContentFailure",
@@ -188,7 +188,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
     /// An object whose deletion was requested an hour ago.
-    fn going(type_name: &str, kind: &str, finalizers: &[(List, &str)]) -> Seen {
+    fn terminating(type_name: &str, kind: &str, finalizers: &[(List, &str)]) -> Seen {
         let finalizer = |&(list, name): &(List, &str)| Finalizer {
             list,
             name: name.into(),
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    fn content(left: &[(&str, u64)], going: &[(&str, u64)]) -> Content {
+    fn content(remaining: &[(&str, u64)], terminating: &[(&str, u64)]) -> Content {
         let counts = |counts: &[(&str, u64)]| {
             counts
                 .iter()
@@ -239,14 +239,14 @@ mod tests {
                 .collect()
         };
         Content {
-            left: counts(left),
-            going: counts(going),
+            remaining: counts(remaining),
+            terminating: counts(terminating),
         }
     }
 
     #[test]
     fn does_not_call_a_running_grace_period_stuck() {
-        let mut pod = going("pods", "Pod", &[(List::Metadata, "a/b")]);
+        let mut pod = terminating("pods", "Pod", &[(List::Metadata, "a/b")]);
         pod.deletion = Some(Deletion {
             timestamp: NOW + SignedDuration::from_secs(90),
             grace_seconds: 600,
@@ -259,8 +259,10 @@ mod tests {
 
     #[test]
     fn explains_an_object_without_finalizers_by_its_type() {
-        assert!(simple(&going("widgets.example.com", "Widget", &[])).contains("any update, finishes it"));
-        let mut pod = going("pods", "Pod", &[]);
+        assert!(
+            simple(&terminating("widgets.example.com", "Widget", &[])).contains("any update, finishes it")
+        );
+        let mut pod = terminating("pods", "Pod", &[]);
         pod.deletion = pod.deletion.map(|deletion| Deletion {
             grace_seconds: 30,
             ..deletion
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn names_a_finalizer_that_is_not_in_the_catalogue() {
-        let one = going(
+        let one = terminating(
             "widgets.example.com",
             "Widget",
             &[(List::Metadata, "nobody.example/knows")],
@@ -283,14 +285,14 @@ mod tests {
 
     #[test]
     fn prefers_counted_objects_over_the_conditions_of_a_namespace() {
-        let mut pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+        let mut pay = terminating("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
         pay.conditions = vec![condition(
             "NamespaceContentRemaining",
             "Some resources are remaining: x has 9 resource instances",
         )];
-        let left = content(&[("pods", 2), ("challenges.acme.cert-manager.io", 1)], &[]);
+        let remaining = content(&[("pods", 2), ("challenges.acme.cert-manager.io", 1)], &[]);
         assert_eq!(
-            line(&pay, &left, Coverage::Full),
+            line(&pay, &remaining, Coverage::Full),
             "left in it: 2 pods, 1 challenges.acme.cert-manager.io"
         );
         let both = content(&[("pods", 2), ("secrets", 3)], &[("pods", 2)]);
@@ -303,7 +305,7 @@ mod tests {
 
     #[test]
     fn names_an_unavailable_api_group_first() {
-        let mut pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+        let mut pay = terminating("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
         pay.conditions = vec![condition(
             "NamespaceDeletionDiscoveryFailure",
             "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale",
@@ -317,7 +319,7 @@ mod tests {
 
     #[test]
     fn calls_a_namespace_empty_only_after_a_complete_scan() {
-        let pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+        let pay = terminating("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
         let nothing = |coverage| line(&pay, &Content::default(), coverage);
         assert_eq!(
             nothing(Coverage::Full),
@@ -331,7 +333,7 @@ mod tests {
             nothing(Coverage::Chosen),
             "what is left in it was not asked for; kubectl finalizers scan -n pay shows it"
         );
-        let other = going(
+        let other = terminating(
             "namespaces",
             "Namespace",
             &[(List::Spec, "kubernetes"), (List::Spec, "example.com/x")],

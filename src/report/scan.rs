@@ -287,7 +287,7 @@ impl Context<'_> {
             }),
             verdict: None,
             conditions: raised.map(Into::into).collect(),
-            left: content.left,
+            remaining: content.remaining,
         }
     }
 }
@@ -307,13 +307,16 @@ fn kubectl_type(object: &ObjectRef, preferred: &BTreeMap<String, String>) -> Str
 
 fn content(namespace: &str, snapshot: &Snapshot) -> Content {
     let mut content = Content {
-        left: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),
+        remaining: snapshot.tally.left.get(namespace).cloned().unwrap_or_default(),
         ..Content::default()
     };
     let inside =
         |seen: &&Seen| seen.object.namespace.as_deref() == Some(namespace) && seen.deletion.is_some();
     for seen in snapshot.tally.kept.iter().filter(inside) {
-        *content.going.entry(seen.object.type_name.clone()).or_default() += 1;
+        *content
+            .terminating
+            .entry(seen.object.type_name.clone())
+            .or_default() += 1;
     }
     content
 }

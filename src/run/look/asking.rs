@@ -58,7 +58,7 @@ pub(in crate::run) trait Ask {
         false
     }
     /// The leftover candidates from the time a file was made; none for a live server.
-    fn suspects(&self) -> Option<Suspects> {
+    fn leftover_candidates(&self) -> Option<Suspects> {
         None
     }
 }
@@ -83,7 +83,7 @@ impl Ask for Witness<'_> {
         matches!(self, Witness::Dump(..))
     }
 
-    fn suspects(&self) -> Option<Suspects> {
+    fn leftover_candidates(&self) -> Option<Suspects> {
         let saved = match self {
             Witness::Server(_) => return None,
             Witness::Dump(..) => None,

@@ -117,9 +117,9 @@ impl LeftoverSearch {
                 Namespaces::NotAsked => {}
                 Namespaces::Unknown(why) => gaps.push(LeftoverGap::new(LeftoverKind::Namespaces, why)),
                 Namespaces::Known => {
-                    let strays = snapshot.tally.strays.0.iter();
+                    let objects = snapshot.tally.strays.0.iter();
                     namespaces = Some(
-                        strays
+                        objects
                             .map(|(name, types)| Candidate::new((name.clone(), types.clone())))
                             .collect(),
                     );
@@ -149,11 +149,11 @@ impl LeftoverSearch {
 
     pub(super) async fn run(&mut self, server: &impl Ask, reader: &mut LimitedReader, knowledge: &Knowledge) {
         if self.has_types_to_read() {
-            let suspects = match server.suspects() {
-                Some(suspects) => suspects,
+            let candidates = match server.leftover_candidates() {
+                Some(candidates) => candidates,
                 None => self.collect_candidates(server, reader).await,
             };
-            self.use_candidates(suspects);
+            self.use_candidates(candidates);
         }
         for _ in 0..MAX_ROUNDS {
             let wanted = self.round(reader, knowledge);
@@ -164,8 +164,8 @@ impl LeftoverSearch {
     }
 
     /// Selects the requested candidates. A file contains them for all possible requests.
-    fn use_candidates(&mut self, suspects: Suspects) {
-        let Suspects { volumes, attachments } = suspects;
+    fn use_candidates(&mut self, candidates: Suspects) {
+        let Suspects { volumes, attachments } = candidates;
         let is_leftover_volume = |one: &Unreclaimed| self.is_leftover_volume(&one.volume);
         let kept: Vec<_> = volumes.kept.into_iter().filter(is_leftover_volume).collect();
         let is_leftover_attachment = |one: &Object| self.is_leftover_attachment(one);
@@ -197,8 +197,8 @@ impl LeftoverSearch {
     fn round(&mut self, reader: &mut LimitedReader, knowledge: &Knowledge) -> Vec<Query> {
         let mut wanted = BTreeSet::new();
         for one in self.namespaces.iter_mut().flatten() {
-            one.round(reader, &mut wanted, |(name, strays), facts| {
-                leftovers::namespace(name, strays, facts, knowledge)
+            one.round(reader, &mut wanted, |(name, objects), facts| {
+                leftovers::namespace(name, objects, facts, knowledge)
             });
         }
         for one in self.volumes.iter_mut().flat_map(|all| &mut all.list) {
@@ -265,8 +265,14 @@ impl LeftoverSearch {
             for one in all {
                 let (name, types) = one.what;
                 match one.state {
-                    CandidateState::Done(Looked { left: Some(left), .. }) => {
-                        missing.push(MissingNamespace { name, types, left });
+                    CandidateState::Done(Looked {
+                        left: Some(leftover), ..
+                    }) => {
+                        missing.push(MissingNamespace {
+                            name,
+                            types,
+                            leftover,
+                        });
                     }
                     CandidateState::Done(looked) => open += u64::from(!looked.gaps.is_empty()),
                     CandidateState::Open | CandidateState::NotLookedAt => open += 1,
@@ -281,14 +287,14 @@ impl LeftoverSearch {
         let volumes = self.volumes.map(|all| {
             let leftover_of = |one: Candidate<Unreclaimed>| {
                 let reference = one.what.volume.reference();
-                let left = match one.state {
+                let leftover = match one.state {
                     CandidateState::Done(looked) => looked.left,
                     // It is known to be a leftover, but the reason is not known.
                     CandidateState::Open | CandidateState::NotLookedAt => {
                         facts.and_then(|facts| unreclaimed(&one.what, facts, knowledge).left)
                     }
                 };
-                left.map(|left| (reference, left))
+                leftover.map(|leftover| (reference, leftover))
             };
             let first: Vec<_> = all.list.into_iter().filter_map(leftover_of).collect();
             LeftoverObjects {
@@ -302,7 +308,9 @@ impl LeftoverSearch {
             for one in all.list {
                 let reference = one.what.reference();
                 match one.state {
-                    CandidateState::Done(Looked { left: Some(left), .. }) => first.push((reference, left)),
+                    CandidateState::Done(Looked {
+                        left: Some(leftover), ..
+                    }) => first.push((reference, leftover)),
                     CandidateState::Done(looked) => open += u64::from(!looked.gaps.is_empty()),
                     CandidateState::Open | CandidateState::NotLookedAt => open += 1,
                 }

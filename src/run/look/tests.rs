@@ -259,7 +259,7 @@ fn keeps_the_first_leftover_volumes_and_counts_all() {
     );
 }
 
-fn strays(snapshot: &mut Snapshot, namespace: &str) {
+fn add_objects_without_namespace(snapshot: &mut Snapshot, namespace: &str) {
     let seen = ObjectRef {
         type_name: "pods".into(),
         kind: "Pod".into(),
@@ -287,7 +287,7 @@ fn strays(snapshot: &mut Snapshot, namespace: &str) {
 fn reports_a_missing_namespace_only_after_checking_it_and_its_objects() {
     let mut found = snapshot(0);
     for namespace in ["missing", "created-meanwhile", "created-and-deleted"] {
-        strays(&mut found, namespace);
+        add_objects_without_namespace(&mut found, namespace);
     }
     let server = Fake {
         existing: &["pod-of-missing", "created-meanwhile", "pod-of-created-meanwhile"],
@@ -307,7 +307,7 @@ fn reports_a_missing_namespace_only_after_checking_it_and_its_objects() {
 #[test]
 fn reports_a_gap_for_a_namespace_that_was_not_checked_again() {
     let mut found = snapshot(0);
-    strays(&mut found, "missing");
+    add_objects_without_namespace(&mut found, "missing");
     let limits = Limits {
         requests: 0,
         ..Limits::default()
