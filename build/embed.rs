@@ -28,22 +28,22 @@ pub(crate) fn write(entries: &[Located], out: &Path) -> io::Result<()> {
         table(
             "NAMES",
             "Exact names, and former names of the same finalizers, sorted",
-            exact(&sorted),
+            by_exact_name(&sorted),
         ),
         table(
             "STARTS",
             "Patterns by the fixed text they begin with, sorted",
-            anchored(&sorted, true),
+            by_fixed_end(&sorted, true),
         ),
         table(
             "ENDS",
             "Patterns by the fixed text they end in, sorted",
-            anchored(&sorted, false),
+            by_fixed_end(&sorted, false),
         ),
     ];
     let lengths: BTreeSet<usize> = [true, false]
         .into_iter()
-        .flat_map(|starts| anchored(&sorted, starts))
+        .flat_map(|starts| by_fixed_end(&sorted, starts))
         .map(|(text, _)| text.len())
         .collect();
     // The `Debug` form of a list is valid Rust; that of a set is not.
@@ -69,7 +69,7 @@ fn table(name: &str, about: &str, mut rows: Vec<(String, usize)>) -> String {
     )
 }
 
-fn exact(sorted: &[&Located]) -> Vec<(String, usize)> {
+fn by_exact_name(sorted: &[&Located]) -> Vec<(String, usize)> {
     let named = |at: usize| sorted[at].entry.r#match == Match::Exact;
     let mut rows: Vec<(String, usize)> = (0..sorted.len())
         .filter(|&at| named(at))
@@ -89,7 +89,7 @@ fn exact(sorted: &[&Located]) -> Vec<(String, usize)> {
 }
 
 /// Each pattern is only in the table of its longer fixed end.
-fn anchored(sorted: &[&Located], starts: bool) -> Vec<(String, usize)> {
+fn by_fixed_end(sorted: &[&Located], starts: bool) -> Vec<(String, usize)> {
     let ends = |located: &Located| {
         let name = &located.entry.name;
         match located.entry.r#match {

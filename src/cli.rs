@@ -38,7 +38,7 @@ pub struct Cli {
 
 /// The arguments of the process. A line pasted from a manifest, such as `"- kubernetes.io/pv-protection"`, is
 /// not taken for a flag: no flag has a space after its hyphens.
-pub fn pasted(arguments: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+pub fn protect_pasted_lines(arguments: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     arguments.into_iter().map(|argument| {
         let is_line = argument.to_str().is_some_and(|text| {
             let rest = text.trim_start_matches('-');

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     // An error here means that one is installed already, which is just as good.
     drop(rustls::crypto::ring::default_provider().install_default());
 
-    let cli = match Cli::try_parse_from(cli::pasted(std::env::args_os())) {
+    let cli = match Cli::try_parse_from(cli::protect_pasted_lines(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return run::usage(&error).into(),
     };

@@ -30,7 +30,7 @@ pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf,
         cause,
     };
     let text = text(object).map_err(|error| failed(std::io::Error::other(error)))?;
-    super::files::whole(&path, &text).map_err(failed)?;
+    super::files::write_atomically(&path, &text).map_err(failed)?;
     Ok(path)
 }
 

@@ -46,42 +46,42 @@ pub fn record_paths(
 }
 
 /// Writes a new file: writes a temporary file, syncs it to the disk, renames it.
-pub(super) fn whole(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    make(directory)?;
+    create_directory(directory)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = directory.join(format!(".{name}.{}.part", std::process::id()));
-    let written = fill(&temporary, text).and_then(|()| fs::rename(&temporary, path));
+    let written = write_and_sync(&temporary, text).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         // If the removal fails too, the temporary file stays.
         drop(fs::remove_file(&temporary));
     }
     written?;
-    settle(directory)
+    sync_directory(directory)
 }
 
-fn fill(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = private().create_new(true).open(path)?;
+fn write_and_sync(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = owner_only().create_new(true).open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 
 /// Appends a line to a file and waits until it is on the disk.
-pub(super) fn line(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn append_line(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
-    make(directory)?;
+    create_directory(directory)?;
     let is_new = !path.exists();
-    let mut file = private().append(true).create(true).read(true).open(path)?;
-    let start = if is_torn(&mut file)? { "\n" } else { "" };
+    let mut file = owner_only().append(true).create(true).read(true).open(path)?;
+    let start = if lacks_final_newline(&mut file)? { "\n" } else { "" };
     file.write_all(format!("{start}{text}\n").as_bytes())?;
     file.sync_all()?;
-    if is_new { settle(directory) } else { Ok(()) }
+    if is_new { sync_directory(directory) } else { Ok(()) }
 }
 
 /// Whether the last line has no newline: a full disk cuts it short. That line stays, and the next one starts
 /// on a new line.
-fn is_torn(file: &mut File) -> io::Result<bool> {
+fn lacks_final_newline(file: &mut File) -> io::Result<bool> {
     let about = file.metadata()?;
     if !about.is_file() || about.len() == 0 {
         return Ok(false);
@@ -92,7 +92,7 @@ fn is_torn(file: &mut File) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-fn private() -> OpenOptions {
+fn owner_only() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
     #[cfg(unix)]
@@ -100,7 +100,7 @@ fn private() -> OpenOptions {
     options
 }
 
-fn make(directory: &Path) -> io::Result<()> {
+fn create_directory(directory: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -109,7 +109,7 @@ fn make(directory: &Path) -> io::Result<()> {
 }
 
 /// Syncs the directory, so that the new name is on the disk.
-fn settle(directory: &Path) -> io::Result<()> {
+fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(directory)?.sync_all()?;
     }

@@ -50,13 +50,13 @@ impl<'a> ReadBack<'a> {
         cluster::answer(self.server, [query.clone()], &mut self.facts).await;
         match self.facts.answers.remove(&query) {
             Some(Ok(Answer::Object(None))) => After::Gone,
-            Some(Ok(Answer::Object(Some(object)))) => self.judge(object),
+            Some(Ok(Answer::Object(Some(object)))) => self.compare(object),
             Some(Err(why)) => After::NotKnown(why),
             _ => After::NotKnown(Why::Interrupted),
         }
     }
 
-    fn judge(&self, object: Box<Object>) -> After {
+    fn compare(&self, object: Box<Object>) -> After {
         if object.uid() != self.plan.target.uid {
             return After::Another(object);
         }

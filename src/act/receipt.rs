@@ -111,6 +111,6 @@ impl Receipts {
             cause,
         };
         let text = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
-        super::files::line(&self.path, &text).map_err(failed)
+        super::files::append_line(&self.path, &text).map_err(failed)
     }
 }

@@ -22,7 +22,7 @@ pub enum Trial {
 
 /// Sends the request as a dry run.
 pub async fn try_out(server: &Server, plan: &Plan) -> Trial {
-    match pass(server, &plan.request, true).await {
+    match send_request(server, &plan.request, true).await {
         Written::Done(metadata) if is_still_on(&metadata, plan) => Trial::PutBack,
         Written::Done(_) => Trial::Fine,
         Written::Refused { code, message } if is_conflict(code, &message) => Trial::Changed(message),
@@ -33,12 +33,12 @@ pub async fn try_out(server: &Server, plan: &Plan) -> Trial {
 
 /// Sends the request.
 pub async fn send(server: &Server, plan: &Plan) -> Written {
-    pass(server, &plan.request, false).await
+    send_request(server, &plan.request, false).await
 }
 
 /// Sends an Event as a dry run. The error is in the server's words.
 pub async fn try_event(server: &Server, event: &Request) -> Result<(), String> {
-    match pass(server, event, true).await {
+    match send_request(server, event, true).await {
         Written::Done(_) => Ok(()),
         Written::Refused { message, .. } => Err(message),
         Written::Unanswered(why) => Err(format!("no answer: {why}")),
@@ -47,14 +47,14 @@ pub async fn try_event(server: &Server, event: &Request) -> Result<(), String> {
 
 /// Creates an Event. Returns its name, or why there is none.
 pub async fn leave_event(server: &Server, event: &Request) -> Result<String, String> {
-    match pass(server, event, false).await {
+    match send_request(server, event, false).await {
         Written::Done(metadata) => Ok(metadata["name"].as_str().unwrap_or_default().to_owned()),
         Written::Refused { message, .. } => Err(message),
         Written::Unanswered(why) => Err(format!("the answer was lost, so it may be there: {why}")),
     }
 }
 
-async fn pass(server: &Server, request: &Request, dry_run: bool) -> Written {
+async fn send_request(server: &Server, request: &Request, dry_run: bool) -> Written {
     let uri = request.uri(dry_run);
     server
         .write(request.method, &uri, request.content_type, &request.body)

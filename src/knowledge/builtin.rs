@@ -36,13 +36,13 @@ pub(super) fn entry(at: usize) -> Option<Entry> {
 /// The work grows with the number of different pattern lengths, not with the number of entries.
 pub(super) fn candidates(finalizer: &str) -> Vec<usize> {
     let mut found = Vec::new();
-    equal(NAMES, finalizer, &mut found);
+    add_equal(NAMES, finalizer, &mut found);
     for &length in LENGTHS.iter().take_while(|length| **length <= finalizer.len()) {
         if let Some(start) = finalizer.get(..length) {
-            equal(STARTS, start, &mut found);
+            add_equal(STARTS, start, &mut found);
         }
         if let Some(end) = finalizer.get(finalizer.len() - length..) {
-            equal(ENDS, end, &mut found);
+            add_equal(ENDS, end, &mut found);
         }
     }
     found
@@ -53,7 +53,7 @@ pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
     NAMES.iter().map(|&(name, _)| -> &'a str { name })
 }
 
-fn equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
+fn add_equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
     let from = table.partition_point(|&(text, _)| text < key);
     found.extend(
         table[from..]

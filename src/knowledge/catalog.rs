@@ -67,7 +67,8 @@ impl Knowledge {
         }
         let (name, group) = word.split_once('.').unwrap_or((word, ""));
         let is_it = |kind: &KindPattern| {
-            is_called(kind.kind(), name) && (group.is_empty() || kind.group().eq_ignore_ascii_case(group))
+            is_name_of_kind(kind.kind(), name)
+                && (group.is_empty() || kind.group().eq_ignore_ascii_case(group))
         };
         self.all().any(|entry| entry.kinds.iter().any(is_it))
     }
@@ -136,15 +137,16 @@ fn may_appear(kind: &KindPattern, word: &str) -> bool {
     let (name, group) = word.split_once('.').unwrap_or((word, ""));
     if !group.is_empty() {
         let group = group.to_lowercase();
-        return glob(kind.group(), &group) && (kind.kind().contains('*') || is_called(kind.kind(), name));
+        return glob(kind.group(), &group)
+            && (kind.kind().contains('*') || is_name_of_kind(kind.kind(), name));
     }
     // Without a group, an entry about any object would match every word.
     let any = GroupKind { group: "", kind: "" };
-    !kind.matches(any) && is_called(kind.kind(), name)
+    !kind.matches(any) && is_name_of_kind(kind.kind(), name)
 }
 
 /// Whether this is the kind's name or its plural.
-fn is_called(kind: &str, name: &str) -> bool {
+fn is_name_of_kind(kind: &str, name: &str) -> bool {
     let (kind, name) = (kind.to_lowercase(), name.to_lowercase());
     let plural = match kind.strip_suffix('y') {
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
@@ -168,7 +170,7 @@ mod tests {
             .collect()
     }
 
-    fn on(kind: &str) -> Vec<String> {
+    fn names_on_kind(kind: &str) -> Vec<String> {
         names(&Filter {
             kinds: vec![kind.to_owned()],
             ..Filter::default()
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn filters_by_kind() {
         for called in ["pv", "PersistentVolume", "persistentvolumes"] {
-            let found = on(called);
+            let found = names_on_kind(called);
             assert!(
                 found.contains(&"kubernetes.io/pv-protection".to_owned()),
                 "{found:?}"
@@ -204,13 +206,13 @@ mod tests {
             "challenge.acme.cert-manager.io",
         ] {
             assert!(
-                on(called).contains(&"acme.cert-manager.io/finalizer".to_owned()),
+                names_on_kind(called).contains(&"acme.cert-manager.io/finalizer".to_owned()),
                 "{called}"
             );
         }
-        assert!(on("ns").contains(&"kubernetes".to_owned()));
-        assert!(on("svc").contains(&"service.kubernetes.io/load-balancer-cleanup".to_owned()));
-        assert_eq!(on("nosuchthings"), Vec::<String>::new());
+        assert!(names_on_kind("ns").contains(&"kubernetes".to_owned()));
+        assert!(names_on_kind("svc").contains(&"service.kubernetes.io/load-balancer-cleanup".to_owned()));
+        assert_eq!(names_on_kind("nosuchthings"), Vec::<String>::new());
     }
 
     #[test]

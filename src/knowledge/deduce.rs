@@ -93,7 +93,7 @@ impl Knowledge {
             api_groups.retain(|group| !known.contains(group));
             api_groups.splice(0..0, known);
         }
-        let look_at = look_at(domain.as_deref(), api_groups.first().map(String::as_str));
+        let look_at = search_steps(domain.as_deref(), api_groups.first().map(String::as_str));
         Deduced {
             name: name.to_owned(),
             resource,
@@ -226,7 +226,7 @@ fn propagation(name: &str) -> Option<Propagation> {
 }
 
 /// Steps that find the controller. A command contains only text in the form of a domain.
-fn look_at(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
+fn search_steps(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
     let step = |text: &str, command: String| Step {
         if_holder: None,
         destructive: false,

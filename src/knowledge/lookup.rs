@@ -44,22 +44,22 @@ enum Spelling {
 impl Knowledge {
     /// The entry for this name in this list on an object of this kind (`None`: the kind is not known).
     pub fn lookup(&self, name: &str, list: impl Into<List>, kind: Option<GroupKind<'_>>) -> Option<Entry> {
-        let mut fitting = self.fitting(name, Some(list.into()), kind);
-        (!fitting.is_empty()).then(|| fitting.swap_remove(0).1)
+        let mut matching = self.matching(name, Some(list.into()), kind);
+        (!matching.is_empty()).then(|| matching.swap_remove(0).1)
     }
 
     /// All entries that match this name equally well, in any list and on any kind.
     pub fn lookup_all(&self, name: &str) -> Vec<Entry> {
-        let mut fitting = self.fitting(name, None, None);
+        let mut matching = self.matching(name, None, None);
         let alike = |a: &Fit, b: &Fit| {
             a.no_guess == b.no_guess && a.spelling == b.spelling && a.literals == b.literals
         };
-        let as_good = fitting
+        let as_good = matching
             .iter()
-            .take_while(|(fit, _)| alike(fit, &fitting[0].0))
+            .take_while(|(fit, _)| alike(fit, &matching[0].0))
             .count();
-        fitting.truncate(as_good);
-        fitting.into_iter().map(|(_, entry)| entry).collect()
+        matching.truncate(as_good);
+        matching.into_iter().map(|(_, entry)| entry).collect()
     }
 
     /// The entries for a name as typed, or for the same name in another case.
@@ -100,7 +100,7 @@ impl Knowledge {
     }
 
     /// All matching entries, the best first. Equal ones keep the order of the catalogue.
-    fn fitting(&self, name: &str, list: Option<List>, kind: Option<GroupKind<'_>>) -> Vec<(Fit, Entry)> {
+    fn matching(&self, name: &str, list: Option<List>, kind: Option<GroupKind<'_>>) -> Vec<(Fit, Entry)> {
         // Compare before copying: a scan looks up each finalizer and kind in use.
         let own = (self.user.iter().map(|located| &located.entry))
             .filter(|entry| entry.names(name))
@@ -110,13 +110,13 @@ impl Knowledge {
             .filter_map(builtin::entry)
             .filter(|entry| !self.replaces(entry))
             .map(|entry| (false, entry));
-        let mut fitting: Vec<(Fit, Entry)> = own
+        let mut matching: Vec<(Fit, Entry)> = own
             .chain(ours)
             .filter(|(_, entry)| list.is_none_or(|list| entry.list == list))
             .filter_map(|(from_user, entry)| Some((fit(&entry, name, kind, from_user)?, entry)))
             .collect();
-        fitting.sort_by(|(a, _), (b, _)| b.cmp(a));
-        fitting
+        matching.sort_by(|(a, _), (b, _)| b.cmp(a));
+        matching
     }
 }
 

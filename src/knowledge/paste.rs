@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::builtin;
 
 /// Words that appear around finalizers and never are one.
-const AROUND: [&str; 6] = [
+const CONTEXT_WORDS: [&str; 6] = [
     "finalizers",
     "metadata",
     "metadata.finalizers",
@@ -34,7 +34,7 @@ pub fn names(text: &str) -> Vec<String> {
 /// The strings of an array. In an object, only those under `finalizers`, at any depth.
 fn from_json(value: &Value, is_list: bool, found: &mut Vec<String>) {
     match value {
-        Value::String(name) if is_list => found.extend(tidy(name)),
+        Value::String(name) if is_list => found.extend(trim_word(name)),
         Value::Array(items) => items.iter().for_each(|item| from_json(item, is_list, found)),
         Value::Object(fields) => {
             fields
@@ -46,7 +46,7 @@ fn from_json(value: &Value, is_list: bool, found: &mut Vec<String>) {
 }
 
 fn from_text(text: &str) -> Vec<String> {
-    let lists = lists(text);
+    let lists = finalizer_lists(text);
     if !lists.is_empty() {
         return words(&lists).collect();
     }
@@ -64,7 +64,7 @@ fn from_text(text: &str) -> Vec<String> {
 }
 
 /// The lines of lists named `finalizers`, as in a manifest; empty if there is no such list.
-fn lists(text: &str) -> String {
+fn finalizer_lists(text: &str) -> String {
     let mut kept = String::new();
     let mut inside = false;
     let mut bracket = false;
@@ -106,23 +106,23 @@ fn after_key(line: &str) -> Option<&str> {
 
 fn words(text: &str) -> impl Iterator<Item = String> {
     let separates = |c: char| c.is_whitespace() || c.is_control() || ",;[]{}()\"'`“”‘’=".contains(c);
-    text.split(separates).filter_map(tidy)
+    text.split(separates).filter_map(trim_word)
 }
 
 /// A word without surrounding punctuation; none if the rest cannot be a name.
-fn tidy(word: &str) -> Option<String> {
+fn trim_word(word: &str) -> Option<String> {
     let word = word
         .trim()
         .trim_end_matches([',', ';', ':', '.', '!', '?'])
         .trim_start_matches(':');
     let word = word.strip_prefix("- ").unwrap_or(word).trim();
     // The text after a key without a space: `finalizers:x`.
-    let word = AROUND
+    let word = CONTEXT_WORDS
         .iter()
         .find_map(|key| word.strip_prefix(key)?.strip_prefix(':'))
         .unwrap_or(word);
     let is_name =
-        word.chars().any(char::is_alphabetic) && !AROUND.contains(&word.to_ascii_lowercase().as_str());
+        word.chars().any(char::is_alphabetic) && !CONTEXT_WORDS.contains(&word.to_ascii_lowercase().as_str());
     is_name.then(|| word.to_owned())
 }
 

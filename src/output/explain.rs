@@ -172,7 +172,7 @@ impl Layout<'_> {
         let groups = gaps::grouped(&report.not_read);
         let texts: Vec<_> = groups
             .iter()
-            .map(|group| format!("{}: {}", gaps::some(&group.subjects, most), group.why))
+            .map(|group| format!("{}: {}", gaps::first_names(&group.subjects, most), group.why))
             .collect();
         let mut text = self.bullets("NOT READ", &texts);
         if !texts.is_empty() {

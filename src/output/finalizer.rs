@@ -120,7 +120,7 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
     let consequence = entry.if_removed.consequence;
     let cut = label("if cut by hand", Judged::IfRemoved);
     if consequence >= Consequence::OrphanedObjects {
-        sheet.grave(&cut, consequence.word(), &text)?;
+        sheet.warning_fact(&cut, consequence.word(), &text)?;
     } else {
         sheet.fact(&cut, &format!("{consequence}: {text}"))?;
     }
@@ -218,11 +218,11 @@ fn legend<W: Write>(report: &FinalizersReport, wide: bool, sheet: &mut Sheet<'_,
     for explained in &report.finalizers {
         for entry in &explained.entries {
             let words = Words::new(entry, &explained.name);
-            open.extend(words.left_open());
-            assumed |= words.assumes_place();
+            open.extend(words.unfilled());
+            assumed |= words.assumes_usual_holder();
         }
         if let Some(deduced) = &explained.deduced {
-            open.extend(placeholders::of_steps(&deduced.look_at));
+            open.extend(placeholders::unfilled_in_steps(&deduced.look_at));
         }
     }
     if open.is_empty() {

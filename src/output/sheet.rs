@@ -73,11 +73,11 @@ impl<'a, W: Write> Sheet<'a, W> {
 
     /// A label and its text.
     pub fn fact(&mut self, label: &str, text: &str) -> io::Result<()> {
-        self.set(label, &harmless(text), 0)
+        self.wrap_fact(label, &harmless(text), 0)
     }
 
     /// A label and a text that starts with a warning.
-    pub fn grave(&mut self, label: &str, words: &str, text: &str) -> io::Result<()> {
+    pub fn warning_fact(&mut self, label: &str, words: &str, text: &str) -> io::Result<()> {
         let whole = format!("{words}: {text}");
         let lines = self.lines(&harmless(&whole), 0);
         let lines = lines.map(|line| match line.strip_prefix(words) {
@@ -107,7 +107,7 @@ impl<'a, W: Write> Sheet<'a, W> {
         let mark = if texts.len() > 1 { "- " } else { "" };
         let mut label = label;
         for text in texts {
-            self.set(label, &format!("{mark}{}", harmless(&text)), mark.len())?;
+            self.wrap_fact(label, &format!("{mark}{}", harmless(&text)), mark.len())?;
             label = "";
         }
         Ok(())
@@ -122,7 +122,7 @@ impl<'a, W: Write> Sheet<'a, W> {
         let mut label = label;
         for (at, (text, command)) in steps.into_iter().enumerate() {
             let number = format!("{}. ", at + 1);
-            self.set(label, &format!("{number}{}", harmless(&text)), number.len())?;
+            self.wrap_fact(label, &format!("{number}{}", harmless(&text)), number.len())?;
             label = "";
             for line in command.into_iter().flat_map(str::lines) {
                 let indent = " ".repeat(self.margin + number.len());
@@ -139,7 +139,7 @@ impl<'a, W: Write> Sheet<'a, W> {
         writeln!(self.out, "{indent}{}", harmless(command))
     }
 
-    fn set(&mut self, label: &str, text: &str, hanging: usize) -> io::Result<()> {
+    fn wrap_fact(&mut self, label: &str, text: &str, hanging: usize) -> io::Result<()> {
         let lines: Vec<_> = self.lines(text, hanging).collect();
         self.write(label, lines, hanging)
     }

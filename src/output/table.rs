@@ -96,7 +96,7 @@ pub fn lines(
         let sentence = shown.iter().copied().find(|&at| columns[at].cut);
         if let Some(at) = sentence
             && shown.len() > 1
-            && taken(columns, &widths, &shown) + widths[at].min(SENTENCE) > room
+            && fixed_width(columns, &widths, &shown) + widths[at].min(SENTENCE) > room
         {
             // Without the cut column, columns that were hidden for it may fit again.
             below = Some(at);
@@ -106,7 +106,7 @@ pub fn lines(
         shrink(columns, &mut widths, &mut shown, room);
     }
     let rest = room.map(|room| {
-        room.saturating_sub(taken(columns, &widths, &shown))
+        room.saturating_sub(fixed_width(columns, &widths, &shown))
             .max(NARROWEST)
     });
 
@@ -116,14 +116,14 @@ pub fn lines(
         .set_content_arrangement(ContentArrangement::Disabled);
     if headings {
         table.set_header(shown.iter().map(|&at| match rest {
-            Some(rest) if columns[at].cut => cut(columns[at].heading, rest, style),
-            _ => cut(columns[at].heading, widths[at], style),
+            Some(rest) if columns[at].cut => truncate(columns[at].heading, rest, style),
+            _ => truncate(columns[at].heading, widths[at], style),
         }));
     }
     for row in &rows {
         table.add_row(shown.iter().map(|&at| match rest {
-            Some(rest) if columns[at].cut => cut(&row[at], rest, style),
-            Some(_) => cut(&row[at], widths[at], style),
+            Some(rest) if columns[at].cut => truncate(&row[at], rest, style),
+            Some(_) => truncate(&row[at], widths[at], style),
             None => row[at].clone(),
         }));
     }
@@ -145,7 +145,7 @@ pub fn lines(
 }
 
 /// The width of all columns except the cut one, including gaps.
-fn taken(columns: &[Column], widths: &[usize], shown: &[usize]) -> usize {
+fn fixed_width(columns: &[Column], widths: &[usize], shown: &[usize]) -> usize {
     let others = shown.iter().filter(|&&at| !columns[at].cut);
     others.map(|&at| widths[at]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
@@ -163,9 +163,9 @@ fn put_below(line: &mut String, text: &str, indent: usize, width: usize, style: 
         line.push_str(&margin);
         if at + 1 == BELOW && parts.len() > BELOW {
             // The remaining lines are cut together with this one.
-            line.push_str(&cut(&parts[at..].join(" "), room, style));
+            line.push_str(&truncate(&parts[at..].join(" "), room, style));
         } else {
-            line.push_str(&cut(part, room, style));
+            line.push_str(&truncate(part, room, style));
         }
     }
 }
@@ -230,7 +230,7 @@ fn shrink(columns: &[Column], widths: &mut [usize], shown: &mut Vec<usize>, room
 }
 
 /// The beginning of `text`, at most `width` columns wide including the ellipsis.
-pub fn cut(text: &str, width: usize, style: &Style) -> String {
+pub fn truncate(text: &str, width: usize, style: &Style) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn measures_wide_characters_in_columns() {
         assert_eq!(
-            cut(
+            truncate(
                 "你好世界",
                 5,
                 &Style {
@@ -362,7 +362,7 @@ mod tests {
             ),
             "你好…"
         );
-        assert_eq!(cut("abcdef", 5, &Style::default()), "ab...");
+        assert_eq!(truncate("abcdef", 5, &Style::default()), "ab...");
     }
 
     #[test]

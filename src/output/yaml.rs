@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{json, safe::acts};
+use super::{json, safe::is_terminal_control};
 
 /// Writes a report as one YAML document.
 ///
@@ -13,7 +13,7 @@ use super::{json, safe::acts};
 /// characters back.
 pub fn write(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     let text = serde_saphyr::to_string(report).map_err(io::Error::other)?;
-    if text.contains(|c| acts(c) && c != '\n') {
+    if text.contains(|c| is_terminal_control(c) && c != '\n') {
         return json::write(report, out);
     }
     out.write_all(text.as_bytes())
@@ -35,7 +35,10 @@ mod tests {
             let mut out = Vec::new();
             super::write(&vec![hostile], &mut out).expect("written");
             let text = String::from_utf8(out).expect("UTF-8");
-            assert!(!text.contains(|c| super::acts(c) && c != '\n'), "{text:?}");
+            assert!(
+                !text.contains(|c| super::is_terminal_control(c) && c != '\n'),
+                "{text:?}"
+            );
             let back: Vec<String> = serde_saphyr::from_str(&text).expect("YAML");
             assert_eq!(back, [hostile]);
         }

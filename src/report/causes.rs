@@ -65,13 +65,13 @@ impl ScanReport {
                 Examination::Gone => row.reason = Some("it has gone since it was listed".into()),
                 Examination::NotLookedAt => {}
                 Examination::Explained(diagnosis) => {
-                    if let Some(wait) = telling(&diagnosis.waits) {
+                    if let Some(wait) = most_telling_wait(&diagnosis.waits) {
                         row.verdict = Some(wait.verdict);
                         // For a Namespace, the scan's counts say more than one blocker. For an unknown
                         // controller, the description of the finalizer says more.
                         if row.remaining.is_empty()
                             && row.conditions.is_empty()
-                            && let Some(line) = line(wait)
+                            && let Some(line) = reason_line(wait)
                         {
                             row.reason = Some(line);
                         }
@@ -85,7 +85,7 @@ impl ScanReport {
             _ => &[],
         });
         self.add_weaker(all);
-        self.group(&ordered);
+        self.add_root_causes(&ordered);
         let missed = ordered
             .iter()
             .filter(|one| matches!(one.result, Examination::NotLookedAt))
@@ -109,12 +109,12 @@ impl ScanReport {
 
     /// Adds the gaps of the investigation that the scan itself does not report.
     pub(super) fn add_weaker<'a>(&mut self, gaps: impl Iterator<Item = &'a Gap>) {
-        self.weaker_for = together(gaps);
+        self.weaker_for = merge_gaps(gaps);
         let not_read = &self.not_read;
         self.weaker_for.retain(|gap| !not_read.contains(gap));
     }
 
-    fn group(&mut self, looked: &[&Examined<'_>]) {
+    fn add_root_causes(&mut self, looked: &[&Examined<'_>]) {
         let waiting: Vec<_> = looked
             .iter()
             .map(|one| Waiting {
@@ -150,7 +150,7 @@ impl ScanReport {
 }
 
 /// Merges equal gaps. The same refusal for a hundred objects or namespaces becomes one gap.
-fn together<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
+fn merge_gaps<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
     let mut gaps: BTreeMap<(What, &'static str), Gap> = BTreeMap::new();
     for gap in all {
         let everywhere = match &gap.what {
@@ -171,7 +171,7 @@ fn together<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
 }
 
 /// The wait that best explains why an object still exists.
-fn telling(waits: &[Wait]) -> Option<&Wait> {
+fn most_telling_wait(waits: &[Wait]) -> Option<&Wait> {
     let rank = |wait: &&Wait| match wait.verdict {
         Verdict::Failing => 0,
         Verdict::Rejected => 1,
@@ -184,7 +184,7 @@ fn telling(waits: &[Wait]) -> Option<&Wait> {
     waits.iter().min_by_key(rank)
 }
 
-fn line(wait: &Wait) -> Option<String> {
+fn reason_line(wait: &Wait) -> Option<String> {
     let blockers: Vec<&Blocker> = wait.on.iter().filter(|blocker| !blocker.rest).collect();
     match (wait.verdict, blockers.as_slice()) {
         (Verdict::InUse | Verdict::Waiting, [first, rest @ ..]) => {

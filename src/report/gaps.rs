@@ -135,7 +135,7 @@ pub struct GapGroup<'a> {
 pub fn grouped(gaps: &[GapReport]) -> Vec<GapGroup<'_>> {
     let mut groups: BTreeMap<String, GapGroup<'_>> = BTreeMap::new();
     for gap in gaps {
-        let why = why(gap);
+        let why = reason_in_words(gap);
         let group = groups.entry(why.clone()).or_insert_with(|| GapGroup {
             subjects: Vec::new(),
             why,
@@ -147,13 +147,13 @@ pub fn grouped(gaps: &[GapReport]) -> Vec<GapGroup<'_>> {
     groups.into_values().collect()
 }
 
-fn why(gap: &GapReport) -> String {
+fn reason_in_words(gap: &GapReport) -> String {
     let mut why = match gap.reason {
         // The server's text repeats the user and the type. The word `forbidden` is enough to act on.
         "Forbidden" => match gap.read_only_in.as_deref() {
             None => "forbidden".to_owned(),
             Some([]) => "forbidden, also within every namespace that could be tried".to_owned(),
-            Some(namespaces) => format!("forbidden outside {}", some(namespaces, 4)),
+            Some(namespaces) => format!("forbidden outside {}", first_names(namespaces, 4)),
         },
         "NotInDump" => "not in the dump".to_owned(),
         "Interrupted" if gap.objects_read > 0 => "stopped while it was read".to_owned(),
@@ -165,13 +165,13 @@ fn why(gap: &GapReport) -> String {
         why = format!("{why} (after {} object{s})", gap.objects_read);
     }
     if !gap.hides.is_empty() {
-        why = format!("{why}; hides {}", some(&gap.hides, 6));
+        why = format!("{why}; hides {}", first_names(&gap.hides, 6));
     }
     why
 }
 
 /// The first `most` names, and the number of the others.
-pub fn some(names: &[String], most: usize) -> String {
+pub fn first_names(names: &[String], most: usize) -> String {
     if names.len() <= most {
         return names.join(", ");
     }
@@ -204,7 +204,7 @@ mod tests {
         let reports: Vec<_> = gaps.iter().map(GapReport::from).collect();
         grouped(&reports)
             .iter()
-            .map(|group| format!("{}: {}", some(&group.subjects, 6), group.why))
+            .map(|group| format!("{}: {}", first_names(&group.subjects, 6), group.why))
             .collect()
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{ObjectName, gaps::some};
+use super::{ObjectName, gaps::first_names};
 use crate::{
     diagnose::{
         Verdict,
@@ -115,7 +115,10 @@ impl LeftoverGap {
         (!types.is_empty()).then(|| LeftoverGap {
             kind: LeftoverKind::Namespaces,
             reason: "Forbidden",
-            message: format!("{} may be listed only in namespaces that exist", some(&types, 3)),
+            message: format!(
+                "{} may be listed only in namespaces that exist",
+                first_names(&types, 3)
+            ),
         })
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn one_line(
     let are = if names.len() == 1 { "is" } else { "are" };
     format!(
         "waits until {} {are} removed; not in the catalogue",
-        super::gaps::some(&names, 2)
+        super::gaps::first_names(&names, 2)
     )
 }
 
@@ -175,7 +175,7 @@ fn counts(types: &BTreeMap<String, u64>) -> String {
         .into_iter()
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    super::gaps::some(&counts, 4)
+    super::gaps::first_names(&counts, 4)
 }
 
 #[cfg(test)]

@@ -359,7 +359,7 @@ fn finalizers(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<FinalizerReport
             objects: usage.objects,
             terminating: usage.terminating,
             on: usage.on.iter().map(|ty| ty.name.clone()).collect(),
-            known: known(finalizer, &usage.on, knowledge),
+            known: known_finalizer(finalizer, &usage.on, knowledge),
         })
         .collect();
     rows.sort_by(|a, b| {
@@ -373,7 +373,7 @@ fn finalizers(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<FinalizerReport
 
 /// The entry for the first kind that has one. A name means the same on all kinds, except for a few names that
 /// are too short to belong to one project.
-fn known(finalizer: &Finalizer, on: &BTreeSet<OnType>, knowledge: &Knowledge) -> Option<Known> {
+fn known_finalizer(finalizer: &Finalizer, on: &BTreeSet<OnType>, knowledge: &Knowledge) -> Option<Known> {
     let entry = on.iter().find_map(|ty| {
         let kind = GroupKind {
             group: &ty.group,

@@ -42,7 +42,7 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
                 resource,
                 name: Some(name),
             } => {
-                if let Some(why) = no_name(name) {
+                if let Some(why) = why_not_a_name(name) {
                     return Err(not_a_name(resource, name, why));
                 }
                 objects.push(Named { resource, name });
@@ -84,14 +84,14 @@ fn only_a_type(resource: &str) -> Error {
         hint: Some(format!(
             "write {0}/NAME; what is stuck: kubectl finalizers scan {0}; what may hold its objects: kubectl finalizers \
              catalog --kinds {0}",
-            word(resource, "TYPE")
+            plain_or(resource, "TYPE")
         )),
     }
 }
 
 /// Why the API server rejects this name for every type. Other rules depend on the type
 /// (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). Such a name would lead to another URL path.
-pub(super) fn no_name(name: &str) -> Option<&'static str> {
+pub(super) fn why_not_a_name(name: &str) -> Option<&'static str> {
     match name {
         "" => Some("there is no name behind the slash"),
         "." | ".." => Some("no object is called that"),
@@ -102,7 +102,7 @@ pub(super) fn no_name(name: &str) -> Option<&'static str> {
 }
 
 pub(super) fn not_a_name(resource: &str, name: &str, why: &str) -> Error {
-    let kind = word(resource, "TYPE");
+    let kind = plain_or(resource, "TYPE");
     Error::Usage {
         message: format!("{resource}/{name}: {why}"),
         hint: Some(format!(
@@ -112,7 +112,7 @@ pub(super) fn not_a_name(resource: &str, name: &str, why: &str) -> Error {
 }
 
 /// The given word if it is safe in a command, otherwise a placeholder.
-fn word<'a>(given: &'a str, otherwise: &'a str) -> &'a str {
+fn plain_or<'a>(given: &'a str, otherwise: &'a str) -> &'a str {
     let plain = given
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c));

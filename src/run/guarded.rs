@@ -62,7 +62,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     let address = server.connected.server.clone();
     let receipts = Receipts::new(paths.receipts, user, address, Timestamp::now());
     if !prepared.refused.is_empty() || prepared.failed {
-        note_refusals(asked, &prepared, &receipts);
+        write_refusal_receipts(asked, &prepared, &receipts);
         return Ok(exit_code(&prepared));
     }
     let mut carrier = Carrier {
@@ -135,7 +135,7 @@ fn exit_code(prepared: &PreparedPlans) -> Exit {
 }
 
 /// Writes receipts for what was refused. If that fails, a warning is enough, because nothing was sent.
-fn note_refusals(asked: &Guarded, prepared: &PreparedPlans, receipts: &Receipts) {
+fn write_refusal_receipts(asked: &Guarded, prepared: &PreparedPlans, receipts: &Receipts) {
     let finalizer = asked.wanted.finalizer();
     for refusal in &prepared.refused {
         let receipt = Receipt {

@@ -24,7 +24,7 @@ pub(super) fn load(given: &[PathBuf]) -> Result<Knowledge, Error> {
     let mut mistakes = Vec::new();
     let mut seen = BTreeSet::new();
     for path in given {
-        for file in named(path)? {
+        for file in files_at(path)? {
             if is_new(&file, &mut seen) {
                 add(&mut knowledge, &file, &mut mistakes)?;
             }
@@ -80,7 +80,7 @@ fn add(knowledge: &mut Knowledge, file: &Path, mistakes: &mut Vec<Mistake>) -> R
 }
 
 /// The files that one `--knowledge` names. A file can be anything readable, for example a pipe of the shell.
-fn named(path: &Path) -> Result<Vec<PathBuf>, Error> {
+fn files_at(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if !about.is_dir() {
         return Ok(vec![path.to_owned()]);

@@ -38,7 +38,7 @@ impl Line {
     }
 
     /// Updates the line, unless it is still too early to show one.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn update(&mut self, text: &str) {
         self.ticks += 1;
         if self.ticks < TICKS_BEFORE_FIRST_LINE || text.is_empty() {
             return;
@@ -64,7 +64,7 @@ impl Drop for Line {
 }
 
 /// The progress of reading a cluster, in words.
-pub(super) fn reading(progress: &Progress) -> String {
+pub(super) fn reading_in_words(progress: &Progress) -> String {
     if progress.total == 0 {
         return "asking the server for its types".to_owned();
     }

@@ -104,7 +104,7 @@ fn finish(
         None => report.add_leftovers(Leftovers::of_files(&snapshot)),
     }
     show(&report, scan, took)?;
-    Ok(exit(&report, scan))
+    Ok(exit_code(&report, scan))
 }
 
 /// Reads the cluster until it is done or the user stops it.
@@ -128,8 +128,8 @@ async fn read(
 /// Reads the cluster. Also returns whether the server stopped responding.
 pub(super) async fn read_cluster(server: &Server, scan: &Scan) -> Result<(Snapshot, bool), Error> {
     let reading = Reading::default();
-    let so_far = || progress::reading(&reading.progress());
-    watched(cluster::scan(server, scan, &reading), so_far)
+    let so_far = || progress::reading_in_words(&reading.progress());
+    with_progress(cluster::scan(server, scan, &reading), so_far)
         .await
         .transpose()?;
     let connection_lost = reading.is_cut_off();
@@ -152,14 +152,14 @@ async fn investigate(
     if !(gone || snapshot.interrupted) {
         let doing = investigation.doing();
         let so_far = || doing.borrow().clone();
-        let done = watched(investigation.run(&witness, knowledge), so_far).await;
+        let done = with_progress(investigation.run(&witness, knowledge), so_far).await;
         snapshot.interrupted = done.is_none();
     }
     investigation
 }
 
 /// Does the work and shows its progress on a terminal. None if the user stopped it.
-async fn watched<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) -> Option<T> {
+async fn with_progress<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) -> Option<T> {
     let mut line = Line::on_terminal();
     let mut ticks = tokio::time::interval(REDRAW_INTERVAL);
     let mut work = std::pin::pin!(work);
@@ -170,7 +170,7 @@ async fn watched<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) 
             _ = &mut stop => return None,
             _ = ticks.tick() => {
                 if let Some(line) = &mut line {
-                    line.say(&so_far());
+                    line.update(&so_far());
                 }
             }
         }
@@ -224,7 +224,7 @@ fn warn(report: &ScanReport, scan: &Scan) {
     }
 }
 
-fn exit(report: &ScanReport, scan: &Scan) -> Exit {
+fn exit_code(report: &ScanReport, scan: &Scan) -> Exit {
     if report.interrupted {
         Exit::Interrupted
     } else if !scan.exit_code {

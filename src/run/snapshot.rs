@@ -197,7 +197,7 @@ fn named(saved: &Saved, settings: &settings::Snapshot) -> Result<Vec<Query>, Err
         .iter()
         .map(|(resource, name)| {
             let ty = find::type_of(resource, &facts, &mut notes)?;
-            Ok(find::question(&ty, Some(&saved.head.default_namespace), name))
+            Ok(find::query_for(&ty, Some(&saved.head.default_namespace), name))
         })
         .collect();
     for note in &notes {

@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    object::ObjectRef,
+    object::{ObjectRef, ResourceType},
     output,
     report::ExplainReport,
     settings::Explain,
@@ -78,7 +78,7 @@ pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledg
     explanations.notes.iter().for_each(|note| super::warn(note));
     show(&explanations.reports, explain.format)?;
     explanations.errors.iter().for_each(super::complain);
-    Ok(explanations.exit())
+    Ok(explanations.exit_code())
 }
 
 /// Says what is wrong with the files, and from when they are.
@@ -101,7 +101,7 @@ async fn explain_all(
     let mut watch = Watch::new();
     let mut explanations = Explanations::default();
     let asking = || "asking the server for its types".to_owned();
-    if let Some(facts) = watch.over(asking, witness.first_look()).await {
+    if let Some(facts) = watch.show_progress(asking, witness.first_look()).await {
         let mut explainer = Explainer {
             witness,
             knowledge,
@@ -111,7 +111,7 @@ async fn explain_all(
             .add_all(targets, explain, facts?, &mut explainer)
             .await;
     } else {
-        explanations.errors.push(stopped(None));
+        explanations.errors.push(stopped_error(None));
     }
     explanations.stopped = watch.stopped();
     Ok(explanations)
@@ -133,7 +133,7 @@ impl Explanations {
             let finding = find::find(witness, *target, &explain.place, &mut facts, &mut self.notes);
             let objects = match explainer
                 .watch
-                .over(|| format!("{name}: looking for it"), finding)
+                .show_progress(|| format!("{name}: looking for it"), finding)
                 .await
             {
                 Some(Ok(objects)) => objects,
@@ -142,7 +142,7 @@ impl Explanations {
                     continue;
                 }
                 None => {
-                    self.errors.push(stopped(Some(&name)));
+                    self.errors.push(stopped_error(Some(&name)));
                     continue;
                 }
             };
@@ -156,7 +156,7 @@ impl Explanations {
     }
 
     /// A failure takes precedence over a usage error: a script may retry it.
-    fn exit(&self) -> Exit {
+    fn exit_code(&self) -> Exit {
         let mut exits = self.errors.iter().map(Exit::from);
         if self.stopped {
             Exit::Interrupted
@@ -176,7 +176,7 @@ fn described(ty: &ResourceType, namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-fn stopped(name: Option<&str>) -> Error {
+fn stopped_error(name: Option<&str>) -> Error {
     let what = name.map_or_else(|| "anything".to_owned(), ToOwned::to_owned);
     Error::Server {
         message: format!("stopped before {what} was read"),

@@ -50,7 +50,7 @@ mod tests {
     use super::utf8;
 
     #[test]
-    fn the_first_locale_variable_decides() {
+    fn uses_the_first_locale_variable_that_is_set() {
         let with = |pairs: &'static [(&str, &str)]| {
             utf8(|name| {
                 pairs

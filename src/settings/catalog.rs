@@ -36,7 +36,7 @@ impl Catalog {
 
 /// The words have spaces in output, and hyphens on the command line.
 fn consequence(text: &str) -> Result<Consequence, Error> {
-    Consequence::of_typed(text).ok_or_else(|| {
+    Consequence::from_typed(text).ok_or_else(|| {
         let words: Vec<_> = Consequence::ALL.into_iter().map(Consequence::typed).collect();
         usage(
             format!("--consequence: {text:?} is not one"),

@@ -82,7 +82,7 @@ impl Guarded {
         connection: ConnectionArgs,
         knowledge: &Knowledge,
     ) -> Result<Self, Error> {
-        let wanted = Wanted::Remove(one(&words.finalizer)?);
+        let wanted = Wanted::Remove(single_finalizer(&words.finalizer)?);
         let targets = targets(&words.targets, knowledge)?;
         Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
@@ -94,7 +94,7 @@ impl Guarded {
             _ => words.name,
         };
         let targets = vec![("namespaces".to_owned(), name)];
-        let wanted = Wanted::Finalize(one(&words.finalizer)?);
+        let wanted = Wanted::Finalize(single_finalizer(&words.finalizer)?);
         Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
 
@@ -157,7 +157,7 @@ fn targets(words: &[String], knowledge: &Knowledge) -> Result<Vec<(String, Strin
 }
 
 /// Checks that the word names one finalizer.
-fn one(word: &str) -> Result<String, Error> {
+fn single_finalizer(word: &str) -> Result<String, Error> {
     let name = word.trim();
     if name.is_empty() || name.contains(['*', ',']) || name.contains(char::is_whitespace) {
         return Err(usage(
@@ -173,7 +173,7 @@ fn accepted(words: &[String]) -> Result<Vec<Consequence>, Error> {
 }
 
 fn accept(word: &str) -> Result<Consequence, Error> {
-    Consequence::of_typed(word)
+    Consequence::from_typed(word)
         .filter(|known| *known > Consequence::Metadata)
         .ok_or_else(|| {
             usage(

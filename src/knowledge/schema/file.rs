@@ -17,13 +17,13 @@ struct File {
     #[serde(default = "default_area")]
     area: Area,
     holder: Option<Holder>,
-    finalizers: Vec<Spanned<Written>>,
+    finalizers: Vec<Spanned<WrittenEntry>>,
 }
 
 /// An entry as written. It need not repeat the file's defaults.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Written {
+struct WrittenEntry {
     name: String,
     #[serde(default)]
     r#match: Match,
@@ -61,7 +61,7 @@ struct Written {
 /// The entries of one file, or all mistakes in it. A mistake of form (YAML, keys, words) ends the reading,
 /// because the rest cannot be trusted. All mistakes of content are collected.
 pub fn read(file: &str, text: &str) -> Result<Vec<Located>, Vec<Mistake>> {
-    let parsed: File = serde_saphyr::from_str(text).map_err(|error| vec![form(file, &error)])?;
+    let parsed: File = serde_saphyr::from_str(text).map_err(|error| vec![form_mistake(file, &error)])?;
     let mut entries = Vec::new();
     let mut mistakes = Vec::new();
     if parsed.project.trim().is_empty() {
@@ -83,7 +83,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Located>, Vec<Mistake>> {
             parsed.holder.as_ref(),
         );
         for problem in check(&entry, example_given) {
-            let (line, column) = place(text, line, &problem.needle);
+            let (line, column) = find_place(text, line, &problem.needle);
             mistakes.push(Mistake {
                 file: file.to_owned(),
                 line,
@@ -109,7 +109,7 @@ fn default_area() -> Area {
     Area::PlatformOperators
 }
 
-fn form(file: &str, error: &serde_saphyr::Error) -> Mistake {
+fn form_mistake(file: &str, error: &serde_saphyr::Error) -> Mistake {
     let (line, column) = error.location().map_or((0, 0), |at| (at.line(), at.column()));
     let message = error.without_snippet().to_string();
     // Our message already contains the place.
@@ -123,7 +123,7 @@ fn form(file: &str, error: &serde_saphyr::Error) -> Mistake {
 }
 
 fn resolve(
-    written: Written,
+    written: WrittenEntry,
     project: &str,
     page: Option<&String>,
     area: Area,
@@ -163,7 +163,7 @@ fn resolve(
 }
 
 /// The place of the words: their first occurrence from the entry's line on, otherwise that line.
-fn place(text: &str, entry_line: u64, needle: &str) -> (u64, u64) {
+fn find_place(text: &str, entry_line: u64, needle: &str) -> (u64, u64) {
     let from = usize::try_from(entry_line).unwrap_or(1).max(1);
     let found = text.lines().enumerate().skip(from - 1).find_map(|(at, line)| {
         let byte = line.find(needle)?;

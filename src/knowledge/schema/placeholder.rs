@@ -69,7 +69,7 @@ enum Piece<'a> {
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        if let Some((word, after)) = leading(rest) {
+        if let Some((word, after)) = leading_placeholder(rest) {
             rest = after;
             return Some(Piece::Placeholder(word));
         }
@@ -79,14 +79,14 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         let next = rest
             .char_indices()
             .skip(1)
-            .find(|&(at, c)| c == '{' && leading(&rest[at..]).is_some());
+            .find(|&(at, c)| c == '{' && leading_placeholder(&rest[at..]).is_some());
         let (text, after) = rest.split_at(next.map_or(rest.len(), |(at, _)| at));
         rest = after;
         Some(Piece::Text(text))
     })
 }
 
-fn leading(text: &str) -> Option<(&str, &str)> {
+fn leading_placeholder(text: &str) -> Option<(&str, &str)> {
     let (word, after) = text.strip_prefix('{')?.split_once('}')?;
     let is_word = word.starts_with(|c: char| c.is_ascii_lowercase())
         && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')

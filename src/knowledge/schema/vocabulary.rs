@@ -80,7 +80,7 @@ impl Consequence {
     }
 
     /// The consequence for a typed word, if there is one.
-    pub fn of_typed(text: &str) -> Option<Self> {
+    pub fn from_typed(text: &str) -> Option<Self> {
         let wanted = text.trim().to_lowercase().replace(['-', '_'], " ");
         Self::ALL.into_iter().find(|known| known.word() == wanted)
     }

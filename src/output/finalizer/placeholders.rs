@@ -31,12 +31,12 @@ impl<'a> Words<'a> {
 
     /// The words that this entry's commands leave to the user, in the order of the schema, each with its
     /// meaning.
-    pub(super) fn left_open(&self) -> impl Iterator<Item = (String, &'static str)> {
-        left_open(&self.entry.fix, |word| self.value(word).is_none())
+    pub(super) fn unfilled(&self) -> impl Iterator<Item = (String, &'static str)> {
+        unfilled(&self.entry.fix, |word| self.value(word).is_none())
     }
 
     /// Whether a command contains the controller's usual namespace or name, which can differ in this cluster.
-    pub(super) fn assumes_place(&self) -> bool {
+    pub(super) fn assumes_usual_holder(&self) -> bool {
         let mut commands = self.entry.fix.iter().filter_map(|step| step.command.as_deref());
         commands.any(|command| {
             placeholders(command)
@@ -80,11 +80,11 @@ impl<'a> Words<'a> {
 }
 
 /// The words in the commands of steps that belong to no entry.
-pub(super) fn of_steps(steps: &[Step]) -> impl Iterator<Item = (String, &'static str)> {
-    left_open(steps, |_| true)
+pub(super) fn unfilled_in_steps(steps: &[Step]) -> impl Iterator<Item = (String, &'static str)> {
+    unfilled(steps, |_| true)
 }
 
-fn left_open(steps: &[Step], is_open: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, &'static str)> {
+fn unfilled(steps: &[Step], is_open: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, &'static str)> {
     let commands = steps.iter().filter_map(|step| step.command.as_deref());
     let used: BTreeSet<&str> = commands
         .flat_map(placeholders)

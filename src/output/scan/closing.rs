@@ -54,7 +54,7 @@ impl Scan<'_> {
         )?;
         for group in &groups {
             let most = if self.options.wide { usize::MAX } else { 6 };
-            let line = format!("  {}: {}", gaps::some(&group.subjects, most), group.why);
+            let line = format!("  {}: {}", gaps::first_names(&group.subjects, most), group.why);
             writeln!(out, "{}", self.style.warning(&self.wrap(&harmless(&line), 4)))?;
         }
         if self.report.not_read.iter().any(|gap| gap.reason == "Forbidden") {
@@ -85,7 +85,7 @@ impl Scan<'_> {
                 } else {
                     "Reasons are"
                 },
-                gaps::some(&group.subjects, most),
+                gaps::first_names(&group.subjects, most),
                 group.why
             );
             writeln!(out, "{}", self.style.warning(&self.wrap(&harmless(&line), 4)))?;

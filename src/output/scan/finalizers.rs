@@ -79,7 +79,7 @@ impl Scan<'_> {
                 let on = if self.options.wide {
                     finalizer.on.join(", ")
                 } else {
-                    gaps::some(&finalizer.on, 1)
+                    gaps::first_names(&finalizer.on, 1)
                 };
                 let name = match finalizer.list {
                     List::Metadata => finalizer.name.clone(),

@@ -23,7 +23,7 @@ impl Scan<'_> {
             .report
             .leftovers
             .as_ref()
-            .filter(|left| leftovers.count() > 0)
+            .filter(|leftovers| leftovers.count() > 0)
         else {
             return Ok(());
         };
@@ -67,7 +67,7 @@ impl Scan<'_> {
                 format!("{} {}{names}", thousands(ty.objects), ty.resource)
             })
             .collect();
-        let types = gaps::some(&types, if self.options.wide { usize::MAX } else { 4 });
+        let types = gaps::first_names(&types, if self.options.wide { usize::MAX } else { 4 });
         let objects = count(namespace.objects, "object");
         let name = format!("{objects} in namespace {}", namespace.name);
         if self.options.no_headers {

@@ -30,7 +30,7 @@ impl Scan<'_> {
             return if self.options.no_headers {
                 Ok(())
             } else {
-                writeln!(out, "{}", self.wrap(self.nothing(), 0))
+                writeln!(out, "{}", self.wrap(self.nothing_found(), 0))
             };
         }
         if !self.options.no_headers {
@@ -121,13 +121,13 @@ impl Scan<'_> {
             .iter()
             .map(|cause| match (share, causes.len()) {
                 (Some(_), 1) | (None, _) => cause.clone(),
-                (Some(share), _) => table::cut(cause, share, &self.style),
+                (Some(share), _) => table::truncate(cause, share, &self.style),
             })
             .collect();
         let causes = harmless(&causes.join("; and ")).into_owned();
         match room {
             Some(room) if room < 30 => self.wrap(&format!("{label}{causes}{frees}"), 3),
-            Some(room) => format!("{label}{}{frees}", table::cut(&causes, room, &self.style)),
+            Some(room) => format!("{label}{}{frees}", table::truncate(&causes, room, &self.style)),
             None => format!("{label}{causes}{frees}"),
         }
     }
@@ -150,7 +150,7 @@ impl Scan<'_> {
     }
 
     /// The line for an empty result. It covers only what was read.
-    fn nothing(&self) -> &'static str {
+    fn nothing_found(&self) -> &'static str {
         match (self.report.complete, self.options.filtered) {
             (true, false) => "Nothing is being deleted.",
             (true, true) => "Nothing that matches is being deleted.",

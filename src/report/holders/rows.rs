@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     HeldFinalizerReport, HolderReport, HolderSearch,
-    words::{deciding, says},
+    words::{deciding_signs, evidence_line},
 };
 use crate::{
     diagnose::{
@@ -36,10 +36,10 @@ impl ScanReport {
         &mut self,
         snapshot: &Snapshot,
         knowledge: &Knowledge,
-        sought: Option<&[HolderSearch]>,
+        searches: Option<&[HolderSearch]>,
         all: bool,
     ) {
-        let by_place: BTreeMap<_, _> = sought
+        let by_place: BTreeMap<_, _> = searches
             .into_iter()
             .flatten()
             .map(|one| {
@@ -59,16 +59,16 @@ impl ScanReport {
                         .get(&(on.name.as_str(), finalizer, driver))
                         .and_then(|one| one.result.as_ref());
                     let found = result.map(|one| &one.found);
-                    let (key, row) = row(finalizer, on, driver, found, knowledge);
+                    let (key, row) = new_row(finalizer, on, driver, found, knowledge);
                     let row = rows.entry(key.clone()).or_insert(row);
                     match result {
                         Some(one) => {
                             row.holder.join(&one.found.holder);
                             if let Some(each) = one.found.of_others_too {
-                                row.holder.unsee(&only(each, one.found.driver.as_deref()));
+                                row.holder.unsee(&sample_note(each, one.found.driver.as_deref()));
                             }
                         }
-                        None => row.holder.unsee(not_sought(sought.is_some())),
+                        None => row.holder.unsee(why_not_searched(searches.is_some())),
                     }
                     let held =
                         row.finalizers
@@ -104,20 +104,23 @@ impl ScanReport {
                 .then_with(|| a.name.cmp(&b.name))
         });
         self.holders = Some(holders);
-        let gaps = sought.into_iter().flatten().filter_map(|one| one.result.as_ref());
+        let gaps = searches
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.result.as_ref());
         self.add_weaker(gaps.flat_map(|one| &one.gaps));
     }
 }
 
 /// The search used one sample object, so it found only that object's own controller.
-fn only(each: &str, driver: Option<&str>) -> String {
+fn sample_note(each: &str, driver: Option<&str>) -> String {
     let one = driver.map_or_else(String::new, |driver| {
         format!(", and only that of {driver} was looked for")
     });
     format!("{each} has its own{one}")
 }
 
-fn not_sought(could_be: bool) -> &'static str {
+fn why_not_searched(could_be: bool) -> &'static str {
     if could_be {
         "it was not looked for, to spare the server, or because this was stopped"
     } else {
@@ -126,7 +129,7 @@ fn not_sought(could_be: bool) -> &'static str {
 }
 
 /// The key that identifies the controller, and its row with all counts at zero.
-fn row(
+fn new_row(
     finalizer: &Finalizer,
     on: &OnType,
     driver: Option<&str>,
@@ -144,7 +147,7 @@ fn row(
             None => driver,
         };
         let holder = &entry.holder;
-        let name = name(entry, driver);
+        let name = catalogue_name(entry, driver);
         let key = format!(
             "{} {name} {:?} {:?} {:?}",
             entry.project, holder.runs, holder.leases, holder.workloads
@@ -152,7 +155,7 @@ fn row(
         (key, name)
     } else {
         let name = found
-            .and_then(workloads)
+            .and_then(workload_names)
             .unwrap_or_else(|| format!("whoever removes {finalizer}"));
         (format!("? {name}"), name)
     };
@@ -173,7 +176,7 @@ fn row(
 }
 
 /// The controller's name in the catalogue.
-fn name(entry: &Entry, driver: Option<&str>) -> String {
+fn catalogue_name(entry: &Entry, driver: Option<&str>) -> String {
     let holder = &entry.holder;
     let workloads = holder
         .workloads
@@ -192,7 +195,7 @@ fn name(entry: &Entry, driver: Option<&str>) -> String {
 }
 
 /// The workloads found for a controller that the catalogue does not describe.
-fn workloads(found: &Found) -> Option<String> {
+fn workload_names(found: &Found) -> Option<String> {
     let names: BTreeSet<_> = found
         .holder
         .signs
@@ -206,10 +209,10 @@ fn workloads(found: &Found) -> Option<String> {
 impl From<Row> for HolderReport {
     fn from(row: Row) -> Self {
         let holder = &row.holder;
-        let says = says(holder);
+        let says = evidence_line(holder);
         HolderReport {
             state: holder.state().into(),
-            likely: deciding(holder)
+            likely: deciding_signs(holder)
                 .first()
                 .is_some_and(|sign| sign.strength > Strength::Strong || row.is_one_of_many),
             says: if row.nobody {

@@ -54,7 +54,7 @@ impl Carrier<'_> {
                 Err(error) => {
                     complain(&error);
                     let says = format!("nothing was sent, because the object could not be saved: {error}");
-                    self.note(&Receipt::of("failed", &item.plan, self.digest, says));
+                    self.add_receipt(&Receipt::of("failed", &item.plan, self.digest, says));
                     return None;
                 }
             }
@@ -83,7 +83,7 @@ impl Carrier<'_> {
     /// Writes receipts that the plan was not confirmed.
     pub(super) fn not_confirmed(&self, prepared: &PreparedPlans, why: &str) {
         for item in &prepared.items {
-            self.note(&Receipt::of("not-confirmed", &item.plan, self.digest, why));
+            self.add_receipt(&Receipt::of("not-confirmed", &item.plan, self.digest, why));
         }
     }
 
@@ -125,9 +125,14 @@ impl Carrier<'_> {
             settled = settle::settle(&mut read_back, &item.plan, lost.as_deref(), self.planner.watch).await;
             break;
         }
-        self.note(&Receipt {
+        self.add_receipt(&Receipt {
             backup: Some(saved.display().to_string()),
-            ..Receipt::of(settled.receipt(), &item.plan, self.digest, settled.says.clone())
+            ..Receipt::of(
+                settled.receipt_word(),
+                &item.plan,
+                self.digest,
+                settled.says.clone(),
+            )
         });
         let mut outcome = outcome(&item.plan, &saved, &settled);
         if self.planner.asked.event && settled.exit == Exit::Done && settled.by != DoneBy::Others {
@@ -172,7 +177,7 @@ impl Carrier<'_> {
                 return ended(Settled::refused(format!(
                     "it is no longer as it was confirmed: it is {} now, and these would stay: {}; look at it again",
                     plan.verdict.word(),
-                    names(&plan)
+                    joined(&plan)
                 )));
             }
             Err(refusal) => {
@@ -189,14 +194,14 @@ impl Carrier<'_> {
     }
 
     /// Writes a receipt. A failure is only a warning, because the change has already happened.
-    fn note(&self, receipt: &Receipt<'_>) {
+    fn add_receipt(&self, receipt: &Receipt<'_>) {
         if let Err(error) = self.receipts.add(receipt) {
             warn(&format!("there is no receipt of how it ended: {error}"));
         }
     }
 }
 
-fn names(plan: &Plan) -> String {
+fn joined(plan: &Plan) -> String {
     let names: Vec<_> = plan.stays.iter().map(ToString::to_string).collect();
     if names.is_empty() {
         "none".into()

@@ -44,7 +44,7 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
         ));
     }
     for plan in plans {
-        let (what, word) = wanted(plan);
+        let (what, word) = required_input(plan);
         let prompt = format!(
             "To {} {} {}: type {what}, {}\n> ",
             plan.action.word(),
@@ -52,9 +52,9 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
             harmless(&plan.target.name),
             harmless(&word),
         );
-        match watch.quietly(ask(prompt)).await {
+        match watch.without_progress(read_line(prompt)).await {
             None => return Confirmed::Stopped,
-            Some(Some(line)) if typed(&line) == Some(word.as_str()) => {}
+            Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => {}
             Some(Some(_)) => return Confirmed::No(format!("what was typed is not {word}")),
             Some(None) => return Confirmed::No("nothing was typed".into()),
         }
@@ -62,7 +62,7 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
     Confirmed::Yes
 }
 
-fn wanted(plan: &Plan) -> (&'static str, String) {
+fn required_input(plan: &Plan) -> (&'static str, String) {
     if plan.cost.consequence == Consequence::DataLoss {
         ("what it costs", plan.cost.consequence.typed())
     } else {
@@ -71,15 +71,15 @@ fn wanted(plan: &Plan) -> (&'static str, String) {
 }
 
 /// Reads one line from the terminal; none at end of input. A thread reads it, so that Ctrl-C still works.
-async fn ask(prompt: String) -> Option<String> {
+async fn read_line(prompt: String) -> Option<String> {
     let (answer, coming) = oneshot::channel();
     thread::spawn(move || {
-        forget_input();
-        say(&format!("{ENABLE_BRACKETED_PASTE}{prompt}"));
+        discard_input();
+        write_to_terminal(&format!("{ENABLE_BRACKETED_PASTE}{prompt}"));
         let mut line = String::new();
         let read = stdin().read_line(&mut line);
-        say(DISABLE_BRACKETED_PASTE);
-        forget_input();
+        write_to_terminal(DISABLE_BRACKETED_PASTE);
+        discard_input();
         let line = read.ok().filter(|bytes| *bytes > 0).map(|_| line);
         drop(answer.send(line));
     });
@@ -88,19 +88,19 @@ async fn ask(prompt: String) -> Option<String> {
 
 /// Throws away unread input. Input from before a question does not answer it, and neither does text after a
 /// pasted line.
-fn forget_input() {
+fn discard_input() {
     #[cfg(unix)]
     let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
-fn say(text: &str) {
+fn write_to_terminal(text: &str) {
     let mut stderr = stderr().lock();
     drop(write!(stderr, "{text}"));
     drop(stderr.flush());
 }
 
 /// The typed or pasted text of a line; none unless the user pressed Enter after it.
-fn typed(line: &str) -> Option<&str> {
+fn typed_text(line: &str) -> Option<&str> {
     let line = line.strip_suffix('\n')?;
     match line.strip_prefix(PASTE_BRACKETS.0) {
         Some(pasted) => pasted.strip_suffix(PASTE_BRACKETS.1),
@@ -110,14 +110,14 @@ fn typed(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::typed;
+    use super::typed_text;
 
     #[test]
     fn accepts_a_paste_only_if_enter_follows_it() {
-        assert_eq!(typed("data-0\n"), Some("data-0"));
-        assert_eq!(typed("\x1b[200~data-0\x1b[201~\n"), Some("data-0"));
-        assert_eq!(typed("\x1b[200~data-0\n"), None);
-        assert_eq!(typed("data-0"), None, "the terminal went away");
-        assert_eq!(typed(" data-0\n"), Some(" data-0"));
+        assert_eq!(typed_text("data-0\n"), Some("data-0"));
+        assert_eq!(typed_text("\x1b[200~data-0\x1b[201~\n"), Some("data-0"));
+        assert_eq!(typed_text("\x1b[200~data-0\n"), None);
+        assert_eq!(typed_text("data-0"), None, "the terminal went away");
+        assert_eq!(typed_text(" data-0\n"), Some(" data-0"));
     }
 }

@@ -58,7 +58,7 @@ impl Planner<'_> {
     pub(super) async fn prepare_all(&mut self) -> Result<Option<PreparedPlans>, Error> {
         let witness = Witness::Server(self.server);
         let asking = || "asking the server for its types".to_owned();
-        let Some(facts) = self.watch.over(asking, witness.first_look()).await else {
+        let Some(facts) = self.watch.show_progress(asking, witness.first_look()).await else {
             return Ok(None);
         };
         let mut prepared = PreparedPlans {
@@ -69,13 +69,13 @@ impl Planner<'_> {
         };
         let (mut known, mut notes) = (BTreeSet::new(), BTreeSet::new());
         for (resource, name) in &self.asked.targets {
-            if let Some(why) = explain::no_name(name) {
+            if let Some(why) = explain::why_not_a_name(name) {
                 return Err(explain::not_a_name(resource, name, why));
             }
             let named = Named { resource, name };
             let finding = find::find(witness, named, &self.asked.place, &mut prepared.facts, &mut notes);
             let doing = || format!("{resource}/{name}: looking for it");
-            let Some(found) = self.watch.over(doing, finding).await else {
+            let Some(found) = self.watch.show_progress(doing, finding).await else {
                 return Ok(None);
             };
             match found {
@@ -109,7 +109,7 @@ impl Planner<'_> {
                 Ok(plan) => plan,
                 Err(refusal) => return prepared.refused.push(refusal),
             };
-            match self.accepts(&plan).await {
+            match self.server_accepts(&plan).await {
                 Ok(true) => return prepared.items.push(Item { object, plan }),
                 Ok(false) => {}
                 Err(refusal) => return prepared.refused.push(refusal),
@@ -158,7 +158,7 @@ impl Planner<'_> {
 
     /// Asks the server whether the user has permission, and sends the request as a dry run. False if the
     /// object has changed since the plan was made.
-    async fn accepts(&mut self, plan: &Plan) -> Result<bool, Refusal> {
+    async fn server_accepts(&mut self, plan: &Plan) -> Result<bool, Refusal> {
         let (verb, subresource) = match plan.action {
             Action::Remove | Action::Nudge => ("patch", ""),
             Action::Finalize => ("update", "finalize"),
@@ -188,13 +188,17 @@ impl Planner<'_> {
             };
             (may, trial, event)
         };
-        let Some((may, trial, event)) = self.watch.over(doing, asking).await else {
+        let Some((may, trial, event)) = self.watch.show_progress(doing, asking).await else {
             return Err(refuse("stopped".into(), "it is not stopped".into()));
         };
         // A server that answers neither question would not answer a request either. The dry run says more.
         if let Ok(Err(reason)) = may {
             return Err(refuse(
-                format!("you may not {verb} {what} {}{}", target.name, because(&reason)),
+                format!(
+                    "you may not {verb} {what} {}{}",
+                    target.name,
+                    in_parentheses(&reason)
+                ),
                 format!("somebody grants you {verb} on {what}, or does it"),
             ));
         }
@@ -236,7 +240,7 @@ impl Planner<'_> {
     }
 }
 
-fn because(reason: &str) -> String {
+fn in_parentheses(reason: &str) -> String {
     if reason.is_empty() {
         String::new()
     } else {

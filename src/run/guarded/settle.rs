@@ -100,7 +100,7 @@ impl Settled {
     }
 
     /// The word in the receipt.
-    pub(super) fn receipt(&self) -> &'static str {
+    pub(super) fn receipt_word(&self) -> &'static str {
         match self.end {
             OutcomeResult::NotDone if self.exit == Exit::Refused => "refused",
             OutcomeResult::NotDone | OutcomeResult::CameBack => "failed",
@@ -142,13 +142,13 @@ pub(super) async fn settle(
             sleep(READ_INTERVAL).await;
         }
     };
-    watch.over(doing, waiting).await;
+    watch.show_progress(doing, waiting).await;
     let mut settled = match newest {
-        Some(after) => settled(&after, plan, lost.is_some()),
+        Some(after) => settled_from(&after, plan, lost.is_some()),
         // The user stopped the run before the first read. A server that has just responded will answer this
         // too.
-        None if lost.is_none() => settled(&read_back.state().await, plan, false),
-        None => not_known("nobody looked", true),
+        None if lost.is_none() => settled_from(&read_back.state().await, plan, false),
+        None => unknown_result("nobody looked", true),
     };
     if let Some(why) = lost {
         settled.says = format!(
@@ -183,7 +183,7 @@ fn is_newer(object: &Object, plan: &Plan) -> bool {
     object.text("/metadata/resourceVersion") != plan.resource_version
 }
 
-fn settled(after: &After, plan: &Plan, lost: bool) -> Settled {
+fn settled_from(after: &After, plan: &Plan, lost: bool) -> Settled {
     let name = plan
         .finalizer
         .as_ref()
@@ -216,7 +216,7 @@ fn settled(after: &After, plan: &Plan, lost: bool) -> Settled {
         After::StillOn(object) if lost && is_newer(object, plan) => Settled::failed(
             "the object has changed since, so the request was not carried out, and will not be",
         ),
-        After::StillOn(_) if lost => not_known(
+        After::StillOn(_) if lost => unknown_result(
             "nothing has changed so far, and the request has most likely not arrived; an API server that still has it could \
              carry it out within its own time limit, a minute in most clusters",
             true,
@@ -232,7 +232,7 @@ fn settled(after: &After, plan: &Plan, lost: bool) -> Settled {
                 Exit::Failed,
             )
         }
-        After::Out(object) if nudge => nudged(object, plan),
+        After::Out(object) if nudge => settled_nudge(object, plan),
         After::Out(object) if object.finalizers().is_empty() => Settled::new(
             OutcomeResult::Going,
             format!(
@@ -247,7 +247,9 @@ fn settled(after: &After, plan: &Plan, lost: bool) -> Settled {
             ),
             Exit::Done,
         ),
-        After::NotKnown(why) => not_known(&format!("the object cannot be read: {}", why.message()), lost),
+        After::NotKnown(why) => {
+            unknown_result(&format!("the object cannot be read: {}", why.message()), lost)
+        }
     };
     if let After::Out(object) | After::StillOn(object) = after {
         settled.held_by = object.finalizers();
@@ -256,7 +258,7 @@ fn settled(after: &After, plan: &Plan, lost: bool) -> Settled {
     settled
 }
 
-fn nudged(object: &Object, plan: &Plan) -> Settled {
+fn settled_nudge(object: &Object, plan: &Plan) -> Settled {
     let now = object.finalizers();
     let out: Vec<_> = plan
         .stays
@@ -276,7 +278,7 @@ fn nudged(object: &Object, plan: &Plan) -> Settled {
     }
 }
 
-fn not_known(why: &str, lost: bool) -> Settled {
+fn unknown_result(why: &str, lost: bool) -> Settled {
     if lost {
         return Settled::new(OutcomeResult::Unknown, why, Exit::Failed);
     }

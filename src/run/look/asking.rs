@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::timeout;
 
-use super::bundle::{Counts, bundled, pages, spread};
+use super::bundle::{Counts, answer_from_lists, bundled, pages};
 use crate::{
     cluster,
     error::Error,
@@ -109,7 +109,7 @@ pub(super) struct LimitedReader {
 }
 
 /// The server's types as a full scan learned them. A scan of chosen types does not keep the others.
-fn known(snapshot: &Snapshot) -> Facts {
+fn types_known_to(snapshot: &Snapshot) -> Facts {
     let of_discovery = |gap: &&crate::snapshot::Gap| {
         matches!(
             gap.what,
@@ -130,7 +130,7 @@ impl LimitedReader {
     pub(super) fn new(snapshot: &Snapshot, all_types: bool, limits: Limits) -> Self {
         LimitedReader {
             facts: None,
-            known: all_types.then(|| known(snapshot)),
+            known: all_types.then(|| types_known_to(snapshot)),
             counts: snapshot
                 .types
                 .iter()
@@ -177,7 +177,7 @@ impl LimitedReader {
         self.remaining_requests = self.remaining_requests.saturating_sub(cost_of_all);
         self.answer(server, queries).await;
         if let Some(facts) = &mut self.facts {
-            spread(wanted, facts);
+            answer_from_lists(wanted, facts);
         }
     }
 
@@ -250,7 +250,7 @@ impl LimitedReader {
                 Err(_) => return false,
             }
         }
-        spread(&wanted, facts);
+        answer_from_lists(&wanted, facts);
         all
     }
 

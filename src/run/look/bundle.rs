@@ -61,7 +61,7 @@ pub(super) fn bundled(queries: &BTreeSet<Query>, counts: &Counts, facts: &Facts)
 }
 
 /// Answers the queries from the lists that replaced them.
-pub(super) fn spread(queries: &BTreeSet<Query>, facts: &mut Facts) {
+pub(super) fn answer_from_lists(queries: &BTreeSet<Query>, facts: &mut Facts) {
     for query in queries {
         if facts.answers.contains_key(query) {
             continue;
@@ -78,7 +78,7 @@ pub(super) fn spread(queries: &BTreeSet<Query>, facts: &mut Facts) {
             .filter(|list| *list != query)
             .find_map(|list| facts.answers.get(list));
         let answer = match answer {
-            Some(Ok(Answer::List(objects))) => Ok(answer_from(query, objects)),
+            Some(Ok(Answer::List(objects))) => Ok(answer_from_list(query, objects)),
             // A user who may list only in some namespaces is asked about each namespace after all.
             Some(Err(_)) if matches!(query, Query::List { .. }) => continue,
             // A user who may not list may still read single objects. Finding out is not worth that many
@@ -109,7 +109,7 @@ fn covering_list(query: &Query) -> Option<(Resource, Option<String>)> {
 }
 
 /// The answer to one query from a full list.
-fn answer_from(query: &Query, all: &[Object]) -> Answer {
+fn answer_from_list(query: &Query, all: &[Object]) -> Answer {
     match query {
         Query::Object { namespace, name, .. } => {
             let is_it = |object: &&Object| {
@@ -204,7 +204,7 @@ mod tests {
         };
         let found = Answer::List(vec![event("Widget"), event("Gadget")]);
         facts.answers.insert(list, Ok(found));
-        spread(&all, &mut facts);
+        answer_from_lists(&all, &mut facts);
         for (name, expected) in [("7", 1), ("8", 0)] {
             let Some(Ok(Answer::List(found))) = facts.answers.get(&events(name)) else {
                 panic!("no answer about {name}");
@@ -221,7 +221,7 @@ mod tests {
         facts
             .answers
             .insert(roles(None), Err(Why::Forbidden("no".into())));
-        spread(&all, &mut facts);
+        answer_from_lists(&all, &mut facts);
         assert_eq!(facts.answers.len(), 1, "nothing is known of any of them");
         assert_eq!(bundled(&all, &counts, &facts), all);
     }

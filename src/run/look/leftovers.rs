@@ -29,7 +29,7 @@ pub(super) struct LeftoverSearch {
     namespaces: Option<Vec<Candidate<Missing>>>,
     pub(super) volumes: Option<Candidates<Unreclaimed>>,
     pub(super) attachments: Option<Candidates<Object>>,
-    not_known: Vec<LeftoverGap>,
+    gaps: Vec<LeftoverGap>,
     filter: Filter,
     now: Timestamp,
     pub(super) max_objects: usize,

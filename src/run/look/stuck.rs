@@ -51,7 +51,7 @@ impl StuckObjects {
                 .is_some_and(|deletion| deletion.in_grace(snapshot.observed_at))
         };
         let mut open = 0;
-        let targets: Vec<_> = going
+        let targets: Vec<_> = terminating
             .iter()
             .map(|seen| Target {
                 reference: seen.object.clone(),

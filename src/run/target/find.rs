@@ -33,7 +33,7 @@ pub(in crate::run) async fn find(
         _ if !ty.namespaced => vec![None],
         NamespaceChoice::In(namespace) => vec![Some(namespace.clone())],
         NamespaceChoice::OfContext => vec![Some(witness.namespace().to_owned())],
-        NamespaceChoice::Anywhere => everywhere(witness, &ty, target.name).await?,
+        NamespaceChoice::Anywhere => namespaces_with(witness, &ty, target.name).await?,
     };
     let mut found = Vec::new();
     for namespace in &places {
@@ -71,7 +71,7 @@ pub(in crate::run) fn type_of(
 }
 
 /// The query for an object.
-pub(in crate::run) fn question(ty: &ResourceType, namespace: Option<&str>, name: &str) -> Query {
+pub(in crate::run) fn query_for(ty: &ResourceType, namespace: Option<&str>, name: &str) -> Query {
     Query::Object {
         resource: Resource::new(&ty.group, &ty.plural),
         namespace: namespace.filter(|_| ty.namespaced).map(str::to_owned),
@@ -79,7 +79,7 @@ pub(in crate::run) fn question(ty: &ResourceType, namespace: Option<&str>, name:
     }
 }
 
-async fn everywhere(
+async fn namespaces_with(
     witness: Witness<'_>,
     ty: &ResourceType,
     name: &str,
@@ -112,7 +112,7 @@ async fn read(
     name: &str,
     facts: &mut Facts,
 ) -> Result<Option<Object>, Error> {
-    let query = question(ty, namespace, name);
+    let query = query_for(ty, namespace, name);
     if !facts.answers.contains_key(&query) {
         witness.answer([query.clone()], facts).await;
     }

@@ -52,7 +52,7 @@ impl Explainer<'_> {
             let again = || format!("{name}: looking whether it is still there");
             match self
                 .watch
-                .over(again, recheck(self.witness, &object, facts))
+                .show_progress(again, recheck(self.witness, &object, facts))
                 .await
             {
                 Some(Recheck::Gone) => return ExplainReport::gone(&object.reference(), facts.now),
@@ -97,7 +97,7 @@ impl Explainer<'_> {
             };
             let reading = self.witness.answer_and_tell(progress.wanted, facts, &answered);
             if !matches!(
-                self.watch.over(doing, timeout_at(until, reading)).await,
+                self.watch.show_progress(doing, timeout_at(until, reading)).await,
                 Some(Ok(true))
             ) {
                 break;

@@ -45,7 +45,7 @@ pub(super) async fn not_found(
         _ => format!("{} does not exist", described(ty, namespace, name)),
     };
     let hint = async {
-        match (namespace, elsewhere(witness, ty, name).await) {
+        match (namespace, in_other_namespace(witness, ty, name).await) {
             (Some(_), Some(there)) => Some(there),
             (Some(namespace), None) if no_namespace => {
                 let namespaces = facts.resource_type(&namespaces())?;
@@ -66,7 +66,7 @@ fn namespaces() -> Resource {
 }
 
 /// The command for the same name in another namespace, if the user may list there.
-async fn elsewhere(witness: Witness<'_>, ty: &ResourceType, name: &str) -> Option<String> {
+async fn in_other_namespace(witness: Witness<'_>, ty: &ResourceType, name: &str) -> Option<String> {
     let there = witness.names(ty, None, Some(name)).await.ok()?;
     let ((first, _), others) = there.split_first()?;
     let place = match others {

@@ -37,7 +37,7 @@ impl Watch {
     }
 
     /// Does the work and shows the progress; none if the user stopped it.
-    pub(in crate::run) async fn over<T>(
+    pub(in crate::run) async fn show_progress<T>(
         &mut self,
         doing: impl Fn() -> String,
         work: impl Future<Output = T>,
@@ -55,7 +55,7 @@ impl Watch {
                 }
                 _ = self.ticks.tick() => {
                     if let Some(line) = &mut self.line {
-                        line.say(&doing());
+                        line.update(&doing());
                     }
                 }
             }
@@ -63,7 +63,7 @@ impl Watch {
     }
 
     /// Waits for the user without a progress line; none if the user stopped it.
-    pub(in crate::run) async fn quietly<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+    pub(in crate::run) async fn without_progress<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         if self.stopped {
             return None;
         }
