@@ -17,13 +17,13 @@ struct File {
     #[serde(default = "default_area")]
     area: Area,
     holder: Option<Holder>,
-    finalizers: Vec<Spanned<WrittenEntry>>,
+    finalizers: Vec<Spanned<Written>>,
 }
 
 /// An entry as written. It need not repeat the file's defaults.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct WrittenEntry {
+struct Written {
     name: String,
     #[serde(default)]
     r#match: Match,
@@ -123,7 +123,7 @@ fn form_mistake(file: &str, error: &serde_saphyr::Error) -> Mistake {
 }
 
 fn resolve(
-    written: WrittenEntry,
+    written: Written,
     project: &str,
     page: Option<&String>,
     area: Area,
