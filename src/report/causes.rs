@@ -43,9 +43,9 @@ pub enum Examination {
 
 impl ScanReport {
     /// Adds the results of investigating the terminating objects.
-    pub fn add_causes(&mut self, looked: &[Examined<'_>]) {
+    pub fn add_causes(&mut self, examined: &[Examined<'_>]) {
         let place = |name: &ObjectName| (name.resource.clone(), name.namespace.clone(), name.name.clone());
-        let by_place: BTreeMap<_, _> = looked
+        let by_place: BTreeMap<_, _> = examined
             .iter()
             .map(|one| (place(&(&one.seen.object).into()), one))
             .collect();
@@ -114,8 +114,8 @@ impl ScanReport {
         self.weaker_for.retain(|gap| !not_read.contains(gap));
     }
 
-    fn add_root_causes(&mut self, looked: &[&Examined<'_>]) {
-        let waiting: Vec<_> = looked
+    fn add_root_causes(&mut self, examined: &[&Examined<'_>]) {
+        let waiting: Vec<_> = examined
             .iter()
             .map(|one| Waiting {
                 object: &one.seen.object,

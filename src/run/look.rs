@@ -43,7 +43,7 @@ pub(super) struct Investigation {
 /// The result of an investigation.
 pub(super) struct Findings<'a> {
     /// Why the terminating objects still exist.
-    pub(super) looked: Vec<Examined<'a>>,
+    pub(super) examined: Vec<Examined<'a>>,
     /// The leftovers.
     pub(super) leftovers: Leftovers,
     /// The controllers, if requested.
@@ -140,7 +140,7 @@ impl Investigation {
             .map(|holders| holders.finish(&mut self.reader, knowledge));
         let leftovers = self.leftovers.finish(&mut self.reader, knowledge, stopped);
         Findings {
-            looked: self.stuck.finish(&mut self.reader, snapshot, knowledge),
+            examined: self.stuck.finish(&mut self.reader, snapshot, knowledge),
             leftovers,
             holders,
         }

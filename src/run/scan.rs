@@ -97,7 +97,7 @@ fn finish(
         }
         Some(investigation) => {
             let found = investigation.finish(&snapshot, knowledge, snapshot.interrupted);
-            report.add_causes(&found.looked);
+            report.add_causes(&found.examined);
             report.add_leftovers(found.leftovers);
         }
         None if scan.view.terminating => {}

@@ -78,7 +78,7 @@ fn check_name(entry: &Entry, example_given: bool, add_problem: &mut impl FnMut(&
     let stars = entry.name.contains('*');
     match entry.r#match {
         Match::Glob if !stars => {
-            add_problem(&entry.name, "match is `glob` but the name has no `*`".to_owned())
+            add_problem(&entry.name, "match is `glob` but the name has no `*`".to_owned());
         }
         Match::Exact | Match::Prefix | Match::Suffix if stars => {
             add_problem(&entry.name, "a name with `*` needs `match: glob`".to_owned());
