@@ -1,6 +1,6 @@
-//! Checks `knowledge/` and embeds it, so that the program parses no YAML of its own at run time.
+//! Checks `knowledge/` and embeds it, so that the program parses no built-in YAML at run time.
 //!
-//! A mistake in a file fails the build with file, line and column, all mistakes at once.
+//! Mistakes fail the build. All of them are reported at once, with file, line and column.
 
 #[path = "build/embed.rs"]
 mod embed;
@@ -57,7 +57,7 @@ fn read_all(folder: &Path) -> io::Result<Result<Vec<Located>, Vec<Mistake>>> {
             continue;
         }
         if path.extension().is_none_or(|extension| extension != "yaml") {
-            // Not skipped: a `.yml` that nobody reads would look as if it were part of the catalogue.
+            // Do not skip it: an ignored `.yml` would look like a part of the catalogue.
             let message = "only .yaml files belong here".to_owned();
             mistakes.push(Mistake {
                 file: path.display().to_string(),

@@ -1,12 +1,13 @@
-//! What `explain` costs beyond the reads that it needs: always against the same requests in the same run.
+//! Measures what `explain` costs in addition to its reads, always against the same requests in the same run.
 //!
-//! `cargo bench --bench explain` fills a real control plane with 20,000 objects and measures, in turn and repeatedly,
-//! for each of some stuck objects:
+//! `cargo bench --bench explain` fills a real control plane with 20,000 objects. For each of some stuck
+//! objects it measures repeatedly, in turn:
 //! - (a) the yardstick: the requests of a recorded run of the same command, in the same form, with the same
-//!   parallelism and in the same rounds (what was asked only after an answer waits for that answer), thrown away;
+//!   parallelism and in the same rounds (a request that depended on an answer waits for that answer). Their
+//!   responses are thrown away;
 //! - (b) `explain`.
 //!
-//! `-- --objects 8000` takes another size, and `-- --rounds 5` another number of pairs.
+//! `-- --objects 8000` sets another size, and `-- --rounds 5` another number of pairs.
 
 #![allow(
     clippy::unwrap_used,
@@ -36,7 +37,7 @@ use measure::{process, ratio, summary};
 use replay::Request;
 use serde_json::json;
 
-/// A claim that three of fifty pods use, its volume, one of those pods, and of what [`fill`] makes a namespace and a
+/// A claim that three of fifty pods use, its volume, one of these pods, and, from [`fill`], a namespace and a
 /// type whose objects have finalizers.
 const TARGETS: [&[&str]; 5] = [
     &["explain", "pvc/data", "-n", "ns-1"],
@@ -56,7 +57,7 @@ fn main() {
         at.map_or(otherwise, |at| arguments[at + 1].parse().expect("a number"))
     };
     let (objects, rounds) = (number("--objects", 20_000), number("--rounds", 41));
-    // Without the controller manager: nothing else asks the server for anything while it is measured.
+    // Without the controller manager, nothing else sends requests during the measurement.
     let cluster = Cluster::with(&Options {
         controller_manager: false,
         ..Options::default()
@@ -71,7 +72,7 @@ fn main() {
 
 fn in_turn(cluster: &Cluster, target: &[&str], times: usize) {
     let environment = [("KUBECONFIG", yardstick::text(cluster.kubeconfig()))];
-    // It also warms the server's caches.
+    // This also warms the server's caches.
     let rounds = record::rounds(cluster, target);
     let (mut reads, mut explains) = (Vec::new(), Vec::new());
     for _ in 0..times {
@@ -93,7 +94,8 @@ fn in_turn(cluster: &Cluster, target: &[&str], times: usize) {
     );
 }
 
-/// What was asked for, whenever; of later pages, which have the server's own marks in them, the same as of the first.
+/// The requested paths, independent of the order. Later pages have the server's own tokens, so they count as
+/// the first page.
 fn paths(rounds: &[Vec<Request>]) -> Vec<&str> {
     let all = rounds.iter().flatten().map(|request| request.path.as_str());
     let mut paths: Vec<_> = all
@@ -103,7 +105,7 @@ fn paths(rounds: &[Vec<Request>]) -> Vec<&str> {
     paths
 }
 
-/// What is explained, as controllers and a kubelet would have left it.
+/// Creates the objects to explain, in the state that controllers and a kubelet would leave.
 fn stuck(cluster: &Cluster) {
     cluster.apply(
         "
@@ -168,8 +170,8 @@ spec:
         ),
     ];
     cluster.patch_status(["ns", "ns-0"], &json!({"conditions": conditions}));
-    // What is explained must not change while it is measured: the API server has begun to delete the objects of the
-    // type, and the pod's grace period is over.
+    // The explained objects must not change during the measurement. So wait until the API server has started
+    // to delete the objects of the type, and the pod's grace period is over.
     wait(
         "the type's objects are being deleted",
         Duration::from_secs(60),

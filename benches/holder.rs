@@ -1,14 +1,18 @@
-//! What it costs to find out who may change an object, and who may refuse that, where there is very much of both:
-//! `cargo bench --bench holder`, with no cluster.
+//! Measures how long it takes to find out who may change an object, and what can reject the change, with very
+//! many roles and webhooks: `cargo bench --bench holder`, without a cluster.
 //!
-//! 20,000 bindings of 2,000 roles, and 3,000 webhooks, of which 100 look at the object. Measured are, in turn and against the
-//! yardstick of decoding the same lists as a server sends them (JSON to values):
-//! - explaining an object whose finalizer nobody has described: its holder is found by the rights on the object;
-//! - explaining one whose holder runs and does nothing: may it? The rights of its account are computed;
-//! - explaining 200 objects of one type one after the other, as `scan` does: the rights are computed once.
+//! There are 20,000 bindings of 2,000 roles, and 3,000 webhooks, 100 of which match the object. The yardstick
+//! is decoding the same lists as a server sends them (JSON to values). In turn with it, the benchmark
+//! measures:
+//! - explaining an object with an unknown finalizer: its controller is found by the permissions on the
+//!   object;
+//! - explaining an object whose controller runs and does nothing: the permissions of its account are
+//!   computed;
+//! - explaining 200 objects of one type one after the other, as `scan` does: the permissions are computed
+//!   once.
 //!
-//! The claim: each explanation takes well under a second, and less than decoding what it looks at.
-//! `-- --bindings 5000` and `-- --webhooks 500` take other numbers.
+//! The claim: each explanation takes well under a second, and less time than decoding what it reads.
+//! `-- --bindings 5000` and `-- --webhooks 500` set other numbers.
 
 #![allow(
     clippy::unwrap_used,
@@ -34,7 +38,7 @@ use serde_json::{Value, json};
 const NOW: &str = "2026-01-01T12:00:00Z";
 const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
-/// What an account may do that is no controller of these objects.
+/// The resources that accounts of other controllers may change.
 const OTHERS: [&str; 5] = ["pods", "services", "configmaps", "deployments", "ingresses"];
 
 fn main() {
@@ -107,7 +111,7 @@ fn best(times: usize, run: impl Fn()) -> f64 {
     (0..times).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
 
-/// A custom object that has been in deletion for ten minutes.
+/// A custom object that has been terminating for ten minutes.
 fn target(finalizer: &str) -> Object {
     let (group, plural, kind) = if finalizer.ends_with("keda.sh") {
         ("keda.sh", "scaledobjects", "ScaledObject")
@@ -141,7 +145,7 @@ fn decoded(resource: &Resource, text: &str) -> Vec<Object> {
     items.into_iter().map(|item| made(resource, item)).collect()
 }
 
-/// A cluster, as lists that a server sends.
+/// A cluster, in the form of a server's lists.
 struct World {
     texts: Vec<(Resource, String)>,
     objects: BTreeMap<Resource, Vec<Object>>,
@@ -189,7 +193,7 @@ impl World {
         }
     }
 
-    /// What is known in the end, when everything that was wanted has been answered.
+    /// The facts after every wanted query has been answered.
     fn facts_for(&self, target: &Object, knowledge: &Knowledge) -> Facts {
         let types = self
             .objects
@@ -262,7 +266,7 @@ impl World {
     }
 }
 
-/// The first of them is that of the controller of widgets.
+/// The role at 0 belongs to the controller of widgets.
 fn role(at: usize) -> Value {
     let mut rules: Vec<_> = OTHERS
         .iter()
@@ -298,7 +302,7 @@ fn binding(at: usize, roles: usize, in_namespace: bool) -> Value {
         "subjects": [account(name), account(format!("other-{at}")), {"kind": "User", "name": format!("user-{at}")}]})
 }
 
-/// Every thirtieth looks at all updates, if its condition says so.
+/// Every thirtieth webhook matches all updates, if its condition allows it.
 fn webhook(at: usize) -> Value {
     let asked = at.is_multiple_of(30);
     let groups = if asked {
@@ -314,7 +318,7 @@ fn webhook(at: usize) -> Value {
             "matchConditions": [{"name": "one", "expression": format!("object.metadata.name != 'x{at}'")}]}]})
 }
 
-/// One Pod of it is ready.
+/// A Deployment with one ready Pod.
 fn deployment(namespace: &str, name: &str) -> Value {
     let labels = json!({"app": name});
     json!({"kind": "Deployment", "metadata": {"name": name, "namespace": namespace, "uid": name, "labels": labels},

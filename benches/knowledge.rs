@@ -1,13 +1,13 @@
-//! What the catalogue costs: `cargo bench --bench knowledge`, with no cluster.
+//! Measures what the catalogue costs: `cargo bench --bench knowledge`, without a cluster.
 //!
-//! - `explain FINALIZER` as a process, from start to end, in turn with the yardstick `--version`, which is the same
-//!   program doing nothing. The claim is at most 15 ms.
-//! - A lookup among all built-in entries, against its yardstick: reading the one entry that answers. The difference
-//!   is what finding it costs.
-//! - The same lookup beside 10, 100 and as many entries of the user's own as there are built in, as ratios.
-//! - The bytes that the data takes in the program. The claim is less than 1.5 MB.
+//! - `explain FINALIZER` as a process, from start to end, in turn with the yardstick `--version`, which is
+//!   the same program without work. The claim is at most 15 ms.
+//! - A lookup among all built-in entries, against the yardstick of reading the one matching entry. The
+//!   difference is the cost of finding it.
+//! - The same lookup with 10, 100 and as many user entries as there are built-in ones, as ratios.
+//! - The size of the data in the program. The claim is less than 1.5 MB.
 //!
-//! `-- --rounds 100` takes another number of rounds.
+//! `-- --rounds 100` sets another number of rounds.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,14 +1,14 @@
-//! How fast `scan` is, and how much memory it takes: always against a yardstick in the same run.
+//! Measures the time and the memory of `scan`, always against a yardstick in the same run.
 //!
-//! `cargo bench --bench scan` fills a real control plane with 20,000 objects of some 160 types and measures, in
-//! turn and repeatedly:
-//! - (a) the yardstick: the same pages, asked for in the same form with the same parallelism, thrown away;
+//! `cargo bench --bench scan` fills a real control plane with 20,000 objects of about 160 types and measures
+//! repeatedly, in turn:
+//! - (a) the yardstick: the same pages, requested in the same form with the same parallelism, thrown away;
 //! - (b) `scan`;
 //! - (c) the loop that people paste: `kubectl api-resources | xargs kubectl get`.
 //!
-//! `-- --objects 200000` takes another size, and `-- --rounds 3` another number of rounds. `-- --generated 1000000`
-//! lets the in-process fake server make the pages, because a real one is not filled that far in reasonable time;
-//! it also counts the requests.
+//! `-- --objects 200000` sets another size, and `-- --rounds 3` another number of rounds. With
+//! `-- --generated 1000000`, an in-process fake server makes the pages, because filling a real one that far
+//! takes too long. It also counts the requests.
 
 #![allow(
     clippy::unwrap_used,
@@ -62,7 +62,7 @@ fn main() {
     if generated > 0 {
         return of_generated(generated, rounds);
     }
-    // Without the controller manager: nothing else asks the server for anything while it is measured.
+    // Without the controller manager, nothing else sends requests during the measurement.
     let cluster = Cluster::with(&Options {
         controller_manager: false,
         ..Options::default()
@@ -72,7 +72,7 @@ fn main() {
     of_cluster(&cluster, objects, rounds);
 }
 
-/// Pages made on the fly, never stored: one type with nearly everything and a hundred small ones.
+/// Measures against generated pages that are never stored: one large type and a hundred small ones.
 fn of_generated(objects: usize, rounds: usize) {
     const SMALL: usize = 100;
     let large = "things.bench.example.com";
@@ -127,11 +127,11 @@ fn of_cluster(cluster: &Cluster, objects: usize, rounds: usize) {
     }
 }
 
-/// Measures yardsticks and scan in turn, and says how they compare.
+/// Measures yardsticks and scan in turn, and prints how they compare.
 fn in_turn(kubeconfig: &Path, paths: &[String], objects: usize, rounds: usize) -> Vec<Measured> {
     let environment = [("KUBECONFIG", yardstick::text(kubeconfig))];
     let scan = || process(measure::PLUGIN, &["scan"], &environment);
-    // Once unmeasured, so that the server's caches are as warm for the first as for the last.
+    // One run without measuring, so that the server's caches are equally warm for all runs.
     scan();
     let (mut protobuf, mut json, mut scans) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {

@@ -1,8 +1,8 @@
-//! Writes the catalogue as one text of JSON entries and the tables that find an entry in it.
+//! Writes the catalogue as one text of JSON entries, and the tables that find an entry in it.
 //!
-//! `explain` must answer within 15 ms whatever the catalogue grows to. So no entry is parsed before it is asked
-//! for: a name is found by binary search in a sorted table, a pattern by its longest fixed end, and the entry is
-//! then cut out of the text by its offsets.
+//! `explain` must answer within 15 ms for a catalogue of any size. So entries are parsed on demand. A name is
+//! found by binary search in a sorted table, a pattern by its longest fixed end. The entry is then cut out of
+//! the text by its offsets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -28,25 +28,25 @@ pub(crate) fn write(entries: &[Located], out: &Path) -> io::Result<()> {
         table(
             "NAMES",
             "Exact names, and former names of the same finalizers, sorted",
-            exact(&sorted),
+            by_exact_name(&sorted),
         ),
         table(
             "STARTS",
             "Patterns by the fixed text they begin with, sorted",
-            anchored(&sorted, true),
+            by_fixed_end(&sorted, true),
         ),
         table(
             "ENDS",
             "Patterns by the fixed text they end in, sorted",
-            anchored(&sorted, false),
+            by_fixed_end(&sorted, false),
         ),
     ];
     let lengths: BTreeSet<usize> = [true, false]
         .into_iter()
-        .flat_map(|starts| anchored(&sorted, starts))
+        .flat_map(|starts| by_fixed_end(&sorted, starts))
         .map(|(text, _)| text.len())
         .collect();
-    // A list is written the same way in Rust and by its `Debug`; a set is not.
+    // The `Debug` form of a list is valid Rust; that of a set is not.
     let lengths: Vec<usize> = lengths.into_iter().collect();
     let code = format!(
         "/// Where each entry stands in the blob.\npub(super) static SPANS: &[(u32, u32)] = &[\n{spans}];\n\
@@ -69,7 +69,7 @@ fn table(name: &str, about: &str, mut rows: Vec<(String, usize)>) -> String {
     )
 }
 
-fn exact(sorted: &[&Located]) -> Vec<(String, usize)> {
+fn by_exact_name(sorted: &[&Located]) -> Vec<(String, usize)> {
     let named = |at: usize| sorted[at].entry.r#match == Match::Exact;
     let mut rows: Vec<(String, usize)> = (0..sorted.len())
         .filter(|&at| named(at))
@@ -77,7 +77,7 @@ fn exact(sorted: &[&Located]) -> Vec<(String, usize)> {
         .collect();
     let current: Vec<String> = rows.iter().map(|(name, _)| name.clone()).collect();
     for (at, located) in sorted.iter().enumerate().filter(|&(at, _)| named(at)) {
-        // A former name that has an entry of its own is described there.
+        // A former name with its own entry is described there.
         let former = located
             .entry
             .renamed_from
@@ -88,8 +88,8 @@ fn exact(sorted: &[&Located]) -> Vec<(String, usize)> {
     rows
 }
 
-/// A pattern stands in the table of its longer fixed end, and in that one only.
-fn anchored(sorted: &[&Located], starts: bool) -> Vec<(String, usize)> {
+/// Each pattern is only in the table of its longer fixed end.
+fn by_fixed_end(sorted: &[&Located], starts: bool) -> Vec<(String, usize)> {
     let ends = |located: &Located| {
         let name = &located.entry.name;
         match located.entry.r#match {

@@ -1,8 +1,8 @@
-//! The only place that writes: into the cluster, and onto the disk what must be there before and after.
+//! The only module that writes: to the cluster, and to the disk before and after that.
 //!
-//! It carries out what a [`crate::plan`] says and decides nothing: the request that was confirmed is the request that is
-//! sent, once. Before it comes a copy of the object, then a line in the receipt; after it a look at what really
-//! happened, because an answer that is lost says nothing, and one that is good does not say that the object is gone.
+//! It executes a [`crate::plan`] and decides nothing: it sends exactly the confirmed request, once. Before
+//! that it saves a copy of the object and writes a receipt. After that it reads the object again: a lost
+//! response says nothing, and a good one does not prove that the object is gone.
 
 mod backup;
 mod files;
@@ -12,8 +12,8 @@ mod send;
 
 pub use self::{
     backup::backup,
-    files::{Place, place},
-    look::{After, Look, added_by},
+    files::{RecordPaths, record_paths},
+    look::{After, ReadBack, added_by},
     receipt::{Receipt, Receipts},
     send::{Trial, leave_event, send, try_event, try_out},
 };

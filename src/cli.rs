@@ -1,4 +1,4 @@
-//! What can be typed: words and their help, nothing else. What the words mean is in [`crate::settings`].
+//! The command line: arguments and their help, nothing else. [`crate::settings`] interprets them.
 
 mod guarded;
 
@@ -36,9 +36,9 @@ pub struct Cli {
     pub connection: ConnectionArgs,
 }
 
-/// The arguments, so that `"- kubernetes.io/pv-protection"`, a line pasted from a manifest, is not taken for a flag:
-/// no flag has a space behind its hyphens.
-pub fn pasted(arguments: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+/// The arguments of the process. A line pasted from a manifest, such as `"- kubernetes.io/pv-protection"`, is
+/// not taken for a flag: no flag has a space after its hyphens.
+pub fn protect_pasted_lines(arguments: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     arguments.into_iter().map(|argument| {
         let is_line = argument.to_str().is_some_and(|text| {
             let rest = text.trim_start_matches('-');
@@ -170,8 +170,8 @@ pub struct ScanArgs {
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub exclude: Vec<String>,
     /// What the objects are sorted under; `holder` lists who must remove the finalizers, and whether each is alive
-    #[arg(long, value_enum, default_value_t = By::Cause)]
-    pub by: By,
+    #[arg(long, value_enum, default_value_t = GroupBy::Cause)]
+    pub by: GroupBy,
     /// Order of the objects
     #[arg(long, value_enum, default_value_t = SortBy::Age)]
     pub sort_by: SortBy,
@@ -204,7 +204,7 @@ pub enum Format {
 
 /// What `scan` sorts objects under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum By {
+pub enum GroupBy {
     /// What they wait for in the end
     Cause,
     /// Who must remove their finalizers: what each holds, and whether it is alive

@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     // error means that a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 
-    let cli = match Cli::try_parse_from(cli::pasted(std::env::args_os())) {
+    let cli = match Cli::try_parse_from(cli::protect_pasted_lines(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return run::usage(&error).into(),
     };

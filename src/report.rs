@@ -1,5 +1,5 @@
-//! The one value that every output shows. Its serde form is the public JSON: documented and versioned in
-//! `docs/`, and changed only with [`API_VERSION`].
+//! The report that every output format shows. Its serde form is the public JSON, which `docs/` describes.
+//! Change it only together with [`API_VERSION`].
 
 pub mod catalog;
 pub mod causes;
@@ -7,10 +7,11 @@ pub mod explain;
 pub mod finalizer;
 pub mod gaps;
 pub mod holders;
-pub mod left;
+pub mod leftovers;
 pub mod outcome;
 pub mod plan;
 mod reason;
+pub mod root_causes;
 pub mod scan;
 
 use std::collections::BTreeMap;
@@ -35,17 +36,17 @@ pub const API_VERSION: &str = "kubectl-finalizers/v1";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectName {
-    /// `apiVersion` that it was read in.
+    /// `apiVersion` in which the object was read.
     pub api_version: String,
     /// Kind.
     pub kind: String,
-    /// `plural.group`, as kubectl takes it.
+    /// `plural.group`, as kubectl accepts it.
     pub resource: String,
     /// Namespace; none for cluster-scoped objects.
     pub namespace: Option<String>,
     /// Name.
     pub name: String,
-    /// uid; none where a dump leaves it out.
+    /// uid; none if the dump does not contain it.
     pub uid: Option<String>,
 }
 
@@ -69,27 +70,27 @@ impl From<&ObjectRef> for ObjectName {
     }
 }
 
-/// That an object is being deleted.
+/// The deletion of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeletionReport {
-    /// When delete was asked for.
+    /// When the deletion was requested.
     pub requested_at: Timestamp,
-    /// `metadata.deletionTimestamp`: when its grace period ends or ended.
+    /// `metadata.deletionTimestamp`: the end of the grace period.
     pub deletion_timestamp: Timestamp,
     /// `metadata.deletionGracePeriodSeconds`.
     pub grace_period_seconds: i64,
-    /// Seconds since delete was asked for, at the time of the report.
+    /// Seconds from the deletion request to the time of the report.
     pub for_seconds: i64,
-    /// Whether the grace period still runs: slow by agreement, not stuck.
+    /// Whether the grace period still runs. Such an object is slow, not stuck.
     pub in_grace_period: bool,
-    /// The same span as people read it.
+    /// The same duration in kubectl's form.
     #[serde(skip)]
     pub age: Age,
 }
 
 impl DeletionReport {
-    /// A deletion as it stands at `now`.
+    /// The deletion as of `now`.
     pub fn new(deletion: &Deletion, now: Timestamp) -> Self {
         let requested_at = deletion.requested_at();
         let age = Age::between(requested_at, now);
@@ -111,27 +112,27 @@ pub struct ObjectReport {
     /// Which object.
     #[serde(flatten)]
     pub object: ObjectName,
-    /// Its type as kubectl must be given it: `resource`, or with the version where only another than the
-    /// preferred one can be read.
+    /// The type in the form that kubectl needs: `resource`, plus the version if the object is not readable in
+    /// the preferred version.
     #[serde(skip)]
     pub kubectl_type: String,
     /// Its deletion; none if it is not being deleted.
     pub deletion: Option<DeletionReport>,
-    /// Its finalizers, with the list that each stands in.
+    /// Its finalizers, each with the list that contains it.
     pub finalizers: Vec<Finalizer>,
-    /// Why it has not gone, in one line.
+    /// Why the object still exists, in one line.
     pub reason: Option<String>,
-    /// How it stands with the finalizer that says most; none if that was not looked at.
+    /// The verdict on the most telling finalizer; none if nobody investigated the object.
     pub verdict: Option<Verdict>,
-    /// What is left in it, if it is a Namespace: objects by `plural.group`, counted by this reading.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub left: BTreeMap<String, u64>,
-    /// Its conditions that are not as they should be, if it is a Namespace, literally.
+    /// For a Namespace: the objects that this scan counted in it, by `plural.group`.
+    #[serde(rename = "left", skip_serializing_if = "BTreeMap::is_empty")]
+    pub remaining: BTreeMap<String, u64>,
+    /// For a Namespace: the conditions that report a problem, unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionReport>,
 }
 
-/// A condition, literally.
+/// A condition of an object, unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConditionReport {

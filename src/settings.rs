@@ -1,5 +1,5 @@
-//! What the words mean: durations parsed, patterns compiled, contradictions refused. No clap type goes
-//! further than this file, and nothing here does I/O.
+//! What the command line means: parses durations, compiles patterns, refuses contradictions. No clap type
+//! goes further than this file, and nothing here does I/O.
 
 mod catalog;
 mod explain;
@@ -13,18 +13,18 @@ use jiff::SignedDuration;
 use crate::{
     cli::{self, ConnectionArgs, Format, ScanArgs},
     error::Error,
-    report::scan::{By, SortBy, View},
+    report::scan::{GroupBy, ScanView, SortBy},
     snapshot::{Filter, glob::Glob, selector::Selector},
 };
 
 pub use self::{
     catalog::Catalog,
-    explain::{Asked, Explain, Place, Target},
+    explain::{Asked, Explain, NamespaceChoice, Target},
     guarded::{Guarded, Wanted},
     snapshot::Snapshot,
 };
 
-/// How to reach the API server, as the command line has it. Empty means: as the kubeconfig says.
+/// How to reach the API server, from the command line. Empty fields take the value of the kubeconfig.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
     /// `--kubeconfig`.
@@ -47,7 +47,7 @@ pub struct Connection {
     pub as_uid: Option<String>,
     /// `--as-user-extra`, split at the first `=`.
     pub as_user_extra: Vec<(String, String)>,
-    /// How long one request may take; none for ever.
+    /// Time limit of one request; none for no limit.
     pub request_timeout: Option<Duration>,
     /// `--insecure-skip-tls-verify`.
     pub insecure_skip_tls_verify: bool,
@@ -63,11 +63,11 @@ pub struct Connection {
     pub disable_compression: bool,
 }
 
-/// How long one request may take when `--request-timeout` is not given. kubectl waits for ever; a dead
-/// aggregated API would then hang the whole scan.
+/// Time limit of one request if `--request-timeout` is not given. kubectl waits for ever. An unavailable
+/// aggregated API would then block the whole scan.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Which objects are asked about.
+/// The scope of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Every namespace and the cluster-scoped types.
@@ -77,7 +77,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The one namespace, if it is one.
+    /// The namespace, if the scope is one namespace.
     pub fn namespace(&self) -> Option<&str> {
         match self {
             Scope::All => None,
@@ -86,7 +86,7 @@ impl Scope {
     }
 }
 
-/// Where a reading verb gets its facts from.
+/// Where a read-only command gets its facts.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// An API server.
@@ -95,42 +95,42 @@ pub enum Source {
     Files(Vec<PathBuf>),
 }
 
-/// What `scan` was asked to do.
+/// The settings of `scan`.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    /// Where from.
+    /// The cluster or the files.
     pub source: Source,
-    /// Which namespaces.
+    /// The namespaces to scan.
     pub scope: Scope,
-    /// Types as typed; empty for all.
+    /// The types as typed; empty for all types.
     pub types: Vec<String>,
-    /// Types to leave out, as typed.
+    /// The types to exclude, as typed.
     pub exclude: Vec<String>,
-    /// Whether objects are counted in every namespace, and not only in those that are going.
+    /// Whether to count objects in every namespace, not only in terminating ones.
     pub every_namespace: bool,
-    /// Which objects.
+    /// The objects to include.
     pub filter: Filter,
-    /// What of it is reported.
-    pub view: View,
-    /// How it is shown.
+    /// What to report.
+    pub view: ScanView,
+    /// How to print it.
     pub show: Show,
-    /// Whether the exit code tells what was found.
+    /// Whether the exit code depends on the result.
     pub exit_code: bool,
 }
 
-/// How a result is shown.
+/// How to print a result.
 #[derive(Clone, Copy, Debug)]
 pub struct Show {
-    /// The form.
+    /// The format.
     pub format: Format,
-    /// Whether headings and closing lines are left out.
+    /// Whether to leave out headings and closing lines.
     pub no_headers: bool,
 }
 
 impl Scan {
-    /// The meaning of `scan`'s words.
+    /// Interprets the arguments of `scan`.
     pub fn new(words: ScanArgs, connection: ConnectionArgs) -> Result<Self, Error> {
-        // `-n "$NAMESPACE"` with an unset variable: to kubectl too, an empty name is none.
+        // `-n "$NAMESPACE"` with an unset variable: kubectl also takes an empty name as none.
         let namespace = connection.namespace.clone().filter(|name| !name.is_empty());
         let scope = namespace.clone().map_or(Scope::All, Scope::Namespace);
         let source = if words.from.is_empty() {
@@ -158,10 +158,10 @@ impl Scan {
                 .transpose()?,
         };
         let by = match words.by {
-            cli::By::Cause => By::Cause,
-            cli::By::Holder => By::Holder,
+            cli::GroupBy::Cause => GroupBy::Cause,
+            cli::GroupBy::Holder => GroupBy::Holder,
         };
-        let by_holder = by == By::Holder;
+        let by_holder = by == GroupBy::Holder;
         if by_holder && words.output == Format::Name {
             return Err(usage(
                 "--by holder has no form of names alone: who holds something need not be an object".into(),
@@ -175,7 +175,7 @@ impl Scan {
             ));
         }
         let (types, exclude) = (trimmed(words.types), trimmed(words.exclude));
-        let view = View {
+        let view = ScanView {
             all: words.all,
             terminating: words.terminating,
             by,
@@ -205,7 +205,7 @@ impl Scan {
         })
     }
 
-    /// Whether what was read of a namespace need not be all that is in it.
+    /// Whether the scan can miss content of a namespace.
     pub fn is_narrowed(&self) -> bool {
         let Filter {
             finalizers,
@@ -216,13 +216,13 @@ impl Scan {
         chosen || !finalizers.is_empty() || selector.is_some() || older_than.is_some()
     }
 
-    /// Whether objects may have been read and not counted.
+    /// Whether the scan can read objects without counting them.
     pub fn is_filtered(&self) -> bool {
         self.is_narrowed() || self.scope != Scope::All
     }
 }
 
-/// `pvc,,pv` and `pvc, pv` mean what they look like.
+/// Accepts `pvc,,pv` and `pvc, pv`.
 fn trimmed(words: Vec<String>) -> Vec<String> {
     words
         .into_iter()
@@ -232,7 +232,7 @@ fn trimmed(words: Vec<String>) -> Vec<String> {
 }
 
 impl Connection {
-    /// The meaning of kubectl's connection flags.
+    /// Interprets kubectl's connection flags.
     pub fn new(words: ConnectionArgs) -> Result<Self, Error> {
         let request_timeout = match words.request_timeout.as_deref() {
             None => Some(REQUEST_TIMEOUT),
@@ -271,7 +271,7 @@ impl Connection {
     }
 }
 
-/// A duration as kubectl takes it (`1h30m`, `90s`, a bare number of seconds), and days besides.
+/// Parses a duration in kubectl's form (`1h30m`, `90s`, a bare number of seconds), or with days.
 fn duration(flag: &str, text: &str) -> Result<SignedDuration, Error> {
     parse_duration(text).ok_or_else(|| {
         usage(
@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_as_kubectl_reads_them() {
+    fn reads_durations_as_kubectl_does() {
         let seconds = |text| parse_duration(text).map(|d| d.as_secs());
         assert_eq!(seconds("90s"), Some(90));
         assert_eq!(seconds("1h30m"), Some(5400));

@@ -1,4 +1,4 @@
-//! Filling a real cluster: many types, many objects, few of them with finalizers, fewer still stuck.
+//! Fills a real cluster: many types, many objects, a few with finalizers, and even fewer stuck.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const WITH_FINALIZER: usize = 50;
 const STUCK: usize = 50;
 const PARALLEL: usize = 24;
 
-/// Fills it with `objects` objects: a third each of ConfigMaps, Secrets and custom resources.
+/// Creates `objects` objects: a third each of ConfigMaps, Secrets and custom resources.
 pub fn fill(cluster: &Cluster, objects: usize) {
     drop(rustls::crypto::ring::default_provider().install_default());
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -1,4 +1,4 @@
-//! Running a process and watching its time and its peak memory.
+//! Runs a process and measures its time and its peak memory.
 
 use std::{
     fs,
@@ -9,18 +9,18 @@ use std::{
 
 use crate::harness::Cluster;
 
-/// The program that is measured.
+/// The program to measure.
 pub const PLUGIN: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
 
 /// One run.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     pub took: Duration,
-    /// The kernel's high-water mark of resident memory, as last seen before the process ended.
+    /// The kernel's high-water mark of resident memory, read for the last time before the process ended.
     pub peak_kib: u64,
 }
 
-/// Runs a program to its end with its output thrown away; fails if the program does.
+/// Runs a program to its end and throws away its output; fails if the program does.
 pub fn process(program: &str, arguments: &[&str], environment: &[(&str, String)]) -> Measured {
     let mut command = Command::new(program);
     command
@@ -30,7 +30,7 @@ pub fn process(program: &str, arguments: &[&str], environment: &[(&str, String)]
     watch(command)
 }
 
-/// What people paste, with the harness's kubectl.
+/// Runs the common shell loop with the harness's kubectl.
 pub fn pasted_loop(cluster: &Cluster) -> Measured {
     let kubectl = cluster.kubectl_program();
     let mut command = Command::new("sh");
@@ -85,8 +85,8 @@ pub fn summary(runs: &[Measured]) -> String {
     )
 }
 
-/// How many times longer one took than the other that was measured next to it: the median of the pairs, so that a
-/// machine that gets busy in between costs both the same.
+/// How many times longer one took than the other, as the median of adjacent pairs, so that a busy machine
+/// affects both equally.
 pub fn ratio(one: &[Measured], other: &[Measured]) -> f64 {
     let mut ratios: Vec<f64> = one
         .iter()

@@ -1,7 +1,8 @@
-//! What a program asks an API server for: every request with its form, in the rounds in which it was sent.
+//! Records the requests of a program to an API server: every request with its form, in the rounds in which it
+//! was sent.
 //!
-//! Between the program and the server stand `kubectl proxy`, which takes off the TLS, and a relay that writes down
-//! what passes. An audit log would not do: it does not say in which form something was asked for.
+//! Between the program and the server are `kubectl proxy`, which terminates TLS, and a relay that records the
+//! traffic. An audit log is not enough: it does not record the requested form.
 
 use std::{
     fs,
@@ -19,11 +20,11 @@ use crate::{
     replay::Request,
 };
 
-/// One request on its way.
+/// One request in progress.
 struct Seen {
     request: Request,
     began: Instant,
-    /// When the last of its answer came.
+    /// When the end of its response arrived.
     ended: Instant,
 }
 
@@ -38,11 +39,11 @@ impl Drop for Proxy {
     }
 }
 
-/// How often a run is recorded.
+/// Number of recorded runs.
 const RECORDINGS: usize = 5;
 
-/// What the plugin asks for: a round is what was sent before all of it was answered. On a busy machine requests that
-/// could have gone side by side go one after the other, so this is the run of several that had the fewest rounds.
+/// The requests of the plugin in rounds. A round ends when all its requests are answered. On a busy machine,
+/// parallel requests can become sequential, so this is the run with the fewest rounds.
 pub fn rounds(cluster: &Cluster, arguments: &[&str]) -> Vec<Vec<Request>> {
     let recordings = (0..RECORDINGS).map(|_| record(cluster, arguments));
     recordings.min_by_key(Vec::len).unwrap()
@@ -95,8 +96,8 @@ fn in_rounds(mut seen: Vec<Seen>) -> Vec<Vec<Request>> {
     rounds
 }
 
-/// Passes everything on, and writes down each request. Over HTTP/1.1 the next one on a connection comes after the
-/// answer to the last.
+/// Forwards all traffic and records each request. In HTTP/1.1, the next request on a connection follows the
+/// response to the last one.
 fn relay(mut client: TcpStream, mut server: TcpStream, log: &Log) {
     let latest = Arc::new(Mutex::new(None));
     let answering = {

@@ -1,6 +1,6 @@
-//! The yardstick for what asks in rounds: the same requests in the same form, those of a round side by side, thrown
-//! away. It runs as a process of its own over the same client, so that start-up, TLS and HTTP cost both the same, and
-//! what is left is what the program makes of the answers.
+//! The yardstick for programs that send requests in rounds: the same requests in the same form, those of a
+//! round in parallel, with the responses thrown away. It is a separate process with the same client, so that
+//! both pay for start-up, TLS and HTTP. The difference is the work of the program.
 
 use std::{env, fs, path::Path};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 const VARIABLE: &str = "FINALIZERS_REPLAY";
-/// As many as the program itself has under way.
+/// The parallelism of the program itself.
 const PARALLEL: usize = 8;
 
 /// One request without a body.
@@ -25,7 +25,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request as it passes by; none until its head is complete.
+    /// Parses a request from the traffic; none until its head is complete.
     pub fn parse(head: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(head.strip_suffix(b"\r\n\r\n")?).unwrap();
         let mut lines = text.lines();
@@ -44,7 +44,7 @@ impl Request {
     }
 }
 
-/// Sends them all once.
+/// Sends all requests once.
 pub fn measure(kubeconfig: &Path, rounds: &[Vec<Request>]) -> Measured {
     let job = kubeconfig.with_extension("replay");
     let rounds = rounds.iter().map(|round| {
@@ -65,7 +65,7 @@ pub fn job() -> Option<String> {
         .map(|path| fs::read_to_string(path).unwrap())
 }
 
-/// Does the job.
+/// Runs the job.
 pub fn run(job: &str) {
     drop(rustls::crypto::ring::default_provider().install_default());
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -90,7 +90,7 @@ async fn fetch(client: &kube::Client, line: &str) {
         .await
         .unwrap();
     let status = answer.status();
-    // An answer that costs less than the one that was recorded would flatter nobody.
+    // A response that is cheaper than the recorded one would make the comparison useless.
     assert!(
         status.is_success() || status == http::StatusCode::NOT_FOUND,
         "{path}: {status}"

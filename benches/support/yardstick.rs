@@ -1,5 +1,5 @@
-//! The yardstick: the pages that a scan reads, asked for in the same way and thrown away. It runs as a process
-//! of its own, like the scan, so that start-up and TLS cost both the same.
+//! The yardstick: requests the pages that a scan reads, in the same form, and throws them away. It is a
+//! separate process, like the scan, so that both pay for start-up and TLS.
 
 use std::{env, fs, path::Path};
 
@@ -15,7 +15,7 @@ use crate::{
 const VARIABLE: &str = "FINALIZERS_YARDSTICK";
 const PARALLEL: usize = 8;
 
-/// The form that pages are asked for in.
+/// The form in which pages are requested.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
     Protobuf,
@@ -31,7 +31,7 @@ pub fn paths(cluster: &Cluster) -> Vec<String> {
     for line in all.lines() {
         let words: Vec<_> = line.split_whitespace().collect();
         let (plural, version) = (words[0], words[words.len() - 3]);
-        // The same storage as the core group's.
+        // The same storage as in the core group.
         if version != "events.k8s.io/v1" {
             let root = if version.contains('/') { "apis" } else { "api" };
             paths.push(format!("/{root}/{version}/{plural}"));
@@ -101,8 +101,8 @@ async fn pages(client: &kube::Client, path: &str, accept: &str) {
     }
 }
 
-/// The continue token, found without decoding the items: in protobuf it is in the first field, in JSON in the
-/// `metadata` before or behind them.
+/// The continue token, found without decoding the items. In protobuf it is in the first field, in JSON in the
+/// `metadata` before or after them.
 fn token(body: &[u8]) -> Option<String> {
     let token = if let Some(envelope) = body.strip_prefix(b"k8s\0") {
         field(field(field(envelope, 2)?, 1)?, 3)?

@@ -1,7 +1,8 @@
-//! A copy of the object from before the write, as YAML that `kubectl apply` takes once the object is gone.
+//! Saves a copy of the object before the change, as YAML that `kubectl apply` accepts once the object is
+//! gone.
 //!
-//! What a server fills in by itself is left out of it, because no server takes it back, and named in its head. Of a Secret
-//! only the metadata is read, unless its data is asked for.
+//! The copy leaves out the fields that the server sets itself, because no server accepts them, and lists them
+//! in its header. For a Secret, it contains only the metadata unless the user asks for the data.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::{error::Error, plan::Plan, snapshot::facts::Object};
 
-/// What a server does not take back.
+/// Metadata fields that the server sets itself.
 const FILLED_IN: &[&str] = &[
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -21,7 +22,7 @@ const FILLED_IN: &[&str] = &[
     "uid",
 ];
 
-/// Writes the copy; where it is.
+/// Writes the copy and returns its path.
 pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf, Error> {
     let path = directory.join(file_name(plan));
     let failed = |cause| Error::Write {
@@ -29,11 +30,11 @@ pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf,
         cause,
     };
     let text = text(object).map_err(|error| failed(std::io::Error::other(error)))?;
-    super::files::whole(&path, &text).map_err(failed)?;
+    super::files::write_atomically(&path, &text).map_err(failed)?;
     Ok(path)
 }
 
-/// One for each version of each object: the same run again writes the same bytes.
+/// One file for each version of each object: a repeated run writes the same bytes.
 fn file_name(plan: &Plan) -> String {
     let target = &plan.target;
     let place = target.namespace.as_deref().unwrap_or("-");
@@ -41,7 +42,7 @@ fn file_name(plan: &Plan) -> String {
         let keep = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         text.chars().map(|c| if keep(c) { c } else { '_' }).collect()
     };
-    // A file name has 255 bytes; a name and a namespace alone may have more.
+    // A file name is limited to 255 bytes, and a name with a namespace can be longer.
     let short = |text: &str| safe(text).chars().take(60).collect::<String>();
     format!(
         "{}_{}_{}_{}_{}.yaml",

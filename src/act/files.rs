@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all, that survive a power cut, and that only their owner can read.
+//! Writes files atomically and durably, readable only by their owner.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -8,22 +8,22 @@ use std::{
 
 use crate::error::Error;
 
-/// Where backups and receipts go.
+/// The paths of backups and receipts.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct RecordPaths {
     /// The directory of the backups.
     pub backups: PathBuf,
     /// The file of the receipts.
     pub receipts: PathBuf,
 }
 
-/// The places that were named, or else below the user's own state directory
-/// (`$XDG_STATE_HOME`, <https://specifications.freedesktop.org/basedir-spec/latest/>).
-pub fn place(
+/// The given paths, or paths in the user's state directory (`$XDG_STATE_HOME`,
+/// <https://specifications.freedesktop.org/basedir-spec/latest/>).
+pub fn record_paths(
     backups: Option<&Path>,
     receipts: Option<&Path>,
     variable: impl Fn(&str) -> Option<PathBuf>,
-) -> Result<Place, Error> {
+) -> Result<RecordPaths, Error> {
     let state = || {
         let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
         absolute("XDG_STATE_HOME")
@@ -39,49 +39,49 @@ pub fn place(
         Some(path) => Ok(path.to_owned()),
         None => state().map(|state| state.join(name)).ok_or_else(nowhere),
     };
-    Ok(Place {
+    Ok(RecordPaths {
         backups: or_state(backups, "backups")?,
         receipts: or_state(receipts, "receipts.jsonl")?,
     })
 }
 
-/// Writes a new file: under another name first, then to the disk, then under its own.
-pub(super) fn whole(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a new file: writes a temporary file, syncs it to the disk, renames it.
+pub(super) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    make(directory)?;
+    create_directory(directory)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = directory.join(format!(".{name}.{}.part", std::process::id()));
-    let written = fill(&temporary, text).and_then(|()| fs::rename(&temporary, path));
+    let written = write_and_sync(&temporary, text).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        // What cannot be removed can only be left.
+        // If the removal fails too, the temporary file stays.
         drop(fs::remove_file(&temporary));
     }
     written?;
-    settle(directory)
+    sync_directory(directory)
 }
 
-fn fill(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = private().create_new(true).open(path)?;
+fn write_and_sync(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = owner_only().create_new(true).open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 
-/// Adds a line to the end of a file that grows, and waits until it is on the disk.
-pub(super) fn line(path: &Path, text: &str) -> io::Result<()> {
+/// Appends a line to a file and waits until it is on the disk.
+pub(super) fn append_line(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = directory.unwrap_or(Path::new("."));
-    make(directory)?;
+    create_directory(directory)?;
     let is_new = !path.exists();
-    let mut file = private().append(true).create(true).read(true).open(path)?;
-    let start = if is_torn(&mut file)? { "\n" } else { "" };
+    let mut file = owner_only().append(true).create(true).read(true).open(path)?;
+    let start = if lacks_final_newline(&mut file)? { "\n" } else { "" };
     file.write_all(format!("{start}{text}\n").as_bytes())?;
     file.sync_all()?;
-    if is_new { settle(directory) } else { Ok(()) }
+    if is_new { sync_directory(directory) } else { Ok(()) }
 }
 
-/// Whether its last line has no end: a disk that is full cuts it short. It stays as it is, and is not run together with
-/// the next one.
-fn is_torn(file: &mut File) -> io::Result<bool> {
+/// Whether the last line has no newline: a full disk cuts it short. That line stays, and the next one starts
+/// on a new line.
+fn lacks_final_newline(file: &mut File) -> io::Result<bool> {
     let about = file.metadata()?;
     if !about.is_file() || about.len() == 0 {
         return Ok(false);
@@ -92,7 +92,7 @@ fn is_torn(file: &mut File) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-fn private() -> OpenOptions {
+fn owner_only() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
     #[cfg(unix)]
@@ -100,7 +100,7 @@ fn private() -> OpenOptions {
     options
 }
 
-fn make(directory: &Path) -> io::Result<()> {
+fn create_directory(directory: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -108,8 +108,8 @@ fn make(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// A new name is on the disk once its directory is.
-fn settle(directory: &Path) -> io::Result<()> {
+/// Syncs the directory, so that the new name is on the disk.
+fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(directory)?.sync_all()?;
     }

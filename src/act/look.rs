@@ -1,4 +1,4 @@
-//! Reading back: what there is now under the name of what was written to.
+//! Reads an object again after a write.
 
 use serde_json::Value;
 
@@ -12,51 +12,51 @@ use crate::{
     },
 };
 
-/// How it stands after a write, or after one whose answer was lost.
+/// The state of the object after a write, or after one whose response was lost.
 #[derive(Clone, Debug, PartialEq)]
 pub enum After {
-    /// There is no such object any more.
+    /// The object does not exist any more.
     Gone,
-    /// What was to be taken out is out, and the object is still there.
+    /// The finalizer is removed, and the object still exists.
     Out(Box<Object>),
-    /// What was to be taken out is still, or again, on it.
+    /// The finalizer is still, or again, on the object.
     StillOn(Box<Object>),
-    /// Another object of that name is there.
+    /// Another object has that name.
     Another(Box<Object>),
-    /// It could not be read.
+    /// The object could not be read.
     NotKnown(Why),
 }
 
-/// Looks again at one object.
-pub struct Look<'a> {
+/// Reads one object again.
+pub struct ReadBack<'a> {
     server: &'a Server,
     facts: Facts,
     plan: &'a Plan,
 }
 
-impl<'a> Look<'a> {
-    /// At the object of a plan.
-    pub fn at(server: &'a Server, facts: &Facts, plan: &'a Plan) -> Self {
-        Look {
+impl<'a> ReadBack<'a> {
+    /// Prepares to read the object of a plan.
+    pub fn of(server: &'a Server, facts: &Facts, plan: &'a Plan) -> Self {
+        ReadBack {
             server,
             facts: facts.unasked(),
             plan,
         }
     }
 
-    /// How it stands now. The server reads a single object from etcd and not from a cache.
-    pub async fn now(&mut self) -> After {
+    /// The current state. The server reads a single object from etcd, not from a cache.
+    pub async fn state(&mut self) -> After {
         let query = Query::of(&self.plan.target);
         cluster::answer(self.server, [query.clone()], &mut self.facts).await;
         match self.facts.answers.remove(&query) {
             Some(Ok(Answer::Object(None))) => After::Gone,
-            Some(Ok(Answer::Object(Some(object)))) => self.judge(object),
+            Some(Ok(Answer::Object(Some(object)))) => self.compare(object),
             Some(Err(why)) => After::NotKnown(why),
             _ => After::NotKnown(Why::Interrupted),
         }
     }
 
-    fn judge(&self, object: Box<Object>) -> After {
+    fn compare(&self, object: Box<Object>) -> After {
         if object.uid() != self.plan.target.uid {
             return After::Another(object);
         }
@@ -75,8 +75,8 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Who added a finalizer, by `metadata.managedFields`, and when at the latest; none where nobody is on record, as for what
-/// an admission plugin or a webhook adds.
+/// Who added a finalizer and when at the latest, according to `metadata.managedFields`. None if no manager
+/// owns it, as with a finalizer from an admission plugin or a webhook.
 pub fn added_by<'a>(object: &'a Object, finalizer: &str) -> Option<(&'a str, &'a str)> {
     let key = format!("v:{}", Value::from(finalizer));
     object.list("/metadata/managedFields").iter().find_map(|entry| {
@@ -94,7 +94,7 @@ mod tests {
     use crate::snapshot::facts::{Object, Resource};
 
     #[test]
-    fn who_added_a_finalizer_stands_in_managed_fields() {
+    fn reads_who_added_a_finalizer_from_managed_fields() {
         let owns = |manager: &str, name: &str| {
             json!({"manager": manager, "time": "2026-01-01T00:00:00Z",
                 "fieldsV1": {"f:metadata": {"f:finalizers": {format!("v:\"{name}\""): {}}}}})

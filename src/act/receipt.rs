@@ -1,7 +1,7 @@
-//! The receipt: who did what, when, after which plan, and what came of it. JSON, a line each, only ever appended.
+//! Receipts: who did what, when, from which plan, with which result. One JSON object a line, append-only.
 //!
-//! A line that says `sending` is on the disk before anything is sent, so that a run which ends in the middle leaves a
-//! trace, too; another one says how it ended.
+//! A line with `sending` is on the disk before anything is sent, so that an aborted run leaves a trace too.
+//! Another line records the result.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ use crate::{
     plan::{Plan, Request},
 };
 
-/// The file.
+/// The receipt file.
 pub struct Receipts {
     path: PathBuf,
-    /// Tells the lines of one run from those of others.
+    /// Identifies the lines of one run.
     run: String,
     user: Option<String>,
     server: String,
@@ -27,14 +27,14 @@ pub struct Receipts {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt<'a> {
-    /// `sending`; and how it ended: `done`, `done-answer-lost`, `done-by-others`, `refused`, `not-confirmed`, `failed`,
-    /// `unknown`.
+    /// `sending`, or the result: `done`, `done-answer-lost`, `done-by-others`, `refused`, `not-confirmed`,
+    /// `failed`, `unknown`.
     pub what: &'static str,
     /// The verb.
     pub verb: &'static str,
     /// The object.
     pub target: &'a ObjectRef,
-    /// What was to be taken out.
+    /// The finalizer to remove.
     pub finalizer: Option<&'a Finalizer>,
     /// The digest of the plan.
     pub digest: Option<&'a str>,
@@ -44,12 +44,12 @@ pub struct Receipt<'a> {
     pub consequence: Option<String>,
     /// The copy of the object.
     pub backup: Option<String>,
-    /// What the server answered, or what was found out instead, or why nothing was sent.
+    /// The server's response, or what was found out instead, or why nothing was sent.
     pub says: String,
 }
 
 impl<'a> Receipt<'a> {
-    /// About a plan.
+    /// A receipt for a plan.
     pub fn of(what: &'static str, plan: &'a Plan, digest: &'a str, says: impl Into<String>) -> Self {
         Receipt {
             what,
@@ -77,7 +77,7 @@ struct Line<'a> {
 }
 
 impl Receipts {
-    /// Those of this run.
+    /// The receipts of this run.
     pub fn new(path: PathBuf, user: Option<String>, server: String, now: Timestamp) -> Self {
         Receipts {
             path,
@@ -87,17 +87,17 @@ impl Receipts {
         }
     }
 
-    /// Whom the server sees.
+    /// The user that the server sees.
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 
-    /// Where they are.
+    /// The path of the file.
     pub fn path(&self) -> &std::path::Path {
         &self.path
     }
 
-    /// Adds a line, and returns when it is on the disk.
+    /// Adds a line and returns once it is on the disk.
     pub fn add(&self, receipt: &Receipt<'_>) -> Result<(), Error> {
         let line = Line {
             time: Timestamp::now(),
@@ -111,6 +111,6 @@ impl Receipts {
             cause,
         };
         let text = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
-        super::files::line(&self.path, &text).map_err(failed)
+        super::files::append_line(&self.path, &text).map_err(failed)
     }
 }

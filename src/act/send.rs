@@ -1,28 +1,28 @@
-//! The request: first as a dry run, then once.
+//! Sends the request: first as a dry run, then once.
 
 use crate::{
     cluster::{Server, Written},
     plan::{Action, Plan, Request},
 };
 
-/// What a dry run of the very request says.
+/// The result of a dry run of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trial {
-    /// It would be done.
+    /// The request would succeed.
     Fine,
-    /// The object is not as it was when the plan was made.
+    /// The object has changed since the plan was made.
     Changed(String),
-    /// It would be refused, in the server's words.
+    /// The server would refuse it, in these words.
     Refused(String),
-    /// Nobody knows.
+    /// The server did not respond.
     Unanswered(String),
-    /// It would be accepted, and somebody on the way puts the finalizer back.
+    /// The server would accept it, but something puts the finalizer back.
     PutBack,
 }
 
-/// Asks the server to go all the way of the request and store nothing.
+/// Sends the request as a dry run.
 pub async fn try_out(server: &Server, plan: &Plan) -> Trial {
-    match pass(server, &plan.request, true).await {
+    match send_request(server, &plan.request, true).await {
         Written::Done(metadata) if is_still_on(&metadata, plan) => Trial::PutBack,
         Written::Done(_) => Trial::Fine,
         Written::Refused { code, message } if is_conflict(code, &message) => Trial::Changed(message),
@@ -33,36 +33,36 @@ pub async fn try_out(server: &Server, plan: &Plan) -> Trial {
 
 /// Sends the request.
 pub async fn send(server: &Server, plan: &Plan) -> Written {
-    pass(server, &plan.request, false).await
+    send_request(server, &plan.request, false).await
 }
 
-/// Asks the server whether it would store this Event, and in which words it would not.
+/// Sends an Event as a dry run. The error is in the server's words.
 pub async fn try_event(server: &Server, event: &Request) -> Result<(), String> {
-    match pass(server, event, true).await {
+    match send_request(server, event, true).await {
         Written::Done(_) => Ok(()),
         Written::Refused { message, .. } => Err(message),
         Written::Unanswered(why) => Err(format!("no answer: {why}")),
     }
 }
 
-/// Leaves an Event behind; its name, or why there is none.
+/// Creates an Event. Returns its name, or why there is none.
 pub async fn leave_event(server: &Server, event: &Request) -> Result<String, String> {
-    match pass(server, event, false).await {
+    match send_request(server, event, false).await {
         Written::Done(metadata) => Ok(metadata["name"].as_str().unwrap_or_default().to_owned()),
         Written::Refused { message, .. } => Err(message),
         Written::Unanswered(why) => Err(format!("the answer was lost, so it may be there: {why}")),
     }
 }
 
-async fn pass(server: &Server, request: &Request, dry_run: bool) -> Written {
+async fn send_request(server: &Server, request: &Request, dry_run: bool) -> Written {
     let uri = request.uri(dry_run);
     server
         .write(request.method, &uri, request.content_type, &request.body)
         .await
 }
 
-/// Whether the object still has what was to be taken out, by the server's answer: a mutating webhook may have put it
-/// back, and such a request succeeds.
+/// Whether the server's response still contains the finalizer. A mutating webhook can put it back, and such a
+/// request succeeds.
 fn is_still_on(metadata: &serde_json::Value, plan: &Plan) -> bool {
     let (Action::Remove, Some(finalizer)) = (plan.action, &plan.finalizer) else {
         return false;
@@ -77,8 +77,9 @@ fn is_still_on(metadata: &serde_json::Value, plan: &Plan) -> bool {
     has > stay
 }
 
-/// Whether the server says that the object is not what it was: gone, of another version, or a test of the patch did not
-/// hold. The last has no words of its own (`evanphx/json-patch` fails as a whole), so the object must be looked at.
+/// Whether the server says that the object has changed: it is gone, has another version, or a test in the
+/// patch failed. The last case has no message of its own (`evanphx/json-patch` fails as a whole), so the
+/// object must be read again.
 fn is_conflict(code: u16, message: &str) -> bool {
     matches!(code, 404 | 409)
         || code == 422 && message.contains("the server rejected our request due to an error in our request")

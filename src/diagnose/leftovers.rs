@@ -14,7 +14,7 @@ use crate::{
     diagnose::{Verdict, view::View},
     knowledge::Knowledge,
     snapshot::{
-        Gap, LeftoverObjects,
+        Gap, LeftoverCount,
         facts::{Facts, Object, Query},
     },
 };
@@ -88,7 +88,7 @@ pub fn attachment(attachment: &Object, facts: &Facts, knowledge: &Knowledge) -> 
 /// Whether a namespace, of which objects were seen and which was not, does not exist.
 pub fn namespace(
     name: &str,
-    strays: &BTreeMap<String, LeftoverObjects>,
+    strays: &BTreeMap<String, LeftoverCount>,
     facts: &Facts,
     knowledge: &Knowledge,
 ) -> Looked {

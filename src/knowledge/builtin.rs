@@ -1,8 +1,9 @@
-//! The embedded catalogue: one text of JSON entries, and tables that lead to an entry without parsing the others.
+//! The embedded catalogue: one text of JSON entries, and tables that find an entry without parsing the
+//! others.
 
 use super::schema::Entry;
 
-/// All entries, one JSON object after the other.
+/// All entries, as consecutive JSON objects.
 static BLOB: &str = include_str!(concat!(env!("OUT_DIR"), "/catalogue.json"));
 
 #[allow(clippy::unreadable_literal, reason = "written by build.rs, read by nobody")]
@@ -12,12 +13,12 @@ mod tables {
 
 use tables::{ENDS, LENGTHS, NAMES, SPANS, STARTS};
 
-/// How many bytes of the program the texts take.
+/// Size of the texts in bytes.
 pub(super) fn size() -> usize {
     BLOB.len()
 }
 
-/// How many entries there are.
+/// Number of entries.
 pub(super) fn len() -> usize {
     SPANS.len()
 }
@@ -26,22 +27,22 @@ pub(super) fn len() -> usize {
 pub(super) fn entry(at: usize) -> Option<Entry> {
     let &(start, end) = SPANS.get(at)?;
     let json = BLOB.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
-    // Written by `build.rs` from this very type, and a test reads each.
+    // `build.rs` wrote it from this type, and a test reads every entry.
     serde_json::from_str(json).ok()
 }
 
-/// The entries that may describe this name, by name or by the fixed end of a pattern; the caller compares.
+/// The entries that can match this name, by name or by the fixed end of a pattern. The caller compares them.
 ///
-/// The work grows with the number of different lengths of patterns, not with the number of entries.
+/// The work grows with the number of different pattern lengths, not with the number of entries.
 pub(super) fn candidates(finalizer: &str) -> Vec<usize> {
     let mut found = Vec::new();
-    equal(NAMES, finalizer, &mut found);
+    add_equal(NAMES, finalizer, &mut found);
     for &length in LENGTHS.iter().take_while(|length| **length <= finalizer.len()) {
         if let Some(start) = finalizer.get(..length) {
-            equal(STARTS, start, &mut found);
+            add_equal(STARTS, start, &mut found);
         }
         if let Some(end) = finalizer.get(finalizer.len() - length..) {
-            equal(ENDS, end, &mut found);
+            add_equal(ENDS, end, &mut found);
         }
     }
     found
@@ -52,7 +53,7 @@ pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
     NAMES.iter().map(|&(name, _)| -> &'a str { name })
 }
 
-fn equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
+fn add_equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
     let from = table.partition_point(|&(text, _)| text < key);
     found.extend(
         table[from..]

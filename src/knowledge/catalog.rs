@@ -1,4 +1,4 @@
-//! The list of what is known, and its filters.
+//! The list of entries, and its filters.
 
 use std::collections::BTreeSet;
 
@@ -6,22 +6,22 @@ use super::Knowledge;
 use super::schema::{Consequence, Entry, GroupKind, KindPattern, glob};
 use super::shortnames::{known_types, well_known};
 
-/// Which entries are wanted; what is not given does not filter. Words are compared without regard to case.
+/// Selects entries. A field that is not set does not filter. Words are compared case-insensitively.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Words of the finalizer's name or its project, or a pattern with `*` that the whole name has.
+    /// Words in the finalizer's name or its project, or a pattern with `*` for the whole name.
     pub pattern: Option<String>,
-    /// Words of the project's name.
+    /// Words in the project's name.
     pub project: Option<String>,
-    /// Types as `kubectl get` takes them (`pv`, `challenges`, `Challenge`, `challenges.acme.cert-manager.io`): entries
-    /// that may appear on one of them.
+    /// Types as in `kubectl get` (`pv`, `challenges`, `Challenge`, `challenges.acme.cert-manager.io`):
+    /// entries that can appear on one of them.
     pub kinds: Vec<String>,
-    /// What removing by hand costs.
+    /// What removal by hand costs.
     pub consequence: Option<Consequence>,
 }
 
 impl Knowledge {
-    /// The entries that pass the filter, by project and then by name.
+    /// The entries that pass the filter, sorted by project and then by name.
     pub fn catalog(&self, filter: &Filter) -> Vec<Entry> {
         let mut entries: Vec<Entry> = self.all().filter(|entry| filter.passes(entry)).collect();
         entries.sort_by_cached_key(|entry| {
@@ -34,7 +34,7 @@ impl Knowledge {
         entries
     }
 
-    /// Words that are spelt almost like those of a filter that nothing passes, the nearest first.
+    /// Words with a similar spelling to those of a filter without results, the nearest first.
     pub fn near_words(&self, filter: &Filter) -> Vec<String> {
         let entries: Vec<Entry> = self.all().collect();
         let mut near = Vec::new();
@@ -60,20 +60,21 @@ impl Knowledge {
         near
     }
 
-    /// Whether this is what a type is called that the catalogue speaks of, or one of Kubernetes' own.
+    /// Whether this is the name of a type in the catalogue, or of a built-in Kubernetes type.
     pub fn has_kind(&self, word: &str) -> bool {
         if is_kubernetes_type(word) {
             return true;
         }
         let (name, group) = word.split_once('.').unwrap_or((word, ""));
         let is_it = |kind: &KindPattern| {
-            is_called(kind.kind(), name) && (group.is_empty() || kind.group().eq_ignore_ascii_case(group))
+            is_name_of_kind(kind.kind(), name)
+                && (group.is_empty() || kind.group().eq_ignore_ascii_case(group))
         };
         self.all().any(|entry| entry.kinds.iter().any(is_it))
     }
 }
 
-/// Whether this is what a type of Kubernetes' own is called: `pv`, `deployments.apps`, `deployments.v1.apps`.
+/// Whether this is the name of a built-in Kubernetes type: `pv`, `deployments.apps`, `deployments.v1.apps`.
 fn is_kubernetes_type(word: &str) -> bool {
     let (name, group) = word.split_once('.').unwrap_or((word, ""));
     well_known(name).is_some_and(|known| {
@@ -87,7 +88,7 @@ fn nearest<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = word.to_lowercase();
     let limit = (wanted.chars().count() / 4).clamp(1, 4);
     let distances: BTreeSet<(usize, &str)> = all
-        // Lengths alone rule out most words, and keep a very long one from being compared at all.
+        // The length alone rules out most words, and avoids comparing very long ones.
         .filter(|other| other.len() > 2 && other.len().abs_diff(wanted.len()) <= 4 * limit)
         .map(|other| (strsim::osa_distance(&wanted, &other.to_lowercase()), other))
         .filter(|(distance, _)| *distance <= limit)
@@ -128,7 +129,7 @@ fn has_pattern(entry: &Entry, pattern: &str) -> bool {
     contains(&entry.name, pattern) || contains(&entry.project, pattern) || entry.names(pattern)
 }
 
-/// Whether an object of the type that is called `word` may carry an entry for `kind`.
+/// Whether an object of the type `word` can have an entry for `kind`.
 fn may_appear(kind: &KindPattern, word: &str) -> bool {
     if let Some(known) = well_known(word) {
         return kind.matches(known);
@@ -136,15 +137,16 @@ fn may_appear(kind: &KindPattern, word: &str) -> bool {
     let (name, group) = word.split_once('.').unwrap_or((word, ""));
     if !group.is_empty() {
         let group = group.to_lowercase();
-        return glob(kind.group(), &group) && (kind.kind().contains('*') || is_called(kind.kind(), name));
+        return glob(kind.group(), &group)
+            && (kind.kind().contains('*') || is_name_of_kind(kind.kind(), name));
     }
-    // Without a group, what is about any object whatever would be said of every word.
+    // Without a group, an entry about any object would match every word.
     let any = GroupKind { group: "", kind: "" };
-    !kind.matches(any) && is_called(kind.kind(), name)
+    !kind.matches(any) && is_name_of_kind(kind.kind(), name)
 }
 
-/// Whether a person may call this kind by that name: the kind itself or its plural.
-fn is_called(kind: &str, name: &str) -> bool {
+/// Whether this is the kind's name or its plural.
+fn is_name_of_kind(kind: &str, name: &str) -> bool {
     let (kind, name) = (kind.to_lowercase(), name.to_lowercase());
     let plural = match kind.strip_suffix('y') {
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
@@ -168,7 +170,7 @@ mod tests {
             .collect()
     }
 
-    fn on(kind: &str) -> Vec<String> {
+    fn names_on_kind(kind: &str) -> Vec<String> {
         names(&Filter {
             kinds: vec![kind.to_owned()],
             ..Filter::default()
@@ -176,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn everything_without_a_filter() {
+    fn lists_everything_without_a_filter() {
         assert_eq!(names(&Filter::default()).len(), Knowledge::builtin_len());
     }
 
     #[test]
-    fn what_may_appear_on_a_kind() {
+    fn filters_by_kind() {
         for called in ["pv", "PersistentVolume", "persistentvolumes"] {
-            let found = on(called);
+            let found = names_on_kind(called);
             assert!(
                 found.contains(&"kubernetes.io/pv-protection".to_owned()),
                 "{found:?}"
@@ -204,17 +206,17 @@ mod tests {
             "challenge.acme.cert-manager.io",
         ] {
             assert!(
-                on(called).contains(&"acme.cert-manager.io/finalizer".to_owned()),
+                names_on_kind(called).contains(&"acme.cert-manager.io/finalizer".to_owned()),
                 "{called}"
             );
         }
-        assert!(on("ns").contains(&"kubernetes".to_owned()));
-        assert!(on("svc").contains(&"service.kubernetes.io/load-balancer-cleanup".to_owned()));
-        assert_eq!(on("nosuchthings"), Vec::<String>::new());
+        assert!(names_on_kind("ns").contains(&"kubernetes".to_owned()));
+        assert!(names_on_kind("svc").contains(&"service.kubernetes.io/load-balancer-cleanup".to_owned()));
+        assert_eq!(names_on_kind("nosuchthings"), Vec::<String>::new());
     }
 
     #[test]
-    fn by_project_consequence_and_pattern() {
+    fn filters_by_project_consequence_and_pattern() {
         let by = |filter| names(&filter);
         assert!(
             by(Filter {

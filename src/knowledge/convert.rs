@@ -1,6 +1,6 @@
-//! From the program's names of things to the catalogue's.
+//! Converts the program's types to the catalogue's types.
 //!
-//! The catalogue has its own because `build.rs` compiles them without the rest of the program.
+//! The catalogue has its own types because `build.rs` compiles them without the rest of the program.
 
 use super::schema::{GroupKind, List};
 use crate::object;

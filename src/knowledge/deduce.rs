@@ -1,5 +1,5 @@
-//! What can be said of a name that nobody described, from the name alone. All of it is deduced, and whoever prints
-//! it must say so.
+//! Deduces facts about a finalizer from its name alone, if nobody described it. Output must mark them as
+//! deduced.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::schema::Step;
 use super::{Knowledge, builtin};
 
-/// Domains under which many unrelated projects live: sharing one of these says nothing.
+/// Domains that many unrelated projects share. Two names in one of them are not related.
 const SHARED: [&str; 9] = [
     "cluster.x-k8s.io",
     "infrastructure.cluster.x-k8s.io",
@@ -21,55 +21,55 @@ const SHARED: [&str; 9] = [
     "k8s.aws",
 ];
 
-/// Labels of a domain that say "finalizer" rather than whose.
+/// Labels of a domain that mean "finalizer" and do not identify an owner.
 const NOISE: [&str; 5] = ["finalizer", "finalizers", "cleanup", "protection", "finalize"];
 
-/// The largest number of related names that help rather than bury.
+/// Maximum number of related names, so that the list stays useful.
 const RELATED_LIMIT: usize = 8;
 
-/// What the name of an undescribed finalizer tells.
+/// What the name of an unknown finalizer suggests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deduced {
     /// The finalizer.
     pub name: String,
-    /// The domain in it; finalizers of Kubernetes' own form are `domain/name`.
+    /// The domain in it. Kubernetes recommends the form `domain/name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// API groups whose controller probably put it there, the most probable first.
+    /// API groups whose controller probably added it, the most probable first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_groups: Vec<String>,
-    /// The resource that the name itself names (`<plural>.<group>/finalizer`).
+    /// The resource in the name (`<plural>.<group>/finalizer`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// The described project whose domain it shares.
+    /// The known project with the same domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Described finalizers of the same domain.
+    /// Known finalizers of the same domain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<String>,
-    /// Its name speaks of foreground or orphan deletion without being the garbage collector's own.
+    /// Its name suggests foreground or orphan deletion, but it is not the garbage collector's finalizer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub propagation: Option<Propagation>,
-    /// Described finalizers that are spelt almost like it, the nearest first.
+    /// Known finalizers with a similar spelling, the nearest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<String>,
-    /// What to look at in the cluster to find who must remove it.
+    /// What to look at in the cluster to find the controller that must remove it.
     pub look_at: Vec<Step>,
 }
 
-/// What the garbage collector's own two finalizers mean, whose words a name has borrowed.
+/// The meaning of a garbage collector finalizer whose words appear in a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Propagation {
-    /// As `foregroundDeletion`: probably waits for other objects to go first.
+    /// Like `foregroundDeletion`: it probably waits for other objects to be deleted first.
     Foreground,
-    /// As `orphan`: probably lets other objects go on living.
+    /// Like `orphan`: it probably keeps other objects.
     Orphan,
 }
 
 impl Knowledge {
-    /// What can be said of this name without an entry for it.
+    /// Deduces what the name suggests without an entry.
     pub fn deduce(&self, name: &str) -> Deduced {
         let domain = domain(name);
         let related = domain
@@ -81,7 +81,7 @@ impl Knowledge {
             .and_then(|first| self.lookup_all(first).into_iter().next());
         let (resource, mut api_groups) = groups(name, domain.as_deref());
         if let (Some(relative), Some(domain)) = (&relative, &domain) {
-            // A group that the same project is known to serve is a better guess than a cut from the name.
+            // A group that the same project is known to serve is a better guess than a part of the name.
             let serves = |group: &String| domain == group || domain.ends_with(&format!(".{group}"));
             let known: Vec<String> = relative
                 .holder
@@ -93,7 +93,7 @@ impl Knowledge {
             api_groups.retain(|group| !known.contains(group));
             api_groups.splice(0..0, known);
         }
-        let look_at = look_at(domain.as_deref(), api_groups.first().map(String::as_str));
+        let look_at = search_steps(domain.as_deref(), api_groups.first().map(String::as_str));
         Deduced {
             name: name.to_owned(),
             resource,
@@ -121,7 +121,7 @@ impl Knowledge {
             self::domain(other).is_some_and(|other| other == own || other.ends_with(&format!(".{own}")))
         };
         let mut related: Vec<&str> = all.into_iter().filter(shares).collect();
-        // Those with more of the domain in common first; the sort is stable, so otherwise by name.
+        // Names with more common labels come first. The sort is stable, so the rest stays sorted by name.
         related.sort_by_key(|other| std::cmp::Reverse(common_labels(domain, other)));
         related
             .into_iter()
@@ -132,11 +132,11 @@ impl Knowledge {
 
     pub(super) fn near(&self, name: &str) -> Vec<String> {
         let wanted = name.to_lowercase();
-        // A fifth of the name may be wrong, as long as something is left to recognise.
+        // Up to a fifth of the name may differ, so that it stays recognisable.
         let limit = (wanted.chars().count() / 5).min(4);
         let all: BTreeSet<&str> = self.names().collect();
         let distance = |other: &str| {
-            // Lengths alone rule out most names.
+            // The length alone rules out most names.
             let may_be = other.len().abs_diff(wanted.len()) <= limit;
             may_be
                 .then(|| strsim::osa_distance(&wanted, &other.to_lowercase()))
@@ -154,7 +154,7 @@ impl Knowledge {
     }
 }
 
-/// The domain in a name: before the slash, else the whole name if it is one.
+/// The domain in a name: the part before the slash, or the whole name if it is a domain.
 fn domain(name: &str) -> Option<String> {
     let candidate = name.split('/').next().unwrap_or(name).to_ascii_lowercase();
     let label = |text: &str| {
@@ -166,7 +166,7 @@ fn domain(name: &str) -> Option<String> {
     (candidate.contains('.') && candidate.split('.').all(label)).then_some(candidate)
 }
 
-/// The part of a domain that belongs to one project, if any does.
+/// The part of a domain that belongs to one project, if any.
 fn own_domain(domain: &str) -> Option<&str> {
     let tail = |labels: usize| {
         domain
@@ -188,7 +188,7 @@ fn common_labels(domain: &str, other: &str) -> usize {
         .count()
 }
 
-/// The resource and the groups that a name speaks of.
+/// The resource and the groups in a name.
 fn groups(name: &str, domain: Option<&str>) -> (Option<String>, Vec<String>) {
     let Some(domain) = domain else {
         return (None, Vec::new());
@@ -199,7 +199,8 @@ fn groups(name: &str, domain: Option<&str>) -> (Option<String>, Vec<String>) {
         .collect();
     let whole = labels.join(".");
     let rest = labels.iter().skip(1).copied().collect::<Vec<_>>().join(".");
-    // `widgets.example.com/finalizer` is what Java Operator SDK and many Go operators write: plural, then group.
+    // Java Operator SDK and many Go operators write `widgets.example.com/finalizer`: the plural, then the
+    // group.
     let plural = labels
         .first()
         .filter(|first| labels.len() > 2 && first.ends_with('s') && !first.contains('-'));
@@ -224,8 +225,8 @@ fn propagation(name: &str) -> Option<Propagation> {
     name.contains("orphan").then_some(Propagation::Orphan)
 }
 
-/// Where the holder can be found. Only what has the form of a domain is put into a command.
-fn look_at(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
+/// Steps that find the controller. A command contains only text in the form of a domain.
+fn search_steps(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
     let step = |text: &str, command: String| Step {
         if_holder: None,
         destructive: false,
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_projects_other_finalizers() {
+    fn finds_the_project_by_its_other_finalizers() {
         let deduced = deduce("order.acme.cert-manager.io/finalizer");
         assert_eq!(deduced.domain.as_deref(), Some("order.acme.cert-manager.io"));
         assert_eq!(deduced.project.as_deref(), Some("cert-manager"));
@@ -295,13 +296,13 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_domain_is_no_project() {
+    fn does_not_take_a_shared_domain_for_a_project() {
         assert_eq!(deduce("nosuch.infrastructure.cluster.x-k8s.io").project, None);
         assert_eq!(deduce("example.k8s.io/x").project, None);
     }
 
     #[test]
-    fn the_resource_in_the_name() {
+    fn finds_the_resource_in_the_name() {
         let deduced = deduce("widgets.factory.example.com/finalizer");
         assert_eq!(deduced.resource.as_deref(), Some("widgets"));
         assert_eq!(
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn near_misses() {
+    fn suggests_names_with_a_similar_spelling() {
         assert_eq!(
             deduce("kubernetes.io/pv-protecton")
                 .near
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_strange_gets_into_a_command() {
+    fn keeps_shell_syntax_out_of_commands() {
         for name in [
             "$(reboot).example.com/x",
             "a.b; rm -rf /",

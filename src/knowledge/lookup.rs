@@ -1,30 +1,30 @@
-//! Which entry speaks for a name.
+//! Finds the entry that describes a name.
 //!
-//! Rules, from the strongest: a guess (a last resort, or a pattern too short to stand without a kind) yields to
-//! everything; an exact name to no pattern; a former name to a
-//! current one; an entry about the object's kind beats one about others; more fixed characters beat fewer; the
-//! user's beat ours. An entry that is about its kinds only (`kinds-only`) is silent on any other.
+//! The rules, the strongest first. A guess (a last resort, or a pattern too short without a kind) loses to
+//! everything. An exact name beats a pattern. A current name beats a former one. An entry about the object's
+//! kind beats one about other kinds. More fixed characters beat fewer. The user's entries beat ours. An entry
+//! with `kinds-only` never matches on other kinds.
 
 use serde::Serialize;
 
 use super::schema::{Entry, GroupKind, List, Match};
 use super::{Knowledge, builtin};
 
-/// What a pasted name was taken for.
+/// The meaning of a pasted name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recognised {
-    /// The name as it is in the catalogue or, where a pattern matched, as given; its case may differ from what was
-    /// given.
+    /// The name as in the catalogue, or as given if a pattern matched. Its case can differ from the given
+    /// name.
     pub name: String,
-    /// The entries that speak for it: several where the same name means different things on different kinds.
+    /// The matching entries: several if the name has different meanings on different kinds.
     pub entries: Vec<Entry>,
-    /// Whether the name alone is enough. If not, the entries hold only for objects of their kinds, or are the last
-    /// resort, and what can be deduced should be said beside them.
+    /// Whether the name alone is enough. If not, the entries apply only to objects of their kinds, or are the
+    /// last resort. The output should then also show what can be deduced.
     pub certain: bool,
 }
 
-/// How well an entry fits; a greater one speaks.
+/// How well an entry matches; the greatest value wins.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
     no_guess: bool,
@@ -42,27 +42,27 @@ enum Spelling {
 }
 
 impl Knowledge {
-    /// The entry that speaks for this name in this list on an object of this kind (`None`: kind not known).
+    /// The entry for this name in this list on an object of this kind (`None`: the kind is not known).
     pub fn lookup(&self, name: &str, list: impl Into<List>, kind: Option<GroupKind<'_>>) -> Option<Entry> {
-        let mut fitting = self.fitting(name, Some(list.into()), kind);
-        (!fitting.is_empty()).then(|| fitting.swap_remove(0).1)
+        let mut matching = self.matching(name, Some(list.into()), kind);
+        (!matching.is_empty()).then(|| matching.swap_remove(0).1)
     }
 
-    /// Every entry that speaks for this name equally well, in any list and on any kind.
+    /// All entries that match this name equally well, in any list and on any kind.
     pub fn lookup_all(&self, name: &str) -> Vec<Entry> {
-        let mut fitting = self.fitting(name, None, None);
+        let mut matching = self.matching(name, None, None);
         let alike = |a: &Fit, b: &Fit| {
             a.no_guess == b.no_guess && a.spelling == b.spelling && a.literals == b.literals
         };
-        let as_good = fitting
+        let as_good = matching
             .iter()
-            .take_while(|(fit, _)| alike(fit, &fitting[0].0))
+            .take_while(|(fit, _)| alike(fit, &matching[0].0))
             .count();
-        fitting.truncate(as_good);
-        fitting.into_iter().map(|(_, entry)| entry).collect()
+        matching.truncate(as_good);
+        matching.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// The entries for a name that a person typed: as typed, else in another case.
+    /// The entries for a name as typed, or for the same name in another case.
     pub fn recognise(&self, typed: &str) -> Option<Recognised> {
         let found = |name: &str| {
             let entries = self.lookup_all(name);
@@ -74,7 +74,7 @@ impl Knowledge {
             }
         };
         let as_typed = found(typed);
-        // A guess says so little that a known name in another case is the better answer.
+        // A known name in another case is better than a guess.
         if as_typed.certain {
             return Some(as_typed);
         }
@@ -87,7 +87,7 @@ impl Knowledge {
         (!better.entries.is_empty()).then_some(better)
     }
 
-    /// All exact names, the user's and the built-in ones, former ones included.
+    /// All exact names, the user's and the built-in ones, including former names.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let exact = |entry: &&Entry| entry.r#match == Match::Exact;
         let own = self.user.iter().map(|located| &located.entry).filter(exact);
@@ -99,9 +99,9 @@ impl Knowledge {
         .chain(builtin::names())
     }
 
-    /// All entries that match, the best first; equals in the order of the catalogue.
-    fn fitting(&self, name: &str, list: Option<List>, kind: Option<GroupKind<'_>>) -> Vec<(Fit, Entry)> {
-        // Compared before they are copied: a scan asks once for each finalizer and kind in use.
+    /// All matching entries, the best first. Equal ones keep the order of the catalogue.
+    fn matching(&self, name: &str, list: Option<List>, kind: Option<GroupKind<'_>>) -> Vec<(Fit, Entry)> {
+        // Compare before copying: a scan looks up each finalizer and kind in use.
         let own = (self.user.iter().map(|located| &located.entry))
             .filter(|entry| entry.names(name))
             .map(|entry| (true, entry.clone()));
@@ -110,18 +110,18 @@ impl Knowledge {
             .filter_map(builtin::entry)
             .filter(|entry| !self.replaces(entry))
             .map(|entry| (false, entry));
-        let mut fitting: Vec<(Fit, Entry)> = own
+        let mut matching: Vec<(Fit, Entry)> = own
             .chain(ours)
             .filter(|(_, entry)| list.is_none_or(|list| entry.list == list))
             .filter_map(|(from_user, entry)| Some((fit(&entry, name, kind, from_user)?, entry)))
             .collect();
-        fitting.sort_by(|(a, _), (b, _)| b.cmp(a));
-        fitting
+        matching.sort_by(|(a, _), (b, _)| b.cmp(a));
+        matching
     }
 }
 
-/// Whether the entry is no more than a guess: a last resort, or a pattern too short to say whose the name is as long
-/// as the kind is not known.
+/// Whether the entry is only a guess: a last resort, or a pattern that is too short to identify the owner
+/// without a kind.
 fn is_guess(entry: &Entry, kind: Option<GroupKind<'_>>) -> bool {
     entry.last_resort || (entry.kinds_only && entry.r#match != Match::Exact && kind.is_none())
 }
@@ -153,7 +153,7 @@ fn fit(entry: &Entry, name: &str, kind: Option<GroupKind<'_>>, from_user: bool) 
 mod tests {
     use super::*;
 
-    fn spoken_by(name: &str, kind: Option<(&str, &str)>) -> Option<String> {
+    fn entry_for(name: &str, kind: Option<(&str, &str)>) -> Option<String> {
         let kind = kind.map(|(kind, group)| GroupKind { group, kind });
         Knowledge::builtin()
             .lookup(name, List::Metadata, kind)
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_name_beats_every_pattern() {
+    fn prefers_an_exact_name_to_every_pattern() {
         for (name, entry) in [
             ("cephcluster.ceph.rook.io", "cephcluster.ceph.rook.io"),
             ("cephobjectzone.ceph.rook.io", "*.ceph.rook.io"),
@@ -179,12 +179,12 @@ mod tests {
             ),
             ("acme.cert-manager.io/finalizer", "acme.cert-manager.io/finalizer"),
         ] {
-            assert_eq!(spoken_by(name, None).as_deref(), Some(entry));
+            assert_eq!(entry_for(name, None).as_deref(), Some(entry));
         }
     }
 
     #[test]
-    fn the_kind_decides_between_entries_of_one_name() {
+    fn chooses_between_entries_of_one_name_by_kind() {
         let flux = |kind, group| {
             let kind = GroupKind { group, kind };
             Knowledge::builtin()
@@ -199,24 +199,24 @@ mod tests {
     }
 
     #[test]
-    fn the_list_decides() {
+    fn chooses_the_entry_by_list() {
         let known = |list| Knowledge::builtin().lookup("kubernetes", list, None).is_some();
         assert!(known(List::NamespaceSpec));
         assert!(!known(List::Metadata));
     }
 
     #[test]
-    fn a_short_name_speaks_on_its_own_kinds_only() {
+    fn matches_a_short_name_only_on_its_own_kinds() {
         let vault = Some(("VaultRole", "redhatcop.redhat.io"));
         assert_eq!(
-            spoken_by("controller-vaultrole", vault).as_deref(),
+            entry_for("controller-vaultrole", vault).as_deref(),
             Some("controller-")
         );
         assert_eq!(
-            spoken_by("controller-vaultrole", Some(("Widget", "example.com"))),
+            entry_for("controller-vaultrole", Some(("Widget", "example.com"))),
             None
         );
-        assert_eq!(spoken_by("worker-1-deleted", Some(("Pod", ""))), None);
+        assert_eq!(entry_for("worker-1-deleted", Some(("Pod", ""))), None);
         assert!(!Knowledge::builtin().recognise("my-app-deleted").unwrap().certain);
         assert!(
             !Knowledge::builtin()
@@ -226,20 +226,20 @@ mod tests {
         );
         assert!(Knowledge::builtin().recognise("kubewarden").unwrap().certain);
         assert_eq!(
-            spoken_by("gardener", Some(("Shoot", "core.gardener.cloud"))).as_deref(),
+            entry_for("gardener", Some(("Shoot", "core.gardener.cloud"))).as_deref(),
             Some("gardener")
         );
-        assert_eq!(spoken_by("gardener", Some(("Widget", "example.com"))), None);
+        assert_eq!(entry_for("gardener", Some(("Widget", "example.com"))), None);
     }
 
     #[test]
-    fn the_last_resort_comes_last_and_only_on_custom_resources() {
+    fn uses_the_last_resort_last_and_only_on_custom_resources() {
         assert_eq!(
-            spoken_by("a.b.c/finalizer", Some(("A", "b.c"))).as_deref(),
+            entry_for("a.b.c/finalizer", Some(("A", "b.c"))).as_deref(),
             Some("*.*/finalizer")
         );
-        assert_eq!(spoken_by("a.b.c/finalizer", Some(("Pod", ""))), None);
-        let azure = spoken_by(
+        assert_eq!(entry_for("a.b.c/finalizer", Some(("Pod", ""))), None);
+        let azure = entry_for(
             "serviceoperator.azure.com/finalizer",
             Some(("Any", "thing.example.com")),
         );
@@ -247,8 +247,8 @@ mod tests {
     }
 
     #[test]
-    fn a_former_name_leads_to_the_entry() {
-        let found = spoken_by("hetznercluster.infrastructure.cluster.x-k8s.io", None);
+    fn finds_the_entry_by_a_former_name() {
+        let found = entry_for("hetznercluster.infrastructure.cluster.x-k8s.io", None);
         assert_eq!(
             found.as_deref(),
             Some("infrastructure.cluster.x-k8s.io/hetznercluster")
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_open_part_of_a_pattern_is_told() {
+    fn returns_the_text_that_the_wildcard_matched() {
         let entry = Knowledge::builtin()
             .lookup("clusterscoped.controller.cattle.io/x_c-1", List::Metadata, None)
             .unwrap();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn another_case_is_recognised() {
+    fn recognises_a_name_in_another_case() {
         let found = Knowledge::builtin()
             .recognise("Kubernetes.io/PV-Protection")
             .unwrap();

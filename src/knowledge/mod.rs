@@ -1,11 +1,13 @@
-//! What the world's finalizers mean: who removes each, what it waits for, what is lost if it is cut.
+//! The catalogue of known finalizers: who removes each, what it waits for, what is lost if it is removed by
+//! hand.
 //!
-//! Pure: no cluster, no clock, no files. The data is written by people in `knowledge/*.yaml`, checked by `build.rs`
-//! and embedded; a user's own files are handed over as text and checked by the same code.
+//! Pure: no cluster, no clock, no files. People write the data in `knowledge/*.yaml`; `build.rs` checks it
+//! and embeds it. A user's own files arrive as text and pass the same checks.
 //!
-//! Four questions are answered here: what is known of this name on this object ([`Knowledge::lookup`]); what did
-//! this person paste and which entries are meant ([`paste::names`], [`Knowledge::recognise`]); what can be said of
-//! a name that nobody described ([`Knowledge::deduce`]); and which entries are there ([`Knowledge::catalog`]).
+//! This module answers four questions. What is known about this name on this object ([`Knowledge::lookup`])?
+//! Which names did the user paste, and which entries match ([`paste::names`], [`Knowledge::recognise`])? What
+//! does a name suggest that nobody described ([`Knowledge::deduce`])? Which entries exist
+//! ([`Knowledge::catalog`])?
 
 mod builtin;
 mod catalog;
@@ -29,30 +31,30 @@ pub use schema::{
 
 use schema::Located;
 
-/// The built-in catalogue and the user's own entries on top of it.
+/// The built-in catalogue and the user's own entries, which take precedence.
 #[derive(Debug, Clone, Default)]
 pub struct Knowledge {
-    /// In the order in which their files were given.
+    /// In the order of the given files.
     user: Vec<Located>,
 }
 
 impl Knowledge {
-    /// What the program knows by itself. Costs nothing: entries are read when they are asked for.
+    /// The built-in catalogue. This costs nothing, because entries are parsed on demand.
     pub fn builtin() -> Self {
         Self::default()
     }
 
-    /// How many entries are built in.
+    /// Number of built-in entries.
     pub fn builtin_len() -> usize {
         builtin::len()
     }
 
-    /// How many bytes of the program their texts take.
+    /// Size of their texts in bytes.
     pub fn builtin_bytes() -> usize {
         builtin::size()
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         if self.user.is_empty() {
             builtin::len()
@@ -61,12 +63,12 @@ impl Knowledge {
         }
     }
 
-    /// Whether there is none, which does not happen.
+    /// Whether there are no entries, which never happens.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every entry, the user's first; built-in ones that the user's replace are left out.
+    /// Every entry, the user's first, without the built-in entries that the user replaces.
     pub fn all(&self) -> impl Iterator<Item = Entry> {
         let own = self.user.iter().map(|located| located.entry.clone());
         own.chain(

@@ -1,12 +1,12 @@
-//! Finds the names of finalizers in what people really paste: a bare name, a quoted one, a JSON or YAML list, Go's
-//! `[a b]`, a whole `"finalizers": […]`, a line of an error message.
+//! Finds finalizer names in pasted text: a bare or quoted name, a JSON or YAML list, Go's `[a b]`, a whole
+//! `"finalizers": […]`, a line of an error message.
 
 use serde_json::Value;
 
 use super::builtin;
 
-/// Words that stand around finalizers and never are one.
-const AROUND: [&str; 6] = [
+/// Words that appear around finalizers and never are one.
+const CONTEXT_WORDS: [&str; 6] = [
     "finalizers",
     "metadata",
     "metadata.finalizers",
@@ -15,7 +15,7 @@ const AROUND: [&str; 6] = [
     "null",
 ];
 
-/// The names in a pasted text, in order, each once, in the case given.
+/// The names in a pasted text, in order, each once, in the given case.
 pub fn names(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     match serde_json::from_str(text) {
@@ -31,10 +31,10 @@ pub fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// The strings of an array; of an object only those under `finalizers`, at any depth.
+/// The strings of an array. In an object, only those under `finalizers`, at any depth.
 fn from_json(value: &Value, is_list: bool, found: &mut Vec<String>) {
     match value {
-        Value::String(name) if is_list => found.extend(tidy(name)),
+        Value::String(name) if is_list => found.extend(trim_word(name)),
         Value::Array(items) => items.iter().for_each(|item| from_json(item, is_list, found)),
         Value::Object(fields) => {
             fields
@@ -46,7 +46,7 @@ fn from_json(value: &Value, is_list: bool, found: &mut Vec<String>) {
 }
 
 fn from_text(text: &str) -> Vec<String> {
-    let lists = lists(text);
+    let lists = finalizer_lists(text);
     if !lists.is_empty() {
         return words(&lists).collect();
     }
@@ -54,8 +54,8 @@ fn from_text(text: &str) -> Vec<String> {
     let is_list =
         words.len() == 1 || text.trim_start().starts_with(['[', '"', '\'', '-', '{']) || text.contains(',');
     let some_qualified = words.iter().any(|word| is_qualified(word));
-    // Among other words a name is told by its dot or slash, or because it is known. Where nothing looks like a name
-    // it depends on whether the text has the form of a list or is a sentence.
+    // Among other words, a name has a dot or slash, or is known. If no word looks like a name, the result
+    // depends on the form of the text: a list or a sentence.
     let in_sentence = some_qualified || !is_list;
     words
         .into_iter()
@@ -63,8 +63,8 @@ fn from_text(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The lines that belong to lists named `finalizers`, as in a manifest; empty if there is no such list.
-fn lists(text: &str) -> String {
+/// The lines of lists named `finalizers`, as in a manifest; empty if there is no such list.
+fn finalizer_lists(text: &str) -> String {
     let mut kept = String::new();
     let mut inside = false;
     let mut bracket = false;
@@ -92,37 +92,37 @@ fn lists(text: &str) -> String {
     kept
 }
 
-/// What follows `finalizers:` in a line, if the line has that key.
+/// The text after `finalizers:` in a line, if the line has that key.
 fn after_key(line: &str) -> Option<&str> {
     let (before, after) = line.split_once("finalizers")?;
     let after = after
         .trim_start_matches(['"', '\''])
         .trim_start()
         .strip_prefix(':')?;
-    // Nothing but the path to the key and markup may stand before it.
+    // Only the path to the key and markup may stand before it.
     let path = before.replace(|c: char| !c.is_alphanumeric(), "");
     ["", "metadata", "spec"].contains(&path.as_str()).then_some(after)
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
     let separates = |c: char| c.is_whitespace() || c.is_control() || ",;[]{}()\"'`“”‘’=".contains(c);
-    text.split(separates).filter_map(tidy)
+    text.split(separates).filter_map(trim_word)
 }
 
-/// A word without what clings to it, unless nothing is left that could be a name.
-fn tidy(word: &str) -> Option<String> {
+/// A word without surrounding punctuation; none if the rest cannot be a name.
+fn trim_word(word: &str) -> Option<String> {
     let word = word
         .trim()
         .trim_end_matches([',', ';', ':', '.', '!', '?'])
         .trim_start_matches(':');
     let word = word.strip_prefix("- ").unwrap_or(word).trim();
-    // What follows a key without a space: `finalizers:x`.
-    let word = AROUND
+    // The text after a key without a space: `finalizers:x`.
+    let word = CONTEXT_WORDS
         .iter()
         .find_map(|key| word.strip_prefix(key)?.strip_prefix(':'))
         .unwrap_or(word);
     let is_name =
-        word.chars().any(char::is_alphabetic) && !AROUND.contains(&word.to_ascii_lowercase().as_str());
+        word.chars().any(char::is_alphabetic) && !CONTEXT_WORDS.contains(&word.to_ascii_lowercase().as_str());
     is_name.then(|| word.to_owned())
 }
 
@@ -137,7 +137,7 @@ mod tests {
     use super::names;
 
     #[test]
-    fn what_people_paste() {
+    fn finds_names_in_every_pasted_form() {
         let pv = "kubernetes.io/pv-protection";
         let pvc = "kubernetes.io/pvc-protection";
         for (pasted, expected) in [

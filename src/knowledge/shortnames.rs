@@ -1,7 +1,7 @@
-//! The kinds that people call by a short name, in `kubectl get`'s words.
+//! Kinds with short names, as in `kubectl get`.
 //!
-//! A server would say these; the catalogue works without one. Only types that every cluster or almost every cluster
-//! has: for all others the kind or plural is compared.
+//! A server would know these, but the catalogue works without one. The table has only types of nearly every
+//! cluster. For all others, the kind or plural is compared.
 
 use super::schema::GroupKind;
 
@@ -64,7 +64,7 @@ const TYPES: &[(&[&str], &str, &str)] = &[
     (&["resourceclaims"], "ResourceClaim", "resource.k8s.io"),
 ];
 
-/// The kind that a short name, a plural or a kind of Kubernetes' own stands for.
+/// The kind of a short name, plural or kind of a built-in Kubernetes type.
 pub(super) fn well_known(word: &str) -> Option<GroupKind<'static>> {
     let called = |names: &[&str], kind: &str| {
         kind.eq_ignore_ascii_case(word) || names.iter().any(|name| name.eq_ignore_ascii_case(word))
@@ -75,7 +75,7 @@ pub(super) fn well_known(word: &str) -> Option<GroupKind<'static>> {
         .map(|&(_, kind, group)| GroupKind { group, kind })
 }
 
-/// All of these names.
+/// All these names.
 pub(super) fn known_types<'a>() -> impl Iterator<Item = &'a str> {
     TYPES
         .iter()

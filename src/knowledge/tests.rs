@@ -1,4 +1,4 @@
-//! What must hold of the data as a whole, and of any string that is asked for.
+//! Tests of the whole catalogue, and of lookups with any string.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail so")]
 
@@ -12,15 +12,15 @@ fn all() -> Vec<Entry> {
     Knowledge::builtin().all().collect()
 }
 
-/// An object that carries the entry: its first kind, with something in place of each `*`.
+/// An object with the entry's finalizer: its first kind, with text in place of each `*`.
 fn object(entry: &Entry) -> (String, String) {
     let kind = &entry.kinds[0];
     (kind.kind().replace('*', "Any"), kind.group().replace('*', "any"))
 }
 
-/// How often each name is in the list, which is kept by hand so that nothing can be lost from the files unnoticed.
+/// Counts each name in a list that is kept by hand, so that no entry gets lost unnoticed.
 #[test]
-fn nothing_is_dropped() {
+fn contains_every_listed_name() {
     let count = |names: Vec<String>| {
         names
             .into_iter()
@@ -52,13 +52,13 @@ fn nothing_is_dropped() {
 }
 
 #[test]
-fn every_entry_can_be_read() {
+fn parses_every_entry() {
     assert_eq!(all().len(), Knowledge::builtin_len());
 }
 
-/// The data may make the program larger by 1.5 MB at most; the tables beside the texts take some 50 KB.
+/// The data may make the program at most 1.5 MB larger; the tables besides the texts take about 50 KB.
 #[test]
-fn the_catalogue_is_small() {
+fn keeps_the_catalogue_small() {
     assert!(
         builtin::size() < 1_400_000,
         "{} bytes of JSON: leave out what repeats, such as holders",
@@ -67,7 +67,7 @@ fn the_catalogue_is_small() {
 }
 
 #[test]
-fn every_entry_is_found_by_its_example() {
+fn finds_every_entry_by_its_example() {
     let knowledge = Knowledge::builtin();
     for entry in all() {
         let (kind, group) = object(&entry);
@@ -90,7 +90,7 @@ fn every_entry_is_found_by_its_example() {
 }
 
 #[test]
-fn every_former_name_leads_somewhere() {
+fn finds_an_entry_for_every_former_name() {
     let knowledge = Knowledge::builtin();
     for entry in all() {
         for name in entry.renamed_from.iter().chain(&entry.renamed_to) {
@@ -104,7 +104,7 @@ fn every_former_name_leads_somewhere() {
 }
 
 #[test]
-fn every_entry_goes_through_json_and_yaml_unchanged() {
+fn round_trips_every_entry_through_json_and_yaml() {
     for entry in all() {
         let json = serde_json::to_string(&entry).unwrap();
         assert_eq!(serde_json::from_str::<Entry>(&json).unwrap(), entry);
@@ -123,10 +123,10 @@ fn every_entry_goes_through_json_and_yaml_unchanged() {
     }
 }
 
-/// Each pair of entries that match one name, as "name: who speaks, who is silent". A new pair is not
-/// wrong, but somebody has to look at it.
+/// Each pair of entries that match one name, as "name: winner before loser". A new pair is not wrong, but
+/// somebody has to review it.
 #[test]
-fn every_ambiguous_pair_is_decided() {
+fn decides_every_ambiguous_pair() {
     let entries = all();
     let mut pairs = BTreeSet::new();
     for asked in &entries {
@@ -142,8 +142,8 @@ fn every_ambiguous_pair_is_decided() {
             .iter()
             .filter(|other| *other != &speaker && other.names(&asked.example))
         {
-            // One rule each, and not a pair each time: a last resort yields to everything, a former name to an entry
-            // of that name, and entries of one name are told apart by kind or list.
+            // These rules cover many pairs each. A last resort loses to everything. A former name loses to an
+            // entry of that name. Entries of one name differ by kind or list.
             let by_rule =
                 other.last_resort || other.renamed_from.contains(&asked.name) || other.name == speaker.name;
             if !by_rule {
@@ -165,15 +165,15 @@ fn every_ambiguous_pair_is_decided() {
 }
 
 #[test]
-fn placeholders_are_filled() {
+fn fills_placeholders() {
     let value = |word: &str| (word == "name").then(|| "db-0".to_owned());
     let filled = schema::fill("get {name} in {namespace} -o jsonpath='{.spec.x}{end}'", value);
     assert_eq!(filled, "get db-0 in <namespace> -o jsonpath='{.spec.x}{end}'");
 }
 
-/// The example of `knowledge/README.md` is a file that the checker accepts.
+/// The checker accepts the example in `knowledge/README.md`.
 #[test]
-fn the_example_of_the_readme_is_good() {
+fn accepts_the_example_in_the_readme() {
     let readme = include_str!("../../knowledge/README.md");
     let examples: Vec<&str> = readme
         .split("```yaml\n")
@@ -197,9 +197,9 @@ fn the_example_of_the_readme_is_good() {
     }
 }
 
-/// Whoever reads an entry at night sees the warning first, and a program sees it at all.
+/// Destructive steps are marked, so that users see the warning first and programs can detect it.
 #[test]
-fn what_destroys_is_marked() {
+fn marks_destructive_steps() {
     let words = [
         "estructive",
         "DESTROYS",
@@ -212,7 +212,7 @@ fn what_destroys_is_marked() {
     let mut marked = 0;
     for entry in all() {
         for step in &entry.fix {
-            // A warning in front of what keeps the data.
+            // The text warns, but the command keeps the data.
             let keeps = step
                 .command
                 .as_deref()
@@ -226,9 +226,9 @@ fn what_destroys_is_marked() {
     assert!(marked > 50, "{marked}");
 }
 
-/// The README names every word that a file may use.
+/// The README lists every word that a file may use.
 #[test]
-fn the_readme_names_every_word() {
+fn documents_every_word_in_the_readme() {
     let readme = include_str!("../../knowledge/README.md");
     for (word, _) in schema::PLACEHOLDERS {
         assert!(
@@ -260,7 +260,7 @@ fn the_readme_names_every_word() {
     }
 }
 
-/// The words of a vocabulary as files spell them, read from its source so that none can be forgotten.
+/// The words of a vocabulary as in files. They are read from its source, so that none can be forgotten.
 fn words(source: &str, heading: &str) -> Vec<String> {
     let body = source.split(heading).nth(1).unwrap().split("\n}").next().unwrap();
     let names = body
@@ -285,7 +285,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_string_is_too_strange(text in "\\PC{0,80}|[a-z./*-]{0,300}|(\\[|\"|,|[a-z./]|\n|- ){0,60}") {
+    fn accepts_any_string_without_a_panic(text in "\\PC{0,80}|[a-z./*-]{0,300}|(\\[|\"|,|[a-z./]|\n|- ){0,60}") {
         let knowledge = Knowledge::builtin();
         let kind = GroupKind { group: &text, kind: &text };
         knowledge.lookup(&text, List::Metadata, Some(kind));
@@ -300,17 +300,17 @@ proptest! {
     }
 
     #[test]
-    fn a_glob_without_stars_is_equality(a in "[a-c./]{0,6}", b in "[a-c./]{0,6}") {
+    fn compares_a_glob_without_stars_for_equality(a in "[a-c./]{0,6}", b in "[a-c./]{0,6}") {
         prop_assert_eq!(schema::glob(&a, &b), a == b);
     }
 
     #[test]
-    fn a_glob_matches_what_it_was_cut_from(parts in prop::collection::vec("[a-c]{0,3}", 1..5), filler in "[a-c]{0,4}") {
+    fn matches_a_glob_with_text_in_place_of_its_stars(parts in prop::collection::vec("[a-c]{0,3}", 1..5), filler in "[a-c]{0,4}") {
         prop_assert!(schema::glob(&parts.join("*"), &parts.join(&filler)));
     }
 
     #[test]
-    fn a_cut_file_is_a_mistake_and_no_panic(cut in 0usize..6000, at in 0usize..6000) {
+    fn reports_a_truncated_file_as_a_mistake(cut in 0usize..6000, at in 0usize..6000) {
         let text = include_str!("../../knowledge/kubernetes.yaml");
         let cut = text.char_indices().map(|(byte, _)| byte).nth(cut).unwrap_or(text.len());
         let _ = Knowledge::builtin().with_user("cut.yaml", &text[..cut]);

@@ -1,13 +1,13 @@
-//! Users' own entries, which take the place of built-in ones.
+//! The user's own entries, which replace built-in ones.
 
 use super::Knowledge;
 use super::schema::{self, Entry, Mistake};
 
 impl Knowledge {
-    /// Adds a user's file. Its entries take the place of built-in ones with the same name, way of matching and list
-    /// that share a kind; otherwise they stand beside them, and the more specific one answers.
+    /// Adds a user's file. Its entries replace built-in ones with the same name, match and list that share a
+    /// kind. Otherwise both exist, and the more specific one wins.
     ///
-    /// `file` is what mistakes are reported under. All mistakes are returned, in the order of the file.
+    /// `file` is the file name in mistakes. All mistakes are returned, in the order of the file.
     pub fn with_user(mut self, file: &str, yaml: &str) -> Result<Self, Vec<Mistake>> {
         self.user.extend(schema::read(file, yaml)?);
         let conflicts = schema::conflicts(&self.user);
@@ -18,7 +18,7 @@ impl Knowledge {
         }
     }
 
-    /// Whether one of the user's entries takes the place of this built-in one.
+    /// Whether one of the user's entries replaces this built-in one.
     pub(super) fn replaces(&self, builtin: &Entry) -> bool {
         self.user.iter().map(|located| &located.entry).any(|own| {
             own.name == builtin.name
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_users_entry_answers() {
+    fn finds_a_users_entry() {
         let knowledge = Knowledge::builtin()
             .with_user("own.yaml", &file("example.com/widget", ""))
             .unwrap();
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_users_entry_takes_the_place_of_a_builtin_one() {
+    fn replaces_a_builtin_entry_by_a_users_entry() {
         let yaml = file("kubernetes.io/pv-protection", "").replace("Widget.example.com", "PersistentVolume");
         let knowledge = Knowledge::builtin().with_user("own.yaml", &yaml).unwrap();
         let volume = GroupKind {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_a_place() {
+    fn reports_the_place_of_each_mistake() {
         let check = |yaml: &str, line: u64, column: u64, words: &str| {
             let mistakes = Knowledge::builtin().with_user("own.yaml", yaml).unwrap_err();
             let mistake = mistakes.first().unwrap();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_twice_is_a_mistake() {
+    fn rejects_the_same_name_twice() {
         let once = Knowledge::builtin()
             .with_user("a.yaml", &file("example.com/widget", ""))
             .unwrap();

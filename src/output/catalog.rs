@@ -15,12 +15,12 @@ use crate::{
     report::CatalogReport,
 };
 
-/// How the table is to look beyond the [`Style`].
+/// Options of the table besides the [`Style`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Every column, whole.
+    /// Show every column in full.
     pub wide: bool,
-    /// Neither headings nor the closing line.
+    /// Leave out headings and the closing line.
     pub no_headers: bool,
 }
 
@@ -45,8 +45,8 @@ pub fn write(
         width: style.width.filter(|_| !options.wide),
         ..*style
     };
-    // A name must stay whole to be of use. One that is longer than half the line would leave nothing for what it
-    // means, on every line, so it gets a line of its own above the rest of its row.
+    // A name is only useful in full. A name longer than half the line would leave no room for the other
+    // columns, so it gets its own line above its row.
     let limit = style.width.map_or(usize::MAX, |width| width / 2);
     let long = |entry: &Entry| Some(name(entry)).filter(|name| name.width() > limit);
     let mut rows: Vec<Vec<String>> = report.entries.iter().map(|entry| row(entry, options)).collect();
@@ -81,7 +81,7 @@ pub fn write(
     Ok(())
 }
 
-/// Writes the names, a line each; a name that has several entries once.
+/// Writes one name per line. A name with several entries appears once.
 pub fn write_names(report: &CatalogReport, out: &mut impl Write) -> io::Result<()> {
     let mut last = None;
     for entry in &report.entries {
@@ -113,7 +113,7 @@ fn row(entry: &Entry, options: Options) -> Vec<String> {
     ]
 }
 
-/// As in a scan: what stands in the other list says so.
+/// As in a scan, names from the other list have a prefix.
 fn name(entry: &Entry) -> String {
     match entry.list {
         List::Metadata => pattern(entry),
@@ -121,7 +121,7 @@ fn name(entry: &Entry) -> String {
     }
 }
 
-/// The first kind without its group, and how many there are besides.
+/// The first kind without its group, and the number of the others.
 fn first_kinds(entry: &Entry) -> String {
     match entry.kinds.as_slice() {
         [one, rest @ ..] => {

@@ -1,5 +1,5 @@
-//! An explanation for people: the state, the tree of waits, what happens next, what to do, what not to do. Parts are
-//! told apart by an empty line; what something rests on is only counted, unless all is asked for.
+//! An explanation as text: the state, the tree of waits, what happens next, what to do, what not to do. Empty
+//! lines separate the parts. Evidence is only counted unless the user asks for all of it.
 
 mod tree;
 
@@ -14,48 +14,48 @@ use crate::report::{
     gaps,
 };
 
-/// Names of parts stand in a column this wide.
+/// Width of the column with the labels.
 const LABEL: usize = 21;
-/// The same where they stand on a line of their own.
+/// Indentation if labels stand on their own line.
 const BELOW: usize = 4;
-/// Beside the names on a narrower line the text would be splinters.
+/// On a narrower line, text beside a label would be too narrow to read.
 const NARROW: usize = 60;
-/// What a pipe gets.
+/// Width in a pipe.
 const USUAL: usize = 100;
-/// The eye does not find its way back from the end of a longer line.
+/// Maximum width: longer lines are hard to read.
 const WIDEST: usize = 120;
-/// No line is broken into less.
+/// Minimum width of a wrapped line.
 const NARROWEST: usize = 30;
-/// Of things that were not read for one reason, more than these are counted; all with `-o wide`.
+/// Maximum number of names for one reason in `NOT READ`; all with `-o wide`.
 const GAPS: usize = 6;
-/// Of objects that the same becomes of, more than these are counted; all with `-o wide`.
+/// Maximum number of affected objects per effect; all with `-o wide`.
 const AFFECTED: usize = 3;
 
 /// Writes one explanation.
 pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
-    let page = Page {
+    let layout = Layout {
         style,
         width: style.width.unwrap_or(USUAL).clamp(NARROWEST, WIDEST),
     };
-    let mut parts = vec![page.head(report), page.tree(report)];
+    let mut parts = vec![layout.head(report), layout.tree(report)];
     let outlook = report.outlook.iter();
     parts.push(
         outlook
-            .map(|outlook| page.labelled(&outlook.when, &outlook.then, 0))
+            .map(|outlook| layout.labelled(&outlook.when, &outlook.then, 0))
             .collect(),
     );
-    parts.push(page.if_deleted(report, wide));
+    parts.push(layout.if_deleted(report, wide));
     for steps in report.steps.chunk_by(|a, b| a.when == b.when) {
-        parts.push(page.steps(steps));
+        parts.push(layout.steps(steps));
     }
-    parts.push(page.bullets("do not", &report.do_not));
-    parts.push(page.evidence(report, wide));
-    parts.push(page.not_read(report, wide));
+    parts.push(layout.bullets("do not", &report.do_not));
+    parts.push(layout.evidence(report, wide));
+    parts.push(layout.not_read(report, wide));
     parts.retain(|part| !part.is_empty());
     write!(out, "{}", parts.join("\n"))
 }
 
-/// What becomes of something, with the names of the first; in the target's namespace they need no other.
+/// An effect with the names of the first objects. Names in the target's namespace have no namespace in front.
 fn effect_in_words(effect: &EffectReport, report: &ExplainReport, most: usize) -> String {
     let own = report.target.namespace.as_ref();
     let home = (report.target.resource == "namespaces").then_some(&report.target.name);
@@ -64,7 +64,7 @@ fn effect_in_words(effect: &EffectReport, report: &ExplainReport, most: usize) -
         _ => object.name.clone(),
     };
     let mut names: Vec<_> = effect.objects.iter().take(most).map(name).collect();
-    // One that the sentence names already.
+    // Leave out a name that the sentence already contains.
     names.retain(|name| !effect.says.contains(name.as_str()));
     let rest = effect.objects.len().saturating_sub(most);
     if rest > 0 {
@@ -76,8 +76,8 @@ fn effect_in_words(effect: &EffectReport, report: &ExplainReport, most: usize) -
     format!("{} ({})", effect.says, names.join(", "))
 }
 
-/// Writes `TYPE/NAME` and, where it has one, `-n NAMESPACE`: the arguments of a kubectl command. Whether it could; a
-/// name that a shell would take for something else is left out.
+/// Writes `TYPE/NAME` and, if the object has one, `-n NAMESPACE`: the arguments of a kubectl command. Returns
+/// false and writes nothing if a shell would misread the name.
 pub fn write_name(report: &ExplainReport, out: &mut impl Write) -> io::Result<bool> {
     let object = &report.target;
     let words = [&object.resource, &object.name]
@@ -94,12 +94,12 @@ pub fn write_name(report: &ExplainReport, out: &mut impl Write) -> io::Result<bo
     Ok(true)
 }
 
-struct Page<'a> {
+struct Layout<'a> {
     style: &'a Style,
     width: usize,
 }
 
-impl Page<'_> {
+impl Layout<'_> {
     fn head(&self, report: &ExplainReport) -> String {
         let mut head = String::new();
         for line in self.lines(&harmless(&report.headline), 0, 0) {
@@ -111,7 +111,7 @@ impl Page<'_> {
         head + &self.bullets("note", &report.notes)
     }
 
-    /// What becomes of other things, each kind of fate named once.
+    /// The effects on other objects, with one label for each kind of effect.
     fn if_deleted(&self, report: &ExplainReport, wide: bool) -> String {
         if report.if_deleted.is_empty() {
             return String::new();
@@ -129,8 +129,8 @@ impl Page<'_> {
         text
     }
 
-    /// One heading, and under it what to do in order, each with its command. A command is never broken: it could not
-    /// be copied.
+    /// A heading and its steps in order, each with its command. Commands are never wrapped, because a wrapped
+    /// command cannot be copied.
     fn steps(&self, steps: &[StepReport]) -> String {
         let mut text = String::new();
         for (at, step) in steps.iter().enumerate() {
@@ -172,7 +172,7 @@ impl Page<'_> {
         let groups = gaps::grouped(&report.not_read);
         let texts: Vec<_> = groups
             .iter()
-            .map(|group| format!("{}: {}", gaps::some(&group.subjects, most), group.why))
+            .map(|group| format!("{}: {}", gaps::first_names(&group.subjects, most), group.why))
             .collect();
         let mut text = self.bullets("NOT READ", &texts);
         if !texts.is_empty() {
@@ -181,7 +181,7 @@ impl Page<'_> {
         text
     }
 
-    /// Texts of some sentences each, told apart by a mark where there is more than one.
+    /// Texts of several sentences, with a bullet each if there is more than one.
     fn bullets(&self, label: &str, texts: &[String]) -> String {
         let mark = if texts.len() > 1 { "- " } else { "" };
         let each = texts.iter().enumerate().map(|(at, text)| {
@@ -191,8 +191,8 @@ impl Page<'_> {
         each.collect()
     }
 
-    /// A text beside its name, lines after the first further in by `hanging`. On a narrow line, and where the name
-    /// itself is too long, it goes below.
+    /// A text beside its label. Lines after the first are indented by `hanging`. On a narrow line, or with a
+    /// long label, the text goes below the label.
     fn labelled(&self, label: &str, text: &str, hanging: usize) -> String {
         let label = harmless(label);
         let margin = self.margin();
@@ -225,7 +225,7 @@ impl Page<'_> {
         if self.width < NARROW { BELOW } else { LABEL }
     }
 
-    /// A text, broken for what is left of the line after `used` columns.
+    /// Wraps a text to the line width minus `used` columns.
     fn lines(&self, text: &str, used: usize, hanging: usize) -> Vec<String> {
         let room = self.width.saturating_sub(used).max(NARROWEST);
         wrap(text, Some(room), hanging)

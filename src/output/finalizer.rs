@@ -1,5 +1,6 @@
-//! What is known of finalizers, as text: who, waits for what, what if cut, what to do, how one sees that it
-//! happened. In the order in which somebody asks who has one stuck object and no time.
+//! What the catalogue knows about finalizers, as text: who removes it, what it waits for, what removal by
+//! hand costs, what to do, how to see the result. This is the order of questions of a user with one stuck
+//! object and no time.
 
 mod deduced;
 mod holder;
@@ -17,7 +18,7 @@ use crate::{
     report::finalizer::{Explained, FinalizersReport},
 };
 
-/// Writes the sheets; `wide` leaves nothing out.
+/// Writes one sheet for each finalizer; `wide` leaves nothing out.
 pub fn write(report: &FinalizersReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let mut sheet = Sheet::new(style, out);
     for (at, explained) in report.finalizers.iter().enumerate() {
@@ -29,7 +30,7 @@ pub fn write(report: &FinalizersReport, wide: bool, style: &Style, out: &mut imp
     legend(report, wide, &mut sheet)
 }
 
-/// Writes the names that the catalogue knows, a line each.
+/// Writes the names that the catalogue knows, one per line.
 pub fn write_names(report: &FinalizersReport, out: &mut impl Write) -> io::Result<()> {
     for explained in report.finalizers.iter().filter(|one| one.in_catalogue) {
         writeln!(out, "{}", harmless(&explained.name))?;
@@ -75,7 +76,7 @@ fn explained<W: Write>(explained: &Explained, wide: bool, sheet: &mut Sheet<'_, 
 
 fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     let words = Words::new(entry, name);
-    // What is our conclusion carries a star, so that a reader sees it where it stands.
+    // A star marks our own conclusions, so that the reader sees them at once.
     let label = |label: &str, part: Judged| {
         let star = if entry.judgement.contains(&part) { "*" } else { "" };
         format!("{label}{star}")
@@ -107,7 +108,7 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
         &words.fill(&entry.waits_for.text),
     )?;
     if wide && !entry.waits_for.on.is_empty() {
-        // The words of the schema, for whoever improves the entry.
+        // The terms of the schema, for contributors who improve the entry.
         let on = entry
             .waits_for
             .on
@@ -119,7 +120,7 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
     let consequence = entry.if_removed.consequence;
     let cut = label("if cut by hand", Judged::IfRemoved);
     if consequence >= Consequence::OrphanedObjects {
-        sheet.grave(&cut, consequence.word(), &text)?;
+        sheet.warning_fact(&cut, consequence.word(), &text)?;
     } else {
         sheet.fact(&cut, &format!("{consequence}: {text}"))?;
     }
@@ -159,7 +160,7 @@ fn owner(entry: &Entry, wide: bool) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// How the entry's name and the one that was asked for differ.
+/// How the entry's name differs from the requested one.
 fn naming(entry: &Entry, name: &str) -> Option<String> {
     let mut texts = Vec::new();
     if entry.r#match != Match::Exact {
@@ -191,7 +192,7 @@ fn versions(entry: &Entry) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(", "))
 }
 
-/// The name as one would write it for a shell: patterns with their `*`.
+/// The name as a shell pattern, with `*`.
 pub(super) fn pattern(entry: &Entry) -> String {
     match entry.r#match {
         Match::Exact | Match::Glob => entry.name.clone(),
@@ -200,7 +201,7 @@ pub(super) fn pattern(entry: &Entry) -> String {
     }
 }
 
-/// The kinds, a line's worth as text.
+/// The kinds as text for one line.
 pub(super) fn kinds(entry: &Entry) -> String {
     let kinds: Vec<_> = entry.kinds.iter().map(ToString::to_string).collect();
     if kinds == ["*"] {
@@ -210,18 +211,18 @@ pub(super) fn kinds(entry: &Entry) -> String {
     }
 }
 
-/// What the capitals in commands are. Said once, at the end, of the words that were really used.
+/// Explains the capitals in commands once, at the end, for the words that were used.
 fn legend<W: Write>(report: &FinalizersReport, wide: bool, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     let mut open: BTreeMap<String, &str> = BTreeMap::new();
     let mut assumed = false;
     for explained in &report.finalizers {
         for entry in &explained.entries {
             let words = Words::new(entry, &explained.name);
-            open.extend(words.left_open());
-            assumed |= words.assumes_place();
+            open.extend(words.unfilled());
+            assumed |= words.assumes_usual_holder();
         }
         if let Some(deduced) = &explained.deduced {
-            open.extend(placeholders::of_steps(&deduced.look_at));
+            open.extend(placeholders::unfilled_in_steps(&deduced.look_at));
         }
     }
     if open.is_empty() {

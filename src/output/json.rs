@@ -1,5 +1,5 @@
-//! JSON, indented, with the same harmlessness as text: what could act on a terminal is escaped, which JSON
-//! allows anywhere in a string, so that every reader still gets the very characters back.
+//! Indented JSON that is as safe as the text output. Characters that act on a terminal are escaped. JSON
+//! allows that in every string, so readers get the original characters back.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use serde_json::{
     ser::{Formatter, PrettyFormatter},
 };
 
-use super::safe::acts;
+use super::safe::is_terminal_control;
 
 /// Writes a report as one JSON document.
 pub fn write(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
@@ -23,7 +23,7 @@ struct Harmless<'a>(PrettyFormatter<'a>);
 impl Formatter for Harmless<'_> {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some(at) = rest.find(acts) {
+        while let Some(at) = rest.find(is_terminal_control) {
             let (before, from) = rest.split_at(at);
             writer.write_all(before.as_bytes())?;
             let mut chars = from.chars();
@@ -79,12 +79,12 @@ impl Formatter for Harmless<'_> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn what_acts_is_escaped_and_comes_back_whole() {
+    fn escapes_terminal_controls_without_losing_them() {
         let hostile = "a\u{9b}31m\u{202e}\u{1b}\"\\\u{feff}é";
         let mut out = Vec::new();
         super::write(&hostile, &mut out).expect("written");
         let text = String::from_utf8(out).expect("UTF-8");
-        assert!(!text.trim_end().contains(super::acts), "{text:?}");
+        assert!(!text.trim_end().contains(super::is_terminal_control), "{text:?}");
         assert_eq!(serde_json::from_str::<String>(&text).expect("JSON"), hostile);
     }
 }

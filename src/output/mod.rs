@@ -1,4 +1,5 @@
-//! One renderer a format: each takes a report and a [`Style`] and writes. None of them decides anything.
+//! One renderer for each format. Each takes a report and a [`Style`] and writes text. No renderer decides
+//! anything.
 
 pub mod catalog;
 pub mod explain;

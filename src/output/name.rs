@@ -1,13 +1,13 @@
-//! Names that kubectl takes, a line each.
+//! Names that kubectl accepts, one per line.
 
 use std::io::{self, Write};
 
 use crate::report::ObjectReport;
 
-/// Writes `TYPE/NAME`, and `-n NAMESPACE` behind it where the namespace is not the reader's own choice, so that
-/// each line is the arguments of a kubectl command: `… -o name | xargs -L1 kubectl get`.
+/// Writes `TYPE/NAME`, and `-n NAMESPACE` after it if the user did not choose the namespace. So each line is
+/// the arguments of a kubectl command: `… -o name | xargs -L1 kubectl get`.
 ///
-/// An object whose name a shell or `xargs` would take for something else is left out. Returns how many were.
+/// Leaves out an object whose name a shell or `xargs` would misread. Returns the number of these.
 pub fn write<'a>(
     objects: impl Iterator<Item = &'a ObjectReport>,
     one_namespace: bool,
@@ -31,8 +31,9 @@ pub fn write<'a>(
     Ok(left_out)
 }
 
-/// Whether this is one word to every shell, and no flag. Nearly all names are: those of most types are DNS labels,
-/// but a ClusterRole may be called `a b` (`kubernetes/apimachinery:pkg/api/validation/path/name.go`).
+/// Whether every shell takes this for one word and not for a flag. Nearly all names qualify: those of most
+/// types are DNS labels, but a ClusterRole can be called `a b`
+/// (`kubernetes/apimachinery:pkg/api/validation/path/name.go`).
 pub(super) fn is_plain(text: &str) -> bool {
     let inside = |c: char| c.is_ascii_alphanumeric() || "-._:@+,=".contains(c);
     text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(inside)

@@ -1,5 +1,5 @@
-//! A plan and its outcome for people: what goes, what stays, why, what it costs, what else could be done, and the very
-//! request. Whoever confirms has read this, so nothing of it is left out.
+//! A plan and its outcome as text: what is removed, what stays, why, what it costs, the alternatives, and the
+//! exact request. The user confirms this text, so it leaves nothing out.
 
 use std::io::{self, Write};
 
@@ -13,15 +13,15 @@ use crate::{
     },
 };
 
-/// Writes what would be sent, or why nothing will be.
+/// Writes what the plan would send, or why it will send nothing.
 pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let mut sheet = Sheet::new(style, out);
     for line in &report.plans {
-        one(line, &mut sheet)?;
+        write_plan(line, &mut sheet)?;
         sheet.gap()?;
     }
     for refusal in &report.refused {
-        refused(refusal, &mut sheet)?;
+        write_refusal(refusal, &mut sheet)?;
         sheet.gap()?;
     }
     match &report.digest {
@@ -33,12 +33,12 @@ pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Re
     }
 }
 
-fn one<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     sheet.heading(&line.target.in_words())?;
     match &line.finalizer {
         Some(finalizer) => {
             sheet.fact("takes out", &finalizer.to_string())?;
-            sheet.fact("stays", &names(&line.stays, "no other: the object then goes"))?;
+            sheet.fact("stays", &joined(&line.stays, "no other: the object then goes"))?;
         }
         None => sheet.fact("touches", "an annotation; the finalizers stay as they are")?,
     }
@@ -49,7 +49,7 @@ fn one<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> 
             .iter()
             .map(|one| format!("{}: {} ({})", one.source, one.value, one.strength.word())),
     )?;
-    cost(&line.cost, sheet)?;
+    write_cost(&line.cost, sheet)?;
     let safer = line.safer.iter();
     sheet.steps(
         "safer",
@@ -58,17 +58,21 @@ fn one<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> 
     sheet.command("request", "as kubectl would send it:", &line.command)
 }
 
-fn cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+fn write_cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     let word = cost.consequence.replace('-', " ");
     if cost.consequence == "none" {
         sheet.fact("costs", &format!("nothing: {}", cost.text))?;
     } else {
-        sheet.grave("costs", &word.to_uppercase(), &cost.text)?;
+        sheet.warning_fact("costs", &word.to_uppercase(), &cost.text)?;
     }
-    left(&cost.outside, "left outside", sheet)
+    write_outside(&cost.outside, "left outside", sheet)
 }
 
-fn left<W: Write>(outside: &[OutsideReport], label: &str, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+fn write_outside<W: Write>(
+    outside: &[OutsideReport],
+    label: &str,
+    sheet: &mut Sheet<'_, W>,
+) -> io::Result<()> {
     sheet.bullets(
         label,
         outside
@@ -77,36 +81,39 @@ fn left<W: Write>(outside: &[OutsideReport], label: &str, sheet: &mut Sheet<'_, 
     )
 }
 
-fn refused<W: Write>(refusal: &RefusalReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+fn write_refusal<W: Write>(refusal: &RefusalReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     sheet.heading(&refusal.target.in_words())?;
-    sheet.grave("refused", "REFUSED", &refusal.why)?;
+    sheet.warning_fact("refused", "REFUSED", &refusal.why)?;
     sheet.fact("only if", &refusal.needs)
 }
 
-/// Writes what came of it.
+/// Writes the outcome.
 pub fn write_outcome(report: &OutcomeReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let mut sheet = Sheet::new(style, out);
     sheet.gap()?;
     for outcome in &report.outcomes {
-        came(outcome, &mut sheet)?;
+        write_one_outcome(outcome, &mut sheet)?;
         sheet.gap()?;
     }
     sheet.fact("receipt", &report.receipts)
 }
 
-fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+fn write_one_outcome<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     sheet.heading(&outcome.target.in_words())?;
     sheet.fact("outcome", &format!("{}: {}", outcome.result.word(), outcome.says))?;
-    if outcome.result == outcome::Result::Held {
-        sheet.fact("held by", &names(&outcome.held_by, "nothing"))?;
+    if outcome.result == outcome::OutcomeResult::Held {
+        sheet.fact("held by", &joined(&outcome.held_by, "nothing"))?;
     }
-    left(&outcome.outside, "clean up outside", sheet)?;
+    write_outside(&outcome.outside, "clean up outside", sheet)?;
     if let Some(event) = &outcome.event {
         sheet.fact("event", event)?;
     }
     if let Some(backup) = &outcome.backup {
         sheet.fact("copy", backup)?;
-        if matches!(outcome.result, outcome::Result::Gone | outcome::Result::ReCreated) {
+        if matches!(
+            outcome.result,
+            outcome::OutcomeResult::Gone | outcome::OutcomeResult::ReCreated
+        ) {
             sheet.command(
                 "undo",
                 "what is gone does not come back as it was, but its copy can be applied:",
@@ -117,7 +124,7 @@ fn came<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()>
     Ok(())
 }
 
-fn names(finalizers: &[Finalizer], none: &str) -> String {
+fn joined(finalizers: &[Finalizer], none: &str) -> String {
     if finalizers.is_empty() {
         return none.to_owned();
     }

@@ -1,27 +1,28 @@
-//! Text from a server is text from strangers: names, conditions and error messages may hold anything. On a
-//! terminal it must not move the cursor, set a title, fake a link, or turn the line around.
+//! Makes text from a server safe to print. Strangers can write names, conditions and error messages. On a
+//! terminal they must not move the cursor, set a title, fake a link, or reverse the line.
 
 use std::borrow::Cow;
 
-/// The text with every character that could act on a terminal shown as its escape, on one line.
+/// Returns the text on one line, with every character that acts on a terminal replaced by its escape.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    if !text.contains(acts) {
+    if !text.contains(is_terminal_control) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
             '\n' | '\t' => safe.push(' '),
-            c if acts(c) => safe.extend(c.escape_unicode()),
+            c if is_terminal_control(c) => safe.extend(c.escape_unicode()),
             c => safe.push(c),
         }
     }
     Cow::Owned(safe)
 }
 
-/// Controls (C0, DEL, C1), characters that change the direction of what follows, that break lines without
-/// being controls, or that are invisible and so can make two names look alike.
-pub fn acts(c: char) -> bool {
+/// Whether a character acts on a terminal: controls (C0, DEL, C1), characters that change the text direction,
+/// characters that break lines without being controls, and invisible characters that make two names look
+/// alike.
+pub fn is_terminal_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{61C}')
 }
@@ -31,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_acts_on_a_terminal_is_shown_and_not_done() {
+    fn escapes_terminal_controls() {
         assert_eq!(harmless("\u{1b}[2Jgone"), "\\u{1b}[2Jgone");
         assert_eq!(harmless("a\nb\tc"), "a b c");
         assert_eq!(harmless("\u{9b}31m\u{202e}x"), "\\u{9b}31m\\u{202e}x");

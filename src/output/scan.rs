@@ -1,9 +1,10 @@
-//! A scan as tables: what is being deleted, what is in use, what was not read, and what to do next.
+//! A scan as tables: terminating objects, leftovers, finalizers in use, what was not read, and what to do
+//! next.
 
 mod closing;
 mod finalizers;
 mod holders;
-mod left;
+mod leftovers;
 mod terminating;
 
 use std::{
@@ -14,16 +15,16 @@ use std::{
 use super::{Style, table};
 use crate::report::{ObjectReport, ScanReport};
 
-/// How the tables are to look beyond the [`Style`].
+/// Options of the tables besides the [`Style`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Every column.
+    /// Show every column.
     pub wide: bool,
-    /// Neither headings nor closing lines.
+    /// Leave out headings and closing lines.
     pub no_headers: bool,
-    /// How long the reading took, where that means something.
+    /// How long reading took, if that is meaningful.
     pub took: Option<Duration>,
-    /// Whether conditions were set on objects, so that "nothing" is said only of what matches.
+    /// Whether the user limited the objects, so that "nothing" means "nothing that matches".
     pub filtered: bool,
 }
 
@@ -45,25 +46,25 @@ pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut imp
         scan.holders(holders, out)?;
     } else {
         scan.terminating(out)?;
-        scan.left_behind(out)?;
+        scan.leftovers(out)?;
         scan.others(out)?;
         scan.finalizers(out)?;
     }
     if !options.no_headers {
         scan.totals(out)?;
         scan.weaker(out)?;
-        scan.left_not_known(out)?;
+        scan.leftover_gaps(out)?;
         scan.not_read(out)?;
         scan.stopped(out)?;
     }
     Ok(())
 }
 
-/// Writes what was not read, for outputs that have no place of their own for it. `left` says whether they have one for
-/// what was left behind.
+/// Writes what was not read, for formats without a place for it. `with_leftovers` includes the gaps about
+/// leftovers.
 pub fn write_not_read(
     report: &ScanReport,
-    left: bool,
+    with_leftovers: bool,
     style: &Style,
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -72,8 +73,8 @@ pub fn write_not_read(
         options: Options::default(),
         style: *style,
     };
-    if left {
-        scan.left_not_known(out)?;
+    if with_leftovers {
+        scan.leftover_gaps(out)?;
     }
     scan.not_read(out)?;
     scan.stopped(out)

@@ -1,8 +1,8 @@
-//! A sheet of facts: a label on the left, text that hangs beside it. Set for reading, so never wider than 80
-//! columns, whatever the terminal; on a narrow one the text goes below its label.
+//! A sheet of facts: labels on the left, text beside them. For easy reading it is never wider than 80
+//! columns. On a narrow terminal the text goes below its label.
 //!
-//! Commands are not wrapped: a command that was broken by us could not be copied. Nor are words that are longer
-//! than a line, such as names and paths.
+//! Commands are not wrapped, because a wrapped command cannot be copied. Words longer than a line, such as
+//! names and paths, are not wrapped either.
 
 use std::io::{self, Write};
 
@@ -10,15 +10,15 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{Style, safe::harmless, table::wrap};
 
-/// The longest line that is easy to read, and what a pipe gets.
+/// The longest line that is easy to read, and the width in a pipe.
 const WIDEST: usize = 80;
-/// Columns before the text that hangs beside a label.
+/// Columns before text beside a label.
 const BESIDE: usize = 18;
-/// The same where the text hangs below.
+/// Columns before text below a label.
 const BELOW: usize = 4;
-/// With less than this beside the labels the text goes below.
+/// With less room than this beside the labels, the text goes below.
 const NARROW: usize = 50;
-/// A narrower text is only splinters.
+/// The minimum width of a readable text.
 const NARROWEST: usize = 20;
 
 /// Writes facts one after the other.
@@ -30,7 +30,7 @@ pub struct Sheet<'a, W> {
 }
 
 impl<'a, W: Write> Sheet<'a, W> {
-    /// A sheet as wide as the reader's side allows.
+    /// Creates a sheet as wide as the terminal allows.
     pub fn new(style: &'a Style, out: &'a mut W) -> Self {
         let width = style.width.unwrap_or(WIDEST).clamp(NARROWEST, WIDEST);
         let margin = if width < NARROW { BELOW } else { BESIDE };
@@ -42,22 +42,22 @@ impl<'a, W: Write> Sheet<'a, W> {
         }
     }
 
-    /// How the reader's side looks.
+    /// The style of the output.
     pub fn style(&self) -> &'a Style {
         self.style
     }
 
-    /// A line of its own: the name of what follows.
+    /// A heading on its own line.
     pub fn heading(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{}", self.style.heading(&harmless(text)))
     }
 
-    /// Sentences from the left margin on.
+    /// Sentences from the left margin.
     pub fn sentence(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{}", wrap(&harmless(text), Some(self.width), 0))
     }
 
-    /// The same, of what weakens everything else.
+    /// A sentence that qualifies everything else.
     pub fn warning(&mut self, text: &str) -> io::Result<()> {
         let text = wrap(&harmless(text), Some(self.width), 0);
         for line in text.lines() {
@@ -73,11 +73,11 @@ impl<'a, W: Write> Sheet<'a, W> {
 
     /// A label and its text.
     pub fn fact(&mut self, label: &str, text: &str) -> io::Result<()> {
-        self.set(label, &harmless(text), 0)
+        self.wrap_fact(label, &harmless(text), 0)
     }
 
-    /// A label and a text whose first words are a warning.
-    pub fn grave(&mut self, label: &str, words: &str, text: &str) -> io::Result<()> {
+    /// A label and a text that starts with a warning.
+    pub fn warning_fact(&mut self, label: &str, words: &str, text: &str) -> io::Result<()> {
         let whole = format!("{words}: {text}");
         let lines = self.lines(&harmless(&whole), 0);
         let lines = lines.map(|line| match line.strip_prefix(words) {
@@ -88,7 +88,7 @@ impl<'a, W: Write> Sheet<'a, W> {
         self.write(label, lines, 0)
     }
 
-    /// A label and several texts, each from a line of its own.
+    /// A label and several texts, each on a new line.
     pub fn facts<T: AsRef<str>>(
         &mut self,
         label: &str,
@@ -102,18 +102,18 @@ impl<'a, W: Write> Sheet<'a, W> {
         Ok(())
     }
 
-    /// A label and several texts of some sentences each, told apart by a mark where there is more than one.
+    /// A label and several texts of some sentences each, with a bullet each if there is more than one.
     pub fn bullets(&mut self, label: &str, texts: impl ExactSizeIterator<Item = String>) -> io::Result<()> {
         let mark = if texts.len() > 1 { "- " } else { "" };
         let mut label = label;
         for text in texts {
-            self.set(label, &format!("{mark}{}", harmless(&text)), mark.len())?;
+            self.wrap_fact(label, &format!("{mark}{}", harmless(&text)), mark.len())?;
             label = "";
         }
         Ok(())
     }
 
-    /// A label and numbered steps, each perhaps with a command.
+    /// A label and numbered steps, with their commands if any.
     pub fn steps<'s>(
         &mut self,
         label: &str,
@@ -122,7 +122,7 @@ impl<'a, W: Write> Sheet<'a, W> {
         let mut label = label;
         for (at, (text, command)) in steps.into_iter().enumerate() {
             let number = format!("{}. ", at + 1);
-            self.set(label, &format!("{number}{}", harmless(&text)), number.len())?;
+            self.wrap_fact(label, &format!("{number}{}", harmless(&text)), number.len())?;
             label = "";
             for line in command.into_iter().flat_map(str::lines) {
                 let indent = " ".repeat(self.margin + number.len());
@@ -132,21 +132,21 @@ impl<'a, W: Write> Sheet<'a, W> {
         Ok(())
     }
 
-    /// A label, a text, and below it a command.
+    /// A label, a text, and a command below it.
     pub fn command(&mut self, label: &str, text: &str, command: &str) -> io::Result<()> {
         self.fact(label, text)?;
         let indent = " ".repeat(self.margin);
         writeln!(self.out, "{indent}{}", harmless(command))
     }
 
-    fn set(&mut self, label: &str, text: &str, hanging: usize) -> io::Result<()> {
+    fn wrap_fact(&mut self, label: &str, text: &str, hanging: usize) -> io::Result<()> {
         let lines: Vec<_> = self.lines(text, hanging).collect();
         self.write(label, lines, hanging)
     }
 
     fn lines(&self, text: &str, hanging: usize) -> impl Iterator<Item = String> + use<W> {
         let room = self.width - self.margin;
-        // The first line is not shorter by its hanging part, which is in the text.
+        // The text contains the hanging part of the first line, so that line is not shortened.
         let wrapped = wrap(text, Some(room), hanging);
         wrapped
             .lines()
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn text_hangs_beside_its_label() {
+    fn puts_text_beside_its_label() {
         assert_eq!(
             sheet(Some(200)),
             " waits for        No Pod of the same namespace that has a node may name the
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn or_below_where_that_would_leave_splinters() {
+    fn puts_text_below_its_label_on_a_narrow_terminal() {
         let narrow = sheet(Some(40));
         assert!(
             narrow.starts_with("  waits for\n    No Pod of the same namespace"),

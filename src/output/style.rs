@@ -1,16 +1,16 @@
-//! How text may look here. Decided once, from the terminal and the environment, by whoever starts the output;
-//! the plain default is what tests see.
+//! The style of text output. The caller decides it once, from the terminal and the environment. Tests use the
+//! plain default.
 
 use owo_colors::OwoColorize;
 
-/// What the reader's side can show.
+/// What the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Whether colours are welcome.
+    /// Whether to use colours.
     pub colour: bool,
-    /// Whether more than ASCII can be shown.
+    /// Whether to use characters outside ASCII.
     pub unicode: bool,
-    /// Columns of the terminal; none where lines may be of any length, as in a pipe.
+    /// Columns of the terminal; none if lines can have any length, as in a pipe.
     pub width: Option<usize>,
 }
 
@@ -24,7 +24,7 @@ impl Style {
         }
     }
 
-    /// Something that weakens what else is said.
+    /// A text that qualifies other text.
     pub fn warning(&self, text: &str) -> String {
         if self.colour {
             text.yellow().to_string()
@@ -33,7 +33,7 @@ impl Style {
         }
     }
 
-    /// Something that matters less.
+    /// A less important text.
     pub fn faint(&self, text: &str) -> String {
         if self.colour {
             text.dimmed().to_string()
@@ -42,7 +42,7 @@ impl Style {
         }
     }
 
-    /// What stands for text that was left out.
+    /// The mark for omitted text.
     pub fn ellipsis(&self) -> &'static str {
         if self.unicode { "…" } else { "..." }
     }

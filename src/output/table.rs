@@ -1,5 +1,6 @@
-//! Tables that fit: columns are hidden before anything is cut, the one long column is cut before any other, and goes
-//! below its row before it says nothing. comfy-table lays out what is left.
+//! Tables that fit the terminal. Optional columns are hidden before any text is cut. The one long column is
+//! cut before the others, and moves below its row before it becomes unreadable. comfy-table lays out the
+//! rest.
 
 use comfy_table::{ContentArrangement, Table, presets};
 use unicode_width::UnicodeWidthStr;
@@ -9,16 +10,17 @@ use super::{Style, safe::harmless};
 /// One column.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Its heading.
+    /// The heading.
     pub heading: &'static str,
-    /// When it goes if the terminal is too narrow: the highest number first, and never with none.
+    /// The order in which columns are hidden on a narrow terminal: the highest number first, none means
+    /// never.
     pub hide: Option<u8>,
-    /// Whether its texts may be cut to what is left of the line.
+    /// Whether its texts may be cut to the rest of the line.
     pub cut: bool,
 }
 
 impl Column {
-    /// A column that stays whole as long as it can.
+    /// A column that is cut only as a last resort.
     pub const fn fixed(heading: &'static str) -> Self {
         Column {
             heading,
@@ -27,7 +29,7 @@ impl Column {
         }
     }
 
-    /// A column that can be done without.
+    /// A column that can be hidden.
     pub const fn optional(heading: &'static str, hide: u8) -> Self {
         Column {
             heading,
@@ -36,7 +38,7 @@ impl Column {
         }
     }
 
-    /// The column that takes what is left.
+    /// The column that gets the rest of the line.
     pub const fn rest(heading: &'static str) -> Self {
         Column {
             heading,
@@ -48,16 +50,16 @@ impl Column {
 
 /// Spaces between columns.
 const GAP: usize = 3;
-/// A column of names narrower than this says nothing.
+/// The minimum width of a readable column of names.
 const NARROWEST: usize = 16;
-/// The cut column goes below its row before it becomes narrower than this.
+/// The cut column moves below its row before it becomes narrower than this.
 const SENTENCE: usize = 32;
-/// Lines that it may take there.
+/// Maximum number of lines below the row.
 const BELOW: usize = 3;
 
-/// The table as rows without trailing spaces; the first is the heading if it has one. `indent` spaces stand before
-/// each. Where the cut column has no room it stands below its row, indented, in lines of its own. Cells are made
-/// harmless here.
+/// The table as lines without trailing spaces. The first line is the heading, if there is one. `indent`
+/// spaces stand before each line. If the cut column has no room, it goes below its row on indented lines.
+/// Cells are made harmless here.
 pub fn lines(
     columns: &[Column],
     rows: &[Vec<String>],
@@ -79,7 +81,7 @@ pub fn lines(
             }
         })
         .collect();
-    // A column without a single entry is only air.
+    // Hide columns without any entry.
     let mut shown: Vec<usize> = (0..columns.len())
         .filter(|&at| rows.iter().any(|row| !row[at].is_empty()))
         .collect();
@@ -94,9 +96,9 @@ pub fn lines(
         let sentence = shown.iter().copied().find(|&at| columns[at].cut);
         if let Some(at) = sentence
             && shown.len() > 1
-            && taken(columns, &widths, &shown) + widths[at].min(SENTENCE) > room
+            && fixed_width(columns, &widths, &shown) + widths[at].min(SENTENCE) > room
         {
-            // With the sentence out of the way, others that went for it may fit.
+            // Without the cut column, columns that were hidden for it may fit again.
             below = Some(at);
             shown = all.into_iter().filter(|&other| other != at).collect();
             hide(columns, &widths, &mut shown, room);
@@ -104,7 +106,7 @@ pub fn lines(
         shrink(columns, &mut widths, &mut shown, room);
     }
     let rest = room.map(|room| {
-        room.saturating_sub(taken(columns, &widths, &shown))
+        room.saturating_sub(fixed_width(columns, &widths, &shown))
             .max(NARROWEST)
     });
 
@@ -114,14 +116,14 @@ pub fn lines(
         .set_content_arrangement(ContentArrangement::Disabled);
     if headings {
         table.set_header(shown.iter().map(|&at| match rest {
-            Some(rest) if columns[at].cut => cut(columns[at].heading, rest, style),
-            _ => cut(columns[at].heading, widths[at], style),
+            Some(rest) if columns[at].cut => truncate(columns[at].heading, rest, style),
+            _ => truncate(columns[at].heading, widths[at], style),
         }));
     }
     for row in &rows {
         table.add_row(shown.iter().map(|&at| match rest {
-            Some(rest) if columns[at].cut => cut(&row[at], rest, style),
-            Some(_) => cut(&row[at], widths[at], style),
+            Some(rest) if columns[at].cut => truncate(&row[at], rest, style),
+            Some(_) => truncate(&row[at], widths[at], style),
             None => row[at].clone(),
         }));
     }
@@ -142,8 +144,8 @@ pub fn lines(
     lines
 }
 
-/// Columns that all but the cut one take, with their gaps.
-fn taken(columns: &[Column], widths: &[usize], shown: &[usize]) -> usize {
+/// The width of all columns except the cut one, including gaps.
+fn fixed_width(columns: &[Column], widths: &[usize], shown: &[usize]) -> usize {
     let others = shown.iter().filter(|&&at| !columns[at].cut);
     others.map(|&at| widths[at]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
@@ -160,15 +162,15 @@ fn put_below(line: &mut String, text: &str, indent: usize, width: usize, style: 
         line.push('\n');
         line.push_str(&margin);
         if at + 1 == BELOW && parts.len() > BELOW {
-            // What follows is cut together with it.
-            line.push_str(&cut(&parts[at..].join(" "), room, style));
+            // The remaining lines are cut together with this one.
+            line.push_str(&truncate(&parts[at..].join(" "), room, style));
         } else {
-            line.push_str(&cut(part, room, style));
+            line.push_str(&truncate(part, room, style));
         }
     }
 }
 
-/// Takes columns away until the rest fits, with a useful width for the one that may be cut.
+/// Hides columns until the rest fits, with a useful width for the cut column.
 fn hide(columns: &[Column], widths: &[usize], shown: &mut Vec<usize>, room: usize) {
     loop {
         let needed: usize = shown
@@ -194,9 +196,8 @@ fn hide(columns: &[Column], widths: &[usize], shown: &mut Vec<usize>, room: usiz
     }
 }
 
-/// The last resort, where even the columns that are never hidden do not fit. What stands on the right explains
-/// what stands on the left, so columns go from the right; the first two say what the row is about and are cut,
-/// the widest first.
+/// The last resort if even the fixed columns do not fit. Columns on the right explain those on the left, so
+/// columns are dropped from the right. The first two identify the row. They are cut, the widest first.
 fn shrink(columns: &[Column], widths: &mut [usize], shown: &mut Vec<usize>, room: usize) {
     let narrowest = |at: usize, widths: &[usize]| {
         if columns[at].cut {
@@ -228,8 +229,8 @@ fn shrink(columns: &[Column], widths: &mut [usize], shown: &mut Vec<usize>, room
     }
 }
 
-/// The beginning of `text`, at most `width` columns wide with its ellipsis.
-pub fn cut(text: &str, width: usize, style: &Style) -> String {
+/// The beginning of `text`, at most `width` columns wide including the ellipsis.
+pub fn truncate(text: &str, width: usize, style: &Style) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -246,8 +247,8 @@ pub fn cut(text: &str, width: usize, style: &Style) -> String {
     format!("{}{ellipsis}", kept.trim_end())
 }
 
-/// Breaks `text` at spaces into lines of at most `width` columns, those after the first indented by `indent`.
-/// A word that is wider than a line keeps a line of its own, whole, so that it can be copied.
+/// Wraps `text` at spaces into lines of at most `width` columns. Lines after the first are indented by
+/// `indent`. A word that is wider than a line keeps its own line, so that it can be copied.
 pub fn wrap(text: &str, width: Option<usize>, indent: usize) -> String {
     let Some(width) = width else {
         return text.to_owned();
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_gets_everything() {
+    fn shows_everything_in_a_pipe() {
         assert_eq!(
             at(None),
             [
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_loses_columns_before_words() {
+    fn hides_columns_before_it_cuts_words() {
         assert_eq!(
             at(Some(47)),
             [
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_narrower_one_the_sentence_stands_below_its_row() {
+    fn puts_the_cut_column_below_its_row_on_a_very_narrow_terminal() {
         assert_eq!(
             at(Some(40)),
             [
@@ -349,9 +350,9 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_count_for_what_they_take() {
+    fn measures_wide_characters_in_columns() {
         assert_eq!(
-            cut(
+            truncate(
                 "你好世界",
                 5,
                 &Style {
@@ -361,11 +362,11 @@ mod tests {
             ),
             "你好…"
         );
-        assert_eq!(cut("abcdef", 5, &Style::default()), "ab...");
+        assert_eq!(truncate("abcdef", 5, &Style::default()), "ab...");
     }
 
     #[test]
-    fn wrapping_keeps_words_whole() {
+    fn wraps_only_between_words() {
         assert_eq!(wrap("one two three", Some(8), 2), "one two\n  three");
         assert_eq!(wrap("aaaaaaaaaaaa b", Some(5), 0), "aaaaaaaaaaaa\nb");
     }

@@ -1,18 +1,19 @@
-//! YAML of the same value that the JSON shows.
+//! The reports as YAML, with the same content as the JSON.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{json, safe::acts};
+use super::{json, safe::is_terminal_control};
 
 /// Writes a report as one YAML document.
 ///
-/// Plain YAML shows what turns a line around, or is invisible, as it is. A document with such characters is written
-/// in the form that YAML shares with JSON, where they are escaped and every reader still gets them back.
+/// Plain YAML does not escape characters that reverse a line or are invisible. A document with such
+/// characters is written as JSON, which is valid YAML. There they are escaped, and readers get the original
+/// characters back.
 pub fn write(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     let text = serde_saphyr::to_string(report).map_err(io::Error::other)?;
-    if text.contains(|c| acts(c) && c != '\n') {
+    if text.contains(|c| is_terminal_control(c) && c != '\n') {
         return json::write(report, out);
     }
     out.write_all(text.as_bytes())
@@ -21,7 +22,7 @@ pub fn write(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn what_acts_is_escaped_and_comes_back_whole() {
+    fn escapes_terminal_controls_without_losing_them() {
         for hostile in [
             "a\u{202e}b",
             "\u{9b}31m",
@@ -34,7 +35,10 @@ mod tests {
             let mut out = Vec::new();
             super::write(&vec![hostile], &mut out).expect("written");
             let text = String::from_utf8(out).expect("UTF-8");
-            assert!(!text.contains(|c| super::acts(c) && c != '\n'), "{text:?}");
+            assert!(
+                !text.contains(|c| super::is_terminal_control(c) && c != '\n'),
+                "{text:?}"
+            );
             let back: Vec<String> = serde_saphyr::from_str(&text).expect("YAML");
             assert_eq!(back, [hostile]);
         }

@@ -1,4 +1,4 @@
-//! The list of what is known.
+//! The report of the `catalog` command.
 
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ pub struct CatalogReport {
     pub api_version: &'static str,
     /// `Catalog`.
     pub kind: &'static str,
-    /// How many entries there are in all.
+    /// Number of entries in the whole catalogue.
     pub total: usize,
-    /// Those that were asked for, by project and then by name.
+    /// The requested entries, sorted by project and then by name.
     pub entries: Vec<Entry>,
 }
 

@@ -1,10 +1,11 @@
-//! What the objects of a scan wait for in the end, and the line that says why one of them is still there.
+//! Adds root causes and reasons to a scan report, from the diagnosis of each object.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::{GapReport, ObjectName, ScanReport};
+use super::{
+    GapReport, ObjectName, ScanReport,
+    root_causes::{Grouping, RootCauseReport},
+};
 use crate::{
     diagnose::{
         Blocker, Diagnosis, Verdict, Wait,
@@ -14,65 +15,42 @@ use crate::{
     snapshot::{Gap, Seen, What},
 };
 
-/// Something that holds objects and waits for nothing itself.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RootCauseReport {
-    /// The object, if it is one.
-    pub object: Option<ObjectName>,
-    /// Its state, or what else the cause is.
-    pub says: String,
-    /// How many of `objects` wait for nothing else.
-    pub frees: usize,
-    /// The objects that wait for it, directly or through others.
-    pub objects: Vec<ObjectName>,
-}
-
-/// Rows of the table that stand under the same root causes, as places in the lists of the report.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Grouping {
-    /// Causes and the objects that wait for exactly these.
-    pub groups: Vec<graph::Group>,
-    /// Objects without a cause outside themselves.
-    pub alone: Vec<usize>,
-}
-
-/// One object that was looked at after the scan.
+/// One object that was investigated after the scan.
 #[derive(Clone, Debug)]
-pub struct Looked<'a> {
-    /// As the scan saw it.
+pub struct Examined<'a> {
+    /// The object as the scan saw it.
     pub seen: &'a Seen,
-    /// What came of it.
-    pub came_of_it: Outcome,
-    /// What is being deleted in it, if it is a Namespace.
+    /// The result of the investigation.
+    pub result: Examination,
+    /// For a Namespace: the terminating objects in it.
     pub content: Vec<ObjectRef>,
 }
 
-/// What came of looking at one object.
+/// The result of investigating one object.
 #[derive(Clone, Debug)]
-pub enum Outcome {
-    /// Its grace period runs: there is nothing to look for.
+pub enum Examination {
+    /// The grace period still runs, so there is nothing to explain.
     InGrace,
-    /// It was understood as far as that goes.
+    /// The diagnosis, as complete as the answers allow.
     Explained(Box<Diagnosis>),
-    /// It could not be read.
+    /// The object could not be read.
     Unreadable(Gap),
-    /// It has gone since it was listed.
+    /// The object disappeared after it was listed.
     Gone,
-    /// There were too many, or it took too long.
+    /// Nobody investigated it: there were too many objects, or the time was up.
     NotLookedAt,
 }
 
 impl ScanReport {
-    /// Adds what a closer look at the objects being deleted has shown.
-    pub fn add_causes(&mut self, looked: &[Looked<'_>]) {
+    /// Adds the results of investigating the terminating objects.
+    pub fn add_causes(&mut self, examined: &[Examined<'_>]) {
         let place = |name: &ObjectName| (name.resource.clone(), name.namespace.clone(), name.name.clone());
-        let by_place: BTreeMap<_, _> = looked
+        let by_place: BTreeMap<_, _> = examined
             .iter()
             .map(|one| (place(&(&one.seen.object).into()), one))
             .collect();
-        // In the order of the report, so that the graph's numbers are rows.
-        let ordered: Option<Vec<&Looked<'_>>> = self
+        // In the order of the report, so that the indexes in the graph are row numbers.
+        let ordered: Option<Vec<&Examined<'_>>> = self
             .terminating
             .iter()
             .map(|row| by_place.get(&place(&row.object)).copied())
@@ -81,19 +59,19 @@ impl ScanReport {
             return;
         };
         for (row, one) in self.terminating.iter_mut().zip(&ordered) {
-            match &one.came_of_it {
-                Outcome::InGrace => row.verdict = Some(Verdict::Waiting),
-                Outcome::Unreadable(_) => row.verdict = Some(Verdict::Unknown),
-                Outcome::Gone => row.reason = Some("it has gone since it was listed".into()),
-                Outcome::NotLookedAt => {}
-                Outcome::Explained(diagnosis) => {
-                    if let Some(wait) = telling(&diagnosis.waits) {
+            match &one.result {
+                Examination::InGrace => row.verdict = Some(Verdict::Waiting),
+                Examination::Unreadable(_) => row.verdict = Some(Verdict::Unknown),
+                Examination::Gone => row.reason = Some("it has gone since it was listed".into()),
+                Examination::NotLookedAt => {}
+                Examination::Explained(diagnosis) => {
+                    if let Some(wait) = most_telling_wait(&diagnosis.waits) {
                         row.verdict = Some(wait.verdict);
-                        // What a scan counted in a Namespace says more than one blocker does, and what is known of
-                        // the finalizer says more than that its holder is not known.
-                        if row.left.is_empty()
+                        // For a Namespace, the scan's counts say more than one blocker. For an unknown
+                        // controller, the description of the finalizer says more.
+                        if row.remaining.is_empty()
                             && row.conditions.is_empty()
-                            && let Some(line) = line(wait)
+                            && let Some(line) = reason_line(wait)
                         {
                             row.reason = Some(line);
                         }
@@ -101,16 +79,16 @@ impl ScanReport {
                 }
             }
         }
-        let all = ordered.iter().flat_map(|one| match &one.came_of_it {
-            Outcome::Explained(diagnosis) => diagnosis.gaps.as_slice(),
-            Outcome::Unreadable(gap) => std::slice::from_ref(gap),
+        let all = ordered.iter().flat_map(|one| match &one.result {
+            Examination::Explained(diagnosis) => diagnosis.gaps.as_slice(),
+            Examination::Unreadable(gap) => std::slice::from_ref(gap),
             _ => &[],
         });
         self.add_weaker(all);
-        self.group(&ordered);
+        self.add_root_causes(&ordered);
         let missed = ordered
             .iter()
-            .filter(|one| matches!(one.came_of_it, Outcome::NotLookedAt))
+            .filter(|one| matches!(one.result, Examination::NotLookedAt))
             .count();
         if missed > 0 {
             self.not_looked_at = missed;
@@ -129,21 +107,21 @@ impl ScanReport {
         }
     }
 
-    /// What could not be seen of what was looked at one by one, besides what the scan could not read.
+    /// Adds the gaps of the investigation that the scan itself does not report.
     pub(super) fn add_weaker<'a>(&mut self, gaps: impl Iterator<Item = &'a Gap>) {
-        self.weaker_for = together(gaps);
+        self.weaker_for = merge_gaps(gaps);
         let not_read = &self.not_read;
         self.weaker_for.retain(|gap| !not_read.contains(gap));
     }
 
-    fn group(&mut self, looked: &[&Looked<'_>]) {
-        let waiting: Vec<_> = looked
+    fn add_root_causes(&mut self, examined: &[&Examined<'_>]) {
+        let waiting: Vec<_> = examined
             .iter()
             .map(|one| Waiting {
                 object: &one.seen.object,
                 finalizers: &one.seen.finalizers,
-                diagnosis: match &one.came_of_it {
-                    Outcome::Explained(diagnosis) => Some(diagnosis),
+                diagnosis: match &one.result {
+                    Examination::Explained(diagnosis) => Some(diagnosis),
                     _ => None,
                 },
                 content: one.content.iter().collect(),
@@ -171,9 +149,8 @@ impl ScanReport {
     }
 }
 
-/// What could not be seen, once each: the same refusal for a hundred objects, or in a hundred namespaces, is one
-/// gap.
-fn together<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
+/// Merges equal gaps. The same refusal for a hundred objects or namespaces becomes one gap.
+fn merge_gaps<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
     let mut gaps: BTreeMap<(What, &'static str), Gap> = BTreeMap::new();
     for gap in all {
         let everywhere = match &gap.what {
@@ -193,8 +170,8 @@ fn together<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
     gaps.values().map(Into::into).collect()
 }
 
-/// The wait that says most about why an object is still there.
-fn telling(waits: &[Wait]) -> Option<&Wait> {
+/// The wait that best explains why an object still exists.
+fn most_telling_wait(waits: &[Wait]) -> Option<&Wait> {
     let rank = |wait: &&Wait| match wait.verdict {
         Verdict::Failing => 0,
         Verdict::Rejected => 1,
@@ -207,7 +184,7 @@ fn telling(waits: &[Wait]) -> Option<&Wait> {
     waits.iter().min_by_key(rank)
 }
 
-fn line(wait: &Wait) -> Option<String> {
+fn reason_line(wait: &Wait) -> Option<String> {
     let blockers: Vec<&Blocker> = wait.on.iter().filter(|blocker| !blocker.rest).collect();
     match (wait.verdict, blockers.as_slice()) {
         (Verdict::InUse | Verdict::Waiting, [first, rest @ ..]) => {
@@ -223,19 +200,20 @@ fn line(wait: &Wait) -> Option<String> {
             };
             Some(format!("{verb} {}{more}", first.in_words()))
         }
-        // What is special about this object comes after what is true of every one with this finalizer.
+        // The part about this object comes first, then the part that is true for every object with this
+        // finalizer.
         (Verdict::Failing | Verdict::Rejected | Verdict::Stalled, _) => {
             Some(match wait.says.split_once("; ") {
                 Some((general, special)) => format!("{special} ({general})"),
                 None => wait.says.clone(),
             })
         }
-        // Who it was, and that it is gone; by which signs is told by explain.
+        // The first sentences name the controller and say that it is gone. `explain` shows the evidence.
         (Verdict::Orphaned, _) => {
             let sentences: Vec<_> = wait.says.split(". ").take(2).collect();
             Some(sentences.join(". "))
         }
-        // It tells nothing that is true of this object alone.
+        // The text says nothing about this object in particular.
         (Verdict::InUse | Verdict::Waiting | Verdict::Unknown, _) => None,
     }
 }

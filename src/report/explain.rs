@@ -1,4 +1,4 @@
-//! What an explanation of one object says.
+//! The report of `explain TYPE/NAME`.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -20,51 +20,51 @@ pub struct ExplainReport {
     pub api_version: &'static str,
     /// `Explanation`.
     pub kind: &'static str,
-    /// When it was seen, by the server's clock.
+    /// When the object was read, by the server's clock.
     pub observed_at: Timestamp,
     /// The object.
     pub target: ObjectName,
     /// Its deletion; none if it is not being deleted.
     pub deletion: Option<DeletionReport>,
-    /// Whether it went while it was looked at: good news, and then nothing else is said of it.
+    /// Whether the object disappeared during the run. The other fields are then empty.
     pub gone: bool,
-    /// Whether the user stopped the looking, or it took too long; what was not seen for that is in `notRead`.
+    /// Whether the user stopped the run, or the time was up. `notRead` lists what is missing.
     pub interrupted: bool,
     /// Its state in one sentence.
     pub headline: String,
-    /// What happened while it was looked at.
+    /// What happened during the run.
     pub notes: Vec<String>,
     /// What it waits for.
     pub waits_for: Vec<WaitReport>,
-    /// What happens next.
+    /// What happens next, without any action.
     pub outlook: Vec<OutlookReport>,
-    /// What becomes of other things if it is deleted now; empty if it is being deleted already.
+    /// What happens to other objects if this one is deleted now. Empty if it is already terminating.
     pub if_deleted: Vec<EffectReport>,
     /// What to do, in order.
     pub steps: Vec<StepReport>,
     /// What not to do, and why.
     pub do_not: Vec<String>,
-    /// What this rests on.
+    /// The observations that support this.
     pub evidence: Vec<EvidenceReport>,
     /// What could not be read.
     pub not_read: Vec<GapReport>,
 }
 
-/// One finalizer, or what holds an object without any.
+/// What one finalizer waits for, or what blocks an object without finalizers.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitReport {
-    /// The finalizer.
+    /// The finalizer; none for an object without finalizers.
     pub finalizer: Option<Finalizer>,
-    /// How it stands.
+    /// The state of this wait.
     pub verdict: Verdict,
-    /// Who must act, and after what.
+    /// Who must act, and on which condition.
     pub says: String,
-    /// What keeps the holder from it.
+    /// What prevents the controller from removing the finalizer.
     pub blockers: Vec<BlockerReport>,
 }
 
-/// An object or a backend in the way.
+/// An object or a backend that blocks a deletion.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockerReport {
@@ -74,45 +74,45 @@ pub struct BlockerReport {
     pub says: String,
     /// Whether it waits for nothing else.
     pub root_cause: bool,
-    /// What it waits for in turn.
+    /// What it waits for itself.
     pub blockers: Vec<BlockerReport>,
-    /// Its own finalizers, if it is itself being deleted.
+    /// The waits of its own finalizers, if it is terminating too.
     pub waits_for: Vec<WaitReport>,
 }
 
-/// What happens, and when.
+/// An event that follows without any action, and its condition.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutlookReport {
-    /// When.
+    /// The condition.
     pub when: String,
-    /// What then.
+    /// The event.
     pub then: String,
 }
 
-/// What becomes of something else.
+/// What a deletion does to other objects.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EffectReport {
-    /// What becomes of it.
+    /// What happens to them.
     pub fate: Fate,
-    /// What, how much of it, and why.
+    /// Which objects, how many, and why.
     pub says: String,
-    /// All objects that this is about, where they can be named.
+    /// All affected objects whose names are known.
     pub objects: Vec<ObjectName>,
 }
 
-/// One thing to do.
+/// One step.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepReport {
-    /// When it is the right one.
+    /// The situation in which this step is right.
     pub when: String,
-    /// What and why.
+    /// What to do, and why.
     pub text: String,
     /// The command.
     pub command: Option<String>,
-    /// What it can cost.
+    /// What the step can cost.
     pub safety: Safety,
 }
 
@@ -120,16 +120,16 @@ pub struct StepReport {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EvidenceReport {
-    /// Object and field.
+    /// The object and the field.
     pub source: String,
-    /// What it said.
+    /// The observed value.
     pub value: String,
-    /// How much that proves.
+    /// How much the value proves.
     pub strength: Strength,
 }
 
 impl ExplainReport {
-    /// That an object is gone that was there a moment ago.
+    /// The report on an object that disappeared during the run.
     pub fn gone(object: &ObjectRef, observed_at: Timestamp) -> Self {
         let name = object.in_words();
         ExplainReport {

@@ -1,11 +1,11 @@
-//! What is known of finalizers, without any object: the answer of `explain FINALIZER`.
+//! The report of `explain FINALIZER`, which needs no cluster.
 
 use serde::Serialize;
 
 use super::API_VERSION;
 use crate::knowledge::{Deduced, Entry, Knowledge};
 
-/// What is known of the finalizers that were asked about.
+/// What the catalogue knows about the requested finalizers.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FinalizersReport {
@@ -13,29 +13,29 @@ pub struct FinalizersReport {
     pub api_version: &'static str,
     /// `Explanation`.
     pub kind: &'static str,
-    /// One for each name, in the order in which they were given.
+    /// One item for each name, in the given order.
     pub finalizers: Vec<Explained>,
 }
 
-/// What is known of one name.
+/// What the catalogue knows about one name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explained {
-    /// The name as it was given.
+    /// The name as given.
     pub given: String,
-    /// The name that it was taken for: another case, where only that is known.
+    /// The name that was looked up. It differs in case if only that spelling is known.
     pub name: String,
-    /// Whether the catalogue knows whose it is. If not, `entries` are those that would speak for it on objects of
-    /// their kinds, and `deduced` is there.
+    /// Whether the catalogue knows the owner. If not, `entries` are those that apply on objects of their
+    /// kinds, and `deduced` is set.
     pub in_catalogue: bool,
-    /// What speaks for it: several where the name means different things on different kinds.
+    /// The matching entries: several if the name has different meanings on different kinds.
     pub entries: Vec<Entry>,
-    /// What its name tells, if the catalogue does not know it. None of this was read anywhere.
+    /// What the name alone suggests, if the catalogue does not know it. No source confirms it.
     pub deduced: Option<Deduced>,
 }
 
 impl FinalizersReport {
-    /// What is known of these names.
+    /// Looks up these names.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>, knowledge: &Knowledge) -> Self {
         FinalizersReport {
             api_version: API_VERSION,
@@ -58,7 +58,7 @@ impl Explained {
         };
         Explained {
             deduced: (!in_catalogue).then(|| knowledge.deduce(given)),
-            // A guess is about the name as it stands.
+            // A guess uses the name as given.
             name: if in_catalogue { name } else { given.to_owned() },
             given: given.to_owned(),
             in_catalogue,

@@ -1,4 +1,4 @@
-//! What was not read, as every result carries it.
+//! The part of every report about what could not be read.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ pub struct GapReport {
     pub name: Option<String>,
     /// The namespace that the gap is limited to.
     pub namespace: Option<String>,
-    /// The only namespaces in which it was read, if the gap is everything outside them.
+    /// The only namespaces in which the type was read. The gap is everything outside them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_in: Option<Vec<String>>,
-    /// How many of its objects were read before it failed.
+    /// Number of objects that were read before the failure.
     #[serde(skip_serializing_if = "is_zero")]
     pub objects_read: u64,
-    /// Types that it is known to hide.
+    /// The types that this gap is known to hide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hides: Vec<String>,
     /// Line in the file, from 1.
@@ -30,7 +30,7 @@ pub struct GapReport {
     pub line: Option<u64>,
     /// One word: `Forbidden`, `Unavailable`, `TimedOut` …
     pub reason: &'static str,
-    /// The reason in full, in the server's words where it has any.
+    /// The full reason, in the server's words if it gave any.
     pub message: String,
 }
 
@@ -103,7 +103,7 @@ impl From<&Gap> for GapReport {
 }
 
 impl GapReport {
-    /// What it is about, in words.
+    /// What was not read, in words.
     pub fn subject(&self) -> String {
         let name = self.name.clone().unwrap_or_default();
         match (self.what, &self.namespace, self.line) {
@@ -120,22 +120,22 @@ impl GapReport {
     }
 }
 
-/// Gaps with the same reason, for people: the three hundred types that one missing right hides are one line.
+/// Gaps with the same reason. One missing permission that hides three hundred types is one line for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapGroup<'a> {
     /// What was not read, in words.
     pub subjects: Vec<String>,
-    /// Why, in words.
+    /// The reason, in words.
     pub why: String,
     /// The gaps.
     pub gaps: Vec<&'a GapReport>,
 }
 
-/// Groups gaps by what a person would do about them.
+/// Groups gaps by what the user can do about them.
 pub fn grouped(gaps: &[GapReport]) -> Vec<GapGroup<'_>> {
     let mut groups: BTreeMap<String, GapGroup<'_>> = BTreeMap::new();
     for gap in gaps {
-        let why = why(gap);
+        let why = reason_in_words(gap);
         let group = groups.entry(why.clone()).or_insert_with(|| GapGroup {
             subjects: Vec::new(),
             why,
@@ -147,13 +147,13 @@ pub fn grouped(gaps: &[GapReport]) -> Vec<GapGroup<'_>> {
     groups.into_values().collect()
 }
 
-fn why(gap: &GapReport) -> String {
+fn reason_in_words(gap: &GapReport) -> String {
     let mut why = match gap.reason {
-        // The server's text repeats user and type; the word is what people act on.
+        // The server's text repeats the user and the type. The word `forbidden` is enough to act on.
         "Forbidden" => match gap.read_only_in.as_deref() {
             None => "forbidden".to_owned(),
             Some([]) => "forbidden, also within every namespace that could be tried".to_owned(),
-            Some(namespaces) => format!("forbidden outside {}", some(namespaces, 4)),
+            Some(namespaces) => format!("forbidden outside {}", first_names(namespaces, 4)),
         },
         "NotInDump" => "not in the dump".to_owned(),
         "Interrupted" if gap.objects_read > 0 => "stopped while it was read".to_owned(),
@@ -165,13 +165,13 @@ fn why(gap: &GapReport) -> String {
         why = format!("{why} (after {} object{s})", gap.objects_read);
     }
     if !gap.hides.is_empty() {
-        why = format!("{why}; hides {}", some(&gap.hides, 6));
+        why = format!("{why}; hides {}", first_names(&gap.hides, 6));
     }
     why
 }
 
-/// The first few of some names, and how many more there are.
-pub fn some(names: &[String], most: usize) -> String {
+/// The first `most` names, and the number of the others.
+pub fn first_names(names: &[String], most: usize) -> String {
     if names.len() <= most {
         return names.join(", ");
     }
@@ -179,7 +179,7 @@ pub fn some(names: &[String], most: usize) -> String {
 }
 
 impl GapReport {
-    /// Whether the user stopped the reading before this came.
+    /// Whether this was not read because the user stopped the run.
     pub fn is_interruption(&self) -> bool {
         self.reason == Why::Interrupted.word()
     }
@@ -199,17 +199,17 @@ mod tests {
         }
     }
 
-    /// The lines that people read.
+    /// The lines that the user sees.
     fn lines(gaps: &[Gap]) -> Vec<String> {
         let reports: Vec<_> = gaps.iter().map(GapReport::from).collect();
         grouped(&reports)
             .iter()
-            .map(|group| format!("{}: {}", some(&group.subjects, 6), group.why))
+            .map(|group| format!("{}: {}", first_names(&group.subjects, 6), group.why))
             .collect()
     }
 
     #[test]
-    fn what_one_missing_right_hides_is_one_line_whatever_the_server_says_of_each() {
+    fn merges_gaps_of_one_missing_permission_into_one_line() {
         let forbidden = |name: &str| {
             of_type(
                 name,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_was_read_in_some_namespaces_says_in_which() {
+    fn names_the_namespaces_in_which_a_type_was_read() {
         let outside = |read_in: &[&str]| Gap {
             what: What::TypeOutside {
                 name: "pods".into(),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_the_servers_own_words_and_say_how_far_a_list_came_and_what_a_group_hides() {
+    fn shows_the_servers_words_the_objects_read_and_the_hidden_types() {
         let stale = Gap {
             what: What::GroupVersion {
                 group: "metrics.k8s.io".into(),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_was_stopped_halfway_was_not_stopped_before_it() {
+    fn tells_an_interrupted_list_from_one_that_never_started() {
         let stopped = |read| Gap {
             what: What::Type {
                 name: "pods".into(),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_gap_has_a_subject_that_names_it() {
+    fn names_the_subject_of_every_kind_of_gap() {
         let subject = |what| {
             GapReport::from(&Gap {
                 what,

@@ -1,4 +1,4 @@
-//! Who must remove the finalizers that are in use, what each of them holds, and whether it is alive.
+//! The controllers that must remove the finalizers in use: which objects each blocks, and whether it runs.
 
 mod rows;
 mod words;
@@ -14,111 +14,111 @@ use crate::{
     snapshot::Gap,
 };
 
-/// Somebody who must remove finalizers.
+/// A controller that must remove finalizers.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HolderReport {
-    /// What it is called: the workload or Lease that the catalogue knows it by, or the workload that was found.
+    /// The workload or Lease name from the catalogue, or the name of the workload that was found.
     pub name: String,
-    /// The project that it belongs to; none if the catalogue does not know the finalizers.
+    /// Its project; none if the catalogue does not know the finalizers.
     pub project: Option<String>,
-    /// How alive it is.
-    pub state: Life,
-    /// Whether it is only likely that this is the holder.
+    /// Whether it runs.
+    pub state: HolderState,
+    /// Whether it is only likely, not certain, that this is the controller.
     pub likely: bool,
-    /// What shows it, in one line.
+    /// The evidence for the state, in one line.
     pub says: String,
-    /// Objects that carry any of its finalizers.
+    /// Number of objects with any of its finalizers.
     pub objects: u64,
-    /// Those of them that are being deleted.
+    /// How many of them are terminating.
     pub terminating: u64,
-    /// Types of these objects, as `plural.group`.
+    /// The types of these objects, as `plural.group`.
     pub on: BTreeSet<String>,
     /// Its finalizers.
-    pub finalizers: Vec<HeldReport>,
-    /// All that was seen of it.
+    pub finalizers: Vec<HeldFinalizerReport>,
+    /// All evidence about it.
     pub evidence: Vec<EvidenceReport>,
 }
 
-/// A finalizer that somebody must remove.
+/// A finalizer that this controller must remove.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct HeldReport {
-    /// The string.
+pub struct HeldFinalizerReport {
+    /// The name.
     pub name: String,
-    /// The list it stands in.
+    /// The list that contains it.
     pub list: List,
-    /// Objects that carry it.
+    /// Number of objects that have it.
     pub objects: u64,
-    /// Those of them that are being deleted.
+    /// How many of them are terminating.
     pub terminating: u64,
-    /// Types of these objects, as `plural.group`.
+    /// The types of these objects, as `plural.group`.
     pub on: BTreeSet<String>,
 }
 
-/// How alive a holder is.
+/// Whether a controller runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Life {
+pub enum HolderState {
     /// It runs.
     Running,
-    /// It is there and cannot run, or may not do its work.
+    /// It exists, and it cannot run or lacks a permission that it needs.
     Failing,
-    /// It is there and was made not to run.
+    /// It exists, and somebody scaled it to zero.
     ScaledToZero,
-    /// It is gone, by two signs of different kinds.
+    /// It is gone: two different kinds of evidence say so.
     Gone,
-    /// It does not run in this cluster, or nobody here can see it.
+    /// It does not run in this cluster, or users cannot see it.
     Elsewhere,
-    /// Not enough evidence.
+    /// There is not enough evidence.
     Unknown,
 }
 
-impl Life {
-    /// In words.
+impl HolderState {
+    /// The state in words.
     pub fn word(self) -> &'static str {
         match self {
-            Life::Running => "running",
-            Life::Failing => "failing",
-            Life::ScaledToZero => "scaled to zero",
-            Life::Gone => "gone",
-            Life::Elsewhere => "elsewhere",
-            Life::Unknown => "unknown",
+            HolderState::Running => "running",
+            HolderState::Failing => "failing",
+            HolderState::ScaledToZero => "scaled to zero",
+            HolderState::Gone => "gone",
+            HolderState::Elsewhere => "elsewhere",
+            HolderState::Unknown => "unknown",
         }
     }
 }
 
-impl From<State> for Life {
+impl From<State> for HolderState {
     fn from(state: State) -> Self {
         match state {
-            State::Running => Life::Running,
-            State::Failing => Life::Failing,
-            State::Off => Life::ScaledToZero,
-            State::Gone => Life::Gone,
-            State::Elsewhere => Life::Elsewhere,
-            State::Unknown => Life::Unknown,
+            State::Running => HolderState::Running,
+            State::Failing => HolderState::Failing,
+            State::Off => HolderState::ScaledToZero,
+            State::Gone => HolderState::Gone,
+            State::Elsewhere => HolderState::Elsewhere,
+            State::Unknown => HolderState::Unknown,
         }
     }
 }
 
-/// A finalizer on the objects of one type, whose holder was looked for.
+/// A finalizer on the objects of one type, and the search for its controller.
 #[derive(Clone, Debug)]
-pub struct Sought {
+pub struct HolderSearch {
     /// The type, as `plural.group`.
     pub type_name: String,
     /// The finalizer.
     pub finalizer: Finalizer,
-    /// The CSI driver that the objects belong to, where each has a holder of its own and they say so.
+    /// The CSI driver of the objects, if every driver has a controller of its own.
     pub driver: Option<String>,
-    /// What came of it; none if it was not looked for.
-    pub came_of_it: Option<CameOfIt>,
+    /// The result of the search; none if there was no search.
+    pub result: Option<HolderSearchResult>,
 }
 
-/// What came of looking for a holder.
+/// The result of searching for a controller.
 #[derive(Clone, Debug)]
-pub struct CameOfIt {
-    /// Who it is.
+pub struct HolderSearchResult {
+    /// The controller.
     pub found: Found,
-    /// What could not be seen.
+    /// What could not be read.
     pub gaps: Vec<Gap>,
 }

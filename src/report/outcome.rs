@@ -1,11 +1,11 @@
-//! What came of it, as far as it could be found out by reading again.
+//! The report on an executed plan, from reading the objects again.
 
 use serde::Serialize;
 
 use super::{API_VERSION, ObjectName, plan::OutsideReport};
 use crate::object::Finalizer;
 
-/// What came of a plan.
+/// The result of executing a plan.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutcomeReport {
@@ -15,72 +15,72 @@ pub struct OutcomeReport {
     pub kind: &'static str,
     /// The digest that was confirmed.
     pub digest: String,
-    /// One for each object that was confirmed.
+    /// One outcome for each confirmed object.
     pub outcomes: Vec<Outcome>,
-    /// Where the receipts are.
+    /// The path of the receipts.
     pub receipts: String,
 }
 
-/// How it ended with one object.
+/// How the change of one object ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Result {
+pub enum OutcomeResult {
     /// The object is gone.
     Gone,
-    /// The finalizer is out, and others hold the object.
+    /// The finalizer is removed, and other finalizers remain.
     Held,
-    /// The finalizer is out, none is left, and the object is still there.
+    /// The last finalizer is removed, and the object still exists.
     Going,
-    /// The finalizer is on the object again.
+    /// Somebody added the finalizer again.
     CameBack,
-    /// The object is gone, and another one of its name is there.
+    /// The object is gone, and a new object has its name.
     ReCreated,
-    /// After a nudge: its controller has acted.
+    /// After a nudge: the controller acted.
     Woke,
     /// After a nudge: nothing happened.
     Asleep,
-    /// Nothing was sent, or what was sent was refused.
+    /// Nothing was sent, or the server refused the request.
     NotDone,
-    /// The answer was lost, and what happened could not be found out.
+    /// The response was lost, and reading again did not clarify what happened.
     Unknown,
 }
 
-impl Result {
-    /// The word.
+impl OutcomeResult {
+    /// The word in the JSON.
     pub fn word(self) -> &'static str {
         match self {
-            Result::Gone => "gone",
-            Result::Held => "held",
-            Result::Going => "going",
-            Result::CameBack => "came-back",
-            Result::ReCreated => "re-created",
-            Result::Woke => "woke",
-            Result::Asleep => "asleep",
-            Result::NotDone => "not-done",
-            Result::Unknown => "unknown",
+            OutcomeResult::Gone => "gone",
+            OutcomeResult::Held => "held",
+            OutcomeResult::Going => "going",
+            OutcomeResult::CameBack => "came-back",
+            OutcomeResult::ReCreated => "re-created",
+            OutcomeResult::Woke => "woke",
+            OutcomeResult::Asleep => "asleep",
+            OutcomeResult::NotDone => "not-done",
+            OutcomeResult::Unknown => "unknown",
         }
     }
 }
 
-/// What came of one request.
+/// The outcome of one request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
     /// The object.
     pub target: ObjectName,
-    /// What was to be taken out.
+    /// The finalizer to remove.
     pub finalizer: Option<Finalizer>,
-    /// How it ended.
-    pub result: Result,
-    /// The same in words.
+    /// How the change ended.
+    pub result: OutcomeResult,
+    /// The result in words.
     pub says: String,
-    /// What holds the object now.
+    /// The finalizers that remain.
     pub held_by: Vec<Finalizer>,
-    /// What is left to be cleaned up outside.
+    /// External resources that still need a cleanup.
     pub outside: Vec<OutsideReport>,
-    /// The copy of the object from before.
+    /// Path of the copy of the object from before the change.
     pub backup: Option<String>,
-    /// The Event that was left on it, by its name.
+    /// Name of the Event that was created for it.
     pub event: Option<String>,
 }
 

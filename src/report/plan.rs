@@ -1,4 +1,4 @@
-//! What a plan says before anything is sent.
+//! The report on a plan, before anything is sent.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::{
     plan::{Action, Cost, Plan, Refusal, Request},
 };
 
-/// What would be sent, or why nothing will be.
+/// What the plan would send, or why it will send nothing.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanReport {
@@ -24,55 +24,55 @@ pub struct PlanReport {
     pub verb: &'static str,
     /// The API server.
     pub server: String,
-    /// What `--confirm` takes; none if something was refused.
+    /// The value for `--confirm`; none if anything was refused.
     pub digest: Option<String>,
-    /// One for each object.
+    /// One item for each object.
     pub plans: Vec<LineReport>,
-    /// Why nothing will be sent.
+    /// The reasons why nothing will be sent.
     pub refused: Vec<RefusalReport>,
 }
 
-/// One object, one request.
+/// The plan for one object: one request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LineReport {
     /// The object.
     pub target: ObjectName,
-    /// The version of it that the request holds for.
+    /// The version of the object that the request requires.
     pub resource_version: String,
-    /// What is taken out; none for a nudge.
+    /// The finalizer to remove; none for a nudge.
     pub finalizer: Option<Finalizer>,
-    /// What stays.
+    /// The finalizers that remain.
     pub stays: Vec<Finalizer>,
-    /// How it stands with it.
+    /// The state of the finalizer.
     pub verdict: Verdict,
-    /// Who should have taken it out, and after what.
+    /// Who should remove the finalizer, and on which condition.
     pub says: String,
-    /// What that rests on.
+    /// The observations that support this.
     pub evidence: Vec<EvidenceReport>,
-    /// What it costs.
+    /// What the removal costs.
     pub cost: CostReport,
-    /// What could be done instead.
+    /// Safer steps.
     pub safer: Vec<StepReport>,
     /// The request.
     pub request: Request,
-    /// The same as a command.
+    /// The request as a command.
     pub command: String,
 }
 
-/// What is lost or left behind.
+/// What is lost, or remains without an owner.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CostReport {
-    /// As it is typed behind `--accept`.
+    /// The word for `--accept`.
     pub consequence: String,
     /// In words.
     pub text: String,
-    /// What stays outside.
+    /// External resources that remain.
     pub outside: Vec<OutsideReport>,
 }
 
-/// Something outside Kubernetes.
+/// A resource outside Kubernetes.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutsideReport {
@@ -84,7 +84,7 @@ pub struct OutsideReport {
     pub id: String,
 }
 
-/// Why something is not done.
+/// Why a change is refused.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefusalReport {
@@ -97,7 +97,7 @@ pub struct RefusalReport {
 }
 
 impl PlanReport {
-    /// The report on these plans. Each comes with the request as a command of kubectl.
+    /// The report on these plans. Each plan comes with its request as a kubectl command.
     pub fn new(
         action: Action,
         server: &str,

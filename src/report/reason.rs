@@ -1,6 +1,6 @@
-//! Why an object has not gone, in one line, from what a scan has seen of it.
+//! Why an object still exists, in one line, from what the scan saw of it.
 //!
-//! Only what the object itself proves is said. What its finalizers wait for is the business of `explain`.
+//! A line states only what the object itself proves. `explain` finds out what its finalizers wait for.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +12,27 @@ use crate::{
     snapshot::{Condition, Seen},
 };
 
-/// What a reading found in a Namespace: objects by type.
+/// The objects in a Namespace that a scan counted, by type.
 #[derive(Default)]
 pub(super) struct Content {
-    /// All of them.
-    pub(super) left: BTreeMap<String, u64>,
-    /// Those that are being deleted themselves.
-    pub(super) going: BTreeMap<String, u64>,
+    /// All objects.
+    pub(super) remaining: BTreeMap<String, u64>,
+    /// The terminating objects.
+    pub(super) terminating: BTreeMap<String, u64>,
 }
 
-/// How much of a namespace's content a reading can have found.
+/// How much of a namespace's content the scan covered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coverage {
-    /// All of it.
+    /// All of the content.
     Full,
-    /// Something could not be read.
+    /// Some of the content could not be read.
     Gaps,
-    /// Only some types, or only some labels, were asked for.
+    /// The scan was limited to some types or labels.
     Chosen,
 }
 
-/// The line. `content` is what this reading found in the object, if it is a Namespace.
+/// The reason line. `content` is what this scan found in the object, if it is a Namespace.
 pub(super) fn one_line(
     seen: &Seen,
     content: &Content,
@@ -66,12 +66,13 @@ pub(super) fn one_line(
     let are = if names.len() == 1 { "is" } else { "are" };
     format!(
         "waits until {} {are} removed; not in the catalogue",
-        super::gaps::some(&names, 2)
+        super::gaps::first_names(&names, 2)
     )
 }
 
-/// With its grace period over and nothing in its lists, an object is held by no finalizer
-/// (`kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete and `pkg/registry/generic/registry/store.go`).
+/// After the grace period, an object with empty lists has no finalizer that blocks it
+/// (`kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete and
+/// `pkg/registry/generic/registry/store.go`).
 fn without_finalizers(seen: &Seen) -> String {
     let graceful = seen.deletion.is_some_and(|deletion| deletion.grace_seconds > 0);
     if graceful && seen.object.type_name == "pods" {
@@ -84,8 +85,8 @@ fn without_finalizers(seen: &Seen) -> String {
     }
 }
 
-/// A dead API group stops the deletion of every namespace, even of an empty one, so it comes first. Then what
-/// is really left, which the conditions may deny
+/// An unavailable API group blocks the deletion of every namespace, even of an empty one, so it comes first.
+/// The counted objects come second, because the conditions can contradict them
 /// (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
 fn namespace(seen: &Seen, content: &Content, coverage: Coverage) -> String {
     let raised = |kind: &str| {
@@ -95,7 +96,7 @@ fn namespace(seen: &Seen, content: &Content, coverage: Coverage) -> String {
     };
     let quoted = |condition: &Condition| format!("{}: {}", condition.kind, condition.message);
     if let Some(condition) = raised("NamespaceDeletionDiscoveryFailure") {
-        // The literal text names the groups so late that a table would cut them off.
+        // The original text names the groups so late that a table would cut them off.
         return match silent_groups(&condition.message).as_slice() {
             [] => quoted(condition),
             groups => format!(
@@ -106,21 +107,21 @@ fn namespace(seen: &Seen, content: &Content, coverage: Coverage) -> String {
             ),
         };
     }
-    if !content.going.is_empty() {
-        let all: u64 = content.left.values().sum();
-        let going: u64 = content.going.values().sum();
-        let others = if all > going {
+    if !content.terminating.is_empty() {
+        let all: u64 = content.remaining.values().sum();
+        let terminating: u64 = content.terminating.values().sum();
+        let others = if all > terminating {
             format!("; {all} objects left in all")
         } else {
             String::new()
         };
         return format!(
             "waits for what is being deleted in it: {}{others}",
-            counts(&content.going)
+            counts(&content.terminating)
         );
     }
-    if !content.left.is_empty() {
-        return format!("left in it: {}", counts(&content.left));
+    if !content.remaining.is_empty() {
+        return format!("left in it: {}", counts(&content.remaining));
     }
     let content = [
         "NamespaceDeletionContentFailure",
@@ -143,7 +144,7 @@ fn namespace(seen: &Seen, content: &Content, coverage: Coverage) -> String {
     match coverage {
         Coverage::Full => "nothing is left in it; the namespace controller has not finished".into(),
         Coverage::Gaps => "nothing was found in it, but not everything could be read".into(),
-        // Its conditions may say that all is gone; only a look at everything shows it.
+        // Its conditions can claim that nothing is left. Only a complete scan shows it.
         Coverage::Chosen => format!(
             "what is left in it was not asked for; kubectl finalizers scan -n {} shows it",
             seen.object.name
@@ -166,7 +167,7 @@ fn silent_groups(message: &str) -> Vec<&str> {
         .collect()
 }
 
-/// `2 pods, 1 persistentvolumeclaims`, the most first.
+/// `2 pods, 1 persistentvolumeclaims`, the highest count first.
 fn counts(types: &BTreeMap<String, u64>) -> String {
     let mut counts: Vec<_> = types.iter().collect();
     counts.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
@@ -174,7 +175,7 @@ fn counts(types: &BTreeMap<String, u64>) -> String {
         .into_iter()
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    super::gaps::some(&counts, 4)
+    super::gaps::first_names(&counts, 4)
 }
 
 #[cfg(test)]
@@ -186,8 +187,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-    /// An object whose deletion was asked for an hour ago.
-    fn going(type_name: &str, kind: &str, finalizers: &[(List, &str)]) -> Seen {
+    /// An object whose deletion was requested an hour ago.
+    fn terminating(type_name: &str, kind: &str, finalizers: &[(List, &str)]) -> Seen {
         let finalizer = |&(list, name): &(List, &str)| Finalizer {
             list,
             name: name.into(),
@@ -230,7 +231,7 @@ mod tests {
         }
     }
 
-    fn content(left: &[(&str, u64)], going: &[(&str, u64)]) -> Content {
+    fn content(remaining: &[(&str, u64)], terminating: &[(&str, u64)]) -> Content {
         let counts = |counts: &[(&str, u64)]| {
             counts
                 .iter()
@@ -238,14 +239,14 @@ mod tests {
                 .collect()
         };
         Content {
-            left: counts(left),
-            going: counts(going),
+            remaining: counts(remaining),
+            terminating: counts(terminating),
         }
     }
 
     #[test]
-    fn a_grace_period_that_still_runs_is_not_called_stuck() {
-        let mut pod = going("pods", "Pod", &[(List::Metadata, "a/b")]);
+    fn does_not_call_a_running_grace_period_stuck() {
+        let mut pod = terminating("pods", "Pod", &[(List::Metadata, "a/b")]);
         pod.deletion = Some(Deletion {
             timestamp: NOW + SignedDuration::from_secs(90),
             grace_seconds: 600,
@@ -257,9 +258,11 @@ mod tests {
     }
 
     #[test]
-    fn an_object_without_finalizers_says_what_kind_of_left_over_it_is() {
-        assert!(simple(&going("widgets.example.com", "Widget", &[])).contains("any update, finishes it"));
-        let mut pod = going("pods", "Pod", &[]);
+    fn explains_an_object_without_finalizers_by_its_type() {
+        assert!(
+            simple(&terminating("widgets.example.com", "Widget", &[])).contains("any update, finishes it")
+        );
+        let mut pod = terminating("pods", "Pod", &[]);
         pod.deletion = pod.deletion.map(|deletion| Deletion {
             grace_seconds: 30,
             ..deletion
@@ -268,8 +271,8 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_described_is_named() {
-        let one = going(
+    fn names_a_finalizer_that_is_not_in_the_catalogue() {
+        let one = terminating(
             "widgets.example.com",
             "Widget",
             &[(List::Metadata, "nobody.example/knows")],
@@ -281,15 +284,15 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_is_described_by_what_is_in_it_and_not_by_what_its_conditions_say() {
-        let mut pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+    fn prefers_counted_objects_over_the_conditions_of_a_namespace() {
+        let mut pay = terminating("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
         pay.conditions = vec![condition(
             "NamespaceContentRemaining",
             "Some resources are remaining: x has 9 resource instances",
         )];
-        let left = content(&[("pods", 2), ("challenges.acme.cert-manager.io", 1)], &[]);
+        let remaining = content(&[("pods", 2), ("challenges.acme.cert-manager.io", 1)], &[]);
         assert_eq!(
-            line(&pay, &left, Coverage::Full),
+            line(&pay, &remaining, Coverage::Full),
             "left in it: 2 pods, 1 challenges.acme.cert-manager.io"
         );
         let both = content(&[("pods", 2), ("secrets", 3)], &[("pods", 2)]);
@@ -301,8 +304,8 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_group_comes_before_everything_else_in_a_namespace() {
-        let mut pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+    fn names_an_unavailable_api_group_first() {
+        let mut pay = terminating("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
         pay.conditions = vec![condition(
             "NamespaceDeletionDiscoveryFailure",
             "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale",
@@ -315,8 +318,8 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_is_called_empty_only_after_a_full_look() {
-        let pay = going("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
+    fn calls_a_namespace_empty_only_after_a_complete_scan() {
+        let pay = terminating("namespaces", "Namespace", &[(List::Spec, "kubernetes")]);
         let nothing = |coverage| line(&pay, &Content::default(), coverage);
         assert_eq!(
             nothing(Coverage::Full),
@@ -330,7 +333,7 @@ mod tests {
             nothing(Coverage::Chosen),
             "what is left in it was not asked for; kubectl finalizers scan -n pay shows it"
         );
-        let other = going(
+        let other = terminating(
             "namespaces",
             "Namespace",
             &[(List::Spec, "kubernetes"), (List::Spec, "example.com/x")],
@@ -342,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_groups_that_do_not_answer_are_found_in_the_condition() {
+    fn finds_the_unavailable_groups_in_the_condition() {
         let prefix = "Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: ";
         let groups = |rest: &str| {
             silent_groups(&format!("{prefix}{rest}"))
@@ -356,7 +359,7 @@ mod tests {
             ),
             ["a.io/v1", "b.io/v1"]
         );
-        // A reason may hold a comma of its own.
+        // A reason can contain a comma itself.
         assert_eq!(groups("a.io/v1: Get \"https://x\": x, y: z"), ["a.io/v1"]);
         assert!(silent_groups("something else: a/b: c").is_empty());
     }

@@ -1,4 +1,4 @@
-//! What a scan says.
+//! The report of the `scan` command.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
-    causes::{Grouping, RootCauseReport},
     holders::HolderReport,
-    left::LeftBehindReport,
+    leftovers::{Leftovers, LeftoversReport},
     reason::{self, Content, Coverage},
+    root_causes::{Grouping, RootCauseReport},
 };
 use crate::{
     knowledge::{Consequence, GroupKind, Knowledge},
@@ -18,53 +18,53 @@ use crate::{
     snapshot::{OnType, Seen, Snapshot},
 };
 
-/// What of a scan is reported.
+/// Which part of a scan to report, and in which order.
 #[derive(Clone, Debug, Default)]
-pub struct View {
-    /// Every object with a finalizer, not only those being deleted.
+pub struct ScanView {
+    /// Report every object with a finalizer, not only terminating objects.
     pub all: bool,
-    /// Only what is being deleted.
+    /// Report only terminating objects.
     pub terminating: bool,
-    /// What objects are sorted under.
-    pub by: By,
-    /// Whether types or labels were chosen, so that what was read of a namespace need not be all of it.
+    /// How objects are grouped.
+    pub by: GroupBy,
+    /// Whether the scan was limited to types or labels, so that it can miss content of a namespace.
     pub narrowed: bool,
-    /// The one namespace that was asked for.
+    /// The requested namespace; none for all namespaces.
     pub namespace: Option<String>,
-    /// Order of the objects.
+    /// The order of the objects.
     pub sort_by: SortBy,
 }
 
-/// What objects are sorted under.
+/// How objects are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
-    /// What they wait for in the end.
+pub enum GroupBy {
+    /// By root cause.
     #[default]
     Cause,
-    /// Who must remove their finalizers.
+    /// By the controller that must remove their finalizers.
     Holder,
 }
 
-impl View {
-    /// Whether it is asked who holds the objects, instead of why single ones are still there.
+impl ScanView {
+    /// Whether the scan groups objects by controller, so that it explains no single objects.
     pub fn is_by_holder(&self) -> bool {
-        self.by == By::Holder
+        self.by == GroupBy::Holder
     }
 }
 
-/// Orders of the objects.
+/// The order of the objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortBy {
-    /// Longest in deletion first.
+    /// The longest terminating object first.
     #[default]
     Age,
-    /// By name.
+    /// GroupBy name.
     Name,
-    /// By namespace, then type, then name.
+    /// GroupBy namespace, then type, then name.
     Namespace,
-    /// By type, then namespace, then name.
+    /// GroupBy type, then namespace, then name.
     Type,
-    /// By first finalizer.
+    /// GroupBy first finalizer.
     Finalizer,
 }
 
@@ -76,47 +76,48 @@ pub struct ScanReport {
     pub api_version: &'static str,
     /// `Scan`.
     pub kind: &'static str,
-    /// When it was read, by the server's clock.
+    /// When the cluster was read, by the server's clock.
     pub observed_at: Timestamp,
     /// The server's address, or the files.
     pub source: String,
-    /// The one namespace that was asked for; none for all.
+    /// The requested namespace; none for all namespaces.
     pub namespace: Option<String>,
-    /// Whether everything that was asked for was read.
+    /// Whether everything that was requested was read.
     pub complete: bool,
-    /// Whether the user stopped it.
+    /// Whether the user stopped the scan.
     pub interrupted: bool,
-    /// What was read.
+    /// How much was read.
     pub totals: Totals,
-    /// Objects being deleted.
+    /// The terminating objects.
     pub terminating: Vec<ObjectReport>,
-    /// What these objects wait for in the end, what holds most first.
+    /// The root causes of these objects, the one that blocks most objects first.
     pub root_causes: Vec<RootCauseReport>,
-    /// How many of them were not looked at one by one, because there are too many.
+    /// How many terminating objects were not investigated, because there are too many.
     pub not_looked_at: usize,
-    /// What could not be seen of what they wait for; reasons and verdicts are weaker for it.
+    /// What the investigation could not read. It makes reasons and verdicts weaker.
     pub weaker_for: Vec<GapReport>,
-    /// What was left behind though nobody is deleting it; none if that was not asked for.
-    pub left_behind: Option<LeftBehindReport>,
-    /// How the table groups them.
+    /// The leftovers; none if not requested.
+    #[serde(rename = "leftBehind")]
+    pub leftovers: Option<LeftoversReport>,
+    /// The groups of the table.
     #[serde(skip)]
     pub grouping: Grouping,
     /// With `--all`: the other objects that have finalizers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<Vec<ObjectReport>>,
-    /// How the finalizers are used; left out with `--terminating`.
+    /// The finalizers in use; not present with `--terminating`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finalizers: Option<Vec<FinalizerReport>>,
-    /// With `--by holder`: who must remove them, whoever holds most of what is being deleted first.
+    /// With `--by holder`: the controllers, the one that blocks most terminating objects first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holders: Option<Vec<HolderReport>>,
-    /// How many of them the catalogue does not know.
+    /// How many finalizers in use the catalogue does not know.
     pub unknown_finalizers: usize,
     /// What was not read.
     pub not_read: Vec<GapReport>,
-    /// What is worth knowing about how it was read.
+    /// Notes about how the scan was read.
     pub notes: Vec<String>,
-    /// How the type of an object is written in tables: `plural.group` → the shortest name that is nobody else's.
+    /// The type names in tables: `plural.group` → the shortest name that no other type has.
     #[serde(skip)]
     pub short: BTreeMap<String, String>,
 }
@@ -125,51 +126,52 @@ pub struct ScanReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Totals {
-    /// Types.
+    /// Number of types.
     pub types: usize,
-    /// Objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Objects being deleted whose grace period is over.
+    /// Number of terminating objects whose grace period is over.
     pub stuck: usize,
-    /// Objects left behind.
-    pub left_behind: u64,
+    /// Number of leftover objects.
+    #[serde(rename = "leftBehind")]
+    pub leftovers: u64,
 }
 
-/// How one finalizer is used.
+/// A finalizer in use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FinalizerReport {
-    /// The string.
+    /// The name.
     pub name: String,
-    /// The list it stands in.
+    /// The list that contains it.
     pub list: List,
-    /// Objects that carry it.
+    /// Number of objects that have it.
     pub objects: u64,
-    /// Those of them that are being deleted.
+    /// How many of them are terminating.
     pub terminating: u64,
-    /// Types of these objects, as `plural.group`.
+    /// The types of these objects, as `plural.group`.
     pub on: Vec<String>,
-    /// What the catalogue knows of it; none if nothing.
+    /// What the catalogue knows about it; none if it is unknown.
     pub known: Option<Known>,
 }
 
-/// What the catalogue knows of a finalizer, in short.
+/// What the catalogue knows about a finalizer, in short.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Known {
-    /// Whose it is.
+    /// The project that owns it.
     pub project: String,
     /// What it protects.
     pub protects: String,
-    /// What is lost or left behind if it is removed by hand.
+    /// What is lost, or remains without an owner, if it is removed by hand.
     pub consequence: Consequence,
-    /// Whether its owner's source was read for this.
+    /// Whether somebody read the owner's source for this entry.
     pub verified: bool,
 }
 
 impl ScanReport {
-    /// What a snapshot says to someone who asked for a scan.
-    pub fn new(snapshot: &Snapshot, knowledge: &Knowledge, view: &View) -> Self {
+    /// The scan report of a snapshot.
+    pub fn new(snapshot: &Snapshot, knowledge: &Knowledge, view: &ScanView) -> Self {
         let now = snapshot.observed_at;
         let not_read: Vec<GapReport> = snapshot.gaps.iter().map(GapReport::from).collect();
         let complete = not_read.is_empty();
@@ -211,13 +213,13 @@ impl ScanReport {
                 types: snapshot.types.len(),
                 objects: snapshot.tally.objects,
                 stuck,
-                left_behind: 0,
+                leftovers: 0,
             },
             terminating,
             root_causes: Vec::new(),
             not_looked_at: 0,
             weaker_for: Vec::new(),
-            left_behind: None,
+            leftovers: None,
             grouping: Grouping::default(),
             objects: view
                 .all
@@ -234,13 +236,20 @@ impl ScanReport {
         }
     }
 
-    /// Every object of the report, the ones being deleted first.
+    /// Adds the objects that a deletion left behind.
+    pub fn add_leftovers(&mut self, found: Leftovers) {
+        let report = LeftoversReport::new(found, self.observed_at);
+        self.totals.leftovers = report.count();
+        self.leftovers = report.was_asked_for().then_some(report);
+    }
+
+    /// Every object of the report, the terminating objects first.
     pub fn all_objects(&self) -> impl Iterator<Item = &ObjectReport> {
         self.terminating.iter().chain(self.objects.iter().flatten())
     }
 }
 
-/// What every object of the report is seen against.
+/// What the report on each object depends on.
 struct Context<'a> {
     snapshot: &'a Snapshot,
     knowledge: &'a Knowledge,
@@ -278,7 +287,7 @@ impl Context<'_> {
             }),
             verdict: None,
             conditions: raised.map(Into::into).collect(),
-            left: content.left,
+            remaining: content.remaining,
         }
     }
 }
@@ -298,7 +307,7 @@ fn kubectl_type(object: &ObjectRef, preferred: &BTreeMap<String, String>) -> Str
 
 fn content(namespace: &str, snapshot: &Snapshot) -> Content {
     let mut content = Content {
-        left: snapshot
+        remaining: snapshot
             .tally
             .remaining
             .get(namespace)
@@ -309,7 +318,10 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
     let inside =
         |seen: &&Seen| seen.object.namespace.as_deref() == Some(namespace) && seen.deletion.is_some();
     for seen in snapshot.tally.kept.iter().filter(inside) {
-        *content.going.entry(seen.object.type_name.clone()).or_default() += 1;
+        *content
+            .terminating
+            .entry(seen.object.type_name.clone())
+            .or_default() += 1;
     }
     content
 }
@@ -326,7 +338,7 @@ fn sort(objects: &mut [&Seen], by: SortBy) {
         seen.deletion
             .map_or(Timestamp::MAX, |deletion| deletion.requested_at())
     };
-    // Every order ends in the object's place, so that two runs over the same cluster print the same.
+    // Every order ends with namespace, type and name, so that two runs print the same.
     match by {
         SortBy::Age => objects.sort_by_cached_key(|seen| (asked_at(seen), place(seen))),
         SortBy::Name => objects.sort_by_cached_key(|seen| (seen.object.name.clone(), place(seen))),
@@ -352,7 +364,7 @@ fn finalizers(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<FinalizerReport
             objects: usage.objects,
             terminating: usage.terminating,
             on: usage.on.iter().map(|ty| ty.name.clone()).collect(),
-            known: known(finalizer, &usage.on, knowledge),
+            known: known_finalizer(finalizer, &usage.on, knowledge),
         })
         .collect();
     rows.sort_by(|a, b| {
@@ -364,9 +376,9 @@ fn finalizers(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<FinalizerReport
     rows
 }
 
-/// The entry for the first of the kinds that has one: the same string means the same on all of them but for a
-/// few names that are too short to belong to anybody.
-fn known(finalizer: &Finalizer, on: &BTreeSet<OnType>, knowledge: &Knowledge) -> Option<Known> {
+/// The entry for the first kind that has one. A name means the same on all kinds, except for a few names that
+/// are too short to belong to one project.
+fn known_finalizer(finalizer: &Finalizer, on: &BTreeSet<OnType>, knowledge: &Knowledge) -> Option<Known> {
     let entry = on.iter().find_map(|ty| {
         let kind = GroupKind {
             group: &ty.group,
@@ -382,8 +394,8 @@ fn known(finalizer: &Finalizer, on: &BTreeSet<OnType>, knowledge: &Knowledge) ->
     })
 }
 
-/// For each type, the shortest of its names that no other type has. Names of up to eight letters stay as they
-/// are: `pod` says more than `po`.
+/// For each type, the shortest name that no other type has. Names of up to eight letters stay: `pod` is
+/// clearer than `po`.
 fn short_names(snapshot: &Snapshot) -> BTreeMap<String, String> {
     const SHORT_ENOUGH: usize = 8;
     let mut owners: BTreeMap<&str, usize> = BTreeMap::new();

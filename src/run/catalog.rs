@@ -1,4 +1,4 @@
-//! `catalog`: filter what is known, show.
+//! `catalog`: filter the entries, print them.
 
 use std::io::{BufWriter, Write, stderr, stdout};
 
@@ -16,14 +16,14 @@ use crate::{
 pub(super) fn run(catalog: &Catalog, knowledge: &Knowledge) -> Result<Exit, Error> {
     let report = CatalogReport::new(&catalog.filter, knowledge);
     if report.entries.is_empty() {
-        nothing(&knowledge.near_words(&catalog.filter));
+        report_no_match(&knowledge.near_words(&catalog.filter));
     }
     show(&report, catalog)?;
-    // As with kubectl get: that nothing is there is an answer, not a failure.
+    // As in `kubectl get`, an empty result is not a failure.
     Ok(Exit::Done)
 }
 
-fn nothing(near: &[String]) {
+fn report_no_match(near: &[String]) {
     let hint = if near.is_empty() {
         "kubectl finalizers catalog lists all".to_owned()
     } else {

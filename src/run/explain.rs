@@ -1,5 +1,5 @@
-//! `explain`: find out what was asked about. Finalizers are explained here, from the catalogue and without any
-//! cluster; objects in [`target`].
+//! `explain`: separate finalizers from objects. This file explains finalizers, from the catalogue and without
+//! a cluster; [`target`] explains objects.
 
 use std::io::{BufWriter, Read, Write, stderr, stdin, stdout};
 
@@ -14,10 +14,10 @@ use crate::{
     knowledge::{Knowledge, paste},
     output::{self, safe::harmless},
     report::FinalizersReport,
-    settings::{Asked, Explain, Place, Target},
+    settings::{Asked, Explain, NamespaceChoice, Target},
 };
 
-/// More than a person pastes and than any manifest holds, so that a wrong pipe does not fill the memory.
+/// More than anybody pastes and more than any manifest has, so that a wrong pipe does not fill the memory.
 const INPUT_LIMIT: u64 = 64 * 1024 * 1024;
 
 pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Error> {
@@ -27,7 +27,7 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
             .map(Target::Finalizer)
             .collect(),
         Asked::Words(words) => {
-            let in_namespace = matches!(explain.place, Place::In(_));
+            let in_namespace = matches!(explain.place, NamespaceChoice::In(_));
             Target::of_words(words, knowledge, in_namespace)
         }
     };
@@ -42,7 +42,7 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
                 resource,
                 name: Some(name),
             } => {
-                if let Some(why) = no_name(name) {
+                if let Some(why) = why_not_a_name(name) {
                     return Err(not_a_name(resource, name, why));
                 }
                 objects.push(Named { resource, name });
@@ -50,7 +50,7 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
             Target::Object { resource, name: None } => return Err(only_a_type(resource)),
         }
     }
-    // The finalizers first: what needs no cluster must not be lost because there is none.
+    // Finalizers come first: they need no cluster, and a missing cluster must not hide them.
     if !names.is_empty() {
         show(&FinalizersReport::new(names, knowledge), explain.format)?;
     }
@@ -84,14 +84,14 @@ fn only_a_type(resource: &str) -> Error {
         hint: Some(format!(
             "write {0}/NAME; what is stuck: kubectl finalizers scan {0}; what may hold its objects: kubectl finalizers \
              catalog --kinds {0}",
-            word(resource, "TYPE")
+            plain_or(resource, "TYPE")
         )),
     }
 }
 
-/// What the API server takes for no name of an object, whatever its type; what is left is the type's own affair
-/// (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). Such a name would lead to another path.
-pub(super) fn no_name(name: &str) -> Option<&'static str> {
+/// Why the API server rejects this name for every type. Other rules depend on the type
+/// (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). Such a name would lead to another URL path.
+pub(super) fn why_not_a_name(name: &str) -> Option<&'static str> {
     match name {
         "" => Some("there is no name behind the slash"),
         "." | ".." => Some("no object is called that"),
@@ -102,7 +102,7 @@ pub(super) fn no_name(name: &str) -> Option<&'static str> {
 }
 
 pub(super) fn not_a_name(resource: &str, name: &str, why: &str) -> Error {
-    let kind = word(resource, "TYPE");
+    let kind = plain_or(resource, "TYPE");
     Error::Usage {
         message: format!("{resource}/{name}: {why}"),
         hint: Some(format!(
@@ -111,8 +111,8 @@ pub(super) fn not_a_name(resource: &str, name: &str, why: &str) -> Error {
     }
 }
 
-/// What can be put into a command as it is; for anything else what it stands for.
-fn word<'a>(given: &'a str, otherwise: &'a str) -> &'a str {
+/// The given word if it is safe in a command, otherwise a placeholder.
+fn plain_or<'a>(given: &'a str, otherwise: &'a str) -> &'a str {
     let plain = given
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c));
@@ -148,7 +148,7 @@ fn show(report: &FinalizersReport, format: Format) -> Result<(), Error> {
         Format::Name => {
             output::finalizer::write_names(report, &mut out)?;
             for unknown in report.finalizers.iter().filter(|one| !one.in_catalogue) {
-                // Nothing is left out without a word.
+                // Report every name that the output leaves out.
                 drop(writeln!(
                     stderr(),
                     "{} is not in the catalogue",

@@ -1,6 +1,7 @@
-//! `remove`, `finalize`, `nudge`: find, diagnose, plan, try out, show, have it confirmed, save, send once, read back, tell.
+//! `remove`, `finalize`, `nudge`: find, diagnose, plan, dry-run, show, confirm, save, send once, read back,
+//! report.
 //!
-//! Each step can end it, and until the sending nothing has been changed in the cluster.
+//! Every step can end the run. Nothing changes in the cluster before the request is sent.
 
 mod carry;
 mod confirm;
@@ -13,7 +14,7 @@ use jiff::Timestamp;
 use self::{
     carry::Carrier,
     confirm::Confirmed,
-    prepare::{Prepared, Preparing},
+    prepare::{Planner, PreparedPlans},
 };
 use super::{block_on, target::watch::Watch, warn};
 use crate::{
@@ -27,26 +28,26 @@ use crate::{
     settings::Guarded,
 };
 
-/// Does one of the three.
+/// Runs one of the three commands.
 pub(super) fn run(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> {
     block_on(guarded(asked, knowledge))
 }
 
 async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> {
-    let place = act::place(asked.backup_dir.as_deref(), asked.audit_file.as_deref(), |name| {
+    let paths = act::record_paths(asked.backup_dir.as_deref(), asked.audit_file.as_deref(), |name| {
         std::env::var_os(name).map(Into::into)
     })?;
     let server = Server {
         connected: connect(&asked.connection).await?,
     };
     let mut watch = Watch::new();
-    let mut preparing = Preparing {
+    let mut planner = Planner {
         server: &server,
         asked,
         knowledge,
         watch: &mut watch,
     };
-    let Some(mut prepared) = preparing.all().await? else {
+    let Some(mut prepared) = planner.prepare_all().await? else {
         return Ok(Exit::Interrupted);
     };
     let plans = prepared.plans();
@@ -54,27 +55,27 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     let digest = digest(&plans);
     tell::plan(asked, &server.connected.server, &digest, &prepared)?;
     if asked.only_plan {
-        return Ok(ended(&prepared));
+        return Ok(exit_code(&prepared));
     }
 
     let user = cluster::myself(&server).await;
     let address = server.connected.server.clone();
-    let receipts = Receipts::new(place.receipts, user, address, Timestamp::now());
+    let receipts = Receipts::new(paths.receipts, user, address, Timestamp::now());
     if !prepared.refused.is_empty() || prepared.failed {
-        note_refusals(asked, &prepared, &receipts);
-        return Ok(ended(&prepared));
+        write_refusal_receipts(asked, &prepared, &receipts);
+        return Ok(exit_code(&prepared));
     }
     let mut carrier = Carrier {
-        preparing,
+        planner,
         receipts: &receipts,
-        backups: &place.backups,
+        backups: &paths.backups,
         digest: &digest,
     };
-    // The copies first: without room for them nobody need be asked.
+    // Save the copies before asking: without space for them, nobody needs to confirm.
     let Some(saved) = carrier.save_all(&prepared).await else {
         return Ok(Exit::Failed);
     };
-    match confirm::confirm(asked, &digest, &plans, carrier.preparing.watch).await {
+    match confirm::confirm(asked, &digest, &plans, carrier.planner.watch).await {
         Confirmed::Yes => {}
         Confirmed::No(why) => {
             carrier.not_confirmed(&prepared, &why);
@@ -89,7 +90,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
             return Ok(Exit::Interrupted);
         }
     }
-    let _held = hold_on();
+    let _signals = ignore_termination();
     let mut outcomes = Vec::new();
     let mut exit = Exit::Done;
     for (item, backup) in prepared.items.into_iter().zip(saved) {
@@ -98,7 +99,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
         if exit == Exit::Done {
             exit = ended;
         }
-        // What one learns from one that went wrong is for a person to judge before the next.
+        // After a failure, a person decides whether to continue with the next object.
         if ended != Exit::Done {
             break;
         }
@@ -108,10 +109,11 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     Ok(exit)
 }
 
-/// From here on, for as long as this is kept, a window that is closed and a polite kill do not end the run: what is under way
-/// arrives or not, and its receipt has to say which. Where they cannot be listened for, they end it as they always did.
+/// While the returned value lives, SIGHUP and SIGTERM do not end the run. A request that is already sent
+/// arrives or not, and its receipt has to record which. If the process cannot listen for these signals, they
+/// end it as usual.
 #[cfg(unix)]
-fn hold_on() -> Vec<tokio::signal::unix::Signal> {
+fn ignore_termination() -> Vec<tokio::signal::unix::Signal> {
     use tokio::signal::unix::{SignalKind, signal};
     [SignalKind::hangup(), SignalKind::terminate()]
         .into_iter()
@@ -120,9 +122,9 @@ fn hold_on() -> Vec<tokio::signal::unix::Signal> {
 }
 
 #[cfg(not(unix))]
-fn hold_on() {}
+fn ignore_termination() {}
 
-fn ended(prepared: &Prepared) -> Exit {
+fn exit_code(prepared: &PreparedPlans) -> Exit {
     if prepared.failed {
         Exit::Failed
     } else if prepared.refused.is_empty() {
@@ -132,8 +134,8 @@ fn ended(prepared: &Prepared) -> Exit {
     }
 }
 
-/// A receipt of what was refused. It is no reason for anything else, so its own failure is only said.
-fn note_refusals(asked: &Guarded, prepared: &Prepared, receipts: &Receipts) {
+/// Writes receipts for what was refused. If that fails, a warning is enough, because nothing was sent.
+fn write_refusal_receipts(asked: &Guarded, prepared: &PreparedPlans, receipts: &Receipts) {
     let finalizer = asked.wanted.finalizer();
     for refusal in &prepared.refused {
         let receipt = Receipt {

@@ -1,9 +1,9 @@
-//! The catalogue with the user's own entries: files that were given with `--knowledge`, then those in the config
+//! The catalogue with the user's own entries: from the files in `--knowledge`, then from the config
 //! directory.
 //!
-//! They differ in what a mistake means. Who names a file wants exactly that file, so its mistakes end the run. A
-//! file in the config directory was put there some day for every run; at night it must not stand between somebody
-//! and a stuck namespace, so it is left out, and stderr says so.
+//! A mistake has different consequences in the two. A user who names a file wants exactly that file, so a
+//! mistake in it ends the run. A file in the config directory applies to every run. It must not stand between
+//! a user and a stuck namespace, so a warning on stderr says that it is skipped.
 
 use std::{
     collections::BTreeSet,
@@ -18,13 +18,13 @@ use crate::{
     output::safe::harmless,
 };
 
-/// What is known to this user.
+/// Loads the catalogue and the user's entries.
 pub(super) fn load(given: &[PathBuf]) -> Result<Knowledge, Error> {
     let mut knowledge = Knowledge::builtin();
     let mut mistakes = Vec::new();
     let mut seen = BTreeSet::new();
     for path in given {
-        for file in named(path)? {
+        for file in files_at(path)? {
             if is_new(&file, &mut seen) {
                 add(&mut knowledge, &file, &mut mistakes)?;
             }
@@ -49,12 +49,12 @@ pub(super) fn load(given: &[PathBuf]) -> Result<Knowledge, Error> {
     Ok(knowledge)
 }
 
-/// The same file may be named by a directory and by itself, and may lie in the config directory besides.
+/// A directory and a path can name the same file, which can also be in the config directory.
 fn is_new(file: &Path, seen: &mut BTreeSet<PathBuf>) -> bool {
     seen.insert(fs::canonicalize(file).unwrap_or_else(|_| file.to_owned()))
 }
 
-/// Adds a file, or its mistakes.
+/// Adds the entries of a file, or its mistakes.
 fn add(knowledge: &mut Knowledge, file: &Path, mistakes: &mut Vec<Mistake>) -> Result<(), Error> {
     let bytes = fs::read(file).map_err(|cause| unreadable(file, cause))?;
     let name = file.display().to_string();
@@ -79,8 +79,8 @@ fn add(knowledge: &mut Knowledge, file: &Path, mistakes: &mut Vec<Mistake>) -> R
     Ok(())
 }
 
-/// The files that a `--knowledge` means. A file may be anything that can be read, also a pipe of the shell.
-fn named(path: &Path) -> Result<Vec<PathBuf>, Error> {
+/// The files that one `--knowledge` names. A file can be anything readable, for example a pipe of the shell.
+fn files_at(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause))?;
     if !about.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -95,7 +95,7 @@ fn named(path: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// The YAML files of a directory, by name; what is no regular file is not waited for.
+/// The YAML files of a directory, sorted by name. Only regular files: reading others could block.
 fn yaml_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for item in fs::read_dir(directory)? {
@@ -111,8 +111,8 @@ fn yaml_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// `$XDG_CONFIG_HOME/kubectl-finalizers`, else `~/.config/kubectl-finalizers`
-/// (<https://specifications.freedesktop.org/basedir-spec/latest/>: a relative path is to be ignored).
+/// `$XDG_CONFIG_HOME/kubectl-finalizers`, otherwise `~/.config/kubectl-finalizers`
+/// (<https://specifications.freedesktop.org/basedir-spec/latest/>: relative paths are ignored).
 fn config_directory() -> Option<PathBuf> {
     let set = env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)

@@ -1,147 +1,147 @@
-//! After a scan: why each object that is being deleted is still there, and what was left behind though nobody is
-//! deleting it. Reads are shared between the objects, and there is a limit to how many there are, so that a cluster
-//! with hundreds of stuck objects stays as it is.
+//! Investigates the result of a scan: why each terminating object still exists, and what deletions left
+//! behind. The objects share reads, and the number of requests has a limit. So the load on a cluster with
+//! hundreds of stuck objects stays low.
 
 mod asking;
-mod behind;
 mod bundle;
 mod holders;
+mod leftover_candidates;
+mod leftovers;
 mod stuck;
 #[cfg(test)]
 mod tests;
-mod through;
 
 use std::{cell::RefCell, rc::Rc};
 
 pub(super) use self::asking::Limits;
 use self::{
-    asking::{Ask, Asking},
-    behind::Behind,
-    holders::Holders,
-    stuck::Stuck,
+    asking::{Ask, LimitedReader},
+    holders::HolderSearches,
+    leftovers::LeftoverSearch,
+    stuck::StuckObjects,
 };
 use crate::{
     knowledge::Knowledge,
-    report::{causes::Looked, holders::Sought, left::LeftBehind},
+    report::{causes::Examined, holders::HolderSearch, leftovers::Leftovers},
     settings::{Scan, Scope},
     snapshot::{Snapshot, storage_leftovers::StorageLeftovers},
 };
 
-/// Rounds at most; a chain of waits is rarely longer than four.
-const ROUNDS: usize = 12;
+/// Maximum number of rounds. A chain of waits is rarely longer than four.
+const MAX_ROUNDS: usize = 12;
 
-/// A look at what a scan has found.
-pub(super) struct Look {
-    asking: Asking,
-    stuck: Stuck,
-    behind: Behind,
-    /// Asked for, it is all that is looked at.
-    holders: Option<Holders>,
+/// The investigation of a scan's result.
+pub(super) struct Investigation {
+    reader: LimitedReader,
+    stuck: StuckObjects,
+    leftovers: LeftoverSearch,
+    /// If set, only the controllers are searched.
+    holders: Option<HolderSearches>,
     doing: Rc<RefCell<String>>,
 }
 
-/// What came of it.
-pub(super) struct Found<'a> {
-    /// Why the objects being deleted are still there.
-    pub(super) looked: Vec<Looked<'a>>,
-    /// What was left behind.
-    pub(super) left: LeftBehind,
-    /// Who holds what, if that was asked for.
-    pub(super) holders: Option<Vec<Sought>>,
+/// The result of an investigation.
+pub(super) struct Findings<'a> {
+    /// Why the terminating objects still exist.
+    pub(super) examined: Vec<Examined<'a>>,
+    /// The leftovers.
+    pub(super) leftovers: Leftovers,
+    /// The controllers, if requested.
+    pub(super) holders: Option<Vec<HolderSearch>>,
 }
 
-impl Look {
-    /// A look at what this scan has found, not yet begun.
+impl Investigation {
+    /// Prepares the investigation of this scan. It reads nothing yet.
     pub(super) fn new(snapshot: &Snapshot, scan: &Scan, limits: Limits, knowledge: &Knowledge) -> Self {
         let all_types = scan.types.is_empty() && scan.exclude.is_empty() && scan.scope == Scope::All;
-        Look {
-            stuck: Stuck::new(snapshot, scan.is_narrowed(), limits.objects),
-            behind: Behind::new(snapshot, scan, limits.objects),
+        Investigation {
+            stuck: StuckObjects::new(snapshot, scan.is_narrowed(), limits.objects),
+            leftovers: LeftoverSearch::new(snapshot, scan, limits.objects),
             holders: scan
                 .view
                 .is_by_holder()
-                .then(|| Holders::new(snapshot, knowledge)),
-            asking: Asking::new(snapshot, all_types, limits),
+                .then(|| HolderSearches::new(snapshot, knowledge)),
+            reader: LimitedReader::new(snapshot, all_types, limits),
             doing: Rc::default(),
         }
     }
 
-    /// Only goes through volumes and attachments: for a file, of which it is not yet known what will be asked.
-    pub(super) async fn go_through(&mut self, server: &impl Ask) -> Option<StorageLeftovers> {
-        if !self.asking.begin(server).await {
+    /// Only collects leftover candidates: for a file, which has to serve every later question.
+    pub(super) async fn collect_candidates(&mut self, server: &impl Ask) -> Option<StorageLeftovers> {
+        if !self.reader.begin(server).await {
             return None;
         }
-        Some(self.behind.go_through(server, &mut self.asking).await)
+        Some(self.leftovers.collect_candidates(server, &mut self.reader).await)
     }
 
-    /// What it is doing, in words, while it runs.
+    /// A description of the current work, updated while it runs.
     pub(super) fn doing(&self) -> Rc<RefCell<String>> {
         Rc::clone(&self.doing)
     }
 
-    /// Looks until nothing is wanted any more, or the limits are reached.
+    /// Reads until nothing more is wanted, or a limit is reached.
     pub(super) async fn run(&mut self, server: &impl Ask, knowledge: &Knowledge) {
         if self.holders.is_some() {
-            return self.look_for_holders(server, knowledge).await;
+            return self.find_holders(server, knowledge).await;
         }
-        let needed = self.stuck.is_open() || self.behind.is_open();
-        if !needed || !self.asking.begin(server).await {
+        let needed = self.stuck.is_open() || self.leftovers.is_open();
+        if !needed || !self.reader.begin(server).await {
             return;
         }
-        self.tell();
-        self.stuck.fetch(server, &mut self.asking).await;
-        for _ in 0..ROUNDS {
-            let wanted = self.stuck.round(&mut self.asking, knowledge);
-            self.tell();
-            if wanted.is_empty() || !self.asking.answer(server, wanted).await {
+        self.show_progress();
+        self.stuck.fetch(server, &mut self.reader).await;
+        for _ in 0..MAX_ROUNDS {
+            let wanted = self.stuck.round(&mut self.reader, knowledge);
+            self.show_progress();
+            if wanted.is_empty() || !self.reader.answer(server, wanted).await {
                 break;
             }
         }
         "looking for what was left behind".clone_into(&mut self.doing.borrow_mut());
-        self.behind.run(server, &mut self.asking, knowledge).await;
+        self.leftovers.run(server, &mut self.reader, knowledge).await;
     }
 
-    async fn look_for_holders(&mut self, server: &impl Ask, knowledge: &Knowledge) {
+    async fn find_holders(&mut self, server: &impl Ask, knowledge: &Knowledge) {
         let Some(holders) = self.holders.as_mut().filter(|holders| holders.is_open()) else {
             return;
         };
-        if !self.asking.begin(server).await {
+        if !self.reader.begin(server).await {
             return;
         }
         let tell = |(done, all)| {
             *self.doing.borrow_mut() = format!("looking for who holds them: {done} of {all} finalizers");
         };
         tell(holders.progress());
-        holders.fetch(server, &mut self.asking).await;
-        for _ in 0..ROUNDS {
-            let wanted = holders.round(&mut self.asking, knowledge);
+        holders.fetch(server, &mut self.reader).await;
+        for _ in 0..MAX_ROUNDS {
+            let wanted = holders.round(&mut self.reader, knowledge);
             tell(holders.progress());
-            if wanted.is_empty() || !self.asking.answer(server, wanted).await {
+            if wanted.is_empty() || !self.reader.answer(server, wanted).await {
                 return;
             }
         }
     }
 
-    fn tell(&self) {
+    fn show_progress(&self) {
         let (done, all) = self.stuck.progress();
         *self.doing.borrow_mut() = format!("looking at why: {done} of {all} objects");
     }
 
-    /// What came of it. `stopped` says that the user had enough.
+    /// Returns the result. `stopped` says that the user ended the run.
     pub(super) fn finish<'a>(
         mut self,
         snapshot: &'a Snapshot,
         knowledge: &Knowledge,
         stopped: bool,
-    ) -> Found<'a> {
-        self.asking.close();
+    ) -> Findings<'a> {
+        self.reader.close();
         let holders = self
             .holders
-            .map(|holders| holders.finish(&mut self.asking, knowledge));
-        let left = self.behind.finish(&mut self.asking, knowledge, stopped);
-        Found {
-            looked: self.stuck.finish(&mut self.asking, snapshot, knowledge),
-            left,
+            .map(|holders| holders.finish(&mut self.reader, knowledge));
+        let leftovers = self.leftovers.finish(&mut self.reader, knowledge, stopped);
+        Findings {
+            examined: self.stuck.finish(&mut self.reader, snapshot, knowledge),
+            leftovers,
             holders,
         }
     }

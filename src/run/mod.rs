@@ -1,5 +1,5 @@
-//! One file a verb; each reads as its steps. Only here do all layers meet, and only here are stdout and stderr
-//! written to.
+//! One file for each command; each file reads as its steps. Only this module knows all layers, and only this
+//! module writes to stdout and stderr.
 
 mod catalog;
 mod explain;
@@ -23,7 +23,7 @@ use crate::{
     settings,
 };
 
-/// Does what was asked for.
+/// Runs the command.
 pub fn run(cli: Cli) -> Result<Exit, Error> {
     match cli.verb {
         Verb::Scan(words) => {
@@ -60,9 +60,9 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
     }
 }
 
-/// Says what is wrong with the command line, or prints the help that was asked for.
+/// Prints the error in the command line, or the requested help.
 pub fn usage(error: &clap::Error) -> Exit {
-    // The reader of a pipe may be gone; help that nobody reads is not an error.
+    // The reader of a pipe can be gone. Help that nobody reads is not an error.
     drop(error.print());
     if error.use_stderr() {
         Exit::Usage
@@ -71,13 +71,13 @@ pub fn usage(error: &clap::Error) -> Exit {
     }
 }
 
-/// Says what ended the run. Says nothing if only the reader went away.
+/// Prints the error that ended the run. Prints nothing if the reader of the output closed the pipe.
 pub fn complain(error: &Error) {
     if Exit::from(error) == Exit::Done {
         return;
     }
     let mut stderr = std::io::stderr().lock();
-    // With stderr gone too there is nobody left to tell.
+    // If stderr is closed too, nobody can read the error.
     drop(writeln!(stderr, "error: {}", harmless(&error.to_string())));
     for line in error.details() {
         drop(writeln!(stderr, "{}", harmless(&line)));
@@ -87,17 +87,18 @@ pub fn complain(error: &Error) {
     }
 }
 
-/// Says how it went, beside the output.
+/// Prints information to stderr.
 fn inform(text: &str) {
     drop(writeln!(std::io::stderr().lock(), "{}", harmless(text)));
 }
 
-/// Says what the output cannot.
+/// Prints a warning to stderr.
 fn warn(text: &str) {
     drop(writeln!(std::io::stderr().lock(), "warning: {}", harmless(text)));
 }
 
-/// Runs a future to its end on this thread. One thread is enough: pages decode faster than servers send them.
+/// Runs a future to completion on this thread. One thread is enough: decoding a page is faster than receiving
+/// it.
 fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

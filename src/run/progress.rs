@@ -1,4 +1,4 @@
-//! The one line on stderr that says that work is going on, and what it waits for. Only on a terminal.
+//! The progress line on stderr: the current work and what it waits for. Only on a terminal.
 
 use std::{
     io::{IsTerminal, Write, stderr},
@@ -7,14 +7,14 @@ use std::{
 
 use crate::{cluster::Progress, output::safe::harmless};
 
-/// How often the line is drawn.
-pub(super) const EVERY: Duration = Duration::from_millis(120);
-/// A scan that ends sooner needs no line.
-const QUIET: u32 = 3;
-/// Takes the line away again.
+/// Time between two updates of the line.
+pub(super) const REDRAW_INTERVAL: Duration = Duration::from_millis(120);
+/// A scan that ends before this many updates shows no line.
+const TICKS_BEFORE_FIRST_LINE: u32 = 3;
+/// Erases the line.
 const ERASE: &str = "\r\x1b[K";
 
-/// Draws progress over itself.
+/// A line that overwrites itself.
 pub(super) struct Line {
     shown: bool,
     ticks: u32,
@@ -22,7 +22,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// None where nobody would see it.
+    /// None if stderr is not a terminal.
     pub(super) fn on_terminal() -> Option<Self> {
         let width = terminal_size::terminal_size_of(stderr()).map_or(80, |(width, _)| usize::from(width.0));
         stderr().is_terminal().then_some(Line {
@@ -32,22 +32,22 @@ impl Line {
         })
     }
 
-    /// Whether it stands on the terminal.
+    /// Whether the line is on the terminal.
     pub(super) fn is_shown(&self) -> bool {
         self.shown
     }
 
-    /// Draws it anew, unless it is still too early for a line.
-    pub(super) fn say(&mut self, text: &str) {
+    /// Updates the line, unless it is still too early to show one.
+    pub(super) fn update(&mut self, text: &str) {
         self.ticks += 1;
-        if self.ticks < QUIET || text.is_empty() {
+        if self.ticks < TICKS_BEFORE_FIRST_LINE || text.is_empty() {
             return;
         }
         let text: String = harmless(text)
             .chars()
             .take(self.width.saturating_sub(1))
             .collect();
-        // Losing a line of progress is no reason to stop.
+        // A failed progress update is no reason to stop.
         drop(write!(stderr(), "{ERASE}{text}"));
         drop(stderr().flush());
         self.shown = true;
@@ -63,8 +63,8 @@ impl Drop for Line {
     }
 }
 
-/// How far the reading of a cluster has come.
-pub(super) fn reading(progress: &Progress) -> String {
+/// The progress of reading a cluster, in words.
+pub(super) fn reading_in_words(progress: &Progress) -> String {
     if progress.total == 0 {
         return "asking the server for its types".to_owned();
     }

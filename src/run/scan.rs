@@ -1,4 +1,4 @@
-//! `scan`: read, report, show.
+//! `scan`: read, investigate, report, print.
 
 use std::{
     io::{BufWriter, Write, stderr, stdin, stdout},
@@ -9,8 +9,8 @@ use jiff::Timestamp;
 
 use super::{
     block_on,
-    look::{Limits, Look},
-    progress::{self, EVERY, Line},
+    look::{Investigation, Limits},
+    progress::{self, Line, REDRAW_INTERVAL},
     terminal,
     witness::Witness,
 };
@@ -21,7 +21,7 @@ use crate::{
     exit::Exit,
     knowledge::Knowledge,
     output,
-    report::{ScanReport, left::LeftBehind},
+    report::{ScanReport, leftovers::Leftovers},
     settings::{Connection, Scan, Scope, Source},
     snapshot::{
         Snapshot, Why,
@@ -35,7 +35,7 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
         Source::Server(connection) => {
             let began = Instant::now();
             let found = block_on(read(connection, scan, knowledge))?;
-            told(scan, knowledge, found, Some(began.elapsed()))
+            finish(scan, knowledge, found, Some(began.elapsed()))
         }
         Source::Files(paths) => {
             let mut stdin = stdin().lock();
@@ -46,10 +46,10 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
                     scan.view.namespace = Some(namespace.clone());
                 }
                 let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
-                told(&scan, knowledge, found, None)
+                finish(&scan, knowledge, found, None)
             } else {
                 let snapshot = load::load(paths, &mut stdin, &wanted(scan))?;
-                told(scan, knowledge, (snapshot, None), None)
+                finish(scan, knowledge, (snapshot, None), None)
             }
         }
     }
@@ -67,96 +67,101 @@ fn wanted(scan: &Scan) -> Wanted<'_> {
     }
 }
 
-/// A scan of what a snapshot holds.
+/// Scans the content of a snapshot file.
 pub(super) async fn replay(
     witness: Witness<'_>,
     saved: &Saved,
     scan: &Scan,
     knowledge: &Knowledge,
-) -> Result<(Snapshot, Option<Look>), Error> {
+) -> Result<(Snapshot, Option<Investigation>), Error> {
     let mut snapshot = saved.snapshot(&wanted(scan))?;
-    let look = look(witness, &mut snapshot, scan, knowledge).await;
-    Ok((snapshot, Some(look)))
+    let investigation = investigate(witness, &mut snapshot, scan, knowledge).await;
+    Ok((snapshot, Some(investigation)))
 }
 
-fn told(
+fn finish(
     scan: &Scan,
     knowledge: &Knowledge,
-    (snapshot, look): (Snapshot, Option<Look>),
+    (snapshot, investigation): (Snapshot, Option<Investigation>),
     took: Option<Duration>,
 ) -> Result<Exit, Error> {
     let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
-    match look {
+    match investigation {
         None if scan.view.is_by_holder() => {
             report.add_holders(&snapshot, knowledge, None, !scan.view.terminating);
         }
-        Some(look) if scan.view.is_by_holder() => {
-            let found = look.finish(&snapshot, knowledge, snapshot.interrupted);
-            let sought = found.holders.unwrap_or_default();
-            report.add_holders(&snapshot, knowledge, Some(&sought), !scan.view.terminating);
+        Some(investigation) if scan.view.is_by_holder() => {
+            let found = investigation.finish(&snapshot, knowledge, snapshot.interrupted);
+            let searches = found.holders.unwrap_or_default();
+            report.add_holders(&snapshot, knowledge, Some(&searches), !scan.view.terminating);
         }
-        Some(look) => {
-            let found = look.finish(&snapshot, knowledge, snapshot.interrupted);
-            report.add_causes(&found.looked);
-            report.add_left(found.left);
+        Some(investigation) => {
+            let found = investigation.finish(&snapshot, knowledge, snapshot.interrupted);
+            report.add_causes(&found.examined);
+            report.add_leftovers(found.leftovers);
         }
         None if scan.view.terminating => {}
-        None => report.add_left(LeftBehind::of_files(&snapshot)),
+        None => report.add_leftovers(Leftovers::of_files(&snapshot)),
     }
     show(&report, scan, took)?;
-    Ok(exit(&report, scan))
+    Ok(exit_code(&report, scan))
 }
 
-/// Reads the cluster until it is done or the user has had enough.
+/// Reads the cluster until it is done or the user stops it.
 async fn read(
     connection: &Connection,
     scan: &Scan,
     knowledge: &Knowledge,
-) -> Result<(Snapshot, Option<Look>), Error> {
+) -> Result<(Snapshot, Option<Investigation>), Error> {
     let server = Server {
         connected: connect(connection).await?,
     };
-    let (mut snapshot, cut_off) = see(&server, scan).await?;
-    let look = if cut_off {
-        Look::new(&snapshot, scan, Limits::default(), knowledge)
+    let (mut snapshot, connection_lost) = read_cluster(&server, scan).await?;
+    let investigation = if connection_lost {
+        Investigation::new(&snapshot, scan, Limits::default(), knowledge)
     } else {
-        look(Witness::Server(&server), &mut snapshot, scan, knowledge).await
+        investigate(Witness::Server(&server), &mut snapshot, scan, knowledge).await
     };
-    Ok((snapshot, Some(look)))
+    Ok((snapshot, Some(investigation)))
 }
 
-/// What there is, and whether the server stopped answering.
-pub(super) async fn see(server: &Server, scan: &Scan) -> Result<(Snapshot, bool), Error> {
+/// Reads the cluster. Also returns whether the server stopped responding.
+pub(super) async fn read_cluster(server: &Server, scan: &Scan) -> Result<(Snapshot, bool), Error> {
     let reading = Reading::default();
-    let so_far = || progress::reading(&reading.progress());
-    watched(cluster::scan(server, scan, &reading), so_far)
+    let so_far = || progress::reading_in_words(&reading.progress());
+    with_progress(cluster::scan(server, scan, &reading), so_far)
         .await
         .transpose()?;
-    let cut_off = reading.is_cut_off();
-    Ok((reading.finish(&server.connected.server), cut_off))
+    let connection_lost = reading.is_cut_off();
+    Ok((reading.finish(&server.connected.server), connection_lost))
 }
 
-/// Looks at what the scan has found until it is understood or the user has had enough.
-async fn look(witness: Witness<'_>, snapshot: &mut Snapshot, scan: &Scan, knowledge: &Knowledge) -> Look {
-    let mut look = Look::new(snapshot, scan, Limits::default(), knowledge);
-    // A server that went away while it was read will not say more now.
+/// Investigates the scan's result until it is complete or the user stops it.
+async fn investigate(
+    witness: Witness<'_>,
+    snapshot: &mut Snapshot,
+    scan: &Scan,
+    knowledge: &Knowledge,
+) -> Investigation {
+    let mut investigation = Investigation::new(snapshot, scan, Limits::default(), knowledge);
+    // A server that became unreachable during the scan will not answer now.
     let gone = snapshot
         .gaps
         .iter()
         .any(|gap| matches!(gap.why, Why::Connection(_)));
     if !(gone || snapshot.interrupted) {
-        let doing = look.doing();
+        let doing = investigation.doing();
         let so_far = || doing.borrow().clone();
-        let done = watched(look.run(&witness, knowledge), so_far).await;
+        let done = with_progress(investigation.run(&witness, knowledge), so_far).await;
         snapshot.interrupted = done.is_none();
     }
-    look
+    investigation
 }
 
-/// Does the work, and says on a terminal what it is doing. None if the user had enough before it was done.
-async fn watched<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) -> Option<T> {
+/// Does the work and shows its progress on a terminal. None if the user stopped it.
+async fn with_progress<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) -> Option<T> {
     let mut line = Line::on_terminal();
-    let mut ticks = tokio::time::interval(EVERY);
+    let mut ticks = tokio::time::interval(REDRAW_INTERVAL);
     let mut work = std::pin::pin!(work);
     let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
@@ -165,7 +170,7 @@ async fn watched<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) 
             _ = &mut stop => return None,
             _ = ticks.tick() => {
                 if let Some(line) = &mut line {
-                    line.say(&so_far());
+                    line.update(&so_far());
                 }
             }
         }
@@ -200,8 +205,8 @@ fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), 
     Ok(())
 }
 
-/// Names and bare rows have no place for what was not read, and without it an empty output would read as
-/// "nothing there": it goes to stderr.
+/// Prints what was not read to stderr, for formats without a place for it. Without that, an empty output
+/// would mean "nothing there".
 fn warn(report: &ScanReport, scan: &Scan) {
     let says_so_itself = match scan.show.format {
         Format::Json | Format::Yaml => true,
@@ -209,7 +214,7 @@ fn warn(report: &ScanReport, scan: &Scan) {
         Format::Name => false,
     };
     if !says_so_itself {
-        // With stderr gone there is nobody left to tell.
+        // If stderr is closed, nobody can read this.
         drop(output::scan::write_not_read(
             report,
             scan.show.format != Format::Name,
@@ -219,7 +224,7 @@ fn warn(report: &ScanReport, scan: &Scan) {
     }
 }
 
-fn exit(report: &ScanReport, scan: &Scan) -> Exit {
+fn exit_code(report: &ScanReport, scan: &Scan) -> Exit {
     if report.interrupted {
         Exit::Interrupted
     } else if !scan.exit_code {

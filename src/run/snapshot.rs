@@ -1,8 +1,8 @@
-//! `snapshot`: scan, ask what explaining will ask, save.
+//! `snapshot`: scan, read what `explain` will want, save.
 //!
-//! What a diagnosis asks next depends on what it was told, so nobody can list the questions beforehand. Instead the
-//! replay itself is run on what has been saved so far; what it misses is asked for and saved, and it is run again,
-//! until it misses nothing. So a replay finds everything that it asks for by construction.
+//! The next query of a diagnosis depends on the earlier answers, so nobody can list the queries in advance.
+//! Instead, the replay runs on what is saved so far. Its missing queries are sent and saved, and the replay
+//! runs again until nothing is missing. So a later replay finds every answer that it wants.
 
 use std::{
     cell::RefCell,
@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     block_on,
-    look::{Limits, Look},
+    look::{Investigation, Limits},
     scan,
     target::find,
     witness::Witness,
@@ -23,7 +23,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    report::scan::By,
+    report::scan::GroupBy,
     settings,
     snapshot::{
         Snapshot, Why,
@@ -35,17 +35,17 @@ use crate::{
 
 mod file;
 
-/// Asking ends after this much time. What was not asked by then is a gap of the snapshot.
-const LONGEST: Duration = Duration::from_secs(120);
-/// Rounds of asking at most; a chain of waits is rarely longer than four.
-const ROUNDS: usize = 16;
-/// Objects at most that are looked at one by one, those that are being deleted the longest first.
-const OBJECTS: usize = 500;
+/// Reading ends after this time. Later queries become gaps in the snapshot.
+const MAX_TIME: Duration = Duration::from_secs(120);
+/// Maximum number of rounds. A chain of waits is rarely longer than four.
+const MAX_ROUNDS: usize = 16;
+/// Maximum number of investigated objects. The longest terminating objects come first.
+const MAX_OBJECTS: usize = 500;
 
 pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Exit, Error> {
-    // Before the cluster is asked anything: what cannot be written need not be read.
+    // Check the file before reading the cluster.
     file::check(&settings.file)?;
-    let Some(saved) = block_on(take(settings, knowledge))? else {
+    let Some(saved) = block_on(take_snapshot(settings, knowledge))? else {
         super::warn("stopped; nothing was saved");
         return Ok(Exit::Interrupted);
     };
@@ -65,8 +65,8 @@ pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Resul
     Ok(Exit::Done)
 }
 
-/// Names that the catalogue has for whoever holds a finalizer. They tell which product somebody uses, and a diagnosis
-/// goes by them.
+/// The controller names in the catalogue. They reveal which products somebody uses, and a diagnosis needs
+/// them.
 fn words_of(knowledge: &Knowledge) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for entry in knowledge.all() {
@@ -79,58 +79,58 @@ fn words_of(knowledge: &Knowledge) -> BTreeSet<String> {
 
 fn summary(saved: &Saved) -> String {
     let objects: u64 = saved.counts.iter().map(|counted| counted.objects).sum();
-    let going = saved.kept.iter().filter(|seen| seen.deletion.is_some()).count();
+    let terminating = saved.kept.iter().filter(|seen| seen.deletion.is_some()).count();
     let gaps = match saved.gaps.len() {
         0 => String::new(),
         1 => ", 1 thing that could not be read".into(),
         more => format!(", {more} things that could not be read"),
     };
     format!(
-        "saved {} types, {objects} objects, {going} of them being deleted, {} answers{gaps}",
+        "saved {} types, {objects} objects, {terminating} of them being deleted, {} answers{gaps}",
         saved.counts.len(),
         saved.answers.len()
     )
 }
 
-/// None if the user stopped it: half a snapshot would say for ever what was only not read.
-async fn take(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Option<Saved>, Error> {
+/// None if the user stopped it: an incomplete snapshot would report unread objects as missing for ever.
+async fn take_snapshot(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Option<Saved>, Error> {
     let server = Server {
         connected: connect(&settings.connection).await?,
     };
-    let (snapshot, _) = scan::see(&server, &settings.scan).await?;
+    let (snapshot, _) = scan::read_cluster(&server, &settings.scan).await?;
     if snapshot.interrupted {
         return Ok(None);
     }
     let facts = cluster::initial_facts(&server).await?;
-    let Some(suspects) = suspects(&server, &snapshot, &settings.scan, knowledge).await else {
+    let Some(candidates) = leftover_candidates(&server, &snapshot, &settings.scan, knowledge).await else {
         return Ok(None);
     };
-    let mut saved = saved(snapshot, facts, suspects, &server, settings);
+    let mut saved = new_saved(snapshot, facts, candidates, &server, settings);
     let named = named(&saved, settings)?;
     tokio::select! {
-        result = ask(&server, &mut saved, settings, &named, knowledge) => result.map(|()| Some(saved)),
+        result = read_missing_answers(&server, &mut saved, settings, &named, knowledge) => result.map(|()| Some(saved)),
         _ = tokio::signal::ctrl_c() => Ok(None),
     }
 }
 
-/// What looks left behind, of which a file holds no more than a scan would look at. None if the user stopped it.
-async fn suspects(
+/// Collects the leftover candidates, within the limits of a scan. None if the user stopped it.
+async fn leftover_candidates(
     server: &Server,
     snapshot: &Snapshot,
     scan: &settings::Scan,
     knowledge: &Knowledge,
 ) -> Option<StorageLeftovers> {
-    let mut look = Look::new(snapshot, scan, Limits::default(), knowledge);
+    let mut investigation = Investigation::new(snapshot, scan, Limits::default(), knowledge);
     let witness = Witness::Server(server);
     tokio::select! {
-        suspects = look.go_through(&witness) => {
-            Some(suspects.unwrap_or_else(|| StorageLeftovers::unread(&Why::Interrupted)))
+        candidates = investigation.collect_candidates(&witness) => {
+            Some(candidates.unwrap_or_else(|| StorageLeftovers::unread(&Why::Interrupted)))
         }
         _ = tokio::signal::ctrl_c() => None,
     }
 }
 
-fn saved(
+fn new_saved(
     snapshot: Snapshot,
     facts: Facts,
     suspects: StorageLeftovers,
@@ -188,7 +188,7 @@ fn saved(
     }
 }
 
-/// The objects that were named on the command line.
+/// The objects on the command line.
 fn named(saved: &Saved, settings: &settings::Snapshot) -> Result<Vec<Query>, Error> {
     let facts = saved.initial_facts();
     let mut notes = BTreeSet::new();
@@ -197,7 +197,7 @@ fn named(saved: &Saved, settings: &settings::Snapshot) -> Result<Vec<Query>, Err
         .iter()
         .map(|(resource, name)| {
             let ty = find::type_of(resource, &facts, &mut notes)?;
-            Ok(find::question(&ty, Some(&saved.head.default_namespace), name))
+            Ok(find::query_for(&ty, Some(&saved.head.default_namespace), name))
         })
         .collect();
     for note in &notes {
@@ -206,8 +206,8 @@ fn named(saved: &Saved, settings: &settings::Snapshot) -> Result<Vec<Query>, Err
     named
 }
 
-/// Asks until neither a scan nor an explanation of any of these objects misses anything.
-async fn ask(
+/// Reads until neither a scan nor an explanation of these objects misses an answer.
+async fn read_missing_answers(
     server: &Server,
     saved: &mut Saved,
     settings: &settings::Snapshot,
@@ -216,11 +216,15 @@ async fn ask(
 ) -> Result<(), Error> {
     let began = Instant::now();
     let mut objects = named.to_vec();
-    objects.extend(going(saved));
-    for _ in 0..ROUNDS {
+    objects.extend(terminating(saved));
+    for _ in 0..MAX_ROUNDS {
         let missing = RefCell::default();
         let witness = Witness::Unfinished(saved, &missing);
-        for (all, by) in [(false, By::Cause), (true, By::Cause), (false, By::Holder)] {
+        for (all, by) in [
+            (false, GroupBy::Cause),
+            (true, GroupBy::Cause),
+            (false, GroupBy::Holder),
+        ] {
             let mut scan = settings.scan.clone();
             (scan.view.all, scan.view.by) = (all, by);
             scan::replay(witness, saved, &scan, knowledge).await?;
@@ -230,7 +234,7 @@ async fn ask(
         if missing.is_empty() {
             break;
         }
-        let rest = LONGEST.saturating_sub(began.elapsed());
+        let rest = MAX_TIME.saturating_sub(began.elapsed());
         let mut facts = saved.initial_facts();
         if tokio::time::timeout(rest, cluster::answer(server, missing, &mut facts))
             .await
@@ -246,30 +250,30 @@ async fn ask(
     missing_targets(saved, named)
 }
 
-/// The objects that are being deleted.
-fn going(saved: &Saved) -> Vec<Query> {
-    let mut going: Vec<_> = saved
+/// The terminating objects.
+fn terminating(saved: &Saved) -> Vec<Query> {
+    let mut terminating: Vec<_> = saved
         .kept
         .iter()
         .filter_map(|seen| Some((seen.deletion?.requested_at(), &seen.object)))
         .collect();
-    going.sort();
-    going
+    terminating.sort();
+    terminating
         .into_iter()
-        .take(OBJECTS)
+        .take(MAX_OBJECTS)
         .map(|(_, object)| Query::of(object))
         .collect()
 }
 
-/// Explains each object from what has been saved so far.
+/// Explains each object from what is saved so far.
 async fn explain(witness: Witness<'_>, objects: &[Query], knowledge: &Knowledge) -> Result<(), Error> {
-    let mut facts = witness.first_look().await?;
+    let mut facts = witness.initial_facts().await?;
     let queries: BTreeSet<_> = objects.iter().cloned().collect();
     witness.answer(queries, &mut facts).await;
     for query in objects {
         if let Some(Ok(Answer::Object(Some(object)))) = facts.answers.get(query) {
             let object = object.clone();
-            for _ in 0..ROUNDS {
+            for _ in 0..MAX_ROUNDS {
                 let progress = diagnose(&object, &facts, knowledge);
                 if progress.wanted.is_empty() || !witness.answer(progress.wanted, &mut facts).await {
                     break;
@@ -280,7 +284,7 @@ async fn explain(witness: Witness<'_>, objects: &[Query], knowledge: &Knowledge)
     Ok(())
 }
 
-/// Somebody who names an object wants it in the file.
+/// Fails if an object on the command line is not in the snapshot.
 fn missing_targets(saved: &Saved, named: &[Query]) -> Result<(), Error> {
     for query in named {
         let Query::Object { resource, name, .. } = query else {

@@ -1,5 +1,5 @@
-//! `explain TARGET`: find each object, look until nothing more is wanted, show. One that cannot be explained does
-//! not keep the others from it.
+//! `explain TYPE/NAME`: find each object, read until nothing more is wanted, print. An object that cannot be
+//! explained does not stop the others.
 
 pub(super) mod find;
 pub(super) mod look;
@@ -13,7 +13,7 @@ use std::{
 
 use jiff::Timestamp;
 
-use self::{look::Looking, watch::Watch};
+use self::{look::Explainer, watch::Watch};
 use super::{block_on, terminal, witness::Witness};
 use crate::{
     cli::Format,
@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    object::ObjectRef,
+    object::{ObjectRef, ResourceType},
     output,
     report::ExplainReport,
     settings::Explain,
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-/// An object that was asked about, as typed.
+/// A requested object, as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named<'a> {
     /// Its type, as given.
@@ -41,43 +41,48 @@ pub(super) struct Named<'a> {
     pub(super) name: &'a str,
 }
 
-/// What came of it.
+/// The explanations of all requested objects.
 #[derive(Default)]
-struct Told {
+struct Explanations {
     reports: Vec<ExplainReport>,
     errors: Vec<Error>,
-    /// Where a word could have meant another type as well.
+    /// Notes about words that could mean another type too.
     notes: BTreeSet<String>,
     stopped: bool,
 }
 
-/// Explains each target, one after the other.
+/// Explains the objects one after the other.
 pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Error> {
-    let told = if explain.from.is_empty() {
+    let explanations = if explain.from.is_empty() {
         block_on(async {
             let server = Server {
                 connected: connect(&explain.connection).await?,
             };
-            tell(Witness::Server(&server), targets, explain, knowledge).await
+            explain_all(Witness::Server(&server), targets, explain, knowledge).await
         })?
     } else {
         let mut stdin = stdin().lock();
         if let Some(saved) = load::saved(&explain.from, &mut stdin)? {
-            block_on(tell(Witness::Saved(&saved), targets, explain, knowledge))?
+            block_on(explain_all(Witness::Saved(&saved), targets, explain, knowledge))?
         } else {
             let dump = load::dump(&explain.from, &mut stdin, Timestamp::now())?;
-            introduce(&dump);
-            block_on(tell(Witness::Dump(&dump, false), targets, explain, knowledge))?
+            describe_dump(&dump);
+            block_on(explain_all(
+                Witness::Dump(&dump, false),
+                targets,
+                explain,
+                knowledge,
+            ))?
         }
     };
-    told.notes.iter().for_each(|note| super::warn(note));
-    show(&told.reports, explain.format)?;
-    told.errors.iter().for_each(super::complain);
-    Ok(told.exit())
+    explanations.notes.iter().for_each(|note| super::warn(note));
+    show(&explanations.reports, explain.format)?;
+    explanations.errors.iter().for_each(super::complain);
+    Ok(explanations.exit_code())
 }
 
-/// What files are that nobody made for this.
-fn introduce(dump: &Dump) {
+/// Says what is wrong with the files, and from when they are.
+fn describe_dump(dump: &Dump) {
     for fault in dump.faults() {
         if let What::File { path, line } = &fault.what {
             let place = line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -87,46 +92,48 @@ fn introduce(dump: &Dump) {
     super::inform(&format!("{}; what the files lack is not known", dump.when()));
 }
 
-async fn tell(
+async fn explain_all(
     witness: Witness<'_>,
     targets: &[Named<'_>],
     explain: &Explain,
     knowledge: &Knowledge,
-) -> Result<Told, Error> {
+) -> Result<Explanations, Error> {
     let mut watch = Watch::new();
-    let mut told = Told::default();
+    let mut explanations = Explanations::default();
     let asking = || "asking the server for its types".to_owned();
-    if let Some(facts) = watch.over(asking, witness.first_look()).await {
-        let mut looking = Looking {
+    if let Some(facts) = watch.show_progress(asking, witness.initial_facts()).await {
+        let mut explainer = Explainer {
             witness,
             knowledge,
             watch: &mut watch,
         };
-        told.all(targets, explain, facts?, &mut looking).await;
+        explanations
+            .add_all(targets, explain, facts?, &mut explainer)
+            .await;
     } else {
-        told.errors.push(stopped(None));
+        explanations.errors.push(stopped_error(None));
     }
-    told.stopped = watch.stopped();
-    Ok(told)
+    explanations.stopped = watch.stopped();
+    Ok(explanations)
 }
 
-impl Told {
-    async fn all(
+impl Explanations {
+    async fn add_all(
         &mut self,
         targets: &[Named<'_>],
         explain: &Explain,
         mut facts: Facts,
-        looking: &mut Looking<'_>,
+        explainer: &mut Explainer<'_>,
     ) {
-        // `pvc/a` and `persistentvolumeclaims a` are one object.
+        // `pvc/a` and `persistentvolumeclaims a` are the same object.
         let mut known: BTreeSet<ObjectRef> = BTreeSet::new();
         for target in targets {
             let name = format!("{}/{}", target.resource, target.name);
-            let witness = looking.witness;
+            let witness = explainer.witness;
             let finding = find::find(witness, *target, &explain.place, &mut facts, &mut self.notes);
-            let objects = match looking
+            let objects = match explainer
                 .watch
-                .over(|| format!("{name}: looking for it"), finding)
+                .show_progress(|| format!("{name}: looking for it"), finding)
                 .await
             {
                 Some(Ok(objects)) => objects,
@@ -135,21 +142,21 @@ impl Told {
                     continue;
                 }
                 None => {
-                    self.errors.push(stopped(Some(&name)));
+                    self.errors.push(stopped_error(Some(&name)));
                     continue;
                 }
             };
             for object in objects {
                 if known.insert(object.reference()) {
-                    let report = looking.at(&name, object, &mut facts).await;
+                    let report = explainer.explain(&name, object, &mut facts).await;
                     self.reports.push(report);
                 }
             }
         }
     }
 
-    /// What failed counts for more than what was wrongly typed: a script may try it again.
-    fn exit(&self) -> Exit {
+    /// A failure takes precedence over a usage error: a script may retry it.
+    fn exit_code(&self) -> Exit {
         let mut exits = self.errors.iter().map(Exit::from);
         if self.stopped {
             Exit::Interrupted
@@ -161,7 +168,15 @@ impl Told {
     }
 }
 
-fn stopped(name: Option<&str>) -> Error {
+/// `persistentvolumeclaims data-0 in namespace db`.
+fn described(ty: &ResourceType, namespace: Option<&str>, name: &str) -> String {
+    match namespace {
+        Some(namespace) => format!("{} {name} in namespace {namespace}", ty.name()),
+        None => format!("{} {name}", ty.name()),
+    }
+}
+
+fn stopped_error(name: Option<&str>) -> Error {
     let what = name.map_or_else(|| "anything".to_owned(), ToOwned::to_owned);
     Error::Server {
         message: format!("stopped before {what} was read"),

@@ -1,4 +1,4 @@
-//! What is at the other end of stdout: asked once, from the terminal and the environment.
+//! The style for stdout and stderr, from the terminal and the environment.
 
 use std::{
     env,
@@ -7,8 +7,8 @@ use std::{
 
 use crate::output::Style;
 
-/// The style for stdout. Colour only on a terminal that has any, and never with `NO_COLOR`
-/// (<https://no-color.org>); more than ASCII only where the locale says UTF-8.
+/// The style for stdout. Colour only on a terminal that supports it, and never with `NO_COLOR`
+/// (<https://no-color.org>). More than ASCII only if the locale says UTF-8.
 pub(super) fn style() -> Style {
     let terminal = stdout().is_terminal();
     let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -22,7 +22,7 @@ pub(super) fn style() -> Style {
     }
 }
 
-/// The style for what stderr is told in passing: no colour, and lines of any length.
+/// The style for stderr: no colour, and lines of any length.
 pub(super) fn plain() -> Style {
     Style {
         unicode: utf8(|name| env::var(name).ok()),
@@ -30,7 +30,7 @@ pub(super) fn plain() -> Style {
     }
 }
 
-/// The first of the three variables that is set decides, as in `setlocale(3)`.
+/// The first variable that is set decides, as in `setlocale(3)`.
 fn utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -40,7 +40,7 @@ fn utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
             let locale = locale.to_ascii_lowercase();
             locale.contains("utf-8") || locale.contains("utf8")
         }
-        // No locale at all is normal on Windows, whose terminals take UTF-8, and means ASCII elsewhere.
+        // Without a locale: Windows terminals accept UTF-8; elsewhere it means ASCII.
         None => cfg!(windows),
     }
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::utf8;
 
     #[test]
-    fn the_first_locale_variable_decides() {
+    fn uses_the_first_locale_variable_that_is_set() {
         let with = |pairs: &'static [(&str, &str)]| {
             utf8(|name| {
                 pairs

@@ -1,4 +1,4 @@
-//! Who answers what a diagnosis wants to see: a server now, or a file for what was seen then.
+//! The source of answers for a diagnosis: a live server, or a file for an earlier moment.
 
 use std::{cell::RefCell, collections::BTreeSet};
 
@@ -14,22 +14,22 @@ use crate::{
     },
 };
 
-/// Whom to ask.
+/// A source of answers.
 #[derive(Clone, Copy)]
 pub(super) enum Witness<'a> {
     /// The API server.
     Server(&'a Server),
-    /// A dump, of which a list that may lack objects is an answer only if the second is true.
+    /// A dump. The flag says whether a list that may be incomplete still counts as an answer.
     Dump(&'a Dump, bool),
-    /// A snapshot. What was not asked when it was taken is a gap.
+    /// A snapshot. What was not read when it was taken is a gap.
     Saved(&'a Saved),
-    /// A snapshot that is being taken: what it lacks is remembered, to be asked for.
+    /// A snapshot in the making. It remembers the missing queries, so that they can be sent.
     Unfinished(&'a Saved, &'a RefCell<BTreeSet<Query>>),
 }
 
 impl Witness<'_> {
-    /// The types, and what could not be learned of them.
-    pub(super) async fn first_look(&self) -> Result<Facts, Error> {
+    /// The types, and what could not be learned about them.
+    pub(super) async fn initial_facts(&self) -> Result<Facts, Error> {
         match self {
             Witness::Server(server) => cluster::initial_facts(server).await,
             Witness::Dump(dump, _) => Ok(dump.initial_facts()),
@@ -37,7 +37,7 @@ impl Witness<'_> {
         }
     }
 
-    /// The namespace of what is named without one.
+    /// The namespace of an object that is given without one.
     pub(super) fn namespace(&self) -> &str {
         match self {
             Witness::Server(server) => &server.connected.namespace,
@@ -46,7 +46,8 @@ impl Witness<'_> {
         }
     }
 
-    /// Namespace and name of the objects of a type, as [`cluster::names`] has them; of a file, of those that are in it.
+    /// Namespace and name of the objects of a type, as in [`cluster::names`]. A file knows only the objects
+    /// that it contains.
     pub(super) async fn names(
         &self,
         ty: &ResourceType,
@@ -65,12 +66,12 @@ impl Witness<'_> {
         Ok(names)
     }
 
-    /// Adds the answers to the facts. False if there is no use in going on without those that are missing.
+    /// Adds the answers to the facts. False if continuing without the missing answers is pointless.
     pub(super) async fn answer(&self, queries: impl IntoIterator<Item = Query>, facts: &mut Facts) -> bool {
         self.answer_and_tell(queries, facts, &|_| {}).await
     }
 
-    /// The same, and tells of each query that has been answered.
+    /// Like [`answer`](Self::answer), and calls `tell` for each answered query.
     pub(super) async fn answer_and_tell(
         &self,
         queries: impl IntoIterator<Item = Query>,

@@ -1,4 +1,4 @@
-//! What the words of `catalog` mean.
+//! The settings of `catalog`.
 
 use super::{Show, trimmed, usage};
 use crate::{
@@ -7,17 +7,17 @@ use crate::{
     knowledge::{Consequence, Filter},
 };
 
-/// What `catalog` was asked to do.
+/// The settings of `catalog`.
 #[derive(Clone, Debug)]
 pub struct Catalog {
-    /// Which entries.
+    /// The entries to list.
     pub filter: Filter,
-    /// How they are shown.
+    /// How to print them.
     pub show: Show,
 }
 
 impl Catalog {
-    /// The meaning of `catalog`'s words.
+    /// Interprets the arguments of `catalog`.
     pub fn new(words: CatalogArgs) -> Result<Self, Error> {
         Ok(Catalog {
             filter: Filter {
@@ -34,9 +34,9 @@ impl Catalog {
     }
 }
 
-/// The words have spaces where they are printed; a shell likes hyphens better.
+/// The words have spaces in output, and hyphens on the command line.
 fn consequence(text: &str) -> Result<Consequence, Error> {
-    Consequence::of_typed(text).ok_or_else(|| {
+    Consequence::from_typed(text).ok_or_else(|| {
         let words: Vec<_> = Consequence::ALL.into_iter().map(Consequence::typed).collect();
         usage(
             format!("--consequence: {text:?} is not one"),

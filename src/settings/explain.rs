@@ -1,9 +1,10 @@
-//! What the words of `explain` mean: which of them name finalizers, and which an object.
+//! The settings of `explain`: which arguments name finalizers, and which name an object.
 //!
-//! Both are written with a slash, so the form alone does not tell. What the catalogue knows is a finalizer. What has
-//! a word without a dot before the slash (`pv/x`, `gadget/x`) is an object, since the part of a finalizer before the
-//! slash is a domain; so is a type with a group whose object follows as a word of its own (`widgets.example.com x`),
-//! or with `-n`. Everything else with a domain in front (`acme.cert-manager.io/finalizer`) is a finalizer.
+//! Both contain a slash, so the form alone is not enough. A name in the catalogue is a finalizer. A word
+//! without a dot before the slash means an object (`pv/x`, `gadget/x`), because the first part of a finalizer
+//! is a domain. A type with a group means an object if the name follows as a separate word
+//! (`widgets.example.com x`), or with `-n`. Everything else with a domain in front
+//! (`acme.cert-manager.io/finalizer`) is a finalizer.
 
 use std::path::PathBuf;
 
@@ -14,75 +15,75 @@ use crate::{
     knowledge::{Knowledge, paste},
 };
 
-/// What `explain` was asked to do.
+/// The settings of `explain`.
 #[derive(Clone, Debug)]
 pub struct Explain {
-    /// About what.
+    /// What to explain.
     pub asked: Asked,
-    /// In which namespace.
-    pub place: Place,
+    /// The namespace of the objects.
+    pub place: NamespaceChoice,
     /// Files to read instead of the cluster; none for the cluster.
     pub from: Vec<PathBuf>,
-    /// The cluster, where an object is asked about.
+    /// The connection to the cluster, for objects.
     pub connection: Box<Connection>,
-    /// How it is shown.
+    /// The format.
     pub format: Format,
 }
 
-/// Where an object is looked for whose type has namespaces.
+/// The namespace in which to look for an object of a namespaced type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the namespace of the kubeconfig's context.
+pub enum NamespaceChoice {
+    /// The namespace of the kubeconfig's context.
     OfContext,
     /// `-n`.
     In(String),
-    /// `-A`: wherever there is one of that name.
+    /// `-A`: every namespace that has an object of that name.
     Anywhere,
 }
 
-impl Place {
-    /// What `-n` and `-A` say; to kubectl too, an empty name is none.
+impl NamespaceChoice {
+    /// Interprets `-n` and `-A`. kubectl also takes an empty name as none.
     pub(super) fn of(connection: &ConnectionArgs) -> Self {
         match connection.namespace.clone().filter(|name| !name.is_empty()) {
-            Some(namespace) => Place::In(namespace),
-            None if connection.all_namespaces => Place::Anywhere,
-            None => Place::OfContext,
+            Some(namespace) => NamespaceChoice::In(namespace),
+            None if connection.all_namespaces => NamespaceChoice::Anywhere,
+            None => NamespaceChoice::OfContext,
         }
     }
 }
 
-/// Where the names are.
+/// Where the names come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// On standard input.
+    /// Standard input.
     Stdin,
-    /// On the command line.
+    /// The command line.
     Words(Vec<String>),
 }
 
-/// One thing that is asked about.
+/// One thing to explain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A finalizer, by its name as given.
+    /// A finalizer, by the given name.
     Finalizer(String),
-    /// An object, or a type alone.
+    /// An object, or only a type.
     Object {
-        /// Its type, as given.
+        /// The given type.
         resource: String,
-        /// Its name; none where only a type was given.
+        /// The name; none if only a type was given.
         name: Option<String>,
     },
 }
 
 impl Explain {
-    /// The meaning of `explain`'s words.
+    /// Interprets the arguments of `explain`.
     pub fn new(words: ExplainArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         let asked = if words.words == ["-"] {
             Asked::Stdin
         } else {
             Asked::Words(words.words)
         };
-        let place = Place::of(&connection);
+        let place = NamespaceChoice::of(&connection);
         Ok(Explain {
             asked,
             from: words.from,
@@ -94,10 +95,10 @@ impl Explain {
 }
 
 impl Target {
-    /// What the arguments ask about, each thing once. Finalizers are in no namespace: with `-n`, TYPE.GROUP/NAME is
-    /// an object even if nobody here knows the type.
+    /// The targets in the arguments, each once. Finalizers have no namespace, so with `-n`, TYPE.GROUP/NAME
+    /// is an object even if the catalogue does not know the type.
     pub fn of_words(words: &[String], knowledge: &Knowledge, in_namespace: bool) -> Vec<Target> {
-        // TYPE[,TYPE…] NAME…, as kubectl takes them.
+        // TYPE[,TYPE…] NAME…, as in kubectl.
         if let [types, names @ ..] = words
             && !names.is_empty()
             && words
@@ -115,8 +116,8 @@ impl Target {
                 .flat_map(|resource| names.iter().map(move |name| object(resource, name)))
                 .collect();
         }
-        // Arguments that are nothing but a name each are taken one by one, so that none is lost among others that
-        // look more like names. Anything else is a text that the shell took apart.
+        // Arguments that are plain names are interpreted one by one, so that none gets lost among others that
+        // look more like names. Anything else is a text that the shell split.
         let typed = words.iter().all(|word| is_plain(word));
         let names = if typed {
             let mut names = Vec::new();
@@ -148,7 +149,7 @@ impl Target {
                 if (is_type(resource, knowledge)
                     || (in_namespace && resource.contains('.'))
                     || (typed && is_label(resource)))
-                    && !sounds_final(object) =>
+                    && !suggests_finalizer(object) =>
             {
                 Target::Object {
                     resource: resource.to_owned(),
@@ -164,13 +165,13 @@ impl Target {
     }
 }
 
-/// Without the marks that stand around names in lists and manifests.
+/// Whether the word has none of the punctuation around names in lists and manifests.
 fn is_plain(word: &str) -> bool {
     word != "-" && !word.contains(|c: char| c.is_whitespace() || "[]{}()\"'`“”‘’:;=".contains(c))
 }
 
-/// Whether the first word can name the types of what follows. A type that nobody knows here is one if no finalizer
-/// is written like that: without a dot, or with a group before names that are no domains.
+/// Whether the first word can name the types of the other words. An unknown type counts if no finalizer has
+/// that form: no dot, or a group in front of names that are no domains.
 fn may_be_types(types: &str, names: &[String], knowledge: &Knowledge) -> bool {
     types.split(',').filter(|word| !word.is_empty()).all(|word| {
         is_type(word, knowledge)
@@ -179,13 +180,13 @@ fn may_be_types(types: &str, names: &[String], knowledge: &Knowledge) -> bool {
     })
 }
 
-/// A word as types are called, and no domain.
+/// Whether the word has the form of a type name and is not a domain.
 fn is_label(word: &str) -> bool {
     let inside = |c: char| c.is_ascii_alphanumeric() || c == '-';
     word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(inside)
 }
 
-/// `widgets.example.com/x` has the very form of a finalizer: with a group, only a type that is known is one.
+/// `widgets.example.com/x` has the form of a finalizer, so a type with a group must be known.
 fn is_type(word: &str, knowledge: &Knowledge) -> bool {
     !word.contains('/') && knowledge.has_kind(word) && !is_finalizer(word, knowledge)
 }
@@ -194,8 +195,8 @@ fn is_finalizer(word: &str, knowledge: &Knowledge) -> bool {
     knowledge.recognise(word).is_some_and(|found| found.certain)
 }
 
-/// Whether a name says itself that it is a finalizer's.
-fn sounds_final(name: &str) -> bool {
+/// Whether the name itself suggests a finalizer.
+fn suggests_finalizer(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["finali", "protection", "cleanup", "clean-up"]
         .iter()
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_told_from_finalizers() {
+    fn tells_objects_from_finalizers() {
         assert_eq!(asked(&["pv/x"]), object("pv", Some("x")));
         assert_eq!(asked(&["pod", "web-1"]), object("pod", Some("web-1")));
         assert_eq!(
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_namespace_a_type_that_nobody_knows_is_a_type() {
+    fn accepts_an_unknown_type_if_a_namespace_is_given() {
         let in_namespace = |word: &str| Target::of_words(&[word.to_owned()], &Knowledge::builtin(), true);
         assert_eq!(
             in_namespace("widgets.example.com/x"),
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn names_one_by_one_and_texts_that_the_shell_took_apart() {
+    fn accepts_single_names_and_texts_that_the_shell_split() {
         let both = finalizers(&["orphan", "kubernetes.io/pv-protection"]);
         assert_eq!(asked(&["orphan", "kubernetes.io/pv-protection"]), both);
         assert_eq!(asked(&["orphan,kubernetes.io/pv-protection,"]), both);

@@ -1,8 +1,8 @@
-//! What the words of the verbs mean that change something.
+//! The settings of the commands that change objects.
 
 use std::path::PathBuf;
 
-use super::{Connection, Place, Target, usage};
+use super::{Connection, NamespaceChoice, Target, usage};
 use crate::{
     cli::{ConnectionArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs},
     error::Error,
@@ -11,48 +11,48 @@ use crate::{
     plan::Action,
 };
 
-/// What one of these verbs was asked to do.
+/// The settings of `remove`, `finalize` or `nudge`.
 #[derive(Clone, Debug)]
 pub struct Guarded {
-    /// To what: type and name, as given.
+    /// The objects to change: type and name, as given.
     pub targets: Vec<(String, String)>,
-    /// In which namespace.
-    pub place: Place,
-    /// What.
+    /// The namespace of the objects.
+    pub place: NamespaceChoice,
+    /// The change to make.
     pub wanted: Wanted,
-    /// What it may cost.
+    /// The consequences that the user accepts.
     pub accepted: Vec<Consequence>,
-    /// Whether the plan is all that is asked for.
+    /// Whether to show only the plan.
     pub only_plan: bool,
-    /// The digest of the plan that was confirmed elsewhere.
+    /// The digest of the plan that the user confirmed elsewhere.
     pub confirmed: Option<String>,
-    /// Where copies go; none for the usual place.
+    /// The directory for copies; none for the default.
     pub backup_dir: Option<PathBuf>,
-    /// Whether the copy of a Secret has its data.
+    /// Whether the copy of a Secret includes its data.
     pub backup_secrets: bool,
-    /// Where receipts go; none for the usual place.
+    /// The file for receipts; none for the default.
     pub audit_file: Option<PathBuf>,
-    /// Whether an Event is left on the object.
+    /// Whether to create an Event for the object.
     pub event: bool,
-    /// The cluster.
+    /// The connection to the cluster.
     pub connection: Box<Connection>,
-    /// How it is shown.
+    /// The format.
     pub format: PlanFormat,
 }
 
-/// What is wanted of each object.
+/// The change to make to each object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// This finalizer is to be taken out.
+    /// Remove this finalizer.
     Remove(String),
-    /// This entry of `spec.finalizers` is to be taken out.
+    /// Remove this entry of `spec.finalizers`.
     Finalize(String),
-    /// Its controllers are to look again.
+    /// Make its controllers reconcile again.
     Nudge,
 }
 
 impl Wanted {
-    /// The same without its words.
+    /// The action without its arguments.
     pub fn action(&self) -> Action {
         match self {
             Wanted::Remove(_) => Action::Remove,
@@ -61,7 +61,7 @@ impl Wanted {
         }
     }
 
-    /// What is to be taken out.
+    /// The finalizer to remove.
     pub fn finalizer(&self) -> Option<Finalizer> {
         let (list, name) = match self {
             Wanted::Remove(name) => (List::Metadata, name.as_str()),
@@ -76,29 +76,29 @@ impl Wanted {
 }
 
 impl Guarded {
-    /// The meaning of `remove`'s words.
+    /// Interprets the arguments of `remove`.
     pub fn remove(
         words: RemoveArgs,
         connection: ConnectionArgs,
         knowledge: &Knowledge,
     ) -> Result<Self, Error> {
-        let wanted = Wanted::Remove(one(&words.finalizer)?);
+        let wanted = Wanted::Remove(single_finalizer(&words.finalizer)?);
         let targets = targets(&words.targets, knowledge)?;
         Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
 
-    /// The meaning of `finalize`'s words.
+    /// Interprets the arguments of `finalize`.
     pub fn finalize(words: FinalizeArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         let name = match words.name.split_once('/') {
             Some(("ns" | "namespace" | "namespaces", name)) => name.to_owned(),
             _ => words.name,
         };
         let targets = vec![("namespaces".to_owned(), name)];
-        let wanted = Wanted::Finalize(one(&words.finalizer)?);
+        let wanted = Wanted::Finalize(single_finalizer(&words.finalizer)?);
         Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
 
-    /// The meaning of `nudge`'s words.
+    /// Interprets the arguments of `nudge`.
     pub fn nudge(words: NudgeArgs, connection: ConnectionArgs, knowledge: &Knowledge) -> Result<Self, Error> {
         let targets = targets(&words.targets, knowledge)?;
         Guarded::new(Wanted::Nudge, targets, Vec::new(), words.guard, connection)
@@ -111,8 +111,8 @@ impl Guarded {
         guard: GuardArgs,
         connection: ConnectionArgs,
     ) -> Result<Self, Error> {
-        let place = Place::of(&connection);
-        if place == Place::Anywhere {
+        let place = NamespaceChoice::of(&connection);
+        if place == NamespaceChoice::Anywhere {
             return Err(usage(
                 format!("{} takes no --all-namespaces", wanted.action().word()),
                 Some("name the namespace with -n: what is changed is named, not found"),
@@ -135,7 +135,7 @@ impl Guarded {
     }
 }
 
-/// Only objects can be changed, so whatever has a group in front is one.
+/// Only objects can be changed, so a word with a group in front is an object.
 fn targets(words: &[String], knowledge: &Knowledge) -> Result<Vec<(String, String)>, Error> {
     let named = Target::of_words(words, knowledge, true).into_iter();
     let targets: Vec<_> = named
@@ -156,8 +156,8 @@ fn targets(words: &[String], knowledge: &Knowledge) -> Result<Vec<(String, Strin
     Ok(targets)
 }
 
-/// The name of one finalizer.
-fn one(word: &str) -> Result<String, Error> {
+/// Checks that the word names one finalizer.
+fn single_finalizer(word: &str) -> Result<String, Error> {
     let name = word.trim();
     if name.is_empty() || name.contains(['*', ',']) || name.contains(char::is_whitespace) {
         return Err(usage(
@@ -173,7 +173,7 @@ fn accepted(words: &[String]) -> Result<Vec<Consequence>, Error> {
 }
 
 fn accept(word: &str) -> Result<Consequence, Error> {
-    Consequence::of_typed(word)
+    Consequence::from_typed(word)
         .filter(|known| *known > Consequence::Metadata)
         .ok_or_else(|| {
             usage(

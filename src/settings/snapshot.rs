@@ -1,4 +1,4 @@
-//! What the words of `snapshot` mean.
+//! The settings of `snapshot`.
 
 use std::path::PathBuf;
 
@@ -7,29 +7,29 @@ use crate::{
     cli::{ConnectionArgs, Format, SnapshotArgs},
     error::Error,
     knowledge::Knowledge,
-    report::scan::{By, SortBy, View},
+    report::scan::{GroupBy, ScanView, SortBy},
     snapshot::Filter,
 };
 
-/// What `snapshot` was asked to do.
+/// The settings of `snapshot`.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The file to write.
     pub file: PathBuf,
-    /// Objects to look at besides those that are being deleted: type and name, as given.
+    /// Objects to include besides the terminating ones: type and name, as given.
     pub targets: Vec<(String, String)>,
-    /// Whether names are hidden.
+    /// Whether to hide names.
     pub redact: bool,
     /// `-n`.
     pub namespace: Option<String>,
-    /// The cluster.
+    /// The connection to the cluster.
     pub connection: Box<Connection>,
-    /// The widest scan that can be asked for later: every type, every object with a finalizer.
+    /// The widest scan that can be requested later: every type, every object with a finalizer.
     pub scan: Scan,
 }
 
 impl Snapshot {
-    /// The meaning of `snapshot`'s words.
+    /// Interprets the arguments of `snapshot`.
     pub fn new(
         words: SnapshotArgs,
         connection: ConnectionArgs,
@@ -37,7 +37,7 @@ impl Snapshot {
     ) -> Result<Self, Error> {
         let namespace = connection.namespace.clone().filter(|name| !name.is_empty());
         let connection = Box::new(Connection::new(connection)?);
-        // Only objects can be looked at, so whatever has a group in front is one.
+        // Only objects can be included, so a word with a group in front is an object.
         let targets = Target::of_words(&words.targets, knowledge, true)
             .into_iter()
             .map(|target| match target {
@@ -62,11 +62,11 @@ impl Snapshot {
                 exclude: Vec::new(),
                 every_namespace: true,
                 filter: Filter::default(),
-                view: View {
+                view: ScanView {
                     all: true,
                     terminating: false,
-                    // Then it is read too what tells one holder from another.
-                    by: By::Holder,
+                    // This also reads what distinguishes one controller from another.
+                    by: GroupBy::Holder,
                     narrowed: false,
                     namespace: namespace.clone(),
                     sort_by: SortBy::Age,

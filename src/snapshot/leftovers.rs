@@ -27,7 +27,7 @@ pub enum Namespaces {
 /// Objects of one type in one namespace that does not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct LeftoverObjects {
+pub struct LeftoverCount {
     /// How many objects.
     pub objects: u64,
     /// How many of them are being deleted.
@@ -41,7 +41,7 @@ pub struct LeftoverObjects {
 
 /// The leftover objects: namespace → `plural.group` → objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NamespaceLeftovers(pub BTreeMap<String, BTreeMap<String, LeftoverObjects>>);
+pub struct NamespaceLeftovers(pub BTreeMap<String, BTreeMap<String, LeftoverCount>>);
 
 impl NamespaceLeftovers {
     pub(super) fn count(&mut self, namespace: &str, seen: &Seen) {

@@ -31,7 +31,7 @@ pub use self::{
     crowd::{Crowd, CrowdKey, Crowds},
     filter::{Filter, Item, NamespaceOnly},
     gap::{Gap, What, Why},
-    leftovers::{LeftoverObjects, NamespaceLeftovers, Namespaces},
+    leftovers::{LeftoverCount, NamespaceLeftovers, Namespaces},
     storage::Storage,
     tally::{Keep, Tally},
     usage::{OnType, Usage},

@@ -18,7 +18,7 @@ use crate::{
     },
     object::ObjectRef,
     snapshot::{
-        LeftoverObjects,
+        LeftoverCount,
         facts::{Object, Resource},
     },
 };
@@ -104,7 +104,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
 /// created and deleted: so it is looked at once more, and then one of the objects.
 pub(crate) fn without_namespace(
     name: &str,
-    strays: &BTreeMap<String, LeftoverObjects>,
+    strays: &BTreeMap<String, LeftoverCount>,
     view: &View<'_>,
 ) -> Option<Left> {
     let Ok(None) = view.object("", "namespaces", "", name) else {

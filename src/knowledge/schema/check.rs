@@ -1,11 +1,11 @@
-//! What must hold of an entry beyond its form, and of all entries together.
+//! Checks the content of each entry, and of all entries together.
 
 use super::{Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders};
 
-/// The longest phrase for the column "protects" that fits a terminal of 80 beside the other columns.
+/// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
 const PROTECTS_LIMIT: usize = 60;
 
-/// A problem, and the words in the file by which its place is found.
+/// A problem, and the words in the file that locate it.
 pub(super) struct Problem {
     pub(super) message: String,
     pub(super) needle: String,
@@ -13,20 +13,20 @@ pub(super) struct Problem {
 
 pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut say = |needle: &str, message: String| {
+    let mut add_problem = |needle: &str, message: String| {
         problems.push(Problem {
             message,
             needle: needle.to_owned(),
         });
     };
 
-    name(entry, example_given, &mut say);
+    check_name(entry, example_given, &mut add_problem);
     for (key, text) in texts(entry) {
         if text.trim().is_empty() {
-            say(&format!("{key}:"), format!("`{key}` is empty"));
+            add_problem(&format!("{key}:"), format!("`{key}` is empty"));
         }
     }
-    // What is not verified may rest on hearsay, which its note then tells.
+    // An unverified entry may have no sources if its note explains that.
     let no_source = entry.sources.is_empty() && (entry.verified || entry.note.is_none());
     for (key, is_empty) in [
         ("kinds", entry.kinds.is_empty()),
@@ -34,13 +34,13 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
         ("sources", no_source),
     ] {
         if is_empty {
-            say(&format!("{key}:"), format!("`{key}` needs at least one item"));
+            add_problem(&format!("{key}:"), format!("`{key}` needs at least one item"));
         }
     }
-    protects(&entry.protects, &mut say);
+    check_protects(&entry.protects, &mut add_problem);
     for source in &entry.sources {
         if !is_source(source) {
-            say(
+            add_problem(
                 source,
                 format!("source `{source}` is not of the form `owner/repo:path`"),
             );
@@ -50,7 +50,7 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
         for word in placeholders(text) {
             if !PLACEHOLDERS.iter().any(|&(known, _)| known == word) {
                 let known: Vec<_> = PLACEHOLDERS.iter().map(|&(word, _)| word).collect();
-                say(
+                add_problem(
                     &format!("{{{word}}}"),
                     format!(
                         "there is no placeholder `{{{word}}}`; there are {}",
@@ -64,59 +64,61 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
         if let Wait::Condition { status, .. } = wait
             && !["True", "False", "Unknown"].contains(&status.as_str())
         {
-            say(
+            add_problem(
                 status,
                 format!("the status of a condition is `True`, `False` or `Unknown`, not `{status}`"),
             );
         }
     }
-    holder(&entry.holder, &mut say);
+    check_holder(&entry.holder, &mut add_problem);
     problems
 }
 
-fn name(entry: &Entry, example_given: bool, say: &mut impl FnMut(&str, String)) {
+fn check_name(entry: &Entry, example_given: bool, add_problem: &mut impl FnMut(&str, String)) {
     let stars = entry.name.contains('*');
     match entry.r#match {
-        Match::Glob if !stars => say(&entry.name, "match is `glob` but the name has no `*`".to_owned()),
+        Match::Glob if !stars => {
+            add_problem(&entry.name, "match is `glob` but the name has no `*`".to_owned());
+        }
         Match::Exact | Match::Prefix | Match::Suffix if stars => {
-            say(&entry.name, "a name with `*` needs `match: glob`".to_owned());
+            add_problem(&entry.name, "a name with `*` needs `match: glob`".to_owned());
         }
         _ => {}
     }
     if entry.r#match != Match::Exact && !example_given {
-        say(
+        add_problem(
             &entry.name,
             "a pattern needs an `example` of a real name".to_owned(),
         );
     }
     if !entry.names(&entry.example) {
-        say(
+        add_problem(
             &entry.example,
             format!("the example `{}` is not matched by the name", entry.example),
         );
     }
     if entry.name.len() > 253 + 1 + 63 || entry.name.chars().any(char::is_whitespace) {
-        say(&entry.name, "not a possible name of a finalizer".to_owned());
+        add_problem(&entry.name, "not a possible name of a finalizer".to_owned());
     }
 }
 
-fn protects(text: &str, say: &mut impl FnMut(&str, String)) {
+fn check_protects(text: &str, add_problem: &mut impl FnMut(&str, String)) {
     let length = text.chars().count();
     if length > PROTECTS_LIMIT {
-        say(
+        add_problem(
             text,
             format!("`protects` has {length} characters; the column of a table holds {PROTECTS_LIMIT}"),
         );
     }
     if text.ends_with(['.', '…']) {
-        say(text, "`protects` is a phrase, without a full stop".to_owned());
+        add_problem(text, "`protects` is a phrase, without a full stop".to_owned());
     }
 }
 
-fn holder(holder: &Holder, say: &mut impl FnMut(&str, String)) {
+fn check_holder(holder: &Holder, add_problem: &mut impl FnMut(&str, String)) {
     for workload in &holder.workloads {
         if workload.name.is_none() && workload.selector.is_none() && workload.container.is_none() {
-            say(
+            add_problem(
                 "workloads:",
                 "a workload needs a name, a selector or a container".to_owned(),
             );
@@ -124,14 +126,14 @@ fn holder(holder: &Holder, say: &mut impl FnMut(&str, String)) {
         if let Some(selector) = &workload.selector
             && !is_selector(selector)
         {
-            say(selector, format!("`{selector}` is not a label selector"));
+            add_problem(selector, format!("`{selector}` is not a label selector"));
         }
         for SameAs { label, field } in &workload.instance {
             if !is_selector(&format!("{label}=x")) {
-                say(label, format!("`{label}` is not a label"));
+                add_problem(label, format!("`{label}` is not a label"));
             }
             if !field.starts_with('/') {
-                say(
+                add_problem(
                     field,
                     format!("`{field}` is not a JSON pointer, which begins with a slash"),
                 );
@@ -140,7 +142,7 @@ fn holder(holder: &Holder, say: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Every text of an entry with the key it stands under.
+/// Every text of an entry, with its key.
 fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
     let mut texts = vec![
         ("name", entry.name.as_str()),
@@ -207,7 +209,7 @@ fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
     texts
 }
 
-/// `owner/repo:path`, as GitHub spells them, with nothing after the path.
+/// `owner/repo:path`, as on GitHub, with nothing after the path.
 fn is_source(source: &str) -> bool {
     let word = |text: &str| {
         !text.is_empty()
@@ -232,9 +234,8 @@ fn is_selector(selector: &str) -> bool {
             .all(|part| !part.is_empty() && !part.starts_with('='))
 }
 
-/// Every pair of entries between which a finalizer on an object could not be decided: the same name, the same way
-/// of matching, the same list and a kind in common. Patterns that merely overlap are no mistake, the more
-/// specific one wins.
+/// Every pair of entries that cannot be told apart: the same name, match and list, and a common kind.
+/// Patterns that only overlap are fine, because the more specific one wins.
 pub fn conflicts(entries: &[Located]) -> Vec<Mistake> {
     let mut sorted: Vec<&Located> = entries.iter().collect();
     sorted.sort_by(|a, b| key(&a.entry).cmp(&key(&b.entry)));

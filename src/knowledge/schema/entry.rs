@@ -1,7 +1,7 @@
-//! One entry: everything that is known about one finalizer, with what its file gives to all of them filled in.
+//! One entry: everything that is known about one finalizer, including the defaults from its file.
 //!
-//! People write the keys of files in words (`if-removed`); what the program prints as JSON or YAML has the keys of
-//! all its output (`ifRemoved`). Types that are read from both accept both.
+//! Keys in files are in kebab case (`if-removed`). JSON and YAML output has camel case (`ifRemoved`), like
+//! all output. Types that are read from both accept both.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,57 +10,57 @@ use super::{
     WorkloadKind, glob, literals,
 };
 
-/// Everything that is known about one finalizer, or about a family of names that one pattern describes.
+/// Everything that is known about one finalizer, or about a family of names that match one pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// The finalizer, or the pattern.
     pub name: String,
-    /// How `name` is compared.
+    /// How to compare `name`.
     #[serde(default)]
     pub r#match: Match,
-    /// Which list it stands in.
+    /// The list that contains it.
     #[serde(default)]
     pub list: List,
-    /// A name as it is really seen; for an exact match the name itself.
+    /// A real name; for an exact match, the name itself.
     pub example: String,
-    /// Project that it belongs to.
+    /// The project that owns it.
     pub project: String,
-    /// The project's home.
+    /// The project's home page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
-    /// What the project is for.
+    /// The project's area.
     pub area: Area,
     /// The part or feature of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_of: Option<String>,
-    /// Kinds of object that carry it.
+    /// The kinds of object that have it.
     pub kinds: Vec<KindPattern>,
-    /// The entry is about these kinds only: the name alone is too short to say whose it is.
+    /// The entry applies only to these kinds: the name alone is too short to identify the owner.
     #[serde(default, skip_serializing_if = "is_false")]
     pub kinds_only: bool,
-    /// Used only where no other entry matches.
+    /// Used only if no other entry matches.
     #[serde(default, skip_serializing_if = "is_false")]
     pub last_resort: bool,
-    /// Which objects of these kinds, in words.
+    /// Which objects of these kinds have it, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_on: Option<String>,
     /// What it protects, as a short noun phrase.
     pub protects: String,
-    /// What must be true before the holder removes it.
+    /// What must be true before the controller removes the finalizer.
     pub waits_for: WaitsFor,
     /// Who removes it, in words.
     pub removed_by: String,
-    /// How that somebody is found.
+    /// How to find that controller.
     pub holder: Holder,
     /// What happens if it is removed by hand.
     pub if_removed: IfRemoved,
-    /// What to do, in order; the gentlest first.
+    /// What to do, in order, the safest step first.
     pub fix: Vec<Step>,
-    /// How to see that the holder did its work.
+    /// How to see that the controller did its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_when: Option<String>,
-    /// What must not be done, or must be known first.
+    /// What not to do, or what to know first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// First version that has it.
@@ -69,17 +69,17 @@ pub struct Entry {
     /// Last version that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Names that it had before.
+    /// Its former names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renamed_from: Vec<String>,
-    /// The name that it has now.
+    /// Its current name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed_to: Option<String>,
-    /// Upstream files that say so, each `owner/repo:path`.
+    /// Upstream files that support this, each `owner/repo:path`.
     pub sources: Vec<String>,
-    /// The sources have been read and do say so.
+    /// Whether somebody read the sources and they support this.
     pub verified: bool,
-    /// What is our judgement rather than in the sources.
+    /// The parts that are our judgement and not in the sources.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judgement: Vec<Judged>,
     /// Anything else.
@@ -87,19 +87,19 @@ pub struct Entry {
     pub note: Option<String>,
 }
 
-/// What must be true before the holder lets go.
+/// What must be true before the controller removes the finalizer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WaitsFor {
     /// In words.
     pub text: String,
-    /// The same for a program, as far as it can be looked up; all of them must come true.
+    /// The same in machine-readable form, as far as it can be looked up. All conditions must be true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<Wait>,
 }
 
-/// Traces by which the holder, or the product that it is part of, is found. Each name may contain `*`; a Lease or
-/// workload name may contain `{driver}`.
+/// Traces that help to find the controller or its product. Each name can contain `*`; a Lease or workload
+/// name can contain `{driver}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     rename_all(serialize = "camelCase", deserialize = "kebab-case"),
@@ -109,25 +109,25 @@ pub struct Holder {
     /// Where it runs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub runs: Runs,
-    /// Platforms on which a control plane that is otherwise visible cannot be seen.
+    /// Platforms that hide an otherwise visible control plane.
     #[serde(default, alias = "hiddenOn", skip_serializing_if = "Vec::is_empty")]
     pub hidden_on: Vec<String>,
-    /// How it is found when its name is not fixed.
+    /// How to find it if its name is not fixed.
     #[serde(default, alias = "foundBy", skip_serializing_if = "Vec::is_empty")]
     pub found_by: Vec<FoundBy>,
-    /// Namespaces that it usually runs in, the most usual first.
+    /// Its usual namespaces, the most common first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub namespaces: Vec<String>,
-    /// Leases that it renews.
+    /// The Leases that it renews.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leases: Vec<Lease>,
-    /// Workloads that it runs as.
+    /// The workloads that it runs as.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workloads: Vec<Workload>,
-    /// `ServiceAccounts` that it acts as.
+    /// The `ServiceAccounts` that it uses.
     #[serde(default, alias = "serviceAccounts", skip_serializing_if = "Vec::is_empty")]
     pub service_accounts: Vec<String>,
-    /// Names that it leaves in `metadata.managedFields`.
+    /// Its names in `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<String>,
     /// Webhook configurations that belong to the product.
@@ -139,42 +139,43 @@ pub struct Holder {
     /// API groups whose CRDs show that the product is or was installed.
     #[serde(default, alias = "apiGroups", skip_serializing_if = "Vec::is_empty")]
     pub api_groups: Vec<String>,
-    /// What the above cannot say.
+    /// Anything that the other fields cannot express.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// A Lease by which leaders are elected.
+/// A Lease for leader election.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Lease {
-    /// Name, perhaps with `*` or `{driver}`.
+    /// The name, which can contain `*` or `{driver}`.
     pub name: String,
-    /// Namespace, where it is fixed.
+    /// The namespace, if it is fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
 }
 
-/// As a workload's namespace: that of the object that is held.
+/// A workload namespace that stands for the namespace of the object with the finalizer.
 pub const OF_OBJECT: &str = "{namespace}";
 
-/// A workload that the holder runs as. At least one of name, selector and container says which.
+/// A workload that the controller runs as. At least one of name, selector and container identifies it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Workload {
     /// Kind of workload.
     #[serde(default)]
     pub kind: WorkloadKind,
-    /// Name, perhaps with `*` or `{driver}`.
+    /// The name, which can contain `*` or `{driver}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Namespace, where it is fixed, or [`OF_OBJECT`].
+    /// The namespace, if it is fixed, or [`OF_OBJECT`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Label selector of its Pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
-    /// Where each instance of the product has its own: by which labels it is this object's.
+    /// If each instance of the product has its own workload: the labels that identify the one for this
+    /// object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instance: Vec<SameAs>,
     /// Name of the container in its Pods.
@@ -186,26 +187,26 @@ pub struct Workload {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct IfRemoved {
-    /// The class.
+    /// The consequence.
     pub consequence: Consequence,
     /// In words.
     pub text: String,
 }
 
-/// One thing to do.
+/// One step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     rename_all(serialize = "camelCase", deserialize = "kebab-case"),
     deny_unknown_fields
 )]
 pub struct Step {
-    /// How it must stand with the holder for this step to make sense; none if it always does.
+    /// The state of the controller in which this step makes sense; none if it always does.
     #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
     pub if_holder: Option<IfHolder>,
-    /// Whether it destroys something that nobody brings back, or may.
+    /// Whether the step destroys something for good, or can do so.
     #[serde(default, skip_serializing_if = "is_default")]
     pub destructive: bool,
-    /// What and why, as one or two sentences.
+    /// What to do and why, in one or two sentences.
     pub text: String,
     /// The command, with placeholders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,7 +214,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// What to say, with the warning in front.
+    /// The text with the warning in front.
     pub fn words(&self) -> String {
         if self.destructive {
             format!("DESTRUCTIVE: {}", self.text)
@@ -223,30 +224,31 @@ impl Step {
     }
 }
 
-/// A label of a workload whose value stands in the object too.
+/// A workload label whose value is also in the object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SameAs {
-    /// Key of the label.
+    /// The key of the label.
     pub label: String,
-    /// JSON pointer to the field of the object.
+    /// The JSON pointer to the field of the object.
     pub field: String,
 }
 
 impl Workload {
-    /// Whether each instance of the product has its own.
+    /// Whether each instance of the product has its own workload.
     pub fn is_of_instance(&self) -> bool {
         !self.instance.is_empty()
     }
 }
 
 impl Entry {
-    /// Whether this name is one that the entry describes.
+    /// Whether the entry describes this name.
     pub fn names(&self, finalizer: &str) -> bool {
         self.matched(finalizer).is_some()
     }
 
-    /// The part of this name that the pattern leaves open, empty for an exact match; `None` if it does not match.
+    /// The part of this name that the wildcard matches, empty for an exact match; `None` if it does not
+    /// match.
     pub fn matched<'a>(&self, finalizer: &'a str) -> Option<&'a str> {
         match self.r#match {
             Match::Exact => {
@@ -267,7 +269,7 @@ impl Entry {
         self.kinds.iter().any(|kind| kind.matches(object))
     }
 
-    /// How many characters of the name are fixed: of two patterns that match, the one with more says more.
+    /// Number of fixed characters in the name. Of two matching patterns, the one with more is more specific.
     pub fn literals(&self) -> usize {
         if self.r#match == Match::Glob {
             literals(&self.name)

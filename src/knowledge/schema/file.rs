@@ -1,23 +1,14 @@
-//! Reads one knowledge file: YAML with strict keys, then the checks, then the file's own defaults filled in.
+//! Reads one knowledge file: parses YAML with strict keys, fills in the file's defaults, runs the checks.
 
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use super::check::check;
-use super::{Area, Entry, Holder, IfRemoved, Judged, KindPattern, List, Match, Mistake, Step, WaitsFor};
+use super::{
+    Area, Entry, Holder, IfRemoved, Judged, KindPattern, List, Located, Match, Mistake, Step, WaitsFor,
+};
 
-/// An entry and the place it was written at.
-#[derive(Debug, Clone)]
-pub struct Located {
-    /// The entry.
-    pub entry: Entry,
-    /// File that it is in.
-    pub file: String,
-    /// Line that it begins on, from 1.
-    pub line: u64,
-}
-
-/// Everything that a knowledge file may contain at its top.
+/// The top level of a knowledge file.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct File {
@@ -29,7 +20,7 @@ struct File {
     finalizers: Vec<Spanned<Written>>,
 }
 
-/// An entry as it is written: what the file says for all need not be repeated.
+/// An entry as written. It need not repeat the file's defaults.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Written {
@@ -67,10 +58,10 @@ struct Written {
     note: Option<String>,
 }
 
-/// The entries of one file, or every mistake in it. A mistake of form (YAML, keys, words) ends the reading, since
-/// what follows it cannot be trusted; mistakes of content are all collected.
+/// The entries of one file, or all mistakes in it. A mistake of form (YAML, keys, words) ends the reading,
+/// because the rest cannot be trusted. All mistakes of content are collected.
 pub fn read(file: &str, text: &str) -> Result<Vec<Located>, Vec<Mistake>> {
-    let parsed: File = serde_saphyr::from_str(text).map_err(|error| vec![form(file, &error)])?;
+    let parsed: File = serde_saphyr::from_str(text).map_err(|error| vec![form_mistake(file, &error)])?;
     let mut entries = Vec::new();
     let mut mistakes = Vec::new();
     if parsed.project.trim().is_empty() {
@@ -92,7 +83,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Located>, Vec<Mistake>> {
             parsed.holder.as_ref(),
         );
         for problem in check(&entry, example_given) {
-            let (line, column) = place(text, line, &problem.needle);
+            let (line, column) = find_place(text, line, &problem.needle);
             mistakes.push(Mistake {
                 file: file.to_owned(),
                 line,
@@ -113,15 +104,15 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Located>, Vec<Mistake>> {
     }
 }
 
-/// An operator that somebody wrote for themselves is what a file without an area is most likely about.
+/// A file without an area is most likely about a user's own operator.
 fn default_area() -> Area {
     Area::PlatformOperators
 }
 
-fn form(file: &str, error: &serde_saphyr::Error) -> Mistake {
+fn form_mistake(file: &str, error: &serde_saphyr::Error) -> Mistake {
     let (line, column) = error.location().map_or((0, 0), |at| (at.line(), at.column()));
     let message = error.without_snippet().to_string();
-    // The place is said once, by us.
+    // Our message already contains the place.
     let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
     Mistake {
         file: file.to_owned(),
@@ -154,7 +145,7 @@ fn resolve(
         protects: written.protects,
         waits_for: written.waits_for,
         removed_by: written.removed_by,
-        // Whole or not at all: a holder mixed from two would claim traces that nobody wrote down.
+        // Take one holder as a whole: a mixture would claim traces that nobody wrote.
         holder: written.holder.or_else(|| holder.cloned()).unwrap_or_default(),
         if_removed: written.if_removed,
         fix: written.fix,
@@ -171,8 +162,8 @@ fn resolve(
     }
 }
 
-/// Where the offending words stand: their first occurrence from the entry's own line on, else that line.
-fn place(text: &str, entry_line: u64, needle: &str) -> (u64, u64) {
+/// The place of the words: their first occurrence from the entry's line on, otherwise that line.
+fn find_place(text: &str, entry_line: u64, needle: &str) -> (u64, u64) {
     let from = usize::try_from(entry_line).unwrap_or(1).max(1);
     let found = text.lines().enumerate().skip(from - 1).find_map(|(at, line)| {
         let byte = line.find(needle)?;

@@ -1,9 +1,9 @@
-//! Matching with `*`, the only wildcard that knowledge files and filters have.
+//! Matching with `*`, the only wildcard in knowledge files and filters.
 
-/// Whether `text` has the form of `pattern`, in which `*` stands for any characters, slashes included.
+/// Whether `text` matches `pattern`, in which `*` stands for any characters, including slashes.
 ///
-/// Linear in practice and never exponential: on a mismatch only the last `*` is moved, which is enough because an
-/// earlier one could only be made longer with the same result.
+/// Linear in practice and never exponential: on a mismatch, only the last `*` takes more. Making an earlier
+/// one longer would give the same result.
 pub fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
@@ -26,7 +26,7 @@ pub fn glob(pattern: &str, text: &str) -> bool {
     pattern.iter().skip(p).all(|&c| c == b'*')
 }
 
-/// How many characters of a pattern are literal: the measure of how specific it is.
+/// Number of literal characters in a pattern, which measures how specific it is.
 pub fn literals(pattern: &str) -> usize {
     pattern.bytes().filter(|&c| c != b'*').count()
 }

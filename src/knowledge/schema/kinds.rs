@@ -1,4 +1,4 @@
-//! Kinds, written `Kind` for the core group and `Kind.group` for every other, with `*` in either part.
+//! Kinds in the form `Kind` for the core group and `Kind.group` for every other, with `*` in either part.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::glob;
 
-/// A kind of object as a question: which entries are about objects like this one?
+/// The kind of an object, for finding the entries about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupKind<'a> {
     /// API group; empty for the core group.
@@ -15,8 +15,8 @@ pub struct GroupKind<'a> {
     pub kind: &'a str,
 }
 
-/// The kinds that an entry is about: `Service`, `Ingress.networking.k8s.io`, `*.kafka.strimzi.io`,
-/// `*.*.crossplane.io`, `ProviderConfig.*`, or `*` for any object at all.
+/// The kinds of an entry: `Service`, `Ingress.networking.k8s.io`, `*.kafka.strimzi.io`, `*.*.crossplane.io`,
+/// `ProviderConfig.*`, or `*` for any object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KindPattern {
@@ -25,22 +25,22 @@ pub struct KindPattern {
 }
 
 impl KindPattern {
-    /// Kind part, perhaps with `*`.
+    /// The kind, which can contain `*`.
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// Group part, perhaps with `*`; empty for the core group.
+    /// The group, which can contain `*`; empty for the core group.
     pub fn group(&self) -> &str {
         &self.group
     }
 
-    /// Whether an object of this kind is meant. Any group will do for the pattern `*`.
+    /// Whether the pattern matches objects of this kind. The pattern `*` matches any group.
     pub fn matches(&self, object: GroupKind<'_>) -> bool {
         glob(&self.kind, object.kind) && glob(&self.group, object.group)
     }
 
-    /// Whether some kind could match both. Errs on the side of yes only where both have a `*` in the same part.
+    /// Whether a kind can match both. A wrong yes is possible only if both have a `*` in the same part.
     pub fn overlaps(&self, other: &Self) -> bool {
         let part = |a: &str, b: &str| glob(a, b) || glob(b, a);
         part(&self.kind, &other.kind) && part(&self.group, &other.group)
@@ -58,7 +58,8 @@ impl TryFrom<String> for KindPattern {
             });
         }
         let (kind, group) = text.split_once('.').unwrap_or((&text, ""));
-        // A few products do name a kind in lower case (`postgresql.acid.zalan.do`); a bare one is a resource's name.
+        // A few products have kinds in lower case (`postgresql.acid.zalan.do`). Without a group, a lower-case
+        // word is the name of a resource.
         let starts_well = kind.starts_with(|c: char| c == '*' || c.is_ascii_uppercase() || !group.is_empty());
         let kind_ok =
             starts_well && !kind.is_empty() && kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '*');

@@ -1,17 +1,17 @@
-//! One mistake in a knowledge file, with its place.
+//! A mistake in a knowledge file, with its place.
 
 use std::fmt;
 
 /// What is wrong, and where. Lines and columns count from 1; 0 means that the place is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// The file, as the reader of the message knows it.
+    /// The file, by the name that the user knows.
     pub file: String,
     /// Line, from 1.
     pub line: u64,
     /// Column in characters, from 1.
     pub column: u64,
-    /// What is wrong and, where it helps, what would be right. Starts in lower case.
+    /// What is wrong and, if that helps, what would be right. Starts in lower case.
     pub message: String,
 }
 

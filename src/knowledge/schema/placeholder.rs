@@ -1,7 +1,7 @@
-//! The `{words}` that steps and warnings may contain. The set is fixed: whoever prints an entry for an object
-//! must be able to fill each, and a misspelt one would reach a terminal at three in the morning.
+//! The `{words}` in steps and warnings. The set is fixed: every one must have a value for an object, and a
+//! misspelt one would reach the user's terminal.
 
-/// Each placeholder with what it stands for.
+/// Each placeholder with its meaning.
 pub const PLACEHOLDERS: &[(&str, &str)] = &[
     (
         "namespace",
@@ -33,7 +33,7 @@ pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("holder", "name of the holder's workload"),
 ];
 
-/// The placeholders in a text, in order. `{end}` is jsonpath's own word and no placeholder.
+/// The placeholders in a text, in order. `{end}` belongs to jsonpath and is not a placeholder.
 pub fn placeholders(text: &str) -> Vec<&str> {
     pieces(text)
         .filter_map(|piece| {
@@ -46,7 +46,7 @@ pub fn placeholders(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The text with each placeholder replaced by what `value` gives, or by `<word>` where it gives nothing.
+/// Replaces each placeholder by the result of `value`, or by `<word>` if there is none.
 pub fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len());
     for piece in pieces(text) {
@@ -69,7 +69,7 @@ enum Piece<'a> {
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        if let Some((word, after)) = leading(rest) {
+        if let Some((word, after)) = leading_placeholder(rest) {
             rest = after;
             return Some(Piece::Placeholder(word));
         }
@@ -79,14 +79,14 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         let next = rest
             .char_indices()
             .skip(1)
-            .find(|&(at, c)| c == '{' && leading(&rest[at..]).is_some());
+            .find(|&(at, c)| c == '{' && leading_placeholder(&rest[at..]).is_some());
         let (text, after) = rest.split_at(next.map_or(rest.len(), |(at, _)| at));
         rest = after;
         Some(Piece::Text(text))
     })
 }
 
-fn leading(text: &str) -> Option<(&str, &str)> {
+fn leading_placeholder(text: &str) -> Option<(&str, &str)> {
     let (word, after) = text.strip_prefix('{')?.split_once('}')?;
     let is_word = word.starts_with(|c: char| c.is_ascii_lowercase())
         && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')

@@ -1,51 +1,51 @@
-//! The closed sets of words that a knowledge file may use where a program has to act on them.
+//! The fixed sets of words in knowledge files that a program has to act on.
 //!
-//! A word that is not here is an error of the file: the diagnosis engine understands each of these and nothing
-//! else, so a misspelt one would silently mean "cannot be looked up".
+//! Any other word is an error in the file. The diagnosis understands only these, so a misspelt word would
+//! silently mean "cannot be looked up".
 
 use serde::{Deserialize, Serialize};
 
 use super::KindPattern;
 
-/// How `name` is compared with a finalizer.
+/// How to compare `name` with a finalizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Match {
-    /// The whole string, case included.
+    /// The whole string, case-sensitive.
     #[default]
     Exact,
     /// The finalizer begins with `name`.
     Prefix,
     /// The finalizer ends in `name`.
     Suffix,
-    /// `*` stands for any characters, slashes included.
+    /// `*` stands for any characters, including slashes.
     Glob,
 }
 
-/// Which of the two lists a finalizer stands in.
+/// The list that contains a finalizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum List {
     /// `metadata.finalizers`, of any object.
     #[default]
     Metadata,
-    /// `spec.finalizers`, of a Namespace; changed through its `finalize` subresource only.
+    /// `spec.finalizers` of a Namespace, which changes only through its `finalize` subresource.
     NamespaceSpec,
 }
 
-/// What is lost or left behind if the finalizer is removed by hand, from nothing to the worst.
+/// What is lost, or remains without an owner, if the finalizer is removed by hand. From harmless to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Consequence {
     /// Nothing.
     #[serde(rename = "none")]
     None,
-    /// A record, a status or an order of events, nothing that runs or stores.
+    /// A record, a status or an order of events; nothing that runs or stores data.
     #[serde(rename = "metadata")]
     Metadata,
-    /// Objects stay in this or another cluster with nobody to clean them up.
+    /// Objects remain in this or another cluster, and nobody cleans them up.
     #[serde(rename = "orphaned objects")]
     OrphanedObjects,
-    /// Something outside Kubernetes stays: a disk, a load balancer, an account, a bill.
+    /// Something outside Kubernetes remains: a disk, a load balancer, an account, a bill.
     #[serde(rename = "leaked infrastructure")]
     LeakedInfrastructure,
     /// Data can be destroyed or become unreachable.
@@ -54,7 +54,7 @@ pub enum Consequence {
 }
 
 impl Consequence {
-    /// All of them, from nothing to the worst.
+    /// All consequences, from harmless to worst.
     pub const ALL: [Self; 5] = [
         Self::None,
         Self::Metadata,
@@ -63,7 +63,7 @@ impl Consequence {
         Self::DataLoss,
     ];
 
-    /// The word as people read and write it.
+    /// The word in text and files.
     pub fn word(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -74,13 +74,13 @@ impl Consequence {
         }
     }
 
-    /// The word as it is typed: with hyphens, so that a shell takes it for one.
+    /// The word on the command line: with hyphens, so that a shell takes it for one word.
     pub fn typed(self) -> String {
         self.word().replace(' ', "-")
     }
 
-    /// What somebody typed, if it is one of the words.
-    pub fn of_typed(text: &str) -> Option<Self> {
+    /// The consequence for a typed word, if there is one.
+    pub fn from_typed(text: &str) -> Option<Self> {
         let wanted = text.trim().to_lowercase().replace(['-', '_'], " ");
         Self::ALL.into_iter().find(|known| known.word() == wanted)
     }
@@ -92,38 +92,38 @@ impl std::fmt::Display for Consequence {
     }
 }
 
-/// Where the holder runs, which decides whether not seeing it means anything.
+/// Where the controller runs. This decides whether its absence proves anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Runs {
-    /// As a workload of this cluster, which can be seen.
+    /// As a visible workload in this cluster.
     #[default]
     InCluster,
-    /// In the control plane: seen on self-managed clusters, not on those named in `hidden-on`.
+    /// In the control plane: visible on self-managed clusters, but not on the platforms in `hidden-on`.
     ControlPlane,
-    /// In a control plane that users never see.
+    /// In a control plane that users cannot see.
     HiddenControlPlane,
     /// In another cluster: the hub, the managed cluster, the hosting cluster.
     OtherCluster,
     /// Outside any cluster: a person with a command, a service.
     Outside,
-    /// Nowhere: no released program removes this one (any more).
+    /// Nowhere: no released program removes this finalizer (any more).
     Nobody,
 }
 
-/// How it stands with a holder, as far as that decides what to do.
+/// The state of the controller, as far as it decides what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IfHolder {
-    /// It runs, and perhaps cannot do its work.
+    /// It runs, but it may be unable to do its work.
     Runs,
     /// It was uninstalled.
     Gone,
-    /// Nobody has found out yet.
+    /// Its state is not known yet.
     Unknown,
 }
 
-/// How the holder is found when its name is not fixed.
+/// How to find the controller if its name is not fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FoundBy {
@@ -137,17 +137,17 @@ pub enum FoundBy {
     CrossplaneProvider,
     /// The workload whose `ServiceAccount` may patch objects of this kind.
     RbacOnKind,
-    /// The API group that is part of the finalizer's name.
+    /// The API group in the finalizer's name.
     GroupInName,
-    /// The handler (controller) that is named in the part of the finalizer which the pattern leaves open.
+    /// The handler (controller) in the part of the finalizer that the wildcard matches.
     HandlerInName,
-    /// The node that is named in the part of the finalizer which the pattern leaves open.
+    /// The node in the part of the finalizer that the wildcard matches.
     NodeInName,
-    /// The node that the object lies on.
+    /// The node of the object.
     NodeOfObject,
 }
 
-/// The workload kinds that a holder runs as.
+/// The kinds of workload that a controller runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum WorkloadKind {
     /// `apps/v1` Deployment.
@@ -159,15 +159,15 @@ pub enum WorkloadKind {
     DaemonSet,
     /// `batch/v1` Job.
     Job,
-    /// Pods that no such workload is known for, such as static Pods.
+    /// Pods without a known workload, such as static Pods.
     Pod,
 }
 
-/// Which statements of an entry are our judgement rather than the source's own words.
+/// The statements of an entry that are our judgement and not the source's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judged {
-    /// The phrase of the table.
+    /// The phrase in the table.
     Protects,
     /// What it waits for.
     WaitsFor,
@@ -181,7 +181,7 @@ pub enum Judged {
     Versions,
 }
 
-/// What a project is for, by which the catalogue is put in order.
+/// The area of a project, which sorts the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Area {
@@ -217,47 +217,49 @@ pub enum Area {
     OperatorFrameworks,
 }
 
-/// One thing that must change before the holder lets go, in a form that a program can look up.
+/// One condition that must change before the controller removes the finalizer, in a form that a program can
+/// look up.
 ///
-/// "It" is the object that carries the finalizer.
+/// "It" is the object with the finalizer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Wait {
     /// No Pod may use this claim, by the predicate of the pvc-protection controller.
     PodsThatMount,
-    /// The claim in this volume's `spec.claimRef` must go.
+    /// The claim in this volume's `spec.claimRef` must be gone.
     ClaimOfVolume,
     /// No `VolumeAttachment` may name this volume.
     AttachmentsOf,
-    /// The `VolumeSnapshotContent` (or group content) bound to this snapshot must go.
+    /// The `VolumeSnapshotContent` (or group content) bound to this snapshot must be gone.
     ContentOfSnapshot,
-    /// The `VolumeSnapshot` (or group snapshot) that this content is bound to must go.
+    /// The `VolumeSnapshot` (or group snapshot) bound to this content must be gone.
     SnapshotOfContent,
     /// No claim may be in the middle of being provisioned from this snapshot.
     ClaimsFromSnapshot,
-    /// No snapshot of this claim may be in the making.
+    /// No snapshot of this claim may be in progress.
     SnapshotsOfClaim,
     /// No claim may be in the middle of being cloned from this one.
     ClonesOfClaim,
-    /// Objects whose owner reference to it sets `blockOwnerDeletion` must go.
+    /// Dependents whose owner reference to it sets `blockOwnerDeletion` must be gone.
     Dependants,
-    /// Owner references to it must be taken off its dependants, which stay.
+    /// Owner references to it must be removed from its dependents, which remain.
     DependantsDetached,
-    /// Everything in this namespace must go.
+    /// Everything in this namespace must be gone.
     ContentOfNamespace,
-    /// All objects of the type(s) that it defines must go.
+    /// All objects of the type(s) that it defines must be gone.
     Instances,
-    /// All objects of these kinds must go, wherever they are.
+    /// All objects of these kinds must be gone, in every namespace.
     InstancesOf(Vec<KindPattern>),
-    /// All objects of these kinds must go that are in its own namespace.
+    /// All objects of these kinds in its own namespace must be gone.
     InstancesBeside(Vec<KindPattern>),
-    /// Objects of these kinds that were made for it must go.
+    /// Objects of these kinds that were created for it must be gone.
     ChildObjects(Vec<KindPattern>),
     /// No object of these kinds may refer to it.
     UsedBy(Vec<KindPattern>),
-    /// The object that the field at this path names (`kind`, `apiVersion`, and `name` or `resourceRef.name`) must go.
+    /// The object in the field at this path (`kind`, `apiVersion`, and `name` or `resourceRef.name`) must be
+    /// gone.
     Named(String),
-    /// The object of one of these kinds that it belongs to must go first.
+    /// Its parent object of one of these kinds must be gone first.
     Parent(Vec<KindPattern>),
     /// A condition in its status must have this value.
     Condition {
@@ -270,23 +272,23 @@ pub enum Wait {
     PhaseNot(Vec<String>),
     /// `status.phase` must be one of these.
     Phase(Vec<String>),
-    /// The field at this path (dots between the names) must be empty or absent.
+    /// The field at this path (separated by dots) must be empty or absent.
     FieldEmpty(String),
     /// Something outside Kubernetes must be gone or must have agreed.
     External {
-        /// What, as a noun phrase that follows "waits for".
+        /// The external thing, as a noun phrase that follows "waits for".
         what: String,
-        /// Fields of the object that name that thing outside.
+        /// The fields of the object that identify it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         id: Vec<String>,
     },
     /// Something in another cluster must be gone, as a noun phrase.
     OtherCluster(String),
-    /// Work that is under way must end, as a noun phrase.
+    /// Work in progress must end, as a noun phrase.
     Activity(String),
-    /// Nothing but the holder's own acknowledgement.
+    /// Only the controller's own acknowledgement.
     HolderOnly,
-    /// A person's decision; no program ever removes it.
+    /// A person's decision; no program removes it.
     Person,
     /// Nothing at all: a leftover that no released program removes.
     Nothing,

@@ -1,14 +1,14 @@
-//! The tree of waits. Its lines go on beside text that is broken, so that the eye can follow them down.
+//! The tree of waits. Its vertical lines continue beside wrapped text, so that the eye can follow them.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::Page;
+use super::Layout;
 use crate::{
     output::safe::harmless,
     report::explain::{BlockerReport, ExplainReport, WaitReport},
 };
 
-/// What the tree is drawn with.
+/// The characters of the tree.
 struct Branches {
     item: &'static str,
     last: &'static str,
@@ -30,7 +30,7 @@ const ASCII: Branches = Branches {
 };
 const NOTHING: &str = "   ";
 
-impl Page<'_> {
+impl Layout<'_> {
     pub(super) fn tree(&self, report: &ExplainReport) -> String {
         if report.waits_for.is_empty() {
             return String::new();
@@ -82,7 +82,7 @@ impl Page<'_> {
         }
     }
 
-    /// The mark is never broken: behind the last word, or on a line of its own.
+    /// The mark is never wrapped: it follows the last word or gets its own line.
     fn mark_root(&self, lines: &mut Vec<String>, used: usize) {
         let mark = self.branches().root;
         match lines.last_mut() {
@@ -93,7 +93,7 @@ impl Page<'_> {
         }
     }
 
-    /// What stands before an entry's first line, and before what belongs to it.
+    /// The prefix of an entry's first line, and the prefix of the lines below it.
     fn branch(&self, prefix: &str, last: bool) -> (String, String) {
         let branches = self.branches();
         let (item, below) = if last {

@@ -1,4 +1,4 @@
-//! A name that the catalogue does not know: what it tells by itself, and where to look.
+//! A name that the catalogue does not know: what the name suggests, and where to look.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io
     if !deduced.near.is_empty() {
         sheet.facts("did you mean", &deduced.near)?;
     }
-    // `widgets.example.com/x` could be either; only the reader knows.
+    // `widgets.example.com/x` can be an object or a finalizer; only the user knows.
     if let Some((ty, object)) = deduced.name.split_once('/')
         && ty.contains('.')
         && is_word(ty)

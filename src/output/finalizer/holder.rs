@@ -1,17 +1,18 @@
-//! How the holder is found, in words.
+//! How to find the controller, in words.
 
 use crate::knowledge::{FoundBy, Holder, OF_OBJECT, Runs, SameAs, Workload, WorkloadKind};
 
-/// What to look for, a line each, the surest first. `all` adds the traces that only an investigation needs.
+/// What to look for, one per line, the most certain first. `all` adds the traces that only an investigation
+/// needs.
 pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    lines.extend(place(holder));
+    lines.extend(where_it_runs(holder));
     lines.extend(holder.found_by.iter().map(|way| found_by(*way).to_owned()));
     for lease in &holder.leases {
         lines.push(format!(
             "Lease {}{}",
             lease.name,
-            within(lease.namespace.as_deref())
+            in_namespace(lease.namespace.as_deref())
         ));
     }
     lines.extend(
@@ -26,16 +27,19 @@ pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
             format!(
                 "{}{}{}",
                 pods.selector.as_deref().unwrap_or_default(),
-                within(pods.namespace.as_deref()),
+                in_namespace(pods.namespace.as_deref()),
                 of_instance(pods)
             )
         })
         .collect();
     if !pods.is_empty() {
-        lines.push(format!("Pods with {}", some_of(&pods)));
+        lines.push(format!("Pods with {}", joined_with_or(&pods)));
     }
     if !holder.namespaces.is_empty() {
-        lines.push(format!("usually in namespace {}", some_of(&holder.namespaces)));
+        lines.push(format!(
+            "usually in namespace {}",
+            joined_with_or(&holder.namespaces)
+        ));
     }
     if all {
         for (what, names) in [
@@ -54,7 +58,7 @@ pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
     lines
 }
 
-fn place(holder: &Holder) -> Option<String> {
+fn where_it_runs(holder: &Holder) -> Option<String> {
     let hidden = match holder.hidden_on.as_slice() {
         [] => String::new(),
         platforms => format!("; on {} it cannot be seen", platforms.join(", ")),
@@ -85,7 +89,7 @@ fn found_by(way: FoundBy) -> &'static str {
     }
 }
 
-/// Whether only labels are known: such Pods are told in one line.
+/// Whether only labels are known. Such Pods share one line.
 fn is_pods(workload: &Workload) -> bool {
     workload.kind == WorkloadKind::Pod && workload.name.is_none() && workload.container.is_none()
 }
@@ -102,10 +106,10 @@ fn workload(workload: &Workload) -> String {
     if let Some(container) = &workload.container {
         text.extend([", container ", container]);
     }
-    text + &within(workload.namespace.as_deref()) + &of_instance(workload)
+    text + &in_namespace(workload.namespace.as_deref()) + &of_instance(workload)
 }
 
-fn within(namespace: Option<&str>) -> String {
+fn in_namespace(namespace: Option<&str>) -> String {
     match namespace {
         Some(OF_OBJECT) => " in the namespace of the object".to_owned(),
         Some(name) => format!(" in namespace {name}"),
@@ -123,7 +127,7 @@ fn of_instance(workload: &Workload) -> String {
 }
 
 /// `a`, `a or b`, `a, b or c`.
-fn some_of(names: &[String]) -> String {
+fn joined_with_or(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

@@ -1,8 +1,8 @@
-//! The `{words}` of commands as people see them: in capitals, to be filled in.
+//! Shows the `{words}` of commands in capitals, for the user to fill in.
 //!
-//! What the entry itself tells is filled in already, so that most commands need nothing but the object's name. A
-//! part of the finalizer's name gets into a command only where no shell could take it for anything but a word:
-//! names come from clusters, and clusters hold what strangers write.
+//! Words that the entry knows are filled in already, so that most commands need only the object's name. A
+//! part of the finalizer's name goes into a command only if every shell takes it for one plain word: names
+//! come from clusters, and strangers can write there.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::knowledge::{
     schema::{PLACEHOLDERS, fill, placeholders},
 };
 
-/// Fills in what is known without an object.
+/// Fills in the words that need no object.
 pub(super) struct Words<'a> {
     entry: &'a Entry,
     finalizer: &'a str,
@@ -22,21 +22,21 @@ impl<'a> Words<'a> {
         Words { entry, finalizer }
     }
 
-    /// The text for people.
+    /// Fills in a text for the user.
     pub(super) fn fill(&self, text: &str) -> String {
         fill(text, |word| {
             Some(self.value(word).unwrap_or_else(|| capitals(word)))
         })
     }
 
-    /// The words of the commands of this entry that are left to the reader, in the order of the schema, each with
-    /// what it stands for.
-    pub(super) fn left_open(&self) -> impl Iterator<Item = (String, &'static str)> {
-        left_open(&self.entry.fix, |word| self.value(word).is_none())
+    /// The words that this entry's commands leave to the user, in the order of the schema, each with its
+    /// meaning.
+    pub(super) fn unfilled(&self) -> impl Iterator<Item = (String, &'static str)> {
+        unfilled(&self.entry.fix, |word| self.value(word).is_none())
     }
 
-    /// Whether a command names the holder's usual place, which may be another one in this cluster.
-    pub(super) fn assumes_place(&self) -> bool {
+    /// Whether a command contains the controller's usual namespace or name, which can differ in this cluster.
+    pub(super) fn assumes_usual_holder(&self) -> bool {
         let mut commands = self.entry.fix.iter().filter_map(|step| step.command.as_deref());
         commands.any(|command| {
             placeholders(command)
@@ -58,7 +58,7 @@ impl<'a> Words<'a> {
             }
             "kind" => self.kind().map(|(kind, _)| kind.to_owned()),
             "group" => self.kind().map(|(_, group)| group.to_owned()),
-            // kubectl takes the singular, which is the kind in lower case for all but a few.
+            // kubectl accepts the singular. It is the kind in lower case for all but a few types.
             "type" => self.kind().map(|(kind, group)| match group {
                 "" => kind.to_lowercase(),
                 group => format!("{}.{group}", kind.to_lowercase()),
@@ -68,7 +68,7 @@ impl<'a> Words<'a> {
         found.filter(|value| is_word(value))
     }
 
-    /// The kind, where the entry is about a single one.
+    /// The kind, if the entry is about a single one.
     fn kind(&self) -> Option<(&str, &str)> {
         match self.entry.kinds.as_slice() {
             [one] if !one.kind().contains('*') && !one.group().contains('*') => {
@@ -79,12 +79,12 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The words of the commands of steps that belong to no entry.
-pub(super) fn of_steps(steps: &[Step]) -> impl Iterator<Item = (String, &'static str)> {
-    left_open(steps, |_| true)
+/// The words in the commands of steps that belong to no entry.
+pub(super) fn unfilled_in_steps(steps: &[Step]) -> impl Iterator<Item = (String, &'static str)> {
+    unfilled(steps, |_| true)
 }
 
-fn left_open(steps: &[Step], is_open: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, &'static str)> {
+fn unfilled(steps: &[Step], is_open: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, &'static str)> {
     let commands = steps.iter().filter_map(|step| step.command.as_deref());
     let used: BTreeSet<&str> = commands
         .flat_map(placeholders)
@@ -96,12 +96,12 @@ fn left_open(steps: &[Step], is_open: impl Fn(&str) -> bool) -> impl Iterator<It
         .map(|&(word, about)| (capitals(word), about))
 }
 
-/// A placeholder as people see it.
+/// A placeholder as the user sees it.
 pub(super) fn capitals(word: &str) -> String {
     word.to_uppercase()
 }
 
-/// Whether every shell takes this for one word and nothing else, and no program for a flag.
+/// Whether every shell takes this for one plain word, and no program takes it for a flag.
 pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text

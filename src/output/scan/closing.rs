@@ -1,4 +1,4 @@
-//! What a scan says at its end: how much was read, and what was not.
+//! The end of a scan: how much was read, and what was not read.
 
 use std::io::{self, Write};
 
@@ -54,7 +54,7 @@ impl Scan<'_> {
         )?;
         for group in &groups {
             let most = if self.options.wide { usize::MAX } else { 6 };
-            let line = format!("  {}: {}", gaps::some(&group.subjects, most), group.why);
+            let line = format!("  {}: {}", gaps::first_names(&group.subjects, most), group.why);
             writeln!(out, "{}", self.style.warning(&self.wrap(&harmless(&line), 4)))?;
         }
         if self.report.not_read.iter().any(|gap| gap.reason == "Forbidden") {
@@ -74,7 +74,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// What could not be seen of what the objects wait for. That everything was listed is another matter.
+    /// What the investigation could not read. The list of objects can be complete all the same.
     pub(super) fn weaker(&self, out: &mut impl Write) -> io::Result<()> {
         for group in &gaps::grouped(&self.report.weaker_for) {
             let most = if self.options.wide { usize::MAX } else { 6 };
@@ -85,7 +85,7 @@ impl Scan<'_> {
                 } else {
                     "Reasons are"
                 },
-                gaps::some(&group.subjects, most),
+                gaps::first_names(&group.subjects, most),
                 group.why
             );
             writeln!(out, "{}", self.style.warning(&self.wrap(&harmless(&line), 4)))?;

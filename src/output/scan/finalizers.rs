@@ -1,4 +1,5 @@
-//! The parts of a scan about what is not being deleted: objects that have finalizers, and the finalizers in use.
+//! The parts of a scan about objects that are not terminating: objects that have finalizers, and the
+//! finalizers in use.
 
 use std::io::{self, Write};
 
@@ -27,7 +28,7 @@ const FINALIZERS: &[Column] = &[
 ];
 
 impl Scan<'_> {
-    /// With `--all`: the objects that have finalizers and are not being deleted.
+    /// With `--all`: the objects that have finalizers and are not terminating.
     pub(super) fn others(&self, out: &mut impl Write) -> io::Result<()> {
         let Some(objects) = self.report.objects.as_ref().filter(|objects| !objects.is_empty()) else {
             return Ok(());
@@ -78,7 +79,7 @@ impl Scan<'_> {
                 let on = if self.options.wide {
                     finalizer.on.join(", ")
                 } else {
-                    gaps::some(&finalizer.on, 1)
+                    gaps::first_names(&finalizer.on, 1)
                 };
                 let name = match finalizer.list {
                     List::Metadata => finalizer.name.clone(),

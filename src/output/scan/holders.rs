@@ -1,4 +1,5 @@
-//! With `--by holder`: who must remove the finalizers, what each holds, and whether it is alive.
+//! With `--by holder`: the controllers that must remove the finalizers, which objects each blocks, and
+//! whether it runs.
 
 use std::io::{self, Write};
 
@@ -24,7 +25,7 @@ impl Scan<'_> {
     pub(super) fn holders(&self, holders: &[HolderReport], out: &mut impl Write) -> io::Result<()> {
         if !self.options.no_headers {
             let heading = if holders.is_empty() {
-                self.nobody().to_owned()
+                self.no_holders_found().to_owned()
             } else {
                 self.style
                     .heading(&format!("HOLDERS ({})", count(holders.len() as u64, "holder")))
@@ -54,7 +55,7 @@ impl Scan<'_> {
             if self.options.wide {
                 names.join(", ")
             } else {
-                gaps::some(names, 1)
+                gaps::first_names(names, 1)
             }
         };
         let project = holder.project.clone().filter(|_| self.options.wide);
@@ -71,9 +72,9 @@ impl Scan<'_> {
         ]
     }
 
-    /// Said only of what was read.
-    fn nobody(&self) -> &'static str {
-        // Without the table of finalizers only what is being deleted was asked for.
+    /// The line for an empty result. It covers only what was read.
+    fn no_holders_found(&self) -> &'static str {
+        // Without the table of finalizers, the scan is about terminating objects only.
         let going = self.report.finalizers.is_none();
         match (self.report.complete, self.options.filtered) {
             (true, false) if going => "Nothing that is being deleted has a finalizer.",

@@ -1,4 +1,4 @@
-//! The part of a scan about what is being deleted, under what it waits for.
+//! The part of a scan about terminating objects, grouped by root cause.
 
 use std::io::{self, Write};
 
@@ -30,7 +30,7 @@ impl Scan<'_> {
             return if self.options.no_headers {
                 Ok(())
             } else {
-                writeln!(out, "{}", self.wrap(self.nothing(), 0))
+                writeln!(out, "{}", self.wrap(self.nothing_found(), 0))
             };
         }
         if !self.options.no_headers {
@@ -86,7 +86,7 @@ impl Scan<'_> {
         rest.iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
-    /// The line above the objects that wait for the same.
+    /// The heading of the objects that wait for the same causes.
     fn root_causes(&self, group: &Group) -> String {
         const SHOWN: usize = 2;
         let most = if self.options.wide { usize::MAX } else { SHOWN };
@@ -115,19 +115,19 @@ impl Scan<'_> {
             .style
             .width
             .map(|width| width.saturating_sub(label.len() + frees.len()));
-        // Each cause gets its share, so that the last is named too.
+        // Each cause gets its share of the line, so that the last one is visible too.
         let share = room.map(|room| (room / causes.len().max(1)).saturating_sub(5).max(20));
         let causes: Vec<_> = causes
             .iter()
             .map(|cause| match (share, causes.len()) {
                 (Some(_), 1) | (None, _) => cause.clone(),
-                (Some(share), _) => table::cut(cause, share, &self.style),
+                (Some(share), _) => table::truncate(cause, share, &self.style),
             })
             .collect();
         let causes = harmless(&causes.join("; and ")).into_owned();
         match room {
             Some(room) if room < 30 => self.wrap(&format!("{label}{causes}{frees}"), 3),
-            Some(room) => format!("{label}{}{frees}", table::cut(&causes, room, &self.style)),
+            Some(room) => format!("{label}{}{frees}", table::truncate(&causes, room, &self.style)),
             None => format!("{label}{causes}{frees}"),
         }
     }
@@ -149,8 +149,8 @@ impl Scan<'_> {
         ]
     }
 
-    /// Said only of what was read.
-    fn nothing(&self) -> &'static str {
+    /// The line for an empty result. It covers only what was read.
+    fn nothing_found(&self) -> &'static str {
         match (self.report.complete, self.options.filtered) {
             (true, false) => "Nothing is being deleted.",
             (true, true) => "Nothing that matches is being deleted.",
@@ -169,7 +169,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Empty where nothing was looked at, as with files.
+    /// Empty if nothing was investigated, as with files.
     fn verdict(&self, object: &ObjectReport) -> String {
         match object.verdict {
             Some(verdict) => verdict.word().to_owned(),

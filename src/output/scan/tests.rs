@@ -1,4 +1,4 @@
-//! The tables as documents: what a night's scan looks like in a pipe, on a terminal, and on a narrow one.
+//! The tables as documents: a scan in a pipe, on a terminal, and on a narrow terminal.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     knowledge::Knowledge,
     object::{Deletion, Finalizer, List, ObjectRef, ResourceType},
-    report::scan::View,
+    report::scan::ScanView,
     snapshot::{Gap, Seen, Snapshot, Tally, TypeRead, What, Why},
 };
 
@@ -58,8 +58,8 @@ fn going(
     }
 }
 
-/// Two stuck objects, one list that failed, one group that does not answer.
-fn night() -> Snapshot {
+/// A snapshot with two stuck objects, one list that failed, and one group that does not respond.
+fn stuck_cluster() -> Snapshot {
     let gap = |what, why| Gap { what, why };
     let metrics = What::GroupVersion {
         group: "metrics.k8s.io".into(),
@@ -107,9 +107,9 @@ fn night() -> Snapshot {
 }
 
 fn table(snapshot: &Snapshot, options: Options, width: Option<usize>) -> String {
-    let view = View {
+    let view = ScanView {
         terminating: true,
-        ..View::default()
+        ..ScanView::default()
     };
     let report = ScanReport::new(snapshot, &Knowledge::builtin(), &view);
     let style = Style {
@@ -126,11 +126,11 @@ fn at(width: Option<usize>) -> String {
         took: Some(Duration::from_millis(3_100)),
         ..Options::default()
     };
-    table(&night(), options, width)
+    table(&stuck_cluster(), options, width)
 }
 
 #[test]
-fn in_a_pipe_every_line_is_whole() {
+fn does_not_wrap_lines_in_a_pipe() {
     assert_eq!(
         at(None),
         "\
@@ -149,7 +149,7 @@ NOT READ, and so not known to be free of what is asked about:
 }
 
 #[test]
-fn on_a_terminal_the_reason_is_cut_and_what_was_not_read_is_wrapped() {
+fn cuts_reasons_and_wraps_gaps_on_a_terminal() {
     assert_eq!(
         at(Some(100)),
         "\
@@ -169,7 +169,7 @@ NOT READ, and so not known to be free of what is asked about:
 }
 
 #[test]
-fn on_a_narrow_terminal_columns_go_before_words() {
+fn hides_columns_before_words_on_a_narrow_terminal() {
     let text = at(Some(70));
     let rows: Vec<_> = text.lines().skip(1).take(3).collect();
     assert_eq!(
@@ -183,7 +183,7 @@ fn on_a_narrow_terminal_columns_go_before_words() {
 }
 
 #[test]
-fn on_a_narrower_one_the_reason_goes_below_its_row_and_is_whole() {
+fn puts_the_whole_reason_below_its_row_on_a_very_narrow_terminal() {
     assert_eq!(
         at(Some(56)),
         "\
@@ -209,7 +209,7 @@ NOT READ, and so not known to be free of what is asked
 }
 
 #[test]
-fn no_line_is_wider_than_the_terminal_but_for_words_that_cannot_be_broken() {
+fn breaks_every_line_that_contains_more_than_one_word() {
     for width in 20..140 {
         for line in at(Some(width)).lines() {
             let unbreakable = line.trim().split(' ').count() == 1;
@@ -219,23 +219,23 @@ fn no_line_is_wider_than_the_terminal_but_for_words_that_cannot_be_broken() {
 }
 
 #[test]
-fn without_headings_there_are_rows_and_nothing_else() {
+fn prints_only_rows_without_headings() {
     let options = Options {
         no_headers: true,
         ..Options::default()
     };
-    let rows = table(&night(), options, None);
+    let rows = table(&stuck_cluster(), options, None);
     assert_eq!(rows.lines().count(), 2, "{rows}");
     assert!(rows.lines().all(|line| line.starts_with(" p")), "{rows}");
 }
 
 #[test]
-fn wide_shows_every_column_whatever_the_terminal() {
+fn wide_shows_every_column_on_any_terminal() {
     let options = Options {
         wide: true,
         ..Options::default()
     };
-    let wide = table(&night(), options, Some(40));
+    let wide = table(&stuck_cluster(), options, Some(40));
     for part in [
         "deletion requested",
         "1969-12-31T22:00:00Z",
@@ -247,9 +247,9 @@ fn wide_shows_every_column_whatever_the_terminal() {
 }
 
 #[test]
-fn nothing_is_said_only_of_what_was_read_and_asked_for() {
+fn says_nothing_is_terminating_only_about_what_was_read_and_requested() {
     let first = |complete: bool, filtered: bool| {
-        let mut quiet = night();
+        let mut quiet = stuck_cluster();
         quiet.tally.kept.clear();
         if complete {
             quiet.gaps.clear();
@@ -272,8 +272,8 @@ fn nothing_is_said_only_of_what_was_read_and_asked_for() {
 }
 
 #[test]
-fn a_part_is_sold_as_a_part() {
-    let mut part = night();
+fn marks_an_interrupted_scan_as_partial() {
+    let mut part = stuck_cluster();
     part.interrupted = true;
     part.gaps = vec![Gap {
         what: What::Type {

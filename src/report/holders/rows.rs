@@ -1,10 +1,10 @@
-//! Finalizers in use, put together by whoever holds them.
+//! Groups the finalizers in use by the controller that must remove them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    HeldReport, HolderReport, Sought,
-    words::{deciding, says},
+    HeldFinalizerReport, HolderReport, HolderSearch,
+    words::{deciding_signs, evidence_line},
 };
 use crate::{
     diagnose::{
@@ -17,7 +17,7 @@ use crate::{
     snapshot::{OnType, Snapshot},
 };
 
-/// Rows as they come together: several finalizers may have one holder.
+/// A row under construction. Several finalizers can have the same controller.
 struct Row {
     name: String,
     project: Option<String>,
@@ -27,19 +27,19 @@ struct Row {
     objects: u64,
     terminating: u64,
     on: BTreeSet<String>,
-    finalizers: BTreeMap<Finalizer, HeldReport>,
+    finalizers: BTreeMap<Finalizer, HeldFinalizerReport>,
 }
 
 impl ScanReport {
-    /// Adds who holds what. `sought` is none where nobody could be asked: in files from kubectl.
+    /// Adds the controllers. `searches` is none if nothing could be searched, as in files from kubectl.
     pub fn add_holders(
         &mut self,
         snapshot: &Snapshot,
         knowledge: &Knowledge,
-        sought: Option<&[Sought]>,
+        searches: Option<&[HolderSearch]>,
         all: bool,
     ) {
-        let by_place: BTreeMap<_, _> = sought
+        let by_place: BTreeMap<_, _> = searches
             .into_iter()
             .flatten()
             .map(|one| {
@@ -55,35 +55,35 @@ impl ScanReport {
                 let mut met = BTreeSet::new();
                 for finalizer in &alike.finalizers {
                     let driver = apart(finalizer, on, alike, knowledge);
-                    let came_of_it = by_place
+                    let result = by_place
                         .get(&(on.name.as_str(), finalizer, driver))
-                        .and_then(|one| one.came_of_it.as_ref());
-                    let found = came_of_it.map(|one| &one.found);
-                    let (key, row) = row(finalizer, on, driver, found, knowledge);
+                        .and_then(|one| one.result.as_ref());
+                    let found = result.map(|one| &one.found);
+                    let (key, row) = new_row(finalizer, on, driver, found, knowledge);
                     let row = rows.entry(key.clone()).or_insert(row);
-                    match came_of_it {
+                    match result {
                         Some(one) => {
                             row.holder.join(&one.found.holder);
                             if let Some(each) = one.found.of_others_too {
-                                row.holder.unsee(&only(each, one.found.driver.as_deref()));
+                                row.holder.unsee(&sample_note(each, one.found.driver.as_deref()));
                             }
                         }
-                        None => row.holder.unsee(not_sought(sought.is_some())),
+                        None => row.holder.unsee(why_not_searched(searches.is_some())),
                     }
-                    let held = row
-                        .finalizers
-                        .entry(finalizer.clone())
-                        .or_insert_with(|| HeldReport {
-                            name: finalizer.name.clone(),
-                            list: finalizer.list,
-                            objects: 0,
-                            terminating: 0,
-                            on: BTreeSet::new(),
-                        });
+                    let held =
+                        row.finalizers
+                            .entry(finalizer.clone())
+                            .or_insert_with(|| HeldFinalizerReport {
+                                name: finalizer.name.clone(),
+                                list: finalizer.list,
+                                objects: 0,
+                                terminating: 0,
+                                on: BTreeSet::new(),
+                            });
                     held.objects += crowd.objects;
                     held.terminating += crowd.terminating;
                     held.on.insert(on.name.clone());
-                    // An object with two finalizers of one holder is one object.
+                    // An object with two finalizers of one controller counts once.
                     if met.insert(key) {
                         row.objects += crowd.objects;
                         row.terminating += crowd.terminating;
@@ -104,23 +104,23 @@ impl ScanReport {
                 .then_with(|| a.name.cmp(&b.name))
         });
         self.holders = Some(holders);
-        let gaps = sought
+        let gaps = searches
             .into_iter()
             .flatten()
-            .filter_map(|one| one.came_of_it.as_ref());
+            .filter_map(|one| one.result.as_ref());
         self.add_weaker(gaps.flat_map(|one| &one.gaps));
     }
 }
 
-/// One object stands for all, and only its own holder was looked at.
-fn only(each: &str, driver: Option<&str>) -> String {
+/// The search used one sample object, so it found only that object's own controller.
+fn sample_note(each: &str, driver: Option<&str>) -> String {
     let one = driver.map_or_else(String::new, |driver| {
         format!(", and only that of {driver} was looked for")
     });
     format!("{each} has its own{one}")
 }
 
-fn not_sought(could_be: bool) -> &'static str {
+fn why_not_searched(could_be: bool) -> &'static str {
     if could_be {
         "it was not looked for, to spare the server, or because this was stopped"
     } else {
@@ -128,8 +128,8 @@ fn not_sought(could_be: bool) -> &'static str {
     }
 }
 
-/// What tells one holder from another, and the row of it before anything is counted.
-fn row(
+/// The key that identifies the controller, and its row with all counts at zero.
+fn new_row(
     finalizer: &Finalizer,
     on: &OnType,
     driver: Option<&str>,
@@ -147,7 +147,7 @@ fn row(
             None => driver,
         };
         let holder = &entry.holder;
-        let name = name(entry, driver);
+        let name = catalogue_name(entry, driver);
         let key = format!(
             "{} {name} {:?} {:?} {:?}",
             entry.project, holder.runs, holder.leases, holder.workloads
@@ -155,7 +155,7 @@ fn row(
         (key, name)
     } else {
         let name = found
-            .and_then(workloads)
+            .and_then(workload_names)
             .unwrap_or_else(|| format!("whoever removes {finalizer}"));
         (format!("? {name}"), name)
     };
@@ -175,8 +175,8 @@ fn row(
     (key, row)
 }
 
-/// The name that the catalogue knows it by.
-fn name(entry: &Entry, driver: Option<&str>) -> String {
+/// The controller's name in the catalogue.
+fn catalogue_name(entry: &Entry, driver: Option<&str>) -> String {
     let holder = &entry.holder;
     let workloads = holder
         .workloads
@@ -194,8 +194,8 @@ fn name(entry: &Entry, driver: Option<&str>) -> String {
     }
 }
 
-/// What was found to run, of a holder that nobody has described.
-fn workloads(found: &Found) -> Option<String> {
+/// The workloads found for a controller that the catalogue does not describe.
+fn workload_names(found: &Found) -> Option<String> {
     let names: BTreeSet<_> = found
         .holder
         .signs
@@ -209,10 +209,10 @@ fn workloads(found: &Found) -> Option<String> {
 impl From<Row> for HolderReport {
     fn from(row: Row) -> Self {
         let holder = &row.holder;
-        let says = says(holder);
+        let says = evidence_line(holder);
         HolderReport {
             state: holder.state().into(),
-            likely: deciding(holder)
+            likely: deciding_signs(holder)
                 .first()
                 .is_some_and(|sign| sign.strength > Strength::Strong || row.is_one_of_many),
             says: if row.nobody {

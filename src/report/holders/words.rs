@@ -1,9 +1,9 @@
-//! What shows how alive a holder is, in one line.
+//! The evidence for the state of a controller, in one line.
 
 use crate::diagnose::holder::{Holder, Sign, State, Tells, Trace};
 
-/// The signs that the conclusion rests on, the strongest first.
-pub(super) fn deciding(holder: &Holder) -> Vec<&Sign> {
+/// The signs that decide the state, the strongest first.
+pub(super) fn deciding_signs(holder: &Holder) -> Vec<&Sign> {
     let tells = match holder.state() {
         State::Running => Tells::Alive,
         State::Failing => Tells::Failing,
@@ -13,25 +13,29 @@ pub(super) fn deciding(holder: &Holder) -> Vec<&Sign> {
     };
     let mut signs: Vec<_> = holder.with(tells).collect();
     signs.sort_by_key(|sign| sign.strength);
-    // What it may not do is worse than what it cannot do now.
+    // A missing permission is worse than a temporary failure.
     if tells == Tells::Failing {
         signs.sort_by_key(|sign| sign.trace != Trace::Account);
     }
     signs
 }
 
-/// What shows it; where nothing does, why.
-pub(super) fn says(holder: &Holder) -> String {
-    let told = |sign: &Sign| format!("{}: {}", sign.source, sign.value);
-    let signs = deciding(holder);
+/// The evidence, or why there is none.
+pub(super) fn evidence_line(holder: &Holder) -> String {
+    let sign_in_words = |sign: &Sign| format!("{}: {}", sign.source, sign.value);
+    let signs = deciding_signs(holder);
     match (holder.state(), signs.first()) {
-        // That somebody is gone is told by two signs together.
-        (State::Gone, _) => signs.iter().map(|sign| told(sign)).collect::<Vec<_>>().join("; "),
-        (_, Some(sign)) => told(sign),
+        // Two signs together prove that a controller is gone.
+        (State::Gone, _) => signs
+            .iter()
+            .map(|sign| sign_in_words(sign))
+            .collect::<Vec<_>>()
+            .join("; "),
+        (_, Some(sign)) => sign_in_words(sign),
         (State::Elsewhere, None) => format!("it is one that runs {}", holder.elsewhere.unwrap_or_default()),
         (_, None) if !holder.unseen.is_empty() => holder.unseen.join("; "),
         (_, None) => match holder.with(Tells::Gone).next() {
-            Some(sign) => format!("{}, which is one sign and no proof", told(sign)),
+            Some(sign) => format!("{}, which is one sign and no proof", sign_in_words(sign)),
             None => "no sign of it was found, which proves nothing".to_owned(),
         },
     }

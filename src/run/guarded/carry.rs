@@ -1,52 +1,52 @@
-//! Carrying out one confirmed plan: a line in the receipt, the request once, and what came of it.
+//! Executes one confirmed plan: writes a receipt, sends the request once, and finds out the result.
 //!
-//! A request that the server refuses because the object has changed is not sent again as it was. The object is looked at
-//! and diagnosed again, and only if that comes to the very same truth as was confirmed a new request is made of it.
+//! The server refuses the request if the object has changed. The same request is not sent again. The object
+//! is read and diagnosed again, and only an equivalent plan leads to a new request.
 
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use super::{
-    prepare::{Item, Prepared, Preparing},
-    settle::{self, By, Settled},
+    prepare::{Item, Planner, PreparedPlans},
+    settle::{self, DoneBy, Settled},
 };
 use crate::{
-    act::{After, Look, Receipt, Receipts, backup, leave_event, send},
+    act::{After, ReadBack, Receipt, Receipts, backup, leave_event, send},
     cluster::{self, Written},
     error::Error,
     exit::Exit,
     plan::{Plan, event, veto},
     report::{
-        outcome::{Outcome, Result as End},
+        outcome::{Outcome, OutcomeResult},
         plan::CostReport,
     },
     run::{complain, warn},
     snapshot::facts::{Facts, Object},
 };
 
-/// An object that changes all the time is tried so often.
-const TRIES: usize = 3;
+/// Attempts for an object that changes all the time.
+const MAX_TRIES: usize = 3;
 
-/// Who carries out.
+/// Executes confirmed plans.
 pub(super) struct Carrier<'a> {
-    pub(super) preparing: Preparing<'a>,
+    pub(super) planner: Planner<'a>,
     pub(super) receipts: &'a Receipts,
     pub(super) backups: &'a Path,
     pub(super) digest: &'a str,
 }
 
-/// What a refusal by the server comes to.
-enum Again {
-    /// The object has a new version, and everything else is as it was confirmed.
-    With(Box<Item>, PathBuf),
-    /// It ends here.
+/// What to do after the server refused a request.
+enum AfterRefusal {
+    /// Send again: the object has a new version, and everything that was confirmed is unchanged.
+    SendAgain(Box<Item>, PathBuf),
+    /// Stop here.
     Ended(Settled),
 }
 
 impl Carrier<'_> {
-    /// Saves every object; none if one could not be saved.
-    pub(super) async fn save_all(&self, prepared: &Prepared) -> Option<Vec<PathBuf>> {
+    /// Saves every object; none if one of them cannot be saved.
+    pub(super) async fn save_all(&self, prepared: &PreparedPlans) -> Option<Vec<PathBuf>> {
         let mut saved = Vec::new();
         for item in &prepared.items {
             match self.save(&item.object, &item.plan, &prepared.facts).await {
@@ -54,7 +54,7 @@ impl Carrier<'_> {
                 Err(error) => {
                     complain(&error);
                     let says = format!("nothing was sent, because the object could not be saved: {error}");
-                    self.note(&Receipt::of("failed", &item.plan, self.digest, says));
+                    self.add_receipt(&Receipt::of("failed", &item.plan, self.digest, says));
                     return None;
                 }
             }
@@ -62,10 +62,10 @@ impl Carrier<'_> {
         Some(saved)
     }
 
-    /// Saves an object, with what of it was not read until now.
+    /// Saves an object, including the parts that were not read before.
     async fn save(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<PathBuf, Error> {
         let is_secret = object.is("", "secrets");
-        let wanted = object.is("", "configmaps") || is_secret && self.preparing.asked.backup_secrets;
+        let wanted = object.is("", "configmaps") || is_secret && self.planner.asked.backup_secrets;
         let Some(ty) = facts.resource_type(&object.resource).filter(|_| wanted) else {
             return backup(object, plan, self.backups);
         };
@@ -73,21 +73,21 @@ impl Carrier<'_> {
             message: format!("{} could not be read to save it: {why}", plan.target.in_words()),
             hint: None,
         };
-        let whole = cluster::whole(self.preparing.server, ty, &plan.target).await;
+        let whole = cluster::whole(self.planner.server, ty, &plan.target).await;
         match whole.map_err(|why| failed(why.message()))? {
             Some(whole) if whole.uid() == plan.target.uid => backup(&whole, plan, self.backups),
             _ => Err(failed("it is not there any more".into())),
         }
     }
 
-    /// Notes that nobody wanted it.
-    pub(super) fn not_confirmed(&self, prepared: &Prepared, why: &str) {
+    /// Writes receipts that the plan was not confirmed.
+    pub(super) fn not_confirmed(&self, prepared: &PreparedPlans, why: &str) {
         for item in &prepared.items {
-            self.note(&Receipt::of("not-confirmed", &item.plan, self.digest, why));
+            self.add_receipt(&Receipt::of("not-confirmed", &item.plan, self.digest, why));
         }
     }
 
-    /// Carries out one plan, and finds out what came of it.
+    /// Executes one plan and finds out the result.
     pub(super) async fn carry(
         &mut self,
         mut item: Item,
@@ -95,7 +95,7 @@ impl Carrier<'_> {
         facts: &mut Facts,
     ) -> (Outcome, Exit) {
         let mut settled = Settled::refused("it changes all the time, each time before the request arrives");
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let mut receipt = Receipt::of("sending", &item.plan, self.digest, "about to be sent");
             receipt.backup = Some(saved.display().to_string());
             if let Err(error) = self.receipts.add(&receipt) {
@@ -104,15 +104,16 @@ impl Carrier<'_> {
                 ));
                 break;
             }
-            let server = self.preparing.server;
-            // Not to be stopped: what is under way arrives or not, and then it is better to know.
+            let server = self.planner.server;
+            // Do not allow Ctrl-C here: the request can already be on its way, and the result has to be
+            // known.
             let lost = match send(server, &item.plan).await {
-                Written::Refused { message, .. } => match self.again(&item, &message, facts).await {
-                    Again::With(next, copy) => {
+                Written::Refused { message, .. } => match self.after_refusal(&item, &message, facts).await {
+                    AfterRefusal::SendAgain(next, copy) => {
                         (item, saved) = (*next, copy);
                         continue;
                     }
-                    Again::Ended(end) => {
+                    AfterRefusal::Ended(end) => {
                         settled = end;
                         break;
                     }
@@ -120,25 +121,30 @@ impl Carrier<'_> {
                 Written::Done(_) => None,
                 Written::Unanswered(why) => Some(why),
             };
-            let mut look = Look::at(server, facts, &item.plan);
-            settled = settle::settle(&mut look, &item.plan, lost.as_deref(), self.preparing.watch).await;
+            let mut read_back = ReadBack::of(server, facts, &item.plan);
+            settled = settle::settle(&mut read_back, &item.plan, lost.as_deref(), self.planner.watch).await;
             break;
         }
-        self.note(&Receipt {
+        self.add_receipt(&Receipt {
             backup: Some(saved.display().to_string()),
-            ..Receipt::of(settled.receipt(), &item.plan, self.digest, settled.says.clone())
+            ..Receipt::of(
+                settled.receipt_word(),
+                &item.plan,
+                self.digest,
+                settled.says.clone(),
+            )
         });
         let mut outcome = outcome(&item.plan, &saved, &settled);
-        if self.preparing.asked.event && settled.exit == Exit::Done && settled.by != By::Others {
+        if self.planner.asked.event && settled.exit == Exit::Done && settled.by != DoneBy::Others {
             outcome.event = self.leave_event(&item.plan).await;
         }
         (outcome, settled.exit)
     }
 
-    /// The Event on what was done. Without it that is done all the same.
+    /// Creates the Event about the change. The change stands even without it.
     async fn leave_event(&mut self, plan: &Plan) -> Option<String> {
         let event = event(plan, self.receipts.user(), Timestamp::now());
-        match leave_event(self.preparing.server, &event).await {
+        match leave_event(self.planner.server, &event).await {
             Ok(name) => Some(name),
             Err(why) => {
                 warn(&format!("it is done, but without an Event: {why}"));
@@ -147,11 +153,11 @@ impl Carrier<'_> {
         }
     }
 
-    /// What is to be done after the server refused the request.
-    async fn again(&mut self, item: &Item, message: &str, facts: &mut Facts) -> Again {
-        let server = self.preparing.server;
-        let ended = Again::Ended;
-        let object = match Look::at(server, facts, &item.plan).now().await {
+    /// Decides what to do after the server refused the request.
+    async fn after_refusal(&mut self, item: &Item, message: &str, facts: &mut Facts) -> AfterRefusal {
+        let server = self.planner.server;
+        let ended = AfterRefusal::Ended;
+        let object = match ReadBack::of(server, facts, &item.plan).state().await {
             After::Gone => return ended(Settled::gone_before()),
             After::Another(_) => return ended(Settled::replaced()),
             After::Out(object) => return ended(Settled::out_before(&object)),
@@ -165,13 +171,13 @@ impl Carrier<'_> {
             )));
         }
         facts.answers.clear();
-        let plan = match self.preparing.plan(&object, facts).await {
+        let plan = match self.planner.plan(&object, facts).await {
             Ok(plan) if item.plan.is_the_same_truth(&plan) => plan,
             Ok(plan) => {
                 return ended(Settled::refused(format!(
                     "it is no longer as it was confirmed: it is {} now, and these would stay: {}; look at it again",
                     plan.verdict.word(),
-                    names(&plan)
+                    joined(&plan)
                 )));
             }
             Err(refusal) => {
@@ -182,20 +188,20 @@ impl Carrier<'_> {
             }
         };
         match self.save(&object, &plan, facts).await {
-            Ok(copy) => Again::With(Box::new(Item { object, plan }), copy),
+            Ok(copy) => AfterRefusal::SendAgain(Box::new(Item { object, plan }), copy),
             Err(error) => ended(Settled::failed(format!("nothing was sent: {error}"))),
         }
     }
 
-    /// What has happened has happened, with a receipt or without.
-    fn note(&self, receipt: &Receipt<'_>) {
+    /// Writes a receipt. A failure is only a warning, because the change has already happened.
+    fn add_receipt(&self, receipt: &Receipt<'_>) {
         if let Err(error) = self.receipts.add(receipt) {
             warn(&format!("there is no receipt of how it ended: {error}"));
         }
     }
 }
 
-fn names(plan: &Plan) -> String {
+fn joined(plan: &Plan) -> String {
     let names: Vec<_> = plan.stays.iter().map(ToString::to_string).collect();
     if names.is_empty() {
         "none".into()
@@ -205,7 +211,10 @@ fn names(plan: &Plan) -> String {
 }
 
 fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
-    let lost = matches!(settled.end, End::Gone | End::Held | End::Going | End::ReCreated);
+    let lost = matches!(
+        settled.end,
+        OutcomeResult::Gone | OutcomeResult::Held | OutcomeResult::Going | OutcomeResult::ReCreated
+    );
     let cost = CostReport::from(&plan.cost);
     Outcome {
         target: (&plan.target).into(),
@@ -213,7 +222,7 @@ fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
         result: settled.end,
         says: settled.says.clone(),
         held_by: settled.held_by.clone(),
-        outside: if lost && settled.by != By::Others {
+        outside: if lost && settled.by != DoneBy::Others {
             cost.outside
         } else {
             Vec::new()

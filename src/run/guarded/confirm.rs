@@ -1,8 +1,8 @@
-//! Whether a person wants this very plan: typed at a terminal after it was shown, or by its digest.
+//! Confirmation of exactly this plan: typed at a terminal after the plan was shown, or given as its digest.
 //!
-//! What is typed is the object's name, or the word of the consequence where data is lost: `y` is typed without reading.
-//! What was typed before the question is thrown away. A terminal that can mark what is pasted is asked to: pasting a
-//! name and pressing Enter is fine, a paste that brings its own Enter is not.
+//! The user types the object's name, or the word of the consequence if data is lost; people type `y` without
+//! reading. Input from before the question is thrown away. The terminal is asked to mark pasted text. A
+//! pasted name followed by Enter counts; a paste that contains the Enter does not.
 
 use std::{
     io::{IsTerminal, Write, stderr, stdin},
@@ -14,20 +14,20 @@ use crate::{
 };
 use futures::channel::oneshot;
 
-/// Asks the terminal to mark what is pasted, and not to.
-const MARK: &str = "\x1b[?2004h";
-const MARK_NO_MORE: &str = "\x1b[?2004l";
-/// How it marks it.
-const PASTED: (&str, &str) = ("\x1b[200~", "\x1b[201~");
+/// Makes the terminal mark pasted text, and turns that off again (bracketed paste).
+const ENABLE_BRACKETED_PASTE: &str = "\x1b[?2004h";
+const DISABLE_BRACKETED_PASTE: &str = "\x1b[?2004l";
+/// The marks around pasted text.
+const PASTE_BRACKETS: (&str, &str) = ("\x1b[200~", "\x1b[201~");
 
-/// What came of asking.
+/// The answer to the confirmation.
 pub(super) enum Confirmed {
     Yes,
     No(String),
     Stopped,
 }
 
-/// Whether these plans are wanted.
+/// Whether the user confirms these plans.
 pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch: &mut Watch) -> Confirmed {
     if let Some(given) = &asked.confirmed {
         return if given.trim() == digest {
@@ -44,7 +44,7 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
         ));
     }
     for plan in plans {
-        let (what, word) = wanted(plan);
+        let (what, word) = required_input(plan);
         let prompt = format!(
             "To {} {} {}: type {what}, {}\n> ",
             plan.action.word(),
@@ -52,9 +52,9 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
             harmless(&plan.target.name),
             harmless(&word),
         );
-        match watch.quietly(ask(prompt)).await {
+        match watch.without_progress(read_line(prompt)).await {
             None => return Confirmed::Stopped,
-            Some(Some(line)) if typed(&line) == Some(word.as_str()) => {}
+            Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => {}
             Some(Some(_)) => return Confirmed::No(format!("what was typed is not {word}")),
             Some(None) => return Confirmed::No("nothing was typed".into()),
         }
@@ -62,7 +62,7 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
     Confirmed::Yes
 }
 
-fn wanted(plan: &Plan) -> (&'static str, String) {
+fn required_input(plan: &Plan) -> (&'static str, String) {
     if plan.cost.consequence == Consequence::DataLoss {
         ("what it costs", plan.cost.consequence.typed())
     } else {
@@ -70,54 +70,54 @@ fn wanted(plan: &Plan) -> (&'static str, String) {
     }
 }
 
-/// One line from the terminal; none at its end. Read beside everything else, so that Ctrl-C is still heard.
-async fn ask(prompt: String) -> Option<String> {
+/// Reads one line from the terminal; none at end of input. A thread reads it, so that Ctrl-C still works.
+async fn read_line(prompt: String) -> Option<String> {
     let (answer, coming) = oneshot::channel();
     thread::spawn(move || {
-        forget_input();
-        say(&format!("{MARK}{prompt}"));
+        discard_input();
+        write_to_terminal(&format!("{ENABLE_BRACKETED_PASTE}{prompt}"));
         let mut line = String::new();
         let read = stdin().read_line(&mut line);
-        say(MARK_NO_MORE);
-        forget_input();
+        write_to_terminal(DISABLE_BRACKETED_PASTE);
+        discard_input();
         let line = read.ok().filter(|bytes| *bytes > 0).map(|_| line);
         drop(answer.send(line));
     });
     coming.await.ok().flatten()
 }
 
-/// Throws away what was typed and not read: nobody answers a question before it was asked, and what follows a pasted line
-/// is no answer either.
-fn forget_input() {
+/// Throws away unread input. Input from before a question does not answer it, and neither does text after a
+/// pasted line.
+fn discard_input() {
     #[cfg(unix)]
     let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
-fn say(text: &str) {
+fn write_to_terminal(text: &str) {
     let mut stderr = stderr().lock();
     drop(write!(stderr, "{text}"));
     drop(stderr.flush());
 }
 
-/// What was meant by a line: as it is, or as it was pasted, if the Enter behind it was pressed.
-fn typed(line: &str) -> Option<&str> {
+/// The typed or pasted text of a line; none unless the user pressed Enter after it.
+fn typed_text(line: &str) -> Option<&str> {
     let line = line.strip_suffix('\n')?;
-    match line.strip_prefix(PASTED.0) {
-        Some(pasted) => pasted.strip_suffix(PASTED.1),
+    match line.strip_prefix(PASTE_BRACKETS.0) {
+        Some(pasted) => pasted.strip_suffix(PASTE_BRACKETS.1),
         None => Some(line),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::typed;
+    use super::typed_text;
 
     #[test]
-    fn a_paste_counts_if_enter_was_pressed_behind_it() {
-        assert_eq!(typed("data-0\n"), Some("data-0"));
-        assert_eq!(typed("\x1b[200~data-0\x1b[201~\n"), Some("data-0"));
-        assert_eq!(typed("\x1b[200~data-0\n"), None);
-        assert_eq!(typed("data-0"), None, "the terminal went away");
-        assert_eq!(typed(" data-0\n"), Some(" data-0"));
+    fn accepts_a_paste_only_if_enter_follows_it() {
+        assert_eq!(typed_text("data-0\n"), Some("data-0"));
+        assert_eq!(typed_text("\x1b[200~data-0\x1b[201~\n"), Some("data-0"));
+        assert_eq!(typed_text("\x1b[200~data-0\n"), None);
+        assert_eq!(typed_text("data-0"), None, "the terminal went away");
+        assert_eq!(typed_text(" data-0\n"), Some(" data-0"));
     }
 }

@@ -1,4 +1,4 @@
-//! From what was typed to plans that the server would accept, or to why not.
+//! Makes plans that the server would accept from the command line, or explains why not.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::{
     plan::{self, Action, Plan, Refusal, Seen, veto},
     run::{
         complain, explain,
-        target::{Named, find, look::Looking, watch::Watch},
+        target::{Named, find, look::Explainer, watch::Watch},
         warn,
         witness::Witness,
     },
@@ -21,47 +21,47 @@ use crate::{
     snapshot::facts::{Answer, Facts, Object, Query},
 };
 
-/// An object that changes all the time is looked at so often.
-const TRIES: usize = 3;
+/// Attempts for an object that changes all the time.
+const MAX_TRIES: usize = 3;
 
-/// One object, as it was seen when its plan was made.
+/// One object as it was when its plan was made.
 pub(super) struct Item {
     pub(super) object: Object,
     pub(super) plan: Plan,
 }
 
-/// What could be done, what not, and what was seen on the way.
-pub(super) struct Prepared {
+/// The possible changes, the refused ones, and the facts that were read.
+pub(super) struct PreparedPlans {
     pub(super) items: Vec<Item>,
     pub(super) refused: Vec<Refusal>,
-    /// Whether an object could not be found or read at all.
+    /// Whether an object was not found or not readable.
     pub(super) failed: bool,
     pub(super) facts: Facts,
 }
 
-impl Prepared {
+impl PreparedPlans {
     pub(super) fn plans(&self) -> Vec<Plan> {
         self.items.iter().map(|item| item.plan.clone()).collect()
     }
 }
 
-/// With what one prepares.
-pub(super) struct Preparing<'a> {
+/// Makes the plans.
+pub(super) struct Planner<'a> {
     pub(super) server: &'a Server,
     pub(super) asked: &'a Guarded,
     pub(super) knowledge: &'a Knowledge,
     pub(super) watch: &'a mut Watch,
 }
 
-impl Preparing<'_> {
-    /// Every object that was named; none if it was stopped.
-    pub(super) async fn all(&mut self) -> Result<Option<Prepared>, Error> {
+impl Planner<'_> {
+    /// Plans for every named object; none if the user stopped the run.
+    pub(super) async fn prepare_all(&mut self) -> Result<Option<PreparedPlans>, Error> {
         let witness = Witness::Server(self.server);
         let asking = || "asking the server for its types".to_owned();
-        let Some(facts) = self.watch.over(asking, witness.first_look()).await else {
+        let Some(facts) = self.watch.show_progress(asking, witness.initial_facts()).await else {
             return Ok(None);
         };
-        let mut prepared = Prepared {
+        let mut prepared = PreparedPlans {
             items: Vec::new(),
             refused: Vec::new(),
             failed: false,
@@ -69,20 +69,20 @@ impl Preparing<'_> {
         };
         let (mut known, mut notes) = (BTreeSet::new(), BTreeSet::new());
         for (resource, name) in &self.asked.targets {
-            if let Some(why) = explain::no_name(name) {
+            if let Some(why) = explain::why_not_a_name(name) {
                 return Err(explain::not_a_name(resource, name, why));
             }
             let named = Named { resource, name };
             let finding = find::find(witness, named, &self.asked.place, &mut prepared.facts, &mut notes);
             let doing = || format!("{resource}/{name}: looking for it");
-            let Some(found) = self.watch.over(doing, finding).await else {
+            let Some(found) = self.watch.show_progress(doing, finding).await else {
                 return Ok(None);
             };
             match found {
                 Ok(objects) => {
                     for object in objects {
                         if known.insert(object.reference()) {
-                            self.one(object, &mut prepared).await;
+                            self.prepare(object, &mut prepared).await;
                         }
                     }
                 }
@@ -102,19 +102,19 @@ impl Preparing<'_> {
         Ok(Some(prepared))
     }
 
-    async fn one(&mut self, mut object: Object, prepared: &mut Prepared) {
+    async fn prepare(&mut self, mut object: Object, prepared: &mut PreparedPlans) {
         let reference = object.reference();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let plan = match self.plan(&object, &mut prepared.facts).await {
                 Ok(plan) => plan,
                 Err(refusal) => return prepared.refused.push(refusal),
             };
-            match self.accepts(&plan).await {
+            match self.server_accepts(&plan).await {
                 Ok(true) => return prepared.items.push(Item { object, plan }),
                 Ok(false) => {}
                 Err(refusal) => return prepared.refused.push(refusal),
             }
-            match self.again(&object, &mut prepared.facts).await {
+            match self.read_again(&object, &mut prepared.facts).await {
                 Some(now) if now.uid() == object.uid() => object = now,
                 _ => {
                     return prepared.refused.push(Refusal {
@@ -132,15 +132,16 @@ impl Preparing<'_> {
         });
     }
 
-    /// What the diagnosis allows.
+    /// The plan, if the diagnosis allows one.
     pub(super) async fn plan(&mut self, object: &Object, facts: &mut Facts) -> Result<Plan, Refusal> {
         let name = format!("{}/{}", object.resource.name(), object.name());
-        let mut looking = Looking {
+        let mut explainer = Explainer {
             witness: Witness::Server(self.server),
             knowledge: self.knowledge,
             watch: self.watch,
         };
-        let (diagnosis, complete): (Diagnosis, bool) = looking.rounds(&name, object, facts).await;
+        let (diagnosis, complete): (Diagnosis, bool) =
+            explainer.read_and_diagnose(&name, object, facts).await;
         let seen = Seen {
             object,
             diagnosis: &diagnosis,
@@ -155,9 +156,9 @@ impl Preparing<'_> {
         }
     }
 
-    /// What the server says: whether the user may, and a dry run of the very request. False if the object is no longer
-    /// the one that the plan is for.
-    async fn accepts(&mut self, plan: &Plan) -> Result<bool, Refusal> {
+    /// Asks the server whether the user has permission, and sends the request as a dry run. False if the
+    /// object has changed since the plan was made.
+    async fn server_accepts(&mut self, plan: &Plan) -> Result<bool, Refusal> {
         let (verb, subresource) = match plan.action {
             Action::Remove | Action::Nudge => ("patch", ""),
             Action::Finalize => ("update", "finalize"),
@@ -187,13 +188,17 @@ impl Preparing<'_> {
             };
             (may, trial, event)
         };
-        let Some((may, trial, event)) = self.watch.over(doing, asking).await else {
+        let Some((may, trial, event)) = self.watch.show_progress(doing, asking).await else {
             return Err(refuse("stopped".into(), "it is not stopped".into()));
         };
-        // Who answers neither question answers no request either; the trial says more.
+        // A server that answers neither question would not answer a request either. The dry run says more.
         if let Ok(Err(reason)) = may {
             return Err(refuse(
-                format!("you may not {verb} {what} {}{}", target.name, because(&reason)),
+                format!(
+                    "you may not {verb} {what} {}{}",
+                    target.name,
+                    in_parentheses(&reason)
+                ),
                 format!("somebody grants you {verb} on {what}, or does it"),
             ));
         }
@@ -222,8 +227,8 @@ impl Preparing<'_> {
         }
     }
 
-    /// The object as it is now, with nothing remembered of how it was.
-    pub(super) async fn again(&mut self, object: &Object, facts: &mut Facts) -> Option<Object> {
+    /// Reads the object again and forgets all earlier answers.
+    pub(super) async fn read_again(&mut self, object: &Object, facts: &mut Facts) -> Option<Object> {
         let query = Query::of(&object.reference());
         facts.answers.clear();
         let witness = Witness::Server(self.server);
@@ -235,7 +240,7 @@ impl Preparing<'_> {
     }
 }
 
-fn because(reason: &str) -> String {
+fn in_parentheses(reason: &str) -> String {
     if reason.is_empty() {
         String::new()
     } else {

@@ -1,122 +1,122 @@
-//! What became of the object: read back until it is gone or it is clear what holds it.
+//! Finds out the result: reads the object again until it is gone, or until it is clear what blocks it.
 //!
-//! Where the answer to the request was lost, this is the only way to know what happened. A request tests the version of
-//! the object, so once the object has another version with the finalizer still on it, the request was not carried out and
-//! never will be. Without that proof it is said that it may still come.
+//! If the response was lost, this is the only way to know what happened. The request requires a version of
+//! the object. If the object has another version and still has the finalizer, the request failed and can
+//! never succeed. Without that proof, the report says that it may still arrive.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    act::{After, Look, added_by},
+    act::{After, ReadBack, added_by},
     exit::Exit,
     object::Finalizer,
     plan::{Action, Plan},
-    report::outcome::Result as End,
+    report::outcome::OutcomeResult,
     run::target::watch::Watch,
     snapshot::facts::Object,
 };
 
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(300);
-/// An object without finalizers goes within this, or something else is the matter.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// A controller that was woken acts within this.
-const WAKING: Duration = Duration::from_secs(30);
-/// A server that went away in the middle is back within this, or somebody else has to look.
-const AWAY: Duration = Duration::from_secs(60);
-/// A request that was under way when its connection broke has arrived within this, most likely.
-const UNDER_WAY: Duration = Duration::from_secs(5);
-/// One that takes the place of a finalizer again does so within this.
-const BACK: Duration = Duration::from_secs(1);
+/// Time between two reads.
+const READ_INTERVAL: Duration = Duration::from_millis(300);
+/// An object without finalizers disappears within this time, or there is another problem.
+const MAX_WAIT_FOR_DELETION: Duration = Duration::from_secs(10);
+/// A controller reacts to a nudge within this time.
+const MAX_WAIT_FOR_CONTROLLER: Duration = Duration::from_secs(30);
+/// A server that became unreachable is back within this time, or a person has to check.
+const MAX_WAIT_FOR_SERVER: Duration = Duration::from_secs(60);
+/// A request that was sent before its connection broke has most likely arrived within this time.
+const MAX_REQUEST_DELAY: Duration = Duration::from_secs(5);
+/// A controller that adds a finalizer again does so within this time.
+const RE_ADD_WINDOW: Duration = Duration::from_secs(1);
 
-/// How it ended with one object.
+/// How the change of one object ended.
 pub(super) struct Settled {
-    pub(super) end: End,
+    pub(super) end: OutcomeResult,
     pub(super) says: String,
     pub(super) held_by: Vec<Finalizer>,
     pub(super) exit: Exit,
-    /// Who did it, where something was done.
-    pub(super) by: By,
+    /// Who made the change, if there is one.
+    pub(super) by: DoneBy,
 }
 
-/// Who did what was found done.
+/// Who made a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    /// This request: the server said so.
+pub(super) enum DoneBy {
+    /// This request: the server confirmed it.
     Us,
     /// Somebody else: the server refused this request.
     Others,
-    /// This request or somebody else: its answer was lost.
+    /// This request or somebody else: the response was lost.
     Perhaps,
 }
 
 impl Settled {
-    fn new(end: End, says: impl Into<String>, exit: Exit) -> Self {
+    fn new(end: OutcomeResult, says: impl Into<String>, exit: Exit) -> Self {
         Settled {
             end,
             says: says.into(),
             held_by: Vec::new(),
             exit,
-            by: By::Others,
+            by: DoneBy::Others,
         }
     }
 
-    /// It could not be done.
+    /// The change failed.
     pub(super) fn failed(says: impl Into<String>) -> Self {
-        Settled::new(End::NotDone, says, Exit::Failed)
+        Settled::new(OutcomeResult::NotDone, says, Exit::Failed)
     }
 
-    /// It is not to be done any more.
+    /// The change is no longer allowed.
     pub(super) fn refused(says: impl Into<String>) -> Self {
-        Settled::new(End::NotDone, says, Exit::Refused)
+        Settled::new(OutcomeResult::NotDone, says, Exit::Refused)
     }
 
-    /// Somebody was quicker.
+    /// The object was gone before the request arrived.
     pub(super) fn gone_before() -> Self {
         let says = "it was gone before the request arrived, which changed nothing";
-        Settled::new(End::Gone, says, Exit::Done)
+        Settled::new(OutcomeResult::Gone, says, Exit::Done)
     }
 
-    /// There is another one now.
+    /// A new object has the name now.
     pub(super) fn replaced() -> Self {
         let says = "the object that was confirmed is gone, and another one of its name is there; the request changed nothing";
-        Settled::new(End::NotDone, says, Exit::Refused)
+        Settled::new(OutcomeResult::NotDone, says, Exit::Refused)
     }
 
-    /// Somebody else has taken the finalizer out.
+    /// Somebody else removed the finalizer.
     pub(super) fn out_before(object: &Object) -> Self {
         let mut settled = Settled::new(
-            End::Held,
+            OutcomeResult::Held,
             "it was done already when the request arrived, which changed nothing",
             Exit::Done,
         );
         settled.held_by = object.finalizers();
         if settled.held_by.is_empty() {
-            settled.end = End::Going;
+            settled.end = OutcomeResult::Going;
         }
         settled
     }
 
-    /// The word of the receipt.
-    pub(super) fn receipt(&self) -> &'static str {
+    /// The word in the receipt.
+    pub(super) fn receipt_word(&self) -> &'static str {
         match self.end {
-            End::NotDone if self.exit == Exit::Refused => "refused",
-            End::NotDone | End::CameBack => "failed",
-            End::Unknown => "unknown",
+            OutcomeResult::NotDone if self.exit == Exit::Refused => "refused",
+            OutcomeResult::NotDone | OutcomeResult::CameBack => "failed",
+            OutcomeResult::Unknown => "unknown",
             _ => match self.by {
-                By::Us => "done",
-                By::Others => "done-by-others",
-                By::Perhaps => "done-answer-lost",
+                DoneBy::Us => "done",
+                DoneBy::Others => "done-by-others",
+                DoneBy::Perhaps => "done-answer-lost",
             },
         }
     }
 }
 
-/// What became of the object after a request that was carried out, or whose answer was `lost`.
+/// Finds out the result of a request that succeeded, or whose response was `lost`.
 pub(super) async fn settle(
-    look: &mut Look<'_>,
+    read_back: &mut ReadBack<'_>,
     plan: &Plan,
     lost: Option<&str>,
     watch: &mut Watch,
@@ -127,27 +127,28 @@ pub(super) async fn settle(
         let began = Instant::now();
         let mut since = None;
         loop {
-            let after = look.now().await;
-            // Only what is seen without a break counts as standing still.
+            let after = read_back.state().await;
+            // The object counts as unchanged only while every read succeeds.
             since = match &after {
                 After::NotKnown(_) => None,
                 _ => since.or(Some(Instant::now())),
             };
-            let still = since.map_or(Duration::ZERO, |since| since.elapsed());
-            let enough = is_enough(&after, plan, lost.is_some(), still, began.elapsed());
+            let unchanged_for = since.map_or(Duration::ZERO, |since| since.elapsed());
+            let is_final_state = is_final(&after, plan, lost.is_some(), unchanged_for, began.elapsed());
             newest = Some(after);
-            if enough {
+            if is_final_state {
                 break;
             }
-            sleep(PAUSE).await;
+            sleep(READ_INTERVAL).await;
         }
     };
-    watch.over(doing, waiting).await;
+    watch.show_progress(doing, waiting).await;
     let mut settled = match newest {
-        Some(after) => told(&after, plan, lost.is_some()),
-        // Stopped before the first look. A server that has just answered answers this, too.
-        None if lost.is_none() => told(&look.now().await, plan, false),
-        None => not_known("nobody looked", true),
+        Some(after) => settled_from(&after, plan, lost.is_some()),
+        // The user stopped the run before the first read. A server that has just responded will answer this
+        // too.
+        None if lost.is_none() => settled_from(&read_back.state().await, plan, false),
+        None => unknown_result("nobody looked", true),
     };
     if let Some(why) = lost {
         settled.says = format!(
@@ -158,17 +159,23 @@ pub(super) async fn settle(
     settled
 }
 
-/// Whether there is nothing more to wait for.
-fn is_enough(after: &After, plan: &Plan, lost: bool, still: Duration, all: Duration) -> bool {
+/// Whether waiting longer cannot change the result.
+fn is_final(after: &After, plan: &Plan, lost: bool, unchanged_for: Duration, all: Duration) -> bool {
     match after {
         After::Gone | After::Another(_) => true,
-        After::NotKnown(_) => all >= if lost { AWAY } else { PATIENCE },
-        After::StillOn(object) => !lost || is_newer(object, plan) || still >= UNDER_WAY,
-        After::Out(object) if plan.action == Action::Nudge => {
-            object.finalizers() != plan.stays || still >= WAKING
+        After::NotKnown(_) => {
+            all >= if lost {
+                MAX_WAIT_FOR_SERVER
+            } else {
+                MAX_WAIT_FOR_DELETION
+            }
         }
-        After::Out(object) if object.finalizers().is_empty() => still >= PATIENCE,
-        After::Out(_) => still >= BACK,
+        After::StillOn(object) => !lost || is_newer(object, plan) || unchanged_for >= MAX_REQUEST_DELAY,
+        After::Out(object) if plan.action == Action::Nudge => {
+            object.finalizers() != plan.stays || unchanged_for >= MAX_WAIT_FOR_CONTROLLER
+        }
+        After::Out(object) if object.finalizers().is_empty() => unchanged_for >= MAX_WAIT_FOR_DELETION,
+        After::Out(_) => unchanged_for >= RE_ADD_WINDOW,
     }
 }
 
@@ -176,15 +183,19 @@ fn is_newer(object: &Object, plan: &Plan) -> bool {
     object.text("/metadata/resourceVersion") != plan.resource_version
 }
 
-fn told(after: &After, plan: &Plan, lost: bool) -> Settled {
+fn settled_from(after: &After, plan: &Plan, lost: bool) -> Settled {
     let name = plan
         .finalizer
         .as_ref()
         .map_or("the annotation", |finalizer| finalizer.name.as_str());
     let nudge = plan.action == Action::Nudge;
     let mut settled = match after {
-        After::Gone if nudge => Settled::new(End::Woke, "it is gone: its controller has acted", Exit::Done),
-        After::Gone => Settled::new(End::Gone, "it is gone", Exit::Done),
+        After::Gone if nudge => Settled::new(
+            OutcomeResult::Woke,
+            "it is gone: its controller has acted",
+            Exit::Done,
+        ),
+        After::Gone => Settled::new(OutcomeResult::Gone, "it is gone", Exit::Done),
         After::Another(other) => {
             let by = match added_by(other, name) {
                 Some((manager, _)) => format!(", and {manager} has put {name} on it"),
@@ -194,7 +205,7 @@ fn told(after: &After, plan: &Plan, lost: bool) -> Settled {
                 None => String::new(),
             };
             Settled::new(
-                End::ReCreated,
+                OutcomeResult::ReCreated,
                 format!(
                     "it is gone, and another one of its name has been made since (uid {}){by}",
                     other.uid()
@@ -205,7 +216,7 @@ fn told(after: &After, plan: &Plan, lost: bool) -> Settled {
         After::StillOn(object) if lost && is_newer(object, plan) => Settled::failed(
             "the object has changed since, so the request was not carried out, and will not be",
         ),
-        After::StillOn(_) if lost => not_known(
+        After::StillOn(_) if lost => unknown_result(
             "nothing has changed so far, and the request has most likely not arrived; an API server that still has it could \
              carry it out within its own time limit, a minute in most clusters",
             true,
@@ -216,36 +227,38 @@ fn told(after: &After, plan: &Plan, lost: bool) -> Settled {
                 None => "nobody is on record for it, as where a webhook puts it back".into(),
             };
             Settled::new(
-                End::CameBack,
+                OutcomeResult::CameBack,
                 format!("{name} is on it again: {by}"),
                 Exit::Failed,
             )
         }
-        After::Out(object) if nudge => nudged(object, plan),
+        After::Out(object) if nudge => settled_nudge(object, plan),
         After::Out(object) if object.finalizers().is_empty() => Settled::new(
-            End::Going,
+            OutcomeResult::Going,
             format!(
                 "{name} is out and no finalizer is left, but it is still there; see why: kubectl finalizers explain"
             ),
             Exit::Done,
         ),
         After::Out(_) => Settled::new(
-            End::Held,
+            OutcomeResult::Held,
             format!(
                 "{name} is out; others hold it now, and what they wait for tells: kubectl finalizers explain"
             ),
             Exit::Done,
         ),
-        After::NotKnown(why) => not_known(&format!("the object cannot be read: {}", why.message()), lost),
+        After::NotKnown(why) => {
+            unknown_result(&format!("the object cannot be read: {}", why.message()), lost)
+        }
     };
     if let After::Out(object) | After::StillOn(object) = after {
         settled.held_by = object.finalizers();
     }
-    settled.by = if lost { By::Perhaps } else { By::Us };
+    settled.by = if lost { DoneBy::Perhaps } else { DoneBy::Us };
     settled
 }
 
-fn nudged(object: &Object, plan: &Plan) -> Settled {
+fn settled_nudge(object: &Object, plan: &Plan) -> Settled {
     let now = object.finalizers();
     let out: Vec<_> = plan
         .stays
@@ -256,21 +269,21 @@ fn nudged(object: &Object, plan: &Plan) -> Settled {
     if out.is_empty() {
         let says = format!(
             "it was touched, and in {} seconds nobody has acted on it",
-            WAKING.as_secs()
+            MAX_WAIT_FOR_CONTROLLER.as_secs()
         );
-        Settled::new(End::Asleep, says, Exit::Done)
+        Settled::new(OutcomeResult::Asleep, says, Exit::Done)
     } else {
         let says = format!("its controller has acted: {} is out", out.join(", "));
-        Settled::new(End::Woke, says, Exit::Done)
+        Settled::new(OutcomeResult::Woke, says, Exit::Done)
     }
 }
 
-fn not_known(why: &str, lost: bool) -> Settled {
+fn unknown_result(why: &str, lost: bool) -> Settled {
     if lost {
-        return Settled::new(End::Unknown, why, Exit::Failed);
+        return Settled::new(OutcomeResult::Unknown, why, Exit::Failed);
     }
     Settled::new(
-        End::Unknown,
+        OutcomeResult::Unknown,
         format!("the server says that it was done, but {why}"),
         Exit::Failed,
     )

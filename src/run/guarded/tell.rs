@@ -1,10 +1,10 @@
-//! Shows the plan and what came of it.
+//! Prints the plan and the outcome.
 
 use std::io::{BufWriter, Write, stdout};
 
 use serde::Serialize;
 
-use super::prepare::Prepared;
+use super::prepare::PreparedPlans;
 use crate::{
     cli::PlanFormat,
     error::Error,
@@ -14,15 +14,20 @@ use crate::{
     settings::Guarded,
 };
 
-/// Shows what would be sent.
-pub(super) fn plan(asked: &Guarded, server: &str, digest: &str, prepared: &Prepared) -> Result<(), Error> {
+/// Prints the plan.
+pub(super) fn plan(
+    asked: &Guarded,
+    server: &str,
+    digest: &str,
+    prepared: &PreparedPlans,
+) -> Result<(), Error> {
     let lines: Vec<_> = prepared
         .items
         .iter()
         .map(|item| (item.plan.clone(), item.plan.request.as_kubectl(&item.object)))
         .collect();
     if lines.is_empty() && prepared.refused.is_empty() && asked.format == PlanFormat::Table {
-        // That nothing was found is said already.
+        // The errors already say that nothing was found.
         return Ok(());
     }
     let fine = prepared.refused.is_empty() && !prepared.failed && !lines.is_empty();
@@ -36,7 +41,7 @@ pub(super) fn plan(asked: &Guarded, server: &str, digest: &str, prepared: &Prepa
     show(asked, &report, output::plan::write)
 }
 
-/// Shows what came of it.
+/// Prints the outcome.
 pub(super) fn outcome(asked: &Guarded, report: &OutcomeReport) -> Result<(), Error> {
     if asked.format == PlanFormat::Yaml {
         writeln!(stdout(), "---")?;

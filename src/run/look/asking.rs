@@ -1,4 +1,4 @@
-//! Asking the server for more, within limits.
+//! Reads more from the server, within limits.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::timeout;
 
-use super::bundle::{Counts, bundled, pages, spread};
+use super::bundle::{Counts, answer_from_lists, bundled, pages};
 use crate::{
     cluster,
     error::Error,
@@ -20,18 +20,18 @@ use crate::{
     },
 };
 
-/// Queries that are sent together. What has been answered survives when the time is up.
-const TOGETHER: usize = 24;
+/// Number of queries in one batch. Answers of finished batches survive when the time is up.
+const MAX_QUERIES_AT_ONCE: usize = 24;
 
-/// How much a look may cost.
+/// The limits of an investigation.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) struct Limits {
-    /// Requests at most, those for the objects themselves among them.
+    /// Maximum number of requests, including those for the objects themselves.
     pub(in crate::run) requests: usize,
-    /// Objects of each sort at most: they are held whole.
+    /// Maximum number of objects of each kind. They are kept whole in memory.
     pub(in crate::run) objects: usize,
-    /// Time at most.
-    pub(in crate::run) longest: Duration,
+    /// Maximum time.
+    pub(in crate::run) max_time: Duration,
 }
 
 impl Default for Limits {
@@ -39,32 +39,33 @@ impl Default for Limits {
         Limits {
             requests: 400,
             objects: 500,
-            longest: Duration::from_secs(20),
+            max_time: Duration::from_secs(20),
         }
     }
 }
 
-/// Who is asked.
+/// A source of answers: a server or a file.
 pub(in crate::run) trait Ask {
-    /// Its types.
-    async fn first_look(&self) -> Result<Facts, Error>;
-    /// Adds the answers to the facts. False if there is no use in going on without those that are missing.
+    /// The types, and what could not be learned about them.
+    async fn initial_facts(&self) -> Result<Facts, Error>;
+    /// Adds the answers to the facts. False if continuing without the missing answers is pointless.
     async fn answer(&self, queries: Vec<Query>, facts: &mut Facts) -> bool;
-    /// Shows every object of a type, whole or its metadata, and keeps none.
+    /// Passes every object of a type to `visit`, whole or only its metadata, and keeps none.
     async fn each(&self, ty: &ResourceType, whole: bool, visit: &mut dyn FnMut(Object)) -> Result<(), Why>;
-    /// Whether it is a file that has its answers ready: asking it much costs nothing, and for lists it may lack much.
+    /// Whether this is a file with all its answers ready. Many queries then cost nothing, but lists may be
+    /// incomplete.
     fn is_dump(&self) -> bool {
         false
     }
-    /// What looked left behind when a file was made; none from who can still be asked.
-    fn suspects(&self) -> Option<StorageLeftovers> {
+    /// The leftover candidates from the time a file was made; none for a live server.
+    fn leftover_candidates(&self) -> Option<StorageLeftovers> {
         None
     }
 }
 
 impl Ask for Witness<'_> {
-    async fn first_look(&self) -> Result<Facts, Error> {
-        Witness::first_look(self).await
+    async fn initial_facts(&self) -> Result<Facts, Error> {
+        Witness::initial_facts(self).await
     }
 
     async fn answer(&self, queries: Vec<Query>, facts: &mut Facts) -> bool {
@@ -82,7 +83,7 @@ impl Ask for Witness<'_> {
         matches!(self, Witness::Dump(..))
     }
 
-    fn suspects(&self) -> Option<StorageLeftovers> {
+    fn leftover_candidates(&self) -> Option<StorageLeftovers> {
         let saved = match self {
             Witness::Server(_) => return None,
             Witness::Dump(..) => None,
@@ -90,25 +91,25 @@ impl Ask for Witness<'_> {
         };
         Some(saved.map_or_else(
             || StorageLeftovers::unread(&Why::NotInDump),
-            |leftovers| leftovers.storage.clone(),
+            |remains| remains.storage.clone(),
         ))
     }
 }
 
-/// What has been answered so far, and what may still be asked.
-pub(super) struct Asking {
+/// Reads answers within the limits and keeps them.
+pub(super) struct LimitedReader {
     pub(super) facts: Option<Facts>,
-    /// What the scan itself learned of the types, if it asked for all of them.
+    /// The types from the scan, if it asked for all of them.
     known: Option<Facts>,
-    /// Objects of each type, as the scan counted them.
+    /// Number of objects of each type, from the scan.
     counts: Counts,
-    left: usize,
+    remaining_requests: usize,
     limits: Limits,
     began: Instant,
 }
 
-/// What a scan of everything has learned of the server's types. One of chosen types has not kept the others.
-fn known(snapshot: &Snapshot) -> Facts {
+/// The server's types as a full scan learned them. A scan of chosen types does not keep the others.
+fn types_known_to(snapshot: &Snapshot) -> Facts {
     let of_discovery = |gap: &&crate::snapshot::Gap| {
         matches!(
             gap.what,
@@ -123,29 +124,30 @@ fn known(snapshot: &Snapshot) -> Facts {
     }
 }
 
-impl Asking {
-    /// `all_types` says that every type of the server was asked for: a scan of one namespace knows nothing of nodes.
+impl LimitedReader {
+    /// `all_types` says that the scan asked for every type. A scan of one namespace knows nothing about
+    /// nodes.
     pub(super) fn new(snapshot: &Snapshot, all_types: bool, limits: Limits) -> Self {
-        Asking {
+        LimitedReader {
             facts: None,
-            known: all_types.then(|| known(snapshot)),
+            known: all_types.then(|| types_known_to(snapshot)),
             counts: snapshot
                 .types
                 .iter()
                 .map(|read| (read.ty.name(), read.objects))
                 .collect(),
-            left: limits.requests,
+            remaining_requests: limits.requests,
             limits,
             began: Instant::now(),
         }
     }
 
-    /// Learns the server's types. Without them nothing can be concluded from what is not there.
+    /// Learns the server's types. Without them, a missing object proves nothing.
     pub(super) async fn begin(&mut self, server: &impl Ask) -> bool {
         self.began = Instant::now();
         self.facts = match self.known.take() {
             Some(facts) => Some(facts),
-            None => match timeout(self.limits.longest, server.first_look()).await {
+            None => match timeout(self.limits.max_time, server.initial_facts()).await {
                 Ok(Ok(facts)) => Some(facts),
                 _ => None,
             },
@@ -153,45 +155,45 @@ impl Asking {
         self.facts.is_some()
     }
 
-    /// Nothing more is asked.
+    /// Stops all further reads.
     pub(super) fn close(&mut self) {
-        self.left = 0;
+        self.remaining_requests = 0;
     }
 
-    /// Takes so many requests from what may still be asked, if there are as many.
-    pub(super) fn pay(&mut self, requests: usize) -> bool {
-        let enough = requests <= self.left;
+    /// Takes requests from the budget, if enough are left.
+    pub(super) fn spend(&mut self, requests: usize) -> bool {
+        let enough = requests <= self.remaining_requests;
         if enough {
-            self.left -= requests;
+            self.remaining_requests -= requests;
         }
         enough
     }
 
-    /// Reads as much of this as can still be paid for.
+    /// Reads as many of these queries as the budget allows.
     pub(super) async fn read(&mut self, server: &impl Ask, wanted: &BTreeSet<Query>) {
         let mut queries: Vec<_> = self.bundled(wanted).into_iter().collect();
-        queries.truncate(self.left);
-        let price = self.price(queries.iter());
-        self.left = self.left.saturating_sub(price);
+        queries.truncate(self.remaining_requests);
+        let cost_of_all = self.cost_of_all(queries.iter());
+        self.remaining_requests = self.remaining_requests.saturating_sub(cost_of_all);
         self.answer(server, queries).await;
         if let Some(facts) = &mut self.facts {
-            spread(wanted, facts);
+            answer_from_lists(wanted, facts);
         }
     }
 
-    /// Adds what one object wants to what is read next, if all of it together can be paid for. What many want may be
-    /// cheaper together than what a few want.
+    /// Adds the queries of one object to the next round, if the budget covers all of them together. Queries
+    /// of many objects together can be cheaper than those of a few.
     pub(super) fn admit(&mut self, wants: &BTreeSet<Query>, admitted: &mut BTreeSet<Query>) -> bool {
         if wants.is_subset(admitted) {
             return true;
         }
         let all: BTreeSet<_> = admitted.union(wants).cloned().collect();
-        let before = self.price(&self.bundled(admitted));
-        let after = self.price(&self.bundled(&all));
-        if after > before + self.left {
+        let before = self.cost_of_all(&self.bundled(admitted));
+        let after = self.cost_of_all(&self.bundled(&all));
+        if after > before + self.remaining_requests {
             return false;
         }
-        self.left = self.left + before - after;
+        self.remaining_requests = self.remaining_requests + before - after;
         *admitted = all;
         true
     }
@@ -203,11 +205,11 @@ impl Asking {
         }
     }
 
-    fn price<'a>(&self, queries: impl IntoIterator<Item = &'a Query>) -> usize {
+    fn cost_of_all<'a>(&self, queries: impl IntoIterator<Item = &'a Query>) -> usize {
         queries.into_iter().map(|query| self.cost(query)).sum()
     }
 
-    /// Requests that a query takes.
+    /// Number of requests that a query takes.
     fn cost(&self, query: &Query) -> usize {
         match query {
             Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
@@ -227,9 +229,9 @@ impl Asking {
         }
     }
 
-    /// Answers the queries, a part at a time. Whether there was time for all.
+    /// Answers the queries in batches. Returns whether there was time for all.
     pub(super) async fn answer(&mut self, server: &impl Ask, queries: Vec<Query>) -> bool {
-        let rest = self.limits.longest;
+        let rest = self.limits.max_time;
         let began = self.began;
         let wanted: BTreeSet<_> = queries.into_iter().collect();
         let queries: Vec<_> = if server.is_dump() {
@@ -241,18 +243,18 @@ impl Asking {
             return false;
         };
         let mut all = true;
-        for part in queries.chunks(TOGETHER) {
+        for part in queries.chunks(MAX_QUERIES_AT_ONCE) {
             let rest = rest.saturating_sub(began.elapsed());
             match timeout(rest, server.answer(part.to_vec(), facts)).await {
                 Ok(answered) => all &= answered,
                 Err(_) => return false,
             }
         }
-        spread(&wanted, facts);
+        answer_from_lists(&wanted, facts);
         all
     }
 
-    /// Shows every object of a type to `visit`, as far as time and requests go.
+    /// Passes every object of a type to `visit`, within the limits.
     pub(super) async fn each(
         &mut self,
         server: &impl Ask,
@@ -261,10 +263,10 @@ impl Asking {
         visit: &mut dyn FnMut(Object),
     ) -> Result<(), Unread> {
         let pages = pages(&ty.name(), &self.counts);
-        if !self.pay(pages) {
+        if !self.spend(pages) {
             return Err(Unread::TooMany);
         }
-        let rest = self.limits.longest.saturating_sub(self.began.elapsed());
+        let rest = self.limits.max_time.saturating_sub(self.began.elapsed());
         match timeout(rest, server.each(ty, whole, visit)).await {
             Ok(done) => done.map_err(Unread::Fault),
             Err(_) => Err(Unread::TooMany),

@@ -1,36 +1,36 @@
-//! Many small questions as few large ones. The objects of one type, the events about them and their lists in single
-//! namespaces are all in one list of that type, which costs the server less than hundreds of requests. So what is
-//! read for a crowd of stuck objects does not grow with the crowd.
+//! Replaces many small queries by few large ones. One list of a type contains its objects, the events about
+//! them, and the lists of single namespaces. Such a list costs the server less than hundreds of requests. So
+//! the cost does not grow with the number of stuck objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::snapshot::facts::{Answer, Facts, Object, Query, Resource};
 
-/// Objects of a type on one page of a list.
-const PAGE: u64 = 500;
-/// A page costs about as much as so many single requests.
-const PAGE_COSTS: usize = 10;
-/// Pages that a list is taken to have where nobody has counted.
-const UNCOUNTED: usize = 2;
+/// Objects on one page of a list.
+const PAGE_SIZE: u64 = 500;
+/// A page costs about as much as this number of single requests.
+const REQUESTS_PER_PAGE: usize = 10;
+/// Assumed pages of a list if nobody has counted the objects.
+const PAGES_IF_UNCOUNTED: usize = 2;
 
-/// Objects of each type (`plural.group`), as far as they were counted.
+/// Objects of each type (`plural.group`), where they were counted.
 pub(super) type Counts = BTreeMap<String, u64>;
 
-/// Pages that a list of a type has.
+/// Number of pages in a list of a type.
 pub(super) fn pages(type_name: &str, counts: &Counts) -> usize {
-    counts.get(type_name).map_or(UNCOUNTED, |objects| {
-        usize::try_from(objects.div_ceil(PAGE))
+    counts.get(type_name).map_or(PAGES_IF_UNCOUNTED, |objects| {
+        usize::try_from(objects.div_ceil(PAGE_SIZE))
             .unwrap_or(usize::MAX / 100)
             .max(1)
     })
 }
 
-/// What to ask instead of these.
+/// The queries to send instead of these.
 pub(super) fn bundled(queries: &BTreeSet<Query>, counts: &Counts, facts: &Facts) -> BTreeSet<Query> {
     let mut by_type: BTreeMap<Resource, Vec<&Query>> = BTreeMap::new();
     let mut asked = BTreeSet::new();
     for query in queries {
-        match part_of(query) {
+        match covering_list(query) {
             Some((resource, _)) if !is_confidential(&resource) => {
                 by_type.entry(resource).or_default().push(query);
             }
@@ -38,13 +38,13 @@ pub(super) fn bundled(queries: &BTreeSet<Query>, counts: &Counts, facts: &Facts)
         }
     }
     for (resource, each) in by_type {
-        if pages(&resource.name(), counts) * PAGE_COSTS >= each.len() {
+        if pages(&resource.name(), counts) * REQUESTS_PER_PAGE >= each.len() {
             asked.extend(each.into_iter().cloned());
             continue;
         }
         let namespaces: BTreeSet<_> = each
             .iter()
-            .map(|query| part_of(query).and_then(|(_, place)| place))
+            .map(|query| covering_list(query).and_then(|(_, place)| place))
             .collect();
         let namespace = match namespaces.len() {
             1 => namespaces.into_iter().next().flatten(),
@@ -60,13 +60,13 @@ pub(super) fn bundled(queries: &BTreeSet<Query>, counts: &Counts, facts: &Facts)
     asked
 }
 
-/// Answers the queries from the lists that were asked for instead of them.
-pub(super) fn spread(queries: &BTreeSet<Query>, facts: &mut Facts) {
+/// Answers the queries from the lists that replaced them.
+pub(super) fn answer_from_lists(queries: &BTreeSet<Query>, facts: &mut Facts) {
     for query in queries {
         if facts.answers.contains_key(query) {
             continue;
         }
-        let Some((resource, namespace)) = part_of(query) else {
+        let Some((resource, namespace)) = covering_list(query) else {
             continue;
         };
         let list = |namespace| Query::List {
@@ -78,10 +78,11 @@ pub(super) fn spread(queries: &BTreeSet<Query>, facts: &mut Facts) {
             .filter(|list| *list != query)
             .find_map(|list| facts.answers.get(list));
         let answer = match answer {
-            Some(Ok(Answer::List(objects))) => Ok(within(query, objects)),
-            // Who may list in some namespaces only is asked for each of them after all.
+            Some(Ok(Answer::List(objects))) => Ok(answer_from_list(query, objects)),
+            // A user who may list only in some namespaces is asked about each namespace after all.
             Some(Err(_)) if matches!(query, Query::List { .. }) => continue,
-            // It may be forbidden to list what may be read one by one, but not worth as many requests to find out.
+            // A user who may not list may still read single objects. Finding out is not worth that many
+            // requests.
             Some(Err(why)) => Err(why.clone()),
             _ => continue,
         };
@@ -89,8 +90,8 @@ pub(super) fn spread(queries: &BTreeSet<Query>, facts: &mut Facts) {
     }
 }
 
-/// The type and the namespace of the list that has the answer.
-fn part_of(query: &Query) -> Option<(Resource, Option<String>)> {
+/// The type and the namespace of the list that contains the answer.
+fn covering_list(query: &Query) -> Option<(Resource, Option<String>)> {
     match query {
         Query::Object {
             resource, namespace, ..
@@ -107,8 +108,8 @@ fn part_of(query: &Query) -> Option<(Resource, Option<String>)> {
     }
 }
 
-/// What a list of everything says to one of the queries.
-fn within(query: &Query, all: &[Object]) -> Answer {
+/// The answer to one query from a full list.
+fn answer_from_list(query: &Query, all: &[Object]) -> Answer {
     match query {
         Query::Object { namespace, name, .. } => {
             let is_it = |object: &&Object| {
@@ -141,7 +142,7 @@ fn within(query: &Query, all: &[Object]) -> Answer {
     }
 }
 
-/// Of these only metadata is read, and only of those that are asked about.
+/// For these types, only metadata is read, and only of requested objects.
 fn is_confidential(resource: &Resource) -> bool {
     matches!(resource.name().as_str(), "secrets" | "configmaps")
 }
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_questions_of_one_kind_are_one_and_a_few_stay_as_they_are() {
+    fn replaces_many_queries_of_one_type_by_a_list_and_keeps_a_few() {
         let (counts, mut facts) = (Counts::new(), facts());
         let all = crowd(|at| events(&at.to_string()));
         let asked = bundled(&all, &counts, &facts);
@@ -203,7 +204,7 @@ mod tests {
         };
         let found = Answer::List(vec![event("Widget"), event("Gadget")]);
         facts.answers.insert(list, Ok(found));
-        spread(&all, &mut facts);
+        answer_from_lists(&all, &mut facts);
         for (name, expected) in [("7", 1), ("8", 0)] {
             let Some(Ok(Answer::List(found))) = facts.answers.get(&events(name)) else {
                 panic!("no answer about {name}");
@@ -213,20 +214,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_allowed_in_each_namespace_is_asked_there() {
+    fn queries_each_namespace_if_a_full_list_is_forbidden() {
         let (counts, mut facts) = (Counts::new(), facts());
         let all = crowd(|at| roles(Some(&format!("n{at}"))));
         assert_eq!(bundled(&all, &counts, &facts), [roles(None)].into());
         facts
             .answers
             .insert(roles(None), Err(Why::Forbidden("no".into())));
-        spread(&all, &mut facts);
+        answer_from_lists(&all, &mut facts);
         assert_eq!(facts.answers.len(), 1, "nothing is known of any of them");
         assert_eq!(bundled(&all, &counts, &facts), all);
     }
 
     #[test]
-    fn a_type_with_many_objects_is_worth_more_questions() {
+    fn keeps_single_queries_for_a_type_with_many_objects() {
         let (mut counts, facts) = (Counts::new(), facts());
         counts.insert("pods".into(), 100_000);
         let pod = |at: usize| Query::Object {
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn of_secrets_no_more_is_read_than_is_asked_about() {
+    fn reads_only_requested_secrets() {
         let secret = |at: usize| Query::Object {
             resource: Resource::new("", "secrets"),
             namespace: Some("n".into()),

@@ -1,9 +1,9 @@
-//! Who must remove each finalizer that is in use. One object stands for all of its type that carry it, so that what is
-//! asked grows with the finalizers in use and not with the objects.
+//! Finds the controller that must remove each finalizer in use. One sample object stands for all objects of
+//! its type with that finalizer. So the number of requests grows with the finalizers, not with the objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asking::{Ask, Asking};
+use super::asking::{Ask, LimitedReader};
 use crate::{
     diagnose::{
         self,
@@ -12,35 +12,36 @@ use crate::{
     },
     knowledge::Knowledge,
     object::Finalizer,
-    report::holders::{CameOfIt, Sought},
+    report::holders::{HolderSearch, HolderSearchResult},
     snapshot::{
         Crowd, Snapshot,
         facts::{Answer, Facts, Object, Query},
     },
 };
 
-/// The finalizers in use, each once for each type, and for each CSI driver where each has a holder of its own.
-pub(super) struct Holders {
-    sought: Vec<Open>,
+/// The searches: one for each finalizer and type, and for each CSI driver if every driver has a controller of
+/// its own.
+pub(super) struct HolderSearches {
+    searches: Vec<Search>,
 }
 
-struct Open {
+struct Search {
     type_name: String,
     finalizer: Finalizer,
     driver: Option<String>,
-    /// The object that stands for all: as the scan has seen it, and whole once it has been read.
+    /// The sample object: as the scan saw it, then whole once it has been read.
     object: Object,
     query: Query,
-    state: State,
+    state: SearchState,
 }
 
-enum State {
+enum SearchState {
     Open,
-    Done(Box<CameOfIt>),
+    Done(Box<HolderSearchResult>),
     NotLookedAt,
 }
 
-impl Holders {
+impl HolderSearches {
     pub(super) fn new(snapshot: &Snapshot, knowledge: &Knowledge) -> Self {
         let mut first: BTreeMap<(&str, &Finalizer, Option<&str>), &Crowd> = BTreeMap::new();
         for (on, crowds) in &snapshot.tally.crowds.0 {
@@ -54,41 +55,41 @@ impl Holders {
                 }
             }
         }
-        let mut sought: Vec<_> = first.into_iter().collect();
-        // If not all can be looked for, then those first that hold back what has been going for the longest time.
-        sought.sort_by_key(|(_, crowd)| crowd.rank());
+        let mut searches: Vec<_> = first.into_iter().collect();
+        // If there is no room for all, those that block the longest terminating objects come first.
+        searches.sort_by_key(|(_, crowd)| crowd.rank());
         let open =
-            |((type_name, finalizer, driver), crowd): ((&str, &Finalizer, Option<&str>), &Crowd)| Open {
+            |((type_name, finalizer, driver), crowd): ((&str, &Finalizer, Option<&str>), &Crowd)| Search {
                 type_name: type_name.to_owned(),
                 finalizer: finalizer.clone(),
                 driver: driver.map(str::to_owned),
                 object: Object::from(&crowd.first),
                 query: Query::of(&crowd.first.object),
-                state: State::Open,
+                state: SearchState::Open,
             };
-        Holders {
-            sought: sought.into_iter().map(open).collect(),
+        HolderSearches {
+            searches: searches.into_iter().map(open).collect(),
         }
     }
 
-    /// Whether there is anything to look for.
+    /// Whether there is anything to search.
     pub(super) fn is_open(&self) -> bool {
-        !self.sought.is_empty()
+        !self.searches.is_empty()
     }
 
-    /// How many are done with, and how many there are.
+    /// The number of finished searches, and of all searches.
     pub(super) fn progress(&self) -> (usize, usize) {
-        let done = |one: &&Open| !matches!(one.state, State::Open);
-        (self.sought.iter().filter(done).count(), self.sought.len())
+        let done = |one: &&Search| !matches!(one.state, SearchState::Open);
+        (self.searches.iter().filter(done).count(), self.searches.len())
     }
 
-    /// The objects themselves: who wrote to them tells something of their holders.
-    pub(super) async fn fetch(&mut self, server: &impl Ask, asking: &mut Asking) {
-        let wanted: BTreeSet<_> = self.sought.iter().map(|one| one.query.clone()).collect();
-        asking.read(server, &wanted).await;
-        let Some(facts) = &asking.facts else { return };
-        for one in &mut self.sought {
-            // One that cannot be read or has gone by now still is as the scan has seen it.
+    /// Reads the sample objects: their field managers are evidence about the controllers.
+    pub(super) async fn fetch(&mut self, server: &impl Ask, reader: &mut LimitedReader) {
+        let wanted: BTreeSet<_> = self.searches.iter().map(|one| one.query.clone()).collect();
+        reader.read(server, &wanted).await;
+        let Some(facts) = &reader.facts else { return };
+        for one in &mut self.searches {
+            // If the object cannot be read, or is gone, the scan's copy still counts.
             if let Some(Ok(Answer::Object(Some(object)))) = facts.answers.get(&one.query)
                 && object.uid() == one.object.uid()
             {
@@ -97,15 +98,14 @@ impl Holders {
         }
     }
 
-    /// Looks for every holder that is not yet known and returns what that wants to see, as far as the rest of the
-    /// requests goes.
-    pub(super) fn round(&mut self, asking: &mut Asking, knowledge: &Knowledge) -> Vec<Query> {
+    /// Continues every open search and returns the queries that they want, as far as the budget goes.
+    pub(super) fn round(&mut self, reader: &mut LimitedReader, knowledge: &Knowledge) -> Vec<Query> {
         let mut wants = Vec::new();
-        if let Some(facts) = &asking.facts {
+        if let Some(facts) = &reader.facts {
             let view = diagnose::view(facts, knowledge);
-            for one in &mut self.sought {
-                if matches!(one.state, State::Open) {
-                    let wanted = one.look(&view, facts);
+            for one in &mut self.searches {
+                if matches!(one.state, SearchState::Open) {
+                    let wanted = one.find_holder(&view, facts);
                     if !wanted.is_empty() {
                         wants.push((one, wanted));
                     }
@@ -114,33 +114,33 @@ impl Holders {
         }
         let mut admitted = BTreeSet::new();
         for (one, wanted) in wants {
-            if !asking.admit(&wanted, &mut admitted) {
-                one.state = State::NotLookedAt;
+            if !reader.admit(&wanted, &mut admitted) {
+                one.state = SearchState::NotLookedAt;
             }
         }
         admitted.into_iter().collect()
     }
 
-    /// What came of it.
-    pub(super) fn finish(mut self, asking: &mut Asking, knowledge: &Knowledge) -> Vec<Sought> {
-        self.round(asking, knowledge);
-        self.sought
+    /// Returns the results.
+    pub(super) fn finish(mut self, reader: &mut LimitedReader, knowledge: &Knowledge) -> Vec<HolderSearch> {
+        self.round(reader, knowledge);
+        self.searches
             .into_iter()
-            .map(|one| Sought {
+            .map(|one| HolderSearch {
                 type_name: one.type_name,
                 finalizer: one.finalizer,
                 driver: one.driver,
-                came_of_it: match one.state {
-                    State::Done(came_of_it) => Some(*came_of_it),
-                    State::Open | State::NotLookedAt => None,
+                result: match one.state {
+                    SearchState::Done(result) => Some(*result),
+                    SearchState::Open | SearchState::NotLookedAt => None,
                 },
             })
             .collect()
     }
 }
 
-impl Open {
-    fn look(&mut self, view: &View<'_>, facts: &Facts) -> BTreeSet<Query> {
+impl Search {
+    fn find_holder(&mut self, view: &View<'_>, facts: &Facts) -> BTreeSet<Query> {
         view.begin();
         let found = find(&self.object, &self.finalizer, self.driver.as_deref(), view);
         let wanted = view.wanted();
@@ -149,7 +149,7 @@ impl Open {
             if let Some(Err(why)) = facts.answers.get(&self.query) {
                 gaps.push(super::stuck::gap(&self.object.reference(), why));
             }
-            self.state = State::Done(Box::new(CameOfIt { found, gaps }));
+            self.state = SearchState::Done(Box::new(HolderSearchResult { found, gaps }));
         }
         wanted
     }

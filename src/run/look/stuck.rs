@@ -1,33 +1,33 @@
-//! Why each object that is being deleted is still there.
+//! Finds out why each terminating object still exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asking::{Ask, Asking};
+use super::asking::{Ask, LimitedReader};
 use crate::{
     diagnose::{self, Diagnosis, diagnose_with, looks_into},
     knowledge::Knowledge,
     object::ObjectRef,
-    report::causes::{Looked, Outcome},
+    report::causes::{Examination, Examined},
     snapshot::{
         Gap, Seen, Snapshot, What, Why,
         facts::{Answer, Content, Facts, Object, Query},
     },
 };
 
-/// The objects that a scan found to be going.
-pub(super) struct Stuck {
+/// The terminating objects of a scan.
+pub(super) struct StuckObjects {
     targets: Vec<Target>,
-    /// What the scan itself has found in the namespaces that are going, if it looked at everything there.
+    /// The content of terminating namespaces, if the scan read all of it.
     contents: BTreeMap<String, Content>,
 }
 
 struct Target {
     reference: ObjectRef,
     object: Option<Object>,
-    state: State,
+    state: TargetState,
 }
 
-enum State {
+enum TargetState {
     InGrace,
     Open,
     Explained(Box<Diagnosis>),
@@ -36,12 +36,13 @@ enum State {
     NotLookedAt,
 }
 
-impl Stuck {
-    /// `narrowed` says that not all of a namespace's content was read, `most` how many objects may be looked at.
-    pub(super) fn new(snapshot: &Snapshot, narrowed: bool, most: usize) -> Self {
-        let mut going: Vec<&Seen> = going(snapshot).collect();
-        // The oldest first: if not all can be looked at, they have waited longest.
-        going.sort_by_key(|seen| {
+impl StuckObjects {
+    /// `narrowed` says that the scan did not read all content of a namespace. `max_objects` limits the
+    /// investigated objects.
+    pub(super) fn new(snapshot: &Snapshot, narrowed: bool, max_objects: usize) -> Self {
+        let mut terminating: Vec<&Seen> = terminating(snapshot).collect();
+        // The oldest come first: they have waited longest if the limit excludes some.
+        terminating.sort_by_key(|seen| {
             let since = seen.deletion.map(|deletion| deletion.requested_at());
             (since, seen.object.clone())
         });
@@ -50,24 +51,26 @@ impl Stuck {
                 .is_some_and(|deletion| deletion.in_grace(snapshot.observed_at))
         };
         let mut open = 0;
-        let targets: Vec<_> = going
+        let targets: Vec<_> = terminating
             .iter()
             .map(|seen| Target {
                 reference: seen.object.clone(),
-                // No rule looks into objects of most types: what the scan has seen of one is all there is to know.
+                // For most types, no cause reads the whole object. The scan's copy is then enough.
                 object: (!looks_into(&seen.object)).then(|| Object::from(*seen)),
                 state: if in_grace(seen) {
-                    State::InGrace
-                } else if open < most {
+                    TargetState::InGrace
+                } else if open < max_objects {
                     open += 1;
-                    State::Open
+                    TargetState::Open
                 } else {
-                    State::NotLookedAt
+                    TargetState::NotLookedAt
                 },
             })
             .collect();
-        let namespaces = going.iter().filter(|seen| seen.object.type_name == "namespaces");
-        Stuck {
+        let namespaces = terminating
+            .iter()
+            .filter(|seen| seen.object.type_name == "namespaces");
+        StuckObjects {
             contents: namespaces
                 .filter(|_| !narrowed)
                 .map(|seen| (seen.object.name.clone(), content(&seen.object.name, snapshot)))
@@ -76,104 +79,105 @@ impl Stuck {
         }
     }
 
-    /// Whether there is anything to look at.
+    /// Whether there is anything to investigate.
     pub(super) fn is_open(&self) -> bool {
         self.targets
             .iter()
-            .any(|target| matches!(target.state, State::Open))
+            .any(|target| matches!(target.state, TargetState::Open))
     }
 
-    /// How many objects are done with, and how many there are.
+    /// The number of finished objects, and of all objects.
     pub(super) fn progress(&self) -> (usize, usize) {
-        let done = |target: &&Target| !matches!(target.state, State::Open);
+        let done = |target: &&Target| !matches!(target.state, TargetState::Open);
         (self.targets.iter().filter(done).count(), self.targets.len())
     }
 
-    /// What came of it.
+    /// Returns the results.
     pub(super) fn finish<'a>(
         mut self,
-        asking: &mut Asking,
+        reader: &mut LimitedReader,
         snapshot: &'a Snapshot,
         knowledge: &Knowledge,
-    ) -> Vec<Looked<'a>> {
-        // What was answered last has not been looked at yet; if it was stopped, not even the objects themselves.
-        if let Some(facts) = &asking.facts {
+    ) -> Vec<Examined<'a>> {
+        // The last answers have not been evaluated yet. If the run was stopped, even the objects themselves
+        // may be missing.
+        if let Some(facts) = &reader.facts {
             self.take_objects(facts);
         }
-        self.round(asking, knowledge);
+        self.round(reader, knowledge);
         let mut seen: BTreeMap<&ObjectRef, &Seen> =
-            going(snapshot).map(|seen| (&seen.object, seen)).collect();
-        let facts = asking.facts.as_ref();
+            terminating(snapshot).map(|seen| (&seen.object, seen)).collect();
+        let facts = reader.facts.as_ref();
         self.targets
             .into_iter()
             .filter_map(|target| {
-                Some(Looked {
+                Some(Examined {
                     seen: seen.remove(&target.reference)?,
-                    content: inside(&target.reference, facts),
-                    came_of_it: match target.state {
-                        State::InGrace => Outcome::InGrace,
-                        State::Explained(diagnosis) => Outcome::Explained(diagnosis),
-                        State::Unreadable(gap) => Outcome::Unreadable(gap),
-                        State::Gone => Outcome::Gone,
-                        State::Open | State::NotLookedAt => Outcome::NotLookedAt,
+                    content: terminating_content(&target.reference, facts),
+                    result: match target.state {
+                        TargetState::InGrace => Examination::InGrace,
+                        TargetState::Explained(diagnosis) => Examination::Explained(diagnosis),
+                        TargetState::Unreadable(gap) => Examination::Unreadable(gap),
+                        TargetState::Gone => Examination::Gone,
+                        TargetState::Open | TargetState::NotLookedAt => Examination::NotLookedAt,
                     },
                 })
             })
             .collect()
     }
 
-    /// The objects themselves.
-    pub(super) async fn fetch(&mut self, server: &impl Ask, asking: &mut Asking) {
-        if let Some(facts) = &mut asking.facts {
+    /// Reads the objects themselves.
+    pub(super) async fn fetch(&mut self, server: &impl Ask, reader: &mut LimitedReader) {
+        if let Some(facts) = &mut reader.facts {
             for (namespace, content) in std::mem::take(&mut self.contents) {
                 let answer = Answer::Content(Box::new(content));
                 facts.answers.insert(Query::Content { namespace }, Ok(answer));
             }
         }
-        let unread = |target: &&Target| matches!(target.state, State::Open) && target.object.is_none();
+        let unread = |target: &&Target| matches!(target.state, TargetState::Open) && target.object.is_none();
         let wanted: BTreeSet<_> = self
             .targets
             .iter()
             .filter(unread)
             .map(|target| Query::of(&target.reference))
             .collect();
-        asking.read(server, &wanted).await;
-        if let Some(facts) = &asking.facts {
+        reader.read(server, &wanted).await;
+        if let Some(facts) = &reader.facts {
             self.take_objects(facts);
         }
     }
 
     fn take_objects(&mut self, facts: &Facts) {
         for target in &mut self.targets {
-            if !matches!(target.state, State::Open) || target.object.is_some() {
+            if !matches!(target.state, TargetState::Open) || target.object.is_some() {
                 continue;
             }
             match facts.answers.get(&Query::of(&target.reference)) {
                 Some(Ok(Answer::Object(Some(object)))) if object.uid() == target.reference.uid => {
                     target.object = Some((**object).clone());
                 }
-                Some(Ok(_)) => target.state = State::Gone,
+                Some(Ok(_)) => target.state = TargetState::Gone,
                 Some(Err(why)) => {
-                    target.state = State::Unreadable(gap(&target.reference, why));
+                    target.state = TargetState::Unreadable(gap(&target.reference, why));
                 }
-                None => target.state = State::NotLookedAt,
+                None => target.state = TargetState::NotLookedAt,
             }
         }
     }
 
-    /// Diagnoses every object that is not yet understood and returns what they want to see, as far as the rest of
-    /// the requests goes. Whoever does not get what it wants is given up.
-    pub(super) fn round(&mut self, asking: &mut Asking, knowledge: &Knowledge) -> Vec<Query> {
+    /// Diagnoses every open object and returns the queries that they want, as far as the budget goes. An
+    /// object that does not get its queries is given up.
+    pub(super) fn round(&mut self, reader: &mut LimitedReader, knowledge: &Knowledge) -> Vec<Query> {
         let mut wants = Vec::new();
-        if let Some(facts) = &asking.facts {
+        if let Some(facts) = &reader.facts {
             let view = diagnose::view(facts, knowledge);
             for target in &mut self.targets {
-                let (State::Open, Some(object)) = (&target.state, &target.object) else {
+                let (TargetState::Open, Some(object)) = (&target.state, &target.object) else {
                     continue;
                 };
                 let progress = diagnose_with(object, &view);
                 if progress.wanted.is_empty() {
-                    target.state = State::Explained(Box::new(progress.diagnosis));
+                    target.state = TargetState::Explained(Box::new(progress.diagnosis));
                 } else {
                     wants.push((target, progress.wanted));
                 }
@@ -181,19 +185,19 @@ impl Stuck {
         }
         let mut admitted = BTreeSet::new();
         for (target, wanted) in wants {
-            if !asking.admit(&wanted, &mut admitted) {
-                target.state = State::NotLookedAt;
+            if !reader.admit(&wanted, &mut admitted) {
+                target.state = TargetState::NotLookedAt;
             }
         }
         admitted.into_iter().collect()
     }
 }
 
-fn going(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
+fn terminating(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
     snapshot.tally.kept.iter().filter(|seen| seen.deletion.is_some())
 }
 
-/// That an object could not be read.
+/// The gap for an object that could not be read.
 pub(super) fn gap(object: &ObjectRef, why: &Why) -> Gap {
     let name = object.type_name.clone();
     let what = match &object.namespace {
@@ -210,18 +214,18 @@ pub(super) fn gap(object: &ObjectRef, why: &Why) -> Gap {
     }
 }
 
-/// What a complete scan has seen of a namespace.
+/// The content of a namespace as a complete scan saw it.
 fn content(namespace: &str, snapshot: &Snapshot) -> Content {
     let inside = |seen: &&Seen| seen.object.namespace.as_deref() == Some(namespace);
     let missed = |gap: &&Gap| match &gap.what {
         What::Type { .. } | What::Namespaces | What::CoreGroup | What::Groups => true,
         What::TypeIn { namespace: name, .. } | What::Namespace(name) => name == namespace,
         What::TypeOutside { read_in, .. } => !read_in.iter().any(|name| name == namespace),
-        // Single groups that do not answer are facts of their own.
+        // Groups that do not respond are facts of their own.
         What::Discovery | What::GroupVersion { .. } | What::File { .. } => false,
     };
     let mut kept: Vec<_> = snapshot.tally.kept.iter().filter(inside).cloned().collect();
-    // Lists end in any order, and what is said must not depend on it.
+    // Lists finish in any order, and the report must not depend on it.
     kept.sort_by_cached_key(|seen| (seen.object.type_name.clone(), seen.object.name.clone()));
     Content {
         counts: snapshot
@@ -235,8 +239,8 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
     }
 }
 
-/// What is being deleted in a namespace that is.
-fn inside(object: &ObjectRef, facts: Option<&Facts>) -> Vec<ObjectRef> {
+/// The terminating objects in a terminating namespace.
+fn terminating_content(object: &ObjectRef, facts: Option<&Facts>) -> Vec<ObjectRef> {
     if object.type_name != "namespaces" {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! What a look does at its limits, and what it says of what it did not see.
+//! How an investigation behaves at its limits, and how it reports what it did not see.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -13,14 +13,14 @@ use crate::{
     report::ScanReport,
     settings::{Show, Source},
     snapshot::{
-        Filter, LeftoverObjects, Namespaces, Seen, Tally, TypeRead, Why,
+        Filter, LeftoverCount, Namespaces, Seen, Tally, TypeRead, Why,
         facts::{Answer, Facts, Object, Query, Resource},
     },
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-/// A server that has the namespaces and objects named here, claims that are in use, and these volumes.
+/// A fake server with these namespaces and objects, with claims that are in use, and with these volumes.
 #[derive(Default)]
 struct Fake {
     existing: &'static [&'static str],
@@ -30,7 +30,7 @@ struct Fake {
 }
 
 impl Ask for Fake {
-    async fn first_look(&self) -> Result<Facts, Error> {
+    async fn initial_facts(&self) -> Result<Facts, Error> {
         panic!("the scan has asked for the types already")
     }
 
@@ -99,7 +99,7 @@ fn ty(plural: &str, objects: u64) -> TypeRead {
     }
 }
 
-/// So many stuck claims, each in a namespace of its own.
+/// A snapshot with this number of stuck claims, each in its own namespace.
 fn snapshot(claims: usize) -> Snapshot {
     let seen = |at: usize| Seen {
         object: ObjectRef {
@@ -150,7 +150,7 @@ fn scan() -> Scan {
         types: Vec::new(),
         exclude: Vec::new(),
         filter: Filter::default(),
-        view: crate::report::scan::View::default(),
+        view: crate::report::scan::ScanView::default(),
         show: Show {
             format: Format::Table,
             no_headers: false,
@@ -162,7 +162,7 @@ fn scan() -> Scan {
 
 fn report(snapshot: &Snapshot, server: &Fake, limits: Limits) -> ScanReport {
     let (scan, knowledge) = (scan(), Knowledge::builtin());
-    let mut look = Look::new(snapshot, &scan, limits, &knowledge);
+    let mut look = Investigation::new(snapshot, &scan, limits, &knowledge);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -170,8 +170,8 @@ fn report(snapshot: &Snapshot, server: &Fake, limits: Limits) -> ScanReport {
     runtime.block_on(look.run(server, &knowledge));
     let found = look.finish(snapshot, &knowledge, false);
     let mut report = ScanReport::new(snapshot, &knowledge, &scan.view);
-    report.add_causes(&found.looked);
-    report.add_left(found.left);
+    report.add_causes(&found.examined);
+    report.add_leftovers(found.leftovers);
     report
 }
 
@@ -181,7 +181,7 @@ fn looked_at(report: &ScanReport) -> usize {
 }
 
 #[test]
-fn only_so_many_objects_are_looked_at_and_the_rest_is_counted() {
+fn investigates_up_to_the_limit_and_counts_the_rest() {
     let limits = Limits {
         objects: 10,
         ..Limits::default()
@@ -196,7 +196,7 @@ fn only_so_many_objects_are_looked_at_and_the_rest_is_counted() {
 }
 
 #[test]
-fn only_so_many_requests_are_made() {
+fn stops_at_the_request_limit() {
     let limits = Limits {
         requests: 45,
         ..Limits::default()
@@ -211,9 +211,9 @@ fn only_so_many_requests_are_made() {
 }
 
 #[test]
-fn it_ends_when_its_time_is_up() {
+fn stops_when_the_time_is_up() {
     let limits = Limits {
-        longest: Duration::from_millis(5),
+        max_time: Duration::from_millis(5),
         ..Limits::default()
     };
     let server = Fake {
@@ -225,18 +225,18 @@ fn it_ends_when_its_time_is_up() {
 }
 
 #[test]
-fn volumes_that_take_too_many_requests_are_not_called_fine() {
+fn reports_a_gap_if_volumes_take_too_many_requests() {
     let mut many = snapshot(0);
     many.types.push(ty("persistentvolumes", 1_000_000));
     let report = report(&many, &Fake::default(), Limits::default());
-    let left = report.left_behind.as_ref().expect("asked for");
-    assert_eq!(left.not_known.len(), 1, "{left:?}");
-    assert_eq!(left.not_known[0].reason, "NotLookedAt");
-    assert!(left.volumes.as_ref().is_none_or(|all| all.count == 0));
+    let leftovers = report.leftovers.as_ref().expect("asked for");
+    assert_eq!(leftovers.gaps.len(), 1, "{leftovers:?}");
+    assert_eq!(leftovers.gaps[0].reason, "NotLookedAt");
+    assert!(leftovers.volumes.as_ref().is_none_or(|all| all.count == 0));
 }
 
 #[test]
-fn of_many_volumes_the_first_are_kept_and_all_are_counted() {
+fn keeps_the_first_leftover_volumes_and_counts_all() {
     let mut many = snapshot(0);
     many.types.push(ty("persistentvolumes", 700));
     let limits = Limits {
@@ -249,17 +249,17 @@ fn of_many_volumes_the_first_are_kept_and_all_are_counted() {
         ..Fake::default()
     };
     let report = report(&many, &server, limits);
-    let left = report.left_behind.as_ref().expect("asked for");
-    let volumes = left.volumes.as_ref().expect("volumes");
+    let leftovers = report.leftovers.as_ref().expect("asked for");
+    let volumes = leftovers.volumes.as_ref().expect("volumes");
     assert_eq!((volumes.count, volumes.first.len()), (700, 10));
-    assert_eq!(report.totals.left_behind, 700);
+    assert_eq!(report.totals.leftovers, 700);
     assert!(
         volumes.first.iter().all(|one| one.reason.contains("Released")),
         "{volumes:?}"
     );
 }
 
-fn strays(snapshot: &mut Snapshot, namespace: &str) {
+fn add_objects_without_namespace(snapshot: &mut Snapshot, namespace: &str) {
     let seen = ObjectRef {
         type_name: "pods".into(),
         kind: "Pod".into(),
@@ -268,7 +268,7 @@ fn strays(snapshot: &mut Snapshot, namespace: &str) {
         name: format!("pod-of-{namespace}"),
         uid: String::new(),
     };
-    let stray = LeftoverObjects {
+    let stray = LeftoverCount {
         objects: 50_000,
         terminating: 0,
         first: vec![seen],
@@ -284,36 +284,36 @@ fn strays(snapshot: &mut Snapshot, namespace: &str) {
 }
 
 #[test]
-fn a_namespace_is_missing_only_if_it_still_is_and_its_objects_are_there() {
+fn reports_a_missing_namespace_only_after_checking_it_and_its_objects() {
     let mut found = snapshot(0);
     for namespace in ["missing", "created-meanwhile", "created-and-deleted"] {
-        strays(&mut found, namespace);
+        add_objects_without_namespace(&mut found, namespace);
     }
     let server = Fake {
         existing: &["pod-of-missing", "created-meanwhile", "pod-of-created-meanwhile"],
         ..Fake::default()
     };
     let report = report(&found, &server, Limits::default());
-    let left = report.left_behind.as_ref().expect("asked for");
-    let namespaces = left.namespaces.as_ref().expect("known");
+    let leftovers = report.leftovers.as_ref().expect("asked for");
+    let namespaces = leftovers.namespaces.as_ref().expect("known");
     let names: Vec<_> = namespaces.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["missing"]);
     assert_eq!(namespaces[0].next, "kubectl get pods -n missing");
-    assert_eq!(report.totals.left_behind, 50_000);
-    assert!(left.not_known.is_empty(), "{left:?}");
+    assert_eq!(report.totals.leftovers, 50_000);
+    assert!(leftovers.gaps.is_empty(), "{leftovers:?}");
     assert!(*server.asked.borrow() <= 5);
 }
 
 #[test]
-fn a_namespace_that_nobody_looked_at_once_more_is_not_known() {
+fn reports_a_gap_for_a_namespace_that_was_not_checked_again() {
     let mut found = snapshot(0);
-    strays(&mut found, "missing");
+    add_objects_without_namespace(&mut found, "missing");
     let limits = Limits {
         requests: 0,
         ..Limits::default()
     };
     let report = report(&found, &Fake::default(), limits);
-    let left = report.left_behind.as_ref().expect("asked for");
-    assert_eq!(report.totals.left_behind, 0);
-    assert_eq!(left.not_known.len(), 1, "{left:?}");
+    let leftovers = report.leftovers.as_ref().expect("asked for");
+    assert_eq!(report.totals.leftovers, 0);
+    assert_eq!(leftovers.gaps.len(), 1, "{leftovers:?}");
 }

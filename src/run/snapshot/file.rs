@@ -1,4 +1,4 @@
-//! The file of a snapshot: there as a whole or not at all, and only for its owner to read.
+//! Writes a snapshot file atomically and readable only by its owner.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -11,7 +11,7 @@ use crate::{
     snapshot::saved::{Saved, Writer},
 };
 
-/// Whether there is no such file yet.
+/// Fails if the file already exists.
 pub(super) fn check(path: &Path) -> Result<(), Error> {
     if is_stdout(path) || fs::symlink_metadata(path).is_err() {
         return Ok(());
@@ -22,7 +22,7 @@ pub(super) fn check(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Writes the snapshot; how many bytes that took. `-` is stdout.
+/// Writes the snapshot and returns its size in bytes. `-` is stdout.
 pub(super) fn write(saved: &Saved, path: &Path) -> Result<u64, Error> {
     if is_stdout(path) {
         let mut out = Counting(BufWriter::new(stdout().lock()), 0);
@@ -45,14 +45,14 @@ fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// A file that goes again unless it becomes the one that was asked for.
+/// A temporary file that is deleted unless it becomes the requested file.
 struct Temporary {
     path: PathBuf,
     file: Option<File>,
 }
 
 impl Temporary {
-    /// In the same directory, so that it can be renamed.
+    /// Creates it in the same directory, so that it can be renamed.
     fn beside(path: &Path) -> io::Result<Self> {
         let name = path
             .file_name()
@@ -79,7 +79,7 @@ impl Temporary {
         let mut out = Writer::save(saved, Counting(BufWriter::new(file), 0))?;
         out.flush()?;
         let written = out.1;
-        // A full disk may show only now, and then there must be no file.
+        // A full disk can show only now, and then there must be no file.
         out.0.get_ref().sync_all()?;
         Ok(written)
     }
@@ -91,12 +91,12 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Renamed, it is not there any more; and what cannot be removed can only be left.
+        // After the rename there is no such file. If the removal fails, the file stays.
         drop(fs::remove_file(&self.path));
     }
 }
 
-/// Counts bytes on their way.
+/// Counts the bytes that are written.
 struct Counting<W: Write>(W, u64);
 
 impl<W: Write> Write for Counting<W> {

@@ -1,14 +1,14 @@
-//! From what was typed to the object that is there.
+//! Finds the object that the user typed.
 
 use std::collections::BTreeSet;
 
-use super::{Named, near};
+use super::{Named, described, near};
 use crate::run::witness::Witness;
 use crate::{
     diagnose::is_of_definition,
     error::Error,
     object::ResourceType,
-    settings::Place,
+    settings::NamespaceChoice,
     snapshot::{
         Why,
         facts::{Answer, Facts, Object, Query, Resource},
@@ -16,29 +16,30 @@ use crate::{
     },
 };
 
-/// More objects of one name, wherever they are, are a list, and `scan` makes lists.
-const MOST: usize = 20;
+/// Maximum number of objects with one name. `scan` lists more.
+const MAX_OBJECTS: usize = 20;
 
-/// The object, or with `-A` all of that name; never none. What else could have been meant is said in `notes`.
+/// Finds the object, or with `-A` all objects of that name; never none. `notes` gets the other types that the
+/// word could mean.
 pub(in crate::run) async fn find(
     witness: Witness<'_>,
     target: Named<'_>,
-    place: &Place,
+    place: &NamespaceChoice,
     facts: &mut Facts,
     notes: &mut BTreeSet<String>,
 ) -> Result<Vec<Object>, Error> {
     let ty = type_of(target.resource, facts, notes)?;
     let places = match place {
         _ if !ty.namespaced => vec![None],
-        Place::In(namespace) => vec![Some(namespace.clone())],
-        Place::OfContext => vec![Some(witness.namespace().to_owned())],
-        Place::Anywhere => everywhere(witness, &ty, target.name).await?,
+        NamespaceChoice::In(namespace) => vec![Some(namespace.clone())],
+        NamespaceChoice::OfContext => vec![Some(witness.namespace().to_owned())],
+        NamespaceChoice::Anywhere => namespaces_with(witness, &ty, target.name).await?,
     };
     let mut found = Vec::new();
     for namespace in &places {
         match read(witness, &ty, namespace.as_deref(), target.name, facts).await? {
             Some(object) => found.push(object),
-            // It was listed a moment ago.
+            // It was listed a moment ago and is gone now.
             None if places.len() > 1 => {}
             None => {
                 return Err(near::not_found(witness, &ty, namespace.as_deref(), target.name, facts).await);
@@ -48,7 +49,7 @@ pub(in crate::run) async fn find(
     Ok(found)
 }
 
-/// The type that a word names, as kubectl would take it.
+/// The type that a word means to kubectl.
 pub(in crate::run) fn type_of(
     word: &str,
     facts: &Facts,
@@ -68,8 +69,8 @@ pub(in crate::run) fn type_of(
     }
 }
 
-/// The question after an object.
-pub(in crate::run) fn question(ty: &ResourceType, namespace: Option<&str>, name: &str) -> Query {
+/// The query for an object.
+pub(in crate::run) fn query_for(ty: &ResourceType, namespace: Option<&str>, name: &str) -> Query {
     Query::Object {
         resource: Resource::new(&ty.group, &ty.plural),
         namespace: namespace.filter(|_| ty.namespaced).map(str::to_owned),
@@ -77,7 +78,7 @@ pub(in crate::run) fn question(ty: &ResourceType, namespace: Option<&str>, name:
     }
 }
 
-async fn everywhere(
+async fn namespaces_with(
     witness: Witness<'_>,
     ty: &ResourceType,
     name: &str,
@@ -92,7 +93,7 @@ async fn everywhere(
             message: format!("there is no {what}"),
             hint: Some("if it was stuck, it is gone now".into()),
         }),
-        many if many > MOST => Err(Error::Usage {
+        many if many > MAX_OBJECTS => Err(Error::Usage {
             message: format!("there are {many} {} {name}: which one is it?", ty.name()),
             hint: Some(format!(
                 "name one namespace with -n; what is stuck among them: kubectl finalizers scan {}",
@@ -110,7 +111,7 @@ async fn read(
     name: &str,
     facts: &mut Facts,
 ) -> Result<Option<Object>, Error> {
-    let query = question(ty, namespace, name);
+    let query = query_for(ty, namespace, name);
     if !facts.answers.contains_key(&query) {
         witness.answer([query.clone()], facts).await;
     }
@@ -125,14 +126,6 @@ async fn read(
         )),
         Some(Err(why)) => Err(unreadable(ty, &what, why)),
         _ => Err(unreadable(ty, &what, &Why::Interrupted)),
-    }
-}
-
-/// `persistentvolumeclaims data-0 in namespace db`.
-pub(super) fn described(ty: &ResourceType, namespace: Option<&str>, name: &str) -> String {
-    match namespace {
-        Some(namespace) => format!("{} {name} in namespace {namespace}", ty.name()),
-        None => format!("{} {name}", ty.name()),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Looking at one object: diagnose, read what that wants to see, again, and make sure at the end that it is still
-//! the same object.
+//! Explains one object: diagnoses it, reads what the diagnosis wants, and repeats. At the end it checks that
+//! the object is still the same.
 
 use std::{cell::RefCell, collections::BTreeSet, time::Duration};
 
@@ -18,36 +18,45 @@ use crate::{
     },
 };
 
-/// Rounds of reading. A chain of waits is rarely longer than four; what is not read by then is said to be unread.
-const ROUNDS: usize = 12;
-/// Reading ends after this much time, whatever is still wanted.
-const LONGEST: Duration = Duration::from_secs(60);
-/// How often an object that changes under our eyes is looked at again.
-const TRIES: usize = 3;
+/// Maximum number of rounds. A chain of waits is rarely longer than four. Anything not read by then is a gap.
+const MAX_ROUNDS: usize = 12;
+/// Reading ends after this time, even if more is wanted.
+const MAX_TIME: Duration = Duration::from_secs(60);
+/// Attempts for an object that changes during the run.
+const MAX_TRIES: usize = 3;
 
-/// Who is asked, and with what one looks.
-pub(in crate::run) struct Looking<'a> {
+/// Explains objects from one source of answers.
+pub(in crate::run) struct Explainer<'a> {
     pub(in crate::run) witness: Witness<'a>,
     pub(in crate::run) knowledge: &'a Knowledge,
     pub(in crate::run) watch: &'a mut Watch,
 }
 
-impl Looking<'_> {
-    /// What the object waits for, as it is at the end of the looking.
-    pub(super) async fn at(&mut self, name: &str, mut object: Object, facts: &mut Facts) -> ExplainReport {
+impl Explainer<'_> {
+    /// Explains the object as it is at the end of the reads.
+    pub(super) async fn explain(
+        &mut self,
+        name: &str,
+        mut object: Object,
+        facts: &mut Facts,
+    ) -> ExplainReport {
         if let Witness::Dump(dump, _) = self.witness {
-            return in_dump(dump, &object, facts, self.knowledge);
+            return explain_from_dump(dump, &object, facts, self.knowledge);
         }
         let mut notes = Vec::new();
-        for _ in 0..TRIES {
-            let (diagnosis, all_read) = self.rounds(name, &object, facts).await;
+        for _ in 0..MAX_TRIES {
+            let (diagnosis, all_read) = self.read_and_diagnose(name, &object, facts).await;
             let mut report = ExplainReport::from(&diagnosis);
             report.interrupted = !all_read;
             report.notes.clone_from(&notes);
             let again = || format!("{name}: looking whether it is still there");
-            match self.watch.over(again, now(self.witness, &object, facts)).await {
-                Some(Now::Gone) => return ExplainReport::gone(&object.reference(), facts.now),
-                Some(Now::Other(other)) => {
+            match self
+                .watch
+                .show_progress(again, recheck(self.witness, &object, facts))
+                .await
+            {
+                Some(Recheck::Gone) => return ExplainReport::gone(&object.reference(), facts.now),
+                Some(Recheck::Changed(other)) => {
                     if other.uid() != object.uid() {
                         notes.push(format!(
                             "the object that was there at first (uid {}) is gone; a new one of that name has been made since, and this is about the new one (uid {})",
@@ -57,10 +66,10 @@ impl Looking<'_> {
                     }
                     object = *other;
                 }
-                Some(Now::Same) | None => return report,
+                Some(Recheck::Same) | None => return report,
             }
         }
-        let (diagnosis, all_read) = self.rounds(name, &object, facts).await;
+        let (diagnosis, all_read) = self.read_and_diagnose(name, &object, facts).await;
         let mut report = ExplainReport::from(&diagnosis);
         report.interrupted = !all_read;
         notes.push("it changes while it is looked at, so this may be out of date already".to_owned());
@@ -68,41 +77,46 @@ impl Looking<'_> {
         report
     }
 
-    /// Reads until nothing more is wanted. Whether it came so far.
-    pub(in crate::run) async fn rounds(
+    /// Reads and diagnoses until nothing more is wanted. Returns whether everything was read.
+    pub(in crate::run) async fn read_and_diagnose(
         &mut self,
         name: &str,
         object: &Object,
         facts: &mut Facts,
     ) -> (Diagnosis, bool) {
-        let until = Instant::now() + LONGEST;
-        for _ in 0..ROUNDS {
+        let until = Instant::now() + MAX_TIME;
+        for _ in 0..MAX_ROUNDS {
             let progress = diagnose(object, facts, self.knowledge);
             if progress.wanted.is_empty() {
                 return (progress.diagnosis, true);
             }
             let open = RefCell::new(progress.wanted.clone());
-            let doing = || format!("{name}: waiting for {}", in_words(&open.borrow()));
+            let doing = || format!("{name}: waiting for {}", queries_in_words(&open.borrow()));
             let answered = |query: &Query| {
                 open.borrow_mut().remove(query);
             };
             let reading = self.witness.answer_and_tell(progress.wanted, facts, &answered);
             if !matches!(
-                self.watch.over(doing, timeout_at(until, reading)).await,
+                self.watch.show_progress(doing, timeout_at(until, reading)).await,
                 Some(Ok(true))
             ) {
                 break;
             }
         }
-        unread(object, facts, self.knowledge)
+        diagnose_with_gaps(object, facts, self.knowledge)
     }
 }
 
-/// From files that nobody made for this: twice, once with what they hold, once with what that proves.
-fn in_dump(dump: &Dump, object: &Object, proved: &mut Facts, knowledge: &Knowledge) -> ExplainReport {
+/// Explains an object from a dump with two sets of facts: what the files contain, and what that proves.
+fn explain_from_dump(
+    dump: &Dump,
+    object: &Object,
+    proved: &mut Facts,
+    knowledge: &Knowledge,
+) -> ExplainReport {
     let mut seen = dump.initial_facts();
     let mut progress = diagnose_partly(object, &seen, proved, knowledge);
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let (now, also) = &progress;
         if now.wanted.is_empty() && also.is_empty() {
             break;
@@ -114,9 +128,9 @@ fn in_dump(dump: &Dump, object: &Object, proved: &mut Facts, knowledge: &Knowled
     ExplainReport::from(&progress.0.diagnosis)
 }
 
-/// What is still wanted will not be read: to the rules that is a gap like any other. Another object may be luckier,
-/// so the facts stay as they are.
-fn unread(object: &Object, facts: &Facts, knowledge: &Knowledge) -> (Diagnosis, bool) {
+/// Diagnoses with every unanswered query as a gap. The original facts stay unchanged, because another object
+/// may still get these answers.
+fn diagnose_with_gaps(object: &Object, facts: &Facts, knowledge: &Knowledge) -> (Diagnosis, bool) {
     let mut facts = facts.clone();
     let mut all_read = true;
     loop {
@@ -132,38 +146,38 @@ fn unread(object: &Object, facts: &Facts, knowledge: &Knowledge) -> (Diagnosis, 
     }
 }
 
-/// The object, compared with how it was.
-enum Now {
+/// The object compared with its earlier state.
+enum Recheck {
     Same,
     Gone,
-    Other(Box<Object>),
+    Changed(Box<Object>),
 }
 
-async fn now(witness: Witness<'_>, object: &Object, facts: &mut Facts) -> Now {
+async fn recheck(witness: Witness<'_>, object: &Object, facts: &mut Facts) -> Recheck {
     if !matches!(witness, Witness::Server(_)) {
-        return Now::Same;
+        return Recheck::Same;
     }
     let query = Query::of(&object.reference());
     witness.answer([query.clone()], facts).await;
     match facts.answers.get(&query) {
-        Some(Ok(Answer::Object(None))) => Now::Gone,
+        Some(Ok(Answer::Object(None))) => Recheck::Gone,
         Some(Ok(Answer::Object(Some(now)))) if !is_same(now, object) => {
             let now = now.clone();
-            // Whatever it waited for may have changed with it.
+            // What it waits for may have changed too.
             facts.answers.clear();
-            Now::Other(now)
+            Recheck::Changed(now)
         }
-        // That it cannot be read any more says nothing about what was seen.
-        _ => Now::Same,
+        // An unreadable object does not change what was read before.
+        _ => Recheck::Same,
     }
 }
 
-/// As far as a diagnosis depends on it. Status changes all the time.
+/// Compares only what a diagnosis depends on. Status changes all the time.
 fn is_same(now: &Object, then: &Object) -> bool {
     now.uid() == then.uid() && now.deletion() == then.deletion() && now.finalizers() == then.finalizers()
 }
 
-fn in_words(wanted: &BTreeSet<Query>) -> String {
+fn queries_in_words(wanted: &BTreeSet<Query>) -> String {
     let first = wanted.first().map(subject).unwrap_or_default();
     match wanted.len() {
         0 | 1 => first,

@@ -1,11 +1,11 @@
-//! What was probably meant by the name of an object that is not there: the same name in another namespace, or names
-//! that are nearly the same. A courtesy: it has little time, and needs rights that one may not have.
+//! Suggests what the user probably meant if an object does not exist: the same name in another namespace, or
+//! a similar name. The suggestion is optional: it has little time, and the user may lack the permissions.
 
 use std::{collections::BTreeSet, time::Duration};
 
 use tokio::time::timeout;
 
-use super::find::described;
+use super::described;
 use crate::run::witness::Witness;
 use crate::{
     error::Error,
@@ -16,14 +16,14 @@ use crate::{
     },
 };
 
-/// As many names are read at a glance.
-const OFFERED: usize = 5;
-/// Nobody waits longer for a hint.
-const LONGEST: Duration = Duration::from_secs(5);
-/// What is shorter is like nothing and like everything.
-const SHORTEST: usize = 3;
+/// Maximum number of suggested names.
+const MAX_NAMES: usize = 5;
+/// Maximum time for a suggestion.
+const MAX_TIME: Duration = Duration::from_secs(5);
+/// A shorter name is similar to too many names.
+const MIN_LETTERS: usize = 3;
 
-/// That there is no such object, and what there is in its stead.
+/// The error for an object that does not exist, with a suggestion.
 pub(super) async fn not_found(
     witness: Witness<'_>,
     ty: &ResourceType,
@@ -45,7 +45,7 @@ pub(super) async fn not_found(
         _ => format!("{} does not exist", described(ty, namespace, name)),
     };
     let hint = async {
-        match (namespace, elsewhere(witness, ty, name).await) {
+        match (namespace, in_other_namespace(witness, ty, name).await) {
             (Some(_), Some(there)) => Some(there),
             (Some(namespace), None) if no_namespace => {
                 let namespaces = facts.resource_type(&namespaces())?;
@@ -54,7 +54,7 @@ pub(super) async fn not_found(
             _ => similar(witness, ty, namespace, name, "").await,
         }
     };
-    let hint = timeout(LONGEST, hint).await.ok().flatten();
+    let hint = timeout(MAX_TIME, hint).await.ok().flatten();
     Error::Server {
         message,
         hint: Some(hint.unwrap_or_else(|| "if it was stuck, it is gone now".into())),
@@ -65,8 +65,8 @@ fn namespaces() -> Resource {
     Resource::new("", "namespaces")
 }
 
-/// The command for the same name in another namespace, if one may look there.
-async fn elsewhere(witness: Witness<'_>, ty: &ResourceType, name: &str) -> Option<String> {
+/// The command for the same name in another namespace, if the user may list there.
+async fn in_other_namespace(witness: Witness<'_>, ty: &ResourceType, name: &str) -> Option<String> {
     let there = witness.names(ty, None, Some(name)).await.ok()?;
     let ((first, _), others) = there.split_first()?;
     let place = match others {
@@ -90,7 +90,7 @@ async fn is_missing(witness: Witness<'_>, namespace: &str, facts: &mut Facts) ->
     matches!(facts.answers.get(&query), Some(Ok(Answer::Object(None))))
 }
 
-/// Names like this one; without the right to list them, that there is none to offer for that reason.
+/// Suggests similar names. Without the permission to list them, says so.
 async fn similar(
     witness: Witness<'_>,
     ty: &ResourceType,
@@ -112,24 +112,25 @@ async fn similar(
     (!near.is_empty()).then(|| format!("did you mean {what}{}?", near.join(" or ")))
 }
 
-/// The names most like this one, the likeliest first.
+/// The most similar names, the most likely first.
 fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = &*wanted.to_lowercase();
-    // Of two letters any other two are within reach.
+    // Any two letters are similar to any other two.
     let limit = match wanted.chars().count() {
-        ..SHORTEST => 0,
+        ..MIN_LETTERS => 0,
         letters => 1 + letters / 4,
     };
     let scored = names.filter_map(|name| {
         let shorter = wanted.len().min(name.len());
-        let begins = shorter >= SHORTEST && (name.starts_with(wanted) || wanted.starts_with(name));
+        let begins = shorter >= MIN_LETTERS && (name.starts_with(wanted) || wanted.starts_with(name));
         let distance = strsim::damerau_levenshtein(wanted, name);
-        // A beginning that fits says more than as many wrong letters, and less than one.
+        // A matching prefix counts more than the same number of wrong letters, and less than one wrong
+        // letter.
         let score = if begins { distance.min(2) } else { distance };
         (score <= limit || begins).then_some((score, name))
     });
     let best: BTreeSet<_> = scored.collect();
-    best.into_iter().map(|(_, name)| name).take(OFFERED).collect()
+    best.into_iter().map(|(_, name)| name).take(MAX_NAMES).collect()
 }
 
 #[cfg(test)]
@@ -137,7 +138,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn slips_of_the_finger_and_beginnings() {
+    fn suggests_names_with_typos_and_matching_prefixes() {
         let names = [
             "data-0",
             "data-1",
@@ -153,6 +154,6 @@ mod tests {
         assert_eq!(near("data-web"), ["data-web-7f9c", "data-0", "data-1", "data-10"]);
         assert_eq!(near("quux"), [] as [&str; 0]);
         assert_eq!(near("d"), [] as [&str; 0]);
-        assert!(near("data").len() <= super::OFFERED);
+        assert!(near("data").len() <= super::MAX_NAMES);
     }
 }

@@ -1,12 +1,13 @@
-//! Waiting for the server with a person at the terminal: one line tells what is being done, and Ctrl-C ends it.
+//! Waits for the server with a user at the terminal: a progress line shows the current work, and Ctrl-C ends
+//! it.
 
 use std::pin::{Pin, pin};
 
 use tokio::time::Interval;
 
-use crate::run::progress::{EVERY, Line};
+use crate::run::progress::{Line, REDRAW_INTERVAL};
 
-/// From the first piece of work to the last. Ctrl-C, once pressed, ends all that is still to come.
+/// Watches all work of a run. Ctrl-C ends the current work and everything after it.
 pub(in crate::run) struct Watch {
     line: Option<Line>,
     ticks: Interval,
@@ -17,26 +18,26 @@ pub(in crate::run) struct Watch {
 impl Watch {
     pub(in crate::run) fn new() -> Self {
         let stop = async {
-            // Where the signal cannot be listened for, it ends the process as it always did.
+            // If the process cannot listen for the signal, it ends the process as usual.
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
         Watch {
             line: Line::on_terminal(),
-            ticks: tokio::time::interval(EVERY),
+            ticks: tokio::time::interval(REDRAW_INTERVAL),
             stop: Box::pin(stop),
             stopped: false,
         }
     }
 
-    /// Whether the user has had enough.
+    /// Whether the user pressed Ctrl-C.
     pub(in crate::run) fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Does the work and says meanwhile what it is doing; none if it was stopped before its end.
-    pub(in crate::run) async fn over<T>(
+    /// Does the work and shows the progress; none if the user stopped it.
+    pub(in crate::run) async fn show_progress<T>(
         &mut self,
         doing: impl Fn() -> String,
         work: impl Future<Output = T>,
@@ -54,15 +55,15 @@ impl Watch {
                 }
                 _ = self.ticks.tick() => {
                     if let Some(line) = &mut self.line {
-                        line.say(&doing());
+                        line.update(&doing());
                     }
                 }
             }
         }
     }
 
-    /// Waits for a person, without a word; none if that person had enough.
-    pub(in crate::run) async fn quietly<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+    /// Waits for the user without a progress line; none if the user stopped it.
+    pub(in crate::run) async fn without_progress<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         if self.stopped {
             return None;
         }

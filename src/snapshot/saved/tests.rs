@@ -10,7 +10,7 @@ use super::*;
 use crate::{
     object::{Deletion, Finalizer, List, ObjectRef},
     snapshot::{
-        Filter, LeftoverObjects, What,
+        Filter, LeftoverCount, What,
         facts::{Content, Object, Resource},
         load::Wanted,
         storage_leftovers::{LeftoverList, Unread, Unreclaimed},
@@ -50,7 +50,7 @@ fn ty(plural: &str, kind: &str) -> ResourceType {
 
 /// Objects in a namespace that does not exist, and a volume and an attachment that look leftover.
 fn leftovers(seen: &Seen) -> Leftovers {
-    let objects = LeftoverObjects {
+    let objects = LeftoverCount {
         objects: 3,
         terminating: 1,
         first: vec![seen.object.clone()],

@@ -1,4 +1,4 @@
-//! The part of a scan about what was left behind.
+//! The part of a scan about leftovers.
 
 use std::io::{self, Write};
 
@@ -10,37 +10,42 @@ use crate::{
     output::safe::harmless,
     report::{
         gaps,
-        left::{LeftBehindReport, LeftObjectsReport, MissingNamespaceReport, NotKnown},
+        leftovers::{LeftoverGap, LeftoverObjectsReport, LeftoversReport, MissingNamespaceReport},
     },
 };
 
-/// Lines of each sort, unless all are asked for.
+/// Maximum number of lines for each kind, unless the user asks for all.
 const SHOWN: usize = 10;
 
 impl Scan<'_> {
-    pub(super) fn left_behind(&self, out: &mut impl Write) -> io::Result<()> {
-        let Some(left) = self.report.left_behind.as_ref().filter(|left| left.count() > 0) else {
+    pub(super) fn leftovers(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(leftovers) = self
+            .report
+            .leftovers
+            .as_ref()
+            .filter(|leftovers| leftovers.count() > 0)
+        else {
             return Ok(());
         };
         if !self.options.no_headers {
-            let are = if left.count() == 1 { "is" } else { "are" };
+            let are = if leftovers.count() == 1 { "is" } else { "are" };
             let heading = format!(
                 "LEFT BEHIND ({}): should be gone, and {are} not being deleted",
-                count(left.count(), "object")
+                count(leftovers.count(), "object")
             );
             writeln!(out, "\n{}", self.style.heading(&self.wrap(&heading, 1)))?;
         }
-        let namespaces = left.namespaces.as_deref().unwrap_or_default();
+        let namespaces = leftovers.namespaces.as_deref().unwrap_or_default();
         for namespace in &namespaces[..self.shown(namespaces.len())] {
-            self.missing(namespace, out)?;
+            self.missing_namespace(namespace, out)?;
         }
         let hidden: u64 = namespaces[self.shown(namespaces.len())..]
             .iter()
             .map(|namespace| namespace.objects)
             .sum();
         self.more(hidden, "object", " in other namespaces that do not exist", out)?;
-        for objects in [&left.volumes, &left.attachments].into_iter().flatten() {
-            self.left_objects(objects, out)?;
+        for objects in [&leftovers.volumes, &leftovers.attachments].into_iter().flatten() {
+            self.leftover_objects(objects, out)?;
         }
         Ok(())
     }
@@ -49,7 +54,7 @@ impl Scan<'_> {
         if self.options.wide { all } else { all.min(SHOWN) }
     }
 
-    fn missing(&self, namespace: &MissingNamespaceReport, out: &mut impl Write) -> io::Result<()> {
+    fn missing_namespace(&self, namespace: &MissingNamespaceReport, out: &mut impl Write) -> io::Result<()> {
         let types: Vec<_> = namespace
             .types
             .iter()
@@ -57,12 +62,12 @@ impl Scan<'_> {
                 let names = if ty.first.is_empty() {
                     String::new()
                 } else {
-                    format!(" ({})", some_of(&ty.first, ty.objects))
+                    format!(" ({})", first_of(&ty.first, ty.objects))
                 };
                 format!("{} {}{names}", thousands(ty.objects), ty.resource)
             })
             .collect();
-        let types = gaps::some(&types, if self.options.wide { usize::MAX } else { 4 });
+        let types = gaps::first_names(&types, if self.options.wide { usize::MAX } else { 4 });
         let objects = count(namespace.objects, "object");
         let name = format!("{objects} in namespace {}", namespace.name);
         if self.options.no_headers {
@@ -76,7 +81,7 @@ impl Scan<'_> {
         self.below(&format!("look closer: {}", namespace.next), 8, out)
     }
 
-    fn left_objects(&self, objects: &LeftObjectsReport, out: &mut impl Write) -> io::Result<()> {
+    fn leftover_objects(&self, objects: &LeftoverObjectsReport, out: &mut impl Write) -> io::Result<()> {
         let shown = self.shown(objects.first.len());
         for one in &objects.first[..shown] {
             let resource = &one.object.resource;
@@ -103,7 +108,7 @@ impl Scan<'_> {
         self.more(hidden, resource.unwrap_or("object"), "", out)
     }
 
-    /// A line for each, of any length where nobody wraps it.
+    /// One line per leftover. Without headings it is not wrapped.
     fn item(&self, name: &str, age: Option<&str>, why: &str, out: &mut impl Write) -> io::Result<()> {
         let age = age.map(|age| format!("   {age}")).unwrap_or_default();
         let line = format!(" {name}{age}   {why}");
@@ -133,12 +138,12 @@ impl Scan<'_> {
         writeln!(out, "{}", self.wrap(&text, 4))
     }
 
-    /// What is not known is not nothing.
-    pub(super) fn left_not_known(&self, out: &mut impl Write) -> io::Result<()> {
-        let Some(left) = &self.report.left_behind else {
+    /// Writes which leftovers are unknown, so that they do not count as none.
+    pub(super) fn leftover_gaps(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(leftovers) = &self.report.leftovers else {
             return Ok(());
         };
-        for line in not_known(left) {
+        for line in gap_lines(leftovers) {
             let line = self.wrap(&harmless(&line), 4);
             writeln!(out, "{}", self.style.warning(&line))?;
         }
@@ -146,32 +151,32 @@ impl Scan<'_> {
     }
 }
 
-/// A line for each reason: one missing right hides all parts in the same way.
-fn not_known(left: &LeftBehindReport) -> Vec<String> {
-    let mut rest: Vec<&NotKnown> = left.not_known.iter().collect();
+/// One line for each reason: one missing permission hides all kinds in the same way.
+fn gap_lines(leftovers: &LeftoversReport) -> Vec<String> {
+    let mut rest: Vec<&LeftoverGap> = leftovers.gaps.iter().collect();
     let mut lines = Vec::new();
     while let Some(first) = rest.first().copied() {
-        let alike = |one: &&NotKnown| {
+        let alike = |one: &&LeftoverGap| {
             one.reason == first.reason && (one.message == first.message || one.reason == "Forbidden")
         };
-        let mut parts: Vec<&str> = rest
+        let mut kinds: Vec<&str> = rest
             .iter()
             .filter(|one| alike(one))
-            .map(|one| one.part.words())
+            .map(|one| one.kind.words())
             .collect();
-        parts.dedup();
+        kinds.dedup();
         rest.retain(|one| !alike(one));
         lines.push(format!(
             "Not known whether there are {}: {}",
-            parts.join(", or "),
+            kinds.join(", or "),
             first.message
         ));
     }
     lines
 }
 
-/// The first names, and how many there are besides.
-fn some_of(names: &[String], all: u64) -> String {
+/// The first names, and the number of the others.
+fn first_of(names: &[String], all: u64) -> String {
     let listed = names.join(", ");
     match all.saturating_sub(names.len() as u64) {
         0 => listed,
