@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::explain::EvidenceReport;
 use crate::{
-    diagnose::holder::{Found, State},
+    diagnose::holder::{FoundHolder, Liveness},
     object::{Finalizer, List},
     snapshot::Gap,
 };
@@ -88,15 +88,15 @@ impl Life {
     }
 }
 
-impl From<State> for Life {
-    fn from(state: State) -> Self {
-        match state {
-            State::Running => Life::Running,
-            State::Failing => Life::Failing,
-            State::Off => Life::ScaledToZero,
-            State::Gone => Life::Gone,
-            State::Elsewhere => Life::Elsewhere,
-            State::Unknown => Life::Unknown,
+impl From<Liveness> for Life {
+    fn from(liveness: Liveness) -> Self {
+        match liveness {
+            Liveness::Running => Life::Running,
+            Liveness::Failing => Life::Failing,
+            Liveness::Off => Life::ScaledToZero,
+            Liveness::Gone => Life::Gone,
+            Liveness::Elsewhere => Life::Elsewhere,
+            Liveness::Unknown => Life::Unknown,
         }
     }
 }
@@ -118,7 +118,7 @@ pub struct Sought {
 #[derive(Clone, Debug)]
 pub struct CameOfIt {
     /// Who it is.
-    pub found: Found,
+    pub found: FoundHolder,
     /// What could not be seen.
     pub gaps: Vec<Gap>,
 }

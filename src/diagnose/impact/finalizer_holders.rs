@@ -14,7 +14,7 @@ use crate::{
     diagnose::{
         causes::{is_known, operators::holder_report},
         holder,
-        holder::{Holder, State},
+        holder::{Holder, Liveness},
         impact::{Impact, references},
         limits,
         model::{Fate, Safety},
@@ -68,7 +68,7 @@ pub(crate) fn assess<'a>(
             format!("{says}. {more}"),
             references(objects.iter().copied()),
         );
-        if let (Fate::Stuck, Some(home), State::Running) = (fate, home, holder.state()) {
+        if let (Fate::Stuck, Some(home), Liveness::Running) = (fate, home, holder.liveness()) {
             impact.then(
                 Safety::Destructive,
                 format!(
@@ -145,7 +145,7 @@ fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &View<
         Ok(None) => look(object),
         Err(missing) => {
             let mut holder = look(object);
-            holder.miss(&missing);
+            holder.add_missing(&missing);
             holder
         }
     }
@@ -157,10 +157,10 @@ pub(crate) fn count(objects: &[&Object], type_name: &str, finalizer: &Finalizer)
 }
 
 fn fate(holder: &Holder, home: Option<&str>) -> (Fate, String) {
-    let state = holder.state();
+    let state = holder.liveness();
     let running = holder.running();
     let within = |workload: &&ObjectRef| workload.namespace.as_deref() == home;
-    if let (State::Running, Some(home), Some(first)) = (state, home, running.first())
+    if let (Liveness::Running, Some(home), Some(first)) = (state, home, running.first())
         && running.iter().all(within)
     {
         let says = format!(
@@ -170,9 +170,9 @@ fn fate(holder: &Holder, home: Option<&str>) -> (Fate, String) {
         return (Fate::Stuck, says);
     }
     let fate = match state {
-        State::Running => Fate::Released,
-        State::Off | State::Failing | State::Gone => Fate::Stuck,
-        State::Elsewhere | State::Unknown => Fate::Unknown,
+        Liveness::Running => Fate::Released,
+        Liveness::Off | Liveness::Failing | Liveness::Gone => Fate::Stuck,
+        Liveness::Elsewhere | Liveness::Unknown => Fate::Unknown,
     };
     (fate, holder_report::in_words(holder))
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diagnose::{
-        holder::{Found, Holder, Tells, Trace, apart},
+        holder::{FoundHolder, Holder, Tells, Trace, distinguishing_driver},
         model::Strength,
     },
     knowledge::{Entry, GroupKind, Knowledge, Runs},
@@ -54,7 +54,7 @@ impl ScanReport {
             for (alike, crowd) in crowds {
                 let mut met = BTreeSet::new();
                 for finalizer in &alike.finalizers {
-                    let driver = apart(finalizer, on, alike, knowledge);
+                    let driver = distinguishing_driver(finalizer, on, alike, knowledge);
                     let came_of_it = by_place
                         .get(&(on.name.as_str(), finalizer, driver))
                         .and_then(|one| one.came_of_it.as_ref());
@@ -65,10 +65,10 @@ impl ScanReport {
                         Some(one) => {
                             row.holder.join(&one.found.holder);
                             if let Some(each) = one.found.of_others_too {
-                                row.holder.unsee(&only(each, one.found.driver.as_deref()));
+                                row.holder.add_unseen(&only(each, one.found.driver.as_deref()));
                             }
                         }
-                        None => row.holder.unsee(not_sought(sought.is_some())),
+                        None => row.holder.add_unseen(not_sought(sought.is_some())),
                     }
                     let held = row
                         .finalizers
@@ -133,7 +133,7 @@ fn row(
     finalizer: &Finalizer,
     on: &OnType,
     driver: Option<&str>,
-    found: Option<&Found>,
+    found: Option<&FoundHolder>,
     knowledge: &Knowledge,
 ) -> (String, Row) {
     let kind = GroupKind {
@@ -195,7 +195,7 @@ fn name(entry: &Entry, driver: Option<&str>) -> String {
 }
 
 /// What was found to run, of a holder that nobody has described.
-fn workloads(found: &Found) -> Option<String> {
+fn workloads(found: &FoundHolder) -> Option<String> {
     let names: BTreeSet<_> = found
         .holder
         .signs
@@ -211,7 +211,7 @@ impl From<Row> for HolderReport {
         let holder = &row.holder;
         let says = says(holder);
         HolderReport {
-            state: holder.state().into(),
+            state: holder.liveness().into(),
             likely: deciding(holder)
                 .first()
                 .is_some_and(|sign| sign.strength > Strength::Strong || row.is_one_of_many),

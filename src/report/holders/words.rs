@@ -1,15 +1,15 @@
 //! What shows how alive a holder is, in one line.
 
-use crate::diagnose::holder::{Holder, Sign, State, Tells, Trace};
+use crate::diagnose::holder::{Holder, Liveness, Sign, Tells, Trace};
 
 /// The signs that the conclusion rests on, the strongest first.
 pub(super) fn deciding(holder: &Holder) -> Vec<&Sign> {
-    let tells = match holder.state() {
-        State::Running => Tells::Alive,
-        State::Failing => Tells::Failing,
-        State::Off => Tells::Off,
-        State::Gone => Tells::Gone,
-        State::Elsewhere | State::Unknown => return Vec::new(),
+    let tells = match holder.liveness() {
+        Liveness::Running => Tells::Alive,
+        Liveness::Failing => Tells::Failing,
+        Liveness::Off => Tells::Off,
+        Liveness::Gone => Tells::Gone,
+        Liveness::Elsewhere | Liveness::Unknown => return Vec::new(),
     };
     let mut signs: Vec<_> = holder.with(tells).collect();
     signs.sort_by_key(|sign| sign.strength);
@@ -24,11 +24,13 @@ pub(super) fn deciding(holder: &Holder) -> Vec<&Sign> {
 pub(super) fn says(holder: &Holder) -> String {
     let told = |sign: &Sign| format!("{}: {}", sign.source, sign.value);
     let signs = deciding(holder);
-    match (holder.state(), signs.first()) {
+    match (holder.liveness(), signs.first()) {
         // That somebody is gone is told by two signs together.
-        (State::Gone, _) => signs.iter().map(|sign| told(sign)).collect::<Vec<_>>().join("; "),
+        (Liveness::Gone, _) => signs.iter().map(|sign| told(sign)).collect::<Vec<_>>().join("; "),
         (_, Some(sign)) => told(sign),
-        (State::Elsewhere, None) => format!("it is one that runs {}", holder.elsewhere.unwrap_or_default()),
+        (Liveness::Elsewhere, None) => {
+            format!("it is one that runs {}", holder.elsewhere.unwrap_or_default())
+        }
         (_, None) if !holder.unseen.is_empty() => holder.unseen.join("; "),
         (_, None) => match holder.with(Tells::Gone).next() {
             Some(sign) => format!("{}, which is one sign and no proof", told(sign)),

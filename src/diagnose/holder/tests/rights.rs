@@ -1,11 +1,11 @@
-//! Who may change the object, and what it means that the holder may not.
+//! Tests which accounts may change the object, and what missing rights of the controller mean.
 
 use serde_json::{Value, json};
 
 use super::*;
 
 #[test]
-fn one_that_may_not_do_its_work_is_failing() {
+fn a_controller_without_rights_is_failing() {
     let without = World::of([
         definition(),
         deployment("cert-manager", &labels(), 1, 1),
@@ -18,14 +18,14 @@ fn one_that_may_not_do_its_work_is_failing() {
             .says
             .contains("may neither update nor patch challenges.acme.cert-manager.io")
     );
-    // Rights that cannot be read are no missing rights.
+    // Rights that cannot be read are not missing rights.
     let hidden =
         World::of([definition(), deployment("cert-manager", &labels(), 1, 1)]).hiding("clusterroles");
     assert_eq!(verdict(&hidden.explain(&challenge())), Verdict::Waiting);
 }
 
 #[test]
-fn a_pipeline_that_may_edit_is_not_taken_for_the_controller() {
+fn a_pipeline_with_edit_rights_is_not_the_controller() {
     let account = |name: &str| json!([{"kind": "ServiceAccount", "namespace": "ops", "name": name}]);
     let mut pipeline = deployment("ops", &json!({"app": "ci"}), 1, 1);
     pipeline.value["metadata"]["name"] = "ci".into();
@@ -48,7 +48,7 @@ fn a_pipeline_that_may_edit_is_not_taken_for_the_controller() {
 }
 
 #[test]
-fn rights_are_counted_as_the_api_server_counts_them() {
+fn evaluates_rights_as_the_api_server_does() {
     let account = json!([{"kind": "ServiceAccount", "namespace": "cert-manager", "name": "cert-manager"}]);
     let base = || {
         vec![

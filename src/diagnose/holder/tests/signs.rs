@@ -1,11 +1,11 @@
-//! What counts as a sign of life, and what does not.
+//! Tests what counts as a sign of life, and what does not.
 
 use serde_json::{Value, json};
 
 use super::*;
 
 #[test]
-fn of_many_of_a_kind_the_one_for_other_types_says_nothing() {
+fn a_provider_of_other_types_is_no_sign_of_life() {
     let bucket = object(
         "s3.aws.upbound.io",
         "buckets",
@@ -31,13 +31,13 @@ fn of_many_of_a_kind_the_one_for_other_types_says_nothing() {
         "{text}"
     );
     assert!(!text.contains("may neither"), "{text}");
-    // Nor does it while nobody knows what it may.
+    // The same if its rights cannot be read.
     let told = World::of([another()]).hiding("clusterroles").explain(&bucket);
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
 }
 
 #[test]
-fn its_complaint_is_quoted() {
+fn quotes_the_event_of_the_controller() {
     let event = object(
         "",
         "events",
@@ -55,13 +55,13 @@ fn its_complaint_is_quoted() {
 }
 
 #[test]
-fn a_status_written_since_then_shows_that_somebody_lives() {
+fn a_status_written_after_the_deletion_is_a_sign_of_life() {
     let mut written = challenge();
     written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
         "time": "2026-01-01T11:59:00Z", "fieldsV1": {"f:status": {"f:state": {}}}}]);
     let told = World::of([definition()]).explain(&written);
     assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
-    // A person's hand is no controller, and neither is a time before the deletion.
+    // A tool that people use is no controller, and a time before the deletion does not count.
     for (manager, time) in [
         ("kubectl-edit", "2026-01-01T11:59:00Z"),
         ("controller", "2026-01-01T08:00:00Z"),
@@ -74,18 +74,18 @@ fn a_status_written_since_then_shows_that_somebody_lives() {
 }
 
 #[test]
-fn a_stale_lease_alone_proves_nothing_more() {
+fn a_stale_lease_alone_proves_nothing() {
     let told = World::of([definition(), lease("2026-01-01T11:58:00Z")])
         .hiding("serviceaccounts")
         .explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    // One that was never renewed in time is not there: an hour is enough to be a second sign.
+    // A Lease that is stale for an hour is a second sign.
     let told = World::of([definition(), lease("2026-01-01T10:00:00Z")]).explain(&challenge());
     assert_eq!(verdict(&told), Verdict::Orphaned);
 }
 
 #[test]
-fn the_lease_of_another_instance_does_not_bring_it_to_life() {
+fn the_lease_of_another_instance_is_no_sign_of_life() {
     let finalizer = "widgets.test/clean";
     let off = |namespace: &str| {
         let mut off = deployment(namespace, &json!({"app": "w"}), 0, 0);
@@ -118,7 +118,7 @@ fn the_lease_of_another_instance_does_not_bring_it_to_life() {
 }
 
 #[test]
-fn one_in_a_namespace_that_goes_cannot_be_repaired_there() {
+fn a_controller_in_a_terminating_namespace_is_failing() {
     let namespace = object(
         "",
         "namespaces",
@@ -142,7 +142,7 @@ fn one_in_a_namespace_that_goes_cannot_be_repaired_there() {
 }
 
 #[test]
-fn kubernetes_writes_the_status_of_its_own_types_whoever_holds_them() {
+fn the_status_of_a_built_in_type_is_no_sign_of_life() {
     let mut claim = object(
         "",
         "persistentvolumeclaims",
@@ -153,14 +153,14 @@ fn kubernetes_writes_the_status_of_its_own_types_whoever_holds_them() {
                 "fieldsV1": {"f:status": {"f:phase": {}}}}]}}),
     );
     assert_eq!(verdict(&World::default().explain(&claim)), Verdict::Unknown);
-    // Whoever put the finalizer on is another matter.
+    // If that manager also put the finalizer on, it is a sign of life.
     claim.value["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"] =
         json!({"f:finalizers": {"v:\"widgets.test/clean\"": {}}});
     assert_eq!(verdict(&World::default().explain(&claim)), Verdict::Waiting);
 }
 
 #[test]
-fn what_was_written_before_it_was_switched_off_says_nothing() {
+fn a_status_written_before_the_switch_off_is_no_sign_of_life() {
     let mut off = deployment("cert-manager", &labels(), 0, 0);
     off.value["metadata"]["managedFields"] = json!([{"manager": "kubectl", "time": "2026-01-01T11:57:00Z",
         "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
@@ -178,7 +178,7 @@ fn what_was_written_before_it_was_switched_off_says_nothing() {
 }
 
 #[test]
-fn a_mark_is_named_and_taken_away() {
+fn names_a_pause_mark_and_the_command_to_remove_it() {
     let mut marked = challenge();
     marked.value["metadata"]["annotations"] = json!({"cluster.x-k8s.io/paused": "true"});
     let told = installed().explain(&marked);
@@ -197,9 +197,9 @@ fn a_mark_is_named_and_taken_away() {
     );
 }
 
-/// With its package a controller goes too; one that is there, or that nobody may see, says nothing.
+/// A controller goes with its package. A package that exists or cannot be read is no sign.
 #[test]
-fn a_package_that_is_gone_is_a_sign() {
+fn a_missing_package_is_a_sign_that_the_controller_is_gone() {
     let group = "pkg.crossplane.io";
     let mut definition = definition();
     definition.value["metadata"]["name"] = "widgets.widgets.test".into();
@@ -227,9 +227,9 @@ fn a_package_that_is_gone_is_a_sign() {
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
 }
 
-/// Whoever suspends an object of Flux wants what it applied to stay: to resume it would delete that.
+/// A user who suspends a Flux object wants to keep what it applied. To resume it would delete that.
 #[test]
-fn what_is_suspended_is_not_to_be_resumed() {
+fn does_not_advise_to_resume_a_suspended_object() {
     let flux = |spec: Value| {
         object(
             "kustomize.toolkit.fluxcd.io",
@@ -262,7 +262,7 @@ fn what_is_suspended_is_not_to_be_resumed() {
 }
 
 #[test]
-fn somebody_outside_the_cluster_may_be_the_holder() {
+fn a_user_outside_the_cluster_may_be_the_controller() {
     let mut stale = lease("2026-01-01T10:00:00Z");
     stale.value["metadata"] = json!({"name": "8f2a.widgets.test", "namespace": "ops"});
     let told = World::of([stale.clone()]).explain(&widget());

@@ -1,11 +1,11 @@
-//! A holder that is in no catalogue.
+//! Tests controllers that the catalogue does not describe.
 
 use serde_json::json;
 
 use super::*;
 
 #[test]
-fn an_undescribed_holder_is_found_by_its_rights() {
+fn finds_an_undescribed_controller_by_its_rights() {
     let mut all = vec![deployment("ops", &json!({"app": "w"}), 1, 1)];
     all.extend(widget_rights("ops", "cert-manager"));
     let told = World::of(all).explain(&widget());
@@ -18,16 +18,17 @@ fn an_undescribed_holder_is_found_by_its_rights() {
         told.waits[0].says
     );
 
-    // Nothing runs with the rights: one sign, with nobody having them another, and never both.
+    // No workload runs with the rights: one sign. No account has the rights: another sign. Both never occur
+    // together.
     let told = World::of(widget_rights("ops", "cert-manager")).explain(&widget());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
     let told = World::default().explain(&widget());
     assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    assert!(!takes_out(&told));
+    assert!(!advises_removal(&told));
 }
 
 #[test]
-fn an_undescribed_holder_is_gone_by_two_signs() {
+fn an_undescribed_controller_is_gone_by_two_signs() {
     let mut definition = definition();
     definition.value["metadata"]["name"] = "widgets.widgets.test".into();
     definition.value["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"service":
