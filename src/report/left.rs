@@ -10,7 +10,7 @@ use super::{ObjectName, ScanReport, gaps};
 use crate::{
     diagnose::{
         Verdict,
-        leftovers::{self, Left},
+        leftovers::{self, Leftover},
     },
     object::{Age, ObjectRef},
     snapshot::{Namespaces, Snapshot, Stray, Why},
@@ -141,7 +141,7 @@ pub struct MissingNamespace {
     /// `plural.group` → objects.
     pub types: BTreeMap<String, Stray>,
     /// What to say of it.
-    pub left: Left,
+    pub left: Leftover,
 }
 
 /// Objects of one type.
@@ -150,7 +150,7 @@ pub struct LeftObjects {
     /// How many there are.
     pub count: u64,
     /// As many of them as were kept.
-    pub first: Vec<(ObjectRef, Left)>,
+    pub first: Vec<(ObjectRef, Leftover)>,
 }
 
 impl LeftBehind {

@@ -13,7 +13,7 @@ use super::{
     asking::{Ask, Asking},
 };
 use crate::{
-    diagnose::leftovers::{self, Looked},
+    diagnose::leftovers::{self, Inspection},
     knowledge::Knowledge,
     report::left::{LeftBehind, LeftObjects, MissingNamespace, NotKnown, Part},
     settings::Scan,
@@ -56,7 +56,7 @@ struct Suspect<T> {
 
 enum State {
     Open,
-    Done(Looked),
+    Done(Inspection),
     NotLookedAt,
 }
 
@@ -72,7 +72,7 @@ impl<T> Suspect<T> {
         &mut self,
         asking: &mut Asking,
         wanted: &mut BTreeSet<Query>,
-        look: impl Fn(&T, &Facts) -> Looked,
+        look: impl Fn(&T, &Facts) -> Inspection,
     ) {
         let (State::Open, Some(facts)) = (&self.state, &asking.facts) else {
             return;
@@ -254,7 +254,9 @@ impl Behind {
             for one in all {
                 let (name, types) = one.what;
                 match one.state {
-                    State::Done(Looked { left: Some(left), .. }) => {
+                    State::Done(Inspection {
+                        leftover: Some(left), ..
+                    }) => {
                         missing.push(MissingNamespace { name, types, left });
                     }
                     State::Done(looked) => open += u64::from(!looked.gaps.is_empty()),
@@ -271,10 +273,10 @@ impl Behind {
             let look = |one: Suspect<Unreclaimed>| {
                 let reference = one.what.volume.reference();
                 let left = match one.state {
-                    State::Done(looked) => looked.left,
+                    State::Done(looked) => looked.leftover,
                     // That it is left behind is seen; why is not.
                     State::Open | State::NotLookedAt => {
-                        facts.and_then(|facts| unreclaimed(&one.what, facts, knowledge).left)
+                        facts.and_then(|facts| unreclaimed(&one.what, facts, knowledge).leftover)
                     }
                 };
                 left.map(|left| (reference, left))
@@ -291,7 +293,9 @@ impl Behind {
             for one in all.list {
                 let reference = one.what.reference();
                 match one.state {
-                    State::Done(Looked { left: Some(left), .. }) => first.push((reference, left)),
+                    State::Done(Inspection {
+                        leftover: Some(left), ..
+                    }) => first.push((reference, left)),
                     State::Done(looked) => open += u64::from(!looked.gaps.is_empty()),
                     State::Open | State::NotLookedAt => open += 1,
                 }
@@ -329,7 +333,7 @@ pub(super) fn counted<T>(sort: Option<&Sort<T>>) -> u64 {
     sort.filter(|sort| !sort.done).map_or(0, |sort| sort.counted)
 }
 
-fn unreclaimed(one: &Unreclaimed, facts: &Facts, knowledge: &Knowledge) -> Looked {
+fn unreclaimed(one: &Unreclaimed, facts: &Facts, knowledge: &Knowledge) -> Inspection {
     leftovers::unreclaimed(&one.volume, one.attached.as_deref(), facts, knowledge)
 }
 
