@@ -19,6 +19,7 @@ mod persistent_volume_claim;
 mod pod;
 mod snapshot_controller;
 mod storage_class;
+mod storage_class_references;
 mod storage_quantity;
 mod volume_claim_templates;
 mod waiting_objects;

@@ -12,7 +12,9 @@ use crate::{
         causes::advice,
         impact::{
             Impact, ephemeral_volumes, references,
-            storage_class::{class_of_template, scratch, scratch_of, templates},
+            storage_class_references::{
+                add_ephemeral_volumes, class_of_template, ephemeral_claim, template_classes,
+            },
         },
         limits,
         model::{Fate, Safety, Step},
@@ -43,7 +45,7 @@ pub(crate) fn losing_the_default(
     let asking: Vec<_> = sets
         .into_iter()
         .flatten()
-        .filter(|set| templates(set).any(|class| class.is_none()))
+        .filter(|set| template_classes(set).any(|class| class.is_none()))
         .collect();
     if !asking.is_empty() {
         let says = format!(
@@ -53,10 +55,10 @@ pub(crate) fn losing_the_default(
         impact.say(Fate::Broken, says, references(asking));
     }
     match ephemeral_volumes::makers(
-        &|volume| scratch(volume).is_some_and(|claim| class_of_template(claim).is_none()),
+        &|volume| ephemeral_claim(volume).is_some_and(|claim| class_of_template(claim).is_none()),
         view,
     ) {
-        Ok(makers) => scratch_of(&makers, "no class", impact),
+        Ok(makers) => add_ephemeral_volumes(&makers, "no class", impact),
         Err(missing) => impact.unknown("which workloads have ephemeral volumes without a class", &missing),
     }
     let (text, command) = match others.as_slice() {

@@ -14,7 +14,7 @@ use crate::{
         causes::namespaces::content_groups,
         impact::{
             Impact, api_extensions, claim_disks, departing_controllers::Workloads, finalizer_holders,
-            references,
+            references, waiting_objects::add_waiting_objects,
         },
         model::{Fate, Safety},
         view::View,
@@ -37,7 +37,7 @@ pub(crate) fn deleting_namespace(namespace: &Object, impact: &mut Impact, view: 
         Err(missing) => impact.unknown("which claims are in it, and what becomes of their data", &missing),
     }
     match &found {
-        Ok(found) => found.look(impact, view),
+        Ok(found) => add_waiting_objects(found, impact, view),
         Err(missing) => impact.unknown(
             "which controllers are in it, and what they hold elsewhere",
             missing,
@@ -51,7 +51,7 @@ pub(crate) fn deleting_namespace(namespace: &Object, impact: &mut Impact, view: 
             format!("kubectl delete namespace {name}"),
         );
         if let Ok(found) = found {
-            found.types_last(impact, view);
+            found.add_type_deletion(impact, view);
         }
     }
 }

@@ -7,19 +7,22 @@
 //! **Wants** all claims, volumes and workloads, and the other classes if it is the default. **Concludes** which of them wait
 //! for it. **Advises** to save it: one of the same name and parameters does as well.
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         causes::{advice, storage::reclaim_policy},
-        impact::{Impact, default_storage_class, ephemeral_volumes, references, storage_quantity},
+        impact::{
+            Impact, default_storage_class, ephemeral_volumes, references,
+            storage_class_references::{
+                add_ephemeral_volumes, class_of, class_of_template, ephemeral_claim, template_classes,
+            },
+            storage_quantity,
+        },
         model::{Fate, Safety, Step},
         view::View,
     },
     snapshot::facts::Object,
 };
 
-const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const OWN_SECRET: &str = "volume.kubernetes.io/provisioner-deletion-secret-name";
 
 pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_>) {
@@ -30,7 +33,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
     let volumes = view.list("", "persistentvolumes", "");
     let sets = view.list("apps", "statefulsets", "");
     let brought = ephemeral_volumes::makers(
-        &|volume| scratch(volume).is_some_and(|claim| class_of_template(claim) == Some(name)),
+        &|volume| ephemeral_claim(volume).is_some_and(|claim| class_of_template(claim) == Some(name)),
         view,
     );
     match claims {
@@ -56,7 +59,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
     }
     match &sets {
         Ok(sets) => {
-            let asks = |set: &&Object| templates(set).any(|class| class == Some(name));
+            let asks = |set: &&Object| template_classes(set).any(|class| class == Some(name));
             let asking: Vec<_> = sets.iter().filter(asks).collect();
             if !asking.is_empty() {
                 let says = format!(
@@ -69,7 +72,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
         Err(missing) => impact.unknown("which StatefulSets make claims of it", missing),
     }
     match brought {
-        Ok(makers) => scratch_of(&makers, "it", impact),
+        Ok(makers) => add_ephemeral_volumes(&makers, "it", impact),
         Err(missing) => impact.unknown("which workloads have ephemeral volumes of it", &missing),
     }
     if default_storage_class::is_default(class) {
@@ -124,45 +127,4 @@ fn made(class: &Object, volumes: &[&Object], impact: &mut Impact) {
         );
         impact.say(Fate::Leaked, says, references(bare));
     }
-}
-
-/// Who makes pods whose volumes are made of it with them.
-pub(crate) fn scratch_of(makers: &[&Object], which: &str, impact: &mut Impact) {
-    if makers.is_empty() {
-        return;
-    }
-    let says = format!(
-        "workloads with ephemeral volumes that name {which}: {}; new pods of them get no volume, and wait",
-        makers.len()
-    );
-    impact.say(Fate::Broken, says, references(makers.iter().copied()));
-}
-
-/// The claim that a generic ephemeral volume is made from, if it is one.
-pub(crate) fn scratch(volume: &Value) -> Option<&Value> {
-    volume.pointer("/ephemeral/volumeClaimTemplate")
-}
-
-/// The class that a claim or a volume names, in its annotation before its spec
-/// (`kubernetes/component-helpers:storage/volume/helpers.go` GetPersistentVolumeClaimClass).
-fn class_of(object: &Object) -> &str {
-    match object.annotation(OLD_CLASS) {
-        "" => object.text("/spec/storageClassName"),
-        class => class,
-    }
-}
-
-/// The class that each template of claims of a `StatefulSet` names.
-pub(crate) fn templates(set: &Object) -> impl Iterator<Item = Option<&str>> {
-    set.list("/spec/volumeClaimTemplates")
-        .iter()
-        .map(class_of_template)
-}
-
-/// The class that a template names. An empty one asks for volumes without a class.
-pub(crate) fn class_of_template(template: &Value) -> Option<&str> {
-    let annotations = template.pointer("/metadata/annotations");
-    let old = annotations.and_then(|all| all.get(OLD_CLASS));
-    let class = old.or_else(|| template.pointer("/spec/storageClassName"));
-    class.and_then(Value::as_str)
 }

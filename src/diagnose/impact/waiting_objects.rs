@@ -1,25 +1,121 @@
-//! Objects that wait for a controller which is to go, as soon as they are deleted.
+//! Objects that wait for a controller that is to be deleted, as soon as they are deleted themselves.
 //!
-//! **Recognises** nothing by itself: which objects and which controllers, [`crate::diagnose::impact::departing_controllers`] says. Several finalizers on the
-//! same objects are told together, since they need the same step.
+//! **Recognises** nothing by itself: [`crate::diagnose::impact::departing_controllers`] says which controllers are
+//! deleted. The catalogue names the finalizers of controllers with such names and labels; RBAC names the custom types
+//! whose objects a controller may change. The search for the controller of each finalizer then decides, the same as for
+//! a stuck object. Several finalizers on the same objects are reported together, since they need the same step.
+
+use std::collections::BTreeSet;
 
 use crate::{
     diagnose::{
-        holder::{Holder, Tells, Trace},
+        holder::{self, Holder, Reach, Tells, Trace},
         impact::{
-            Impact, departing_controllers::Workloads, finalizer_holders, finalizer_holders::count, references,
+            Impact, departing_controllers::Workloads, finalizer_holders, finalizer_holders::count,
+            references, snapshot_controller,
         },
+        limits,
         model::{Fate, Safety, Step},
         view::View,
     },
-    knowledge::Entry,
-    object::{Finalizer, ObjectRef, is_product_group},
-    snapshot::facts::Object,
+    knowledge::{Entry, GroupKind},
+    object::{Finalizer, ObjectRef, ResourceType, is_product_group},
+    snapshot::facts::{By, Object, Resource},
 };
+
+/// What only these would let go, outside the namespace that goes with them.
+pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact, view: &View<'_>) {
+    if workloads.all.is_empty() {
+        return;
+    }
+    add_sidecars(workloads, impact, view);
+    let entries = workloads.entries(view, holder::could_be_holder);
+    let (everywhere, placed): (Vec<_>, Vec<_>) = entries
+        .into_iter()
+        .partition(|entry| entry.kinds.iter().any(|kind| kind.group() == "*"));
+    for entry in everywhere {
+        let name = entry.name;
+        let says = format!(
+            "which objects have {name} is not known, as it may stand on any type: see kubectl finalizers scan --finalizer \
+             '{name}'"
+        );
+        impact.say(Fate::Unknown, says, []);
+    }
+    let is_about = |ty: &&ResourceType| {
+        let kind = GroupKind {
+            group: &ty.group,
+            kind: &ty.kind,
+        };
+        placed.iter().any(|entry| entry.is_about(kind))
+    };
+    let mut types: BTreeSet<_> = view
+        .types()
+        .iter()
+        .filter(is_about)
+        .map(|ty| Resource::new(&ty.group, &ty.plural))
+        .collect();
+    match holder::reach(&workloads.all, view) {
+        Ok(reach) => types.extend(granted(reach, impact)),
+        Err(missing) => impact.unknown(
+            "whether finalizers that the catalogue does not know wait for it",
+            &missing,
+        ),
+    }
+    // Asked together, so that they are read together.
+    let lists: Vec<_> = types
+        .iter()
+        .map(|ty| (ty.name(), view.search(&ty.group, &ty.plural, "", By::Held)))
+        .collect();
+    let mut stuck = Vec::new();
+    for (type_name, list) in lists {
+        match list {
+            Ok(objects) => stuck.extend(add_waiting_objects_of_type(
+                workloads, objects, &placed, impact, view,
+            )),
+            Err(missing) => impact.unknown(
+                &format!("which {type_name} wait for it when they are deleted"),
+                &missing,
+            ),
+        }
+    }
+    snapshot_controller::add_waiting_contents(&stuck, impact, view);
+}
+
+/// Sidecars of a driver, whose volumes and snapshots wait for them.
+fn add_sidecars(workloads: &Workloads<'_>, impact: &mut Impact, view: &View<'_>) {
+    let entries = workloads.entries(view, |entry, one| holder::sidecar(entry, one).is_some());
+    let named: BTreeSet<_> = entries
+        .iter()
+        .flat_map(|entry| workloads.all.iter().filter_map(|one| holder::sidecar(entry, one)))
+        .collect();
+    if !named.is_empty() {
+        let named: Vec<_> = named.into_iter().collect();
+        let says = format!(
+            "which volumes, attachments and snapshots wait for {} is not known: those of its driver, whose name no field \
+             of it tells",
+            named.join(", ")
+        );
+        impact.say(Fate::Unknown, says, []);
+    }
+}
+
+/// The types of which a controller may change the objects.
+fn granted(reach: Reach, impact: &mut Impact) -> BTreeSet<Resource> {
+    if let Some(role) = reach.everything {
+        let says = format!("which finalizers wait for it is not known: by {role} it may change every object");
+        impact.say(Fate::Unknown, says, []);
+    }
+    if reach.types.len() > limits::TYPES_OF_ONE_CONTROLLER {
+        let says = "which finalizers wait for it is not known: it may change too many types to look at each";
+        impact.say(Fate::Unknown, says, []);
+        return BTreeSet::new();
+    }
+    reach.types
+}
 
 /// Says of these objects of one type which of them only these workloads let go, and returns the finalizers that nobody else
 /// removes. `entries` are those of the catalogue whose holder they may be.
-pub(crate) fn held(
+fn add_waiting_objects_of_type(
     workloads: &Workloads<'_>,
     objects: &[Object],
     entries: &[Entry],

@@ -14,7 +14,7 @@ use crate::{
         holder,
         impact::{
             Impact, api_extensions, departing_controllers::Workloads, pod::is_ephemeral,
-            volume_claim_templates,
+            volume_claim_templates, waiting_objects::add_waiting_objects,
         },
         model::{Fate, Safety},
         view::View,
@@ -26,7 +26,7 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
     let found = Workloads::one(workload);
     // Asked together, so that they are read together.
     let services = view.list("", "services", workload.namespace());
-    found.look(impact, view);
+    add_waiting_objects(&found, impact, view);
     match services {
         Ok(services) => {
             let answers: BTreeSet<_> = services
@@ -76,7 +76,7 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
                 workload.name()
             ),
         );
-        found.types_last(impact, view);
+        found.add_type_deletion(impact, view);
     }
 }
 
