@@ -1,8 +1,9 @@
-//! What is lost, left behind or broken if an object is deleted that nobody is deleting yet, and in which order to delete.
+//! What a deletion would destroy, leak or break, and in which order to delete. For objects that are not being
+//! deleted yet.
 //!
-//! **Recognises** the types of the table below. Of any other nothing is said here: what would hold it, its finalizers'
-//! own rules say. Each kind has a file, with its own why. **Concludes** that a deletion is harmless only if everything
-//! was read that could show the contrary.
+//! **Recognises** the types of the table below. Other types have no effects here; the causes of their
+//! finalizers say what would hold them. Each kind has a file that explains its effects. **Concludes** that a
+//! deletion is harmless only if everything was read that could show the contrary.
 
 mod api_extensions;
 mod claim_disks;
@@ -35,24 +36,24 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What must be known and done before the deletion.
+/// The effects of a deletion, and what to do before it.
 #[derive(Default)]
 pub(crate) struct Impact {
-    /// What becomes of other things.
+    /// The effects on other things.
     pub(crate) effects: Vec<Effect>,
-    /// The order to delete in.
+    /// The steps, in the order to delete in.
     pub(crate) steps: Vec<Step>,
-    /// What this rests on.
+    /// The evidence.
     pub(crate) evidence: Vec<Evidence>,
 }
 
-/// When the data is to outlive the object.
+/// The moment of steps that keep the data of the object.
 const KEEP: &str = "keep the data?";
 
-type Look = fn(&Object, &mut Impact, &View<'_>);
+type Rule = fn(&Object, &mut Impact, &View<'_>);
 
-/// Group, plural, and who looks.
-const RULES: &[(&str, &str, Look)] = &[
+/// The rule for each type, by group and plural.
+const RULES: &[(&str, &str, Rule)] = &[
     ("", "namespaces", namespace::deleting_namespace),
     (
         "apiextensions.k8s.io",
@@ -77,11 +78,11 @@ const RULES: &[(&str, &str, Look)] = &[
 pub(crate) fn impact_of(object: &Object, findings: &[Finding], view: &View<'_>) -> Impact {
     let mut impact = Impact::default();
     let rule = RULES.iter().find(|(group, plural, _)| object.is(group, plural));
-    let Some((_, _, look)) = rule.filter(|_| object.deletion().is_none()) else {
+    let Some((_, _, add_impact)) = rule.filter(|_| object.deletion().is_none()) else {
         return impact;
     };
     let missed = view.missed();
-    look(object, &mut impact, view);
+    add_impact(object, &mut impact, view);
     let all_read = view.missed() == missed;
     if !all_read && impact.effects.iter().all(|effect| effect.fate != Fate::Unknown) {
         let says = "whether anything else is lost is not known: not everything could be read";
@@ -106,14 +107,15 @@ impl Impact {
         });
     }
 
-    /// `what` is a question: `which claims are in it`. Why it has no answer is told among what was not read.
+    /// Adds an unknown effect. `what` is a question: `which claims are in it`. The reason stands among the
+    /// gaps.
     fn unknown(&mut self, what: &str, missing: &Missing) {
         if let Missing::Gap(_) = missing {
             self.say(Fate::Unknown, format!("{what} is not known"), []);
         }
     }
 
-    /// The next thing to do, if the object really is to go.
+    /// Adds the next step for a user who intends the deletion.
     fn then(&mut self, safety: Safety, text: impl Into<String>, command: impl Into<String>) {
         self.steps.push(Step {
             when: advice::INTENDED,
@@ -123,7 +125,8 @@ impl Impact {
         });
     }
 
-    /// Adds what was seen in files that may lack something: what is there counts, what is not there does not.
+    /// Adds effects that were seen in files that may lack objects. What is in the files counts; what is not
+    /// does not.
     pub(crate) fn complete_with(&mut self, partly: Impact) {
         let seen = partly.effects.into_iter().filter(|effect| {
             !matches!(effect.fate, Fate::Unknown | Fate::Harmless) && !effect.objects.is_empty()

@@ -1,8 +1,8 @@
-//! The disks behind claims that go together with something else.
+//! The disks of claims that are deleted together with another object.
 //!
-//! **Recognises** nothing by itself. **Why:** with a claim goes its volume, and the reclaim policy decides about the disk
-//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). **Advises** Retain where
-//! the data is to be kept.
+//! **Recognises** nothing by itself. **Why:** the volume of a claim is deleted with it, and the reclaim policy
+//! decides about the disk (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
+//! reclaimVolume). **Advises** Retain to keep the data.
 
 use crate::{
     diagnose::{
@@ -16,8 +16,8 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What becomes of the disks behind these claims; `which` tells which claims they are.
-pub(crate) fn behind<'a>(
+/// Adds what happens to the disks of these claims. `which` names the claims in a sentence.
+pub(crate) fn add_disks<'a>(
     claims: impl IntoIterator<Item = &'a Object>,
     which: &str,
     impact: &mut Impact,
@@ -44,7 +44,7 @@ pub(crate) fn behind<'a>(
             _ => stay.push(volume),
         }
     }
-    let mut tell = |fate, because, volumes: &[&Object]| said(fate, which, because, volumes, impact);
+    let mut tell = |fate, because, volumes: &[&Object]| add_effect(fate, which, because, volumes, impact);
     tell(Fate::Destroyed, "their reclaim policy is Delete", &go);
     tell(
         Fate::Leaked,
@@ -72,7 +72,7 @@ pub(crate) fn behind<'a>(
     }
 }
 
-fn said(fate: Fate, which: &str, because: &str, volumes: &[&Object], impact: &mut Impact) {
+fn add_effect(fate: Fate, which: &str, because: &str, volumes: &[&Object], impact: &mut Impact) {
     if volumes.is_empty() {
         return;
     }
@@ -107,7 +107,7 @@ fn volumes<'a>(names: &[&str], view: &View<'a>) -> Result<Vec<&'a Object>, Missi
             .filter(|volume| names.contains(&volume.name()))
             .collect());
     }
-    // All are asked for before the first answer is used.
+    // All queries are made before the first answer is used.
     let asked: Vec<_> = names
         .iter()
         .map(|name| view.object("", "persistentvolumes", "", name))

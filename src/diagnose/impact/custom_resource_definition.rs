@@ -1,11 +1,12 @@
-//! A type that is to be deleted, with all its objects.
+//! A custom type that is to be deleted, with all its objects.
 //!
-//! **Recognises** a CustomResourceDefinition. **Why:** kube-apiserver deletes every object of it first, in all
-//! namespaces, and each waits for its own finalizers; afterwards nothing can be read of them any more
-//! (`kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`). **Wants** the objects, and for each
-//! finalizer on them whoever removes it. **Concludes** how many objects go, where, and which of them nobody would let
-//! go. **Advises** to save them, and to delete them first, while their controller runs: a deletion of objects can be
-//! stopped half-way, that of a type cannot.
+//! **Recognises** a CustomResourceDefinition. **Why:** kube-apiserver first deletes every object of the type,
+//! in all namespaces, and each object waits for its own finalizers. Afterwards nothing of them can be read any
+//! more (`kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`). **Wants** the
+//! objects, and for each of their finalizers the controller that removes it. **Concludes** how many objects are
+//! deleted, where, and which of them no controller would release. **Advises** to save the objects, and to
+//! delete them first, while their controller runs. A deletion of objects can be stopped half-way, the deletion
+//! of a type cannot.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +45,7 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
         format!("all objects of this type{}: {}", within(&places), objects.len()),
         references(objects),
     );
-    finalizer_holders::assess(objects, None, impact, view);
+    finalizer_holders::add_finalizer_holders(objects, None, impact, view);
     impact.steps.push(Step {
         when: impact::KEEP,
         text: "save all objects of this type; a new definition of the same name does not bring them back"

@@ -1,11 +1,11 @@
-//! The default storage class is to be deleted, which claims get that name none.
+//! The default storage class is to be deleted, which claims without a class name get.
 //!
-//! **Recognises** a `StorageClass` that says it is the default, in either annotation. **Why:** without a default nobody
-//! gives them one, and they wait until there is a default again
+//! **Recognises** a `StorageClass` that says in either annotation that it is the default. **Why:** without a
+//! default class such claims wait until there is a default again
 //! (`kubernetes/kubernetes:plugin/pkg/admission/storage/storageclass/setdefault/admission.go`,
 //! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` assignDefaultStorageClass).
-//! **Wants** the other classes and all workloads. **Concludes** who gets no volumes any more, unless another class is a
-//! default too. **Advises** to make another one the default first.
+//! **Wants** the other classes and all workloads. **Concludes** which workloads get no volumes any more, unless
+//! another class is a default too. **Advises** to make another class the default first.
 
 use crate::{
     diagnose::{
@@ -24,9 +24,9 @@ use crate::{
 };
 
 const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
-const OLD_DEFAULT: &str = "storageclass.beta.kubernetes.io/is-default-class";
+const BETA_DEFAULT: &str = "storageclass.beta.kubernetes.io/is-default-class";
 
-pub(crate) fn losing_the_default(
+pub(crate) fn add_loss_of_default(
     class: &Object,
     sets: Option<&[Object]>,
     impact: &mut Impact,
@@ -101,9 +101,10 @@ pub(crate) fn losing_the_default(
     });
 }
 
-/// Both annotations count (`kubernetes/kubernetes:pkg/volume/util/storageclass.go` IsDefaultAnnotation).
+/// Whether the class is a default. Both annotations count
+/// (`kubernetes/kubernetes:pkg/volume/util/storageclass.go` IsDefaultAnnotation).
 pub(crate) fn is_default(class: &Object) -> bool {
-    [DEFAULT, OLD_DEFAULT]
+    [DEFAULT, BETA_DEFAULT]
         .iter()
         .any(|name| class.annotation(name) == "true")
 }

@@ -16,15 +16,15 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Some workloads of one namespace that go together.
+/// Workloads of one namespace that are deleted together.
 pub(crate) struct Workloads<'a> {
     pub(crate) all: Vec<&'a Object>,
-    /// The namespace, where all of it goes.
+    /// The namespace, if it is deleted with everything in it.
     pub(crate) home: Option<String>,
 }
 
 impl<'a> Workloads<'a> {
-    /// This one alone.
+    /// This workload alone.
     pub(crate) fn one(workload: &'a Object) -> Self {
         Workloads {
             all: vec![workload],
@@ -32,7 +32,7 @@ impl<'a> Workloads<'a> {
         }
     }
 
-    /// All of a namespace.
+    /// All workloads of a namespace.
     pub(crate) fn of(namespace: &str, view: &View<'a>) -> Result<Self, Missing> {
         let lists =
             ["deployments", "statefulsets", "daemonsets"].map(|plural| view.list("apps", plural, namespace));
@@ -46,7 +46,7 @@ impl<'a> Workloads<'a> {
         })
     }
 
-    /// All entries that `is_one` picks for one of these.
+    /// All entries that `is_one` selects for one of these workloads.
     pub(crate) fn entries(&self, view: &View<'_>, is_one: fn(&Entry, &Object) -> bool) -> Vec<Entry> {
         let entries = view.once("all entries of the catalogue", || {
             view.knowledge.catalog(&Filter::default())
@@ -56,7 +56,7 @@ impl<'a> Workloads<'a> {
         entries.iter().filter(ours).cloned().collect()
     }
 
-    /// The types of its product, once nothing of them is left.
+    /// Adds the last step: to delete the types of the product, once none of their objects is left.
     pub(crate) fn add_type_deletion(&self, impact: &mut Impact, view: &View<'_>) {
         let entries = self.entries(view, holder::could_be_holder);
         let groups: BTreeSet<_> = entries

@@ -1,11 +1,11 @@
-//! A node that is to be deleted, with its pods and what only it can reach.
+//! A node that is to be deleted, with its pods and the volumes that only it can reach.
 //!
-//! **Recognises** a Node. **Why:** the pods of a node that does not exist are deleted by force after a minute, without
-//! anybody having stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned); what is in
-//! their `emptyDir`s goes with the machine, and what is in generic ephemeral volumes with the pods. A volume whose node
-//! affinity no other node meets cannot be used any more (`kubernetes/component-helpers:storage/volume/helpers.go`
-//! CheckNodeAffinity). **Wants** its pods, all volumes and nodes, and the attachments. **Concludes** what goes with it.
-//! **Advises** to drain it first.
+//! **Recognises** a Node. **Why:** the pods of a missing node are deleted by force after a minute, although no
+//! kubelet stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned). The content
+//! of their `emptyDir`s is lost with the machine, and that of generic ephemeral volumes with the pods. A volume
+//! whose node affinity no other node meets cannot be used any more
+//! (`kubernetes/component-helpers:storage/volume/helpers.go` CheckNodeAffinity). **Wants** its pods, all
+//! volumes and nodes, and the attachments. **Concludes** what is lost with it. **Advises** to drain it first.
 
 use serde_json::Value;
 
@@ -25,16 +25,16 @@ use crate::{
 
 pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>) {
     let name = node.name();
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let pods = view.search("", "pods", "", By::Node(name.to_owned()));
     let (volumes, nodes) = (view.list("", "persistentvolumes", ""), view.list("", "nodes", ""));
     let attachments = view.list("storage.k8s.io", "volumeattachments", "");
     match pods {
-        Ok(pods) => running(name, pods, impact),
+        Ok(pods) => add_pods(name, pods, impact),
         Err(missing) => impact.unknown("which pods are on it", &missing),
     }
     match volumes.and_then(|volumes| Ok((volumes, nodes?))) {
-        Ok((volumes, nodes)) => out_of_reach(node, volumes, nodes, impact),
+        Ok((volumes, nodes)) => add_unreachable_volumes(node, volumes, nodes, impact),
         Err(missing) => impact.unknown("which volumes only it can reach", &missing),
     }
     match attachments {
@@ -62,7 +62,7 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
     }
 }
 
-fn running(node: &str, pods: &[Object], impact: &mut Impact) {
+fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
     let is_bound_to_it = |pod: &&Object| {
         let of_daemon_set = pod.controller().is_some_and(|(kind, _)| kind == "DaemonSet");
         !of_daemon_set && !is_static(pod) && !is_finished(pod)
@@ -129,7 +129,7 @@ fn running(node: &str, pods: &[Object], impact: &mut Impact) {
     }
 }
 
-fn out_of_reach(node: &Object, volumes: &[Object], nodes: &[Object], impact: &mut Impact) {
+fn add_unreachable_volumes(node: &Object, volumes: &[Object], nodes: &[Object], impact: &mut Impact) {
     let only_here = |volume: &&Object| {
         let others = || nodes.iter().filter(|other| other.name() != node.name());
         reaches(node, volume) == Some(true) && others().all(|other| reaches(other, volume) == Some(false))
@@ -147,7 +147,7 @@ fn out_of_reach(node: &Object, volumes: &[Object], nodes: &[Object], impact: &mu
     impact.say(Fate::Broken, says, references(own));
 }
 
-/// Whether a volume that says where it can be used can be used on this node; none if that cannot be told.
+/// Whether a volume with a node affinity can be used on this node. None if that is unknown.
 fn reaches(node: &Object, volume: &Object) -> Option<bool> {
     let terms = volume.list("/spec/nodeAffinity/required/nodeSelectorTerms");
     if terms.is_empty() {
@@ -163,7 +163,7 @@ fn reaches(node: &Object, volume: &Object) -> Option<bool> {
         let by_fields =
             part("matchFields").map(|one| meets(one, |key| (key == "metadata.name").then_some(name)));
         let all: Vec<_> = by_labels.chain(by_fields).collect();
-        // A term without any condition meets nothing.
+        // A term without a condition matches nothing.
         if all.is_empty() || all.contains(&Some(false)) {
             continue;
         }
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::diagnose::testing::world::bare as object;
 
-    /// On the node `a`, for a volume with these terms.
+    /// Whether a volume with these terms can be used on the node `a`.
     fn reached(terms: &Value) -> Option<bool> {
         let labels = json!({"kubernetes.io/hostname": "a", "zone": "z"});
         let node = object(
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_reached_by_any_term_and_all_of_its_conditions() {
+    fn a_node_matches_any_term_and_all_of_its_conditions() {
         let host = "kubernetes.io/hostname";
         assert_eq!(reached(&json!([term(host, "In", &json!(["a"]))])), Some(true));
         assert_eq!(reached(&json!([term(host, "In", &json!(["b"]))])), Some(false));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_not_told() {
+    fn unknown_operators_and_missing_terms_are_unknown() {
         assert_eq!(reached(&json!([])), None, "anywhere, as far as it says");
         assert_eq!(
             reached(&json!([{}])),

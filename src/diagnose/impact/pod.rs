@@ -1,9 +1,10 @@
-//! A pod that is to be deleted, and what it keeps in volumes that go with it.
+//! A pod that is to be deleted, and the volumes that are deleted with it.
 //!
-//! **Recognises** a Pod. **Why:** an `emptyDir` goes with its pod; a generic ephemeral volume is a claim that has the pod as its
-//! owner and is collected with it (`kubernetes/kubernetes:pkg/controller/volume/ephemeral/controller.go`), and the reclaim
-//! policy decides about the disk. A pod of no controller is not made again. **Wants** the claims of its ephemeral volumes and
-//! their volumes. **Concludes** what is lost. **Advises** Retain where the data is to be kept.
+//! **Recognises** a Pod. **Why:** an `emptyDir` is deleted with its pod. A generic ephemeral volume is a claim
+//! that has the pod as its owner and is garbage-collected with it
+//! (`kubernetes/kubernetes:pkg/controller/volume/ephemeral/controller.go`), and the reclaim policy decides
+//! about the disk. A pod without a controller is not recreated. **Wants** the claims of its ephemeral volumes
+//! and their volumes. **Concludes** what is lost. **Advises** Retain to keep the data.
 
 use serde_json::Value;
 
@@ -39,7 +40,7 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
             claims.len()
         );
         impact.say(Fate::Released, says, references(claims.iter().copied()));
-        claim_disks::behind(claims, "its ephemeral volumes", impact, view);
+        claim_disks::add_disks(claims, "its ephemeral volumes", impact, view);
     }
     if is_finished(pod) {
         return;
@@ -56,7 +57,7 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
     }
 }
 
-/// A kubelet makes it again from a file of its own.
+/// Whether it is a static pod: a kubelet recreates it from a file of its own.
 pub(crate) fn is_static(pod: &Object) -> bool {
     !pod.annotation("kubernetes.io/config.mirror").is_empty()
 }
@@ -65,12 +66,13 @@ pub(crate) fn is_empty_dir(volume: &Value) -> bool {
     volume.get("emptyDir").is_some()
 }
 
-/// Whether it is a volume that is made with the pod, and deleted with it.
+/// Whether the volume is created with the pod and deleted with it.
 pub(crate) fn is_ephemeral(volume: &Value) -> bool {
     volume.get("ephemeral").is_some()
 }
 
-/// Another claim may have its name: then the pod does not start, and does not own it.
+/// Whether the pod owns the claim. Another claim may have the name; the pod then does not start, and does not
+/// own it.
 fn is_own(claim: &Object, pod: &Object) -> bool {
     claim.owned_by(pod.uid()).next().is_some()
 }

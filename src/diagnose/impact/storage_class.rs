@@ -1,11 +1,12 @@
 //! A storage class that is to be deleted, and the claims and volumes that name it.
 //!
-//! **Recognises** a `StorageClass`. **Why:** nothing holds it; claims without a volume wait until there is a class of
-//! that name (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` provisionClaim), and
-//! the provisioner deletes a disk without the class's secret where the volume does not name one itself
-//! (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` Delete). Volumes need it for nothing else.
-//! **Wants** all claims, volumes and workloads, and the other classes if it is the default. **Concludes** which of them wait
-//! for it. **Advises** to save it: one of the same name and parameters does as well.
+//! **Recognises** a `StorageClass`. **Why:** nothing holds it. Claims without a volume wait until there is a
+//! class of that name (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
+//! provisionClaim). The provisioner deletes a disk without the class's secret if the volume does not name one
+//! itself (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` Delete). Volumes need the class
+//! for nothing else. **Wants** all claims, volumes and workloads, and the other classes if it is the default.
+//! **Concludes** which of them wait for it. **Advises** to save it: a class with the same name and parameters
+//! does the same.
 
 use crate::{
     diagnose::{
@@ -28,11 +29,11 @@ const OWN_SECRET: &str = "volume.kubernetes.io/provisioner-deletion-secret-name"
 pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_>) {
     let name = class.name();
     let names_it = |object: &&Object| class_of(object) == name;
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let claims = view.list("", "persistentvolumeclaims", "");
     let volumes = view.list("", "persistentvolumes", "");
     let sets = view.list("apps", "statefulsets", "");
-    let brought = ephemeral_volumes::makers(
+    let workloads = ephemeral_volumes::makers(
         &|volume| ephemeral_claim(volume).is_some_and(|claim| class_of_template(claim) == Some(name)),
         view,
     );
@@ -53,7 +54,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
     match volumes {
         Ok(volumes) => {
             let own: Vec<_> = volumes.iter().filter(names_it).collect();
-            made(class, &own, impact);
+            add_volumes(class, &own, impact);
         }
         Err(missing) => impact.unknown("which volumes were made from it", &missing),
     }
@@ -71,12 +72,12 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
         }
         Err(missing) => impact.unknown("which StatefulSets make claims of it", missing),
     }
-    match brought {
+    match workloads {
         Ok(makers) => add_ephemeral_volumes(&makers, "it", impact),
         Err(missing) => impact.unknown("which workloads have ephemeral volumes of it", &missing),
     }
     if default_storage_class::is_default(class) {
-        default_storage_class::losing_the_default(class, sets.ok(), impact, view);
+        default_storage_class::add_loss_of_default(class, sets.ok(), impact, view);
     }
     if impact
         .effects
@@ -99,7 +100,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
     }
 }
 
-fn made(class: &Object, volumes: &[&Object], impact: &mut Impact) {
+fn add_volumes(class: &Object, volumes: &[&Object], impact: &mut Impact) {
     if volumes.is_empty() {
         return;
     }

@@ -12,7 +12,7 @@ use crate::{
 
 const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-/// Who makes pods whose volumes are made of it with them.
+/// Adds the workloads whose pods have ephemeral volumes of the class. `which` names the class in a sentence.
 pub(crate) fn add_ephemeral_volumes(makers: &[&Object], which: &str, impact: &mut Impact) {
     if makers.is_empty() {
         return;
@@ -24,12 +24,12 @@ pub(crate) fn add_ephemeral_volumes(makers: &[&Object], which: &str, impact: &mu
     impact.say(Fate::Broken, says, references(makers.iter().copied()));
 }
 
-/// The claim that a generic ephemeral volume is made from, if it is one.
+/// The claim template of a generic ephemeral volume; none for other volumes.
 pub(crate) fn ephemeral_claim(volume: &Value) -> Option<&Value> {
     volume.pointer("/ephemeral/volumeClaimTemplate")
 }
 
-/// The class that a claim or a volume names, in its annotation before its spec
+/// The class that a claim or a volume names. The annotation precedes the spec
 /// (`kubernetes/component-helpers:storage/volume/helpers.go` GetPersistentVolumeClaimClass).
 pub(crate) fn class_of(object: &Object) -> &str {
     match object.annotation(BETA_CLASS) {
@@ -38,14 +38,14 @@ pub(crate) fn class_of(object: &Object) -> &str {
     }
 }
 
-/// The class that each template of claims of a `StatefulSet` names.
+/// The class that each volumeClaimTemplate of a `StatefulSet` names.
 pub(crate) fn template_classes(set: &Object) -> impl Iterator<Item = Option<&str>> {
     set.list("/spec/volumeClaimTemplates")
         .iter()
         .map(class_of_template)
 }
 
-/// The class that a template names. An empty one asks for volumes without a class.
+/// The class that a claim template names. An empty name asks for volumes without a class.
 pub(crate) fn class_of_template(template: &Value) -> Option<&str> {
     let annotations = template.pointer("/metadata/annotations");
     let old = annotations.and_then(|all| all.get(BETA_CLASS));

@@ -23,7 +23,8 @@ use crate::{
     snapshot::facts::{By, Object, Resource},
 };
 
-/// What only these would let go, outside the namespace that goes with them.
+/// Adds the objects that only these workloads would release, except those in a namespace that is deleted with
+/// them.
 pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact, view: &View<'_>) {
     if workloads.all.is_empty() {
         return;
@@ -61,7 +62,7 @@ pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact
             &missing,
         ),
     }
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let lists: Vec<_> = types
         .iter()
         .map(|ty| (ty.name(), view.search(&ty.group, &ty.plural, "", By::Held)))
@@ -81,7 +82,7 @@ pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact
     snapshot_controller::add_waiting_contents(&stuck, impact, view);
 }
 
-/// Sidecars of a driver, whose volumes and snapshots wait for them.
+/// Adds that the volumes and snapshots of a driver wait for its sidecars find_among these workloads.
 fn add_sidecars(workloads: &Workloads<'_>, impact: &mut Impact, view: &View<'_>) {
     let entries = workloads.entries(view, |entry, one| holder::sidecar(entry, one).is_some());
     let named: BTreeSet<_> = entries
@@ -99,7 +100,7 @@ fn add_sidecars(workloads: &Workloads<'_>, impact: &mut Impact, view: &View<'_>)
     }
 }
 
-/// The types of which a controller may change the objects.
+/// The types whose objects a controller may change.
 fn granted(reach: Reach, impact: &mut Impact) -> BTreeSet<Resource> {
     if let Some(role) = reach.everything {
         let says = format!("which finalizers wait for it is not known: by {role} it may change every object");
@@ -113,8 +114,8 @@ fn granted(reach: Reach, impact: &mut Impact) -> BTreeSet<Resource> {
     reach.types
 }
 
-/// Says of these objects of one type which of them only these workloads let go, and returns the finalizers that nobody else
-/// removes. `entries` are those of the catalogue whose holder they may be.
+/// Adds which of these objects of one type only these workloads release. Returns the finalizers that no other
+/// controller removes. `entries` are the entries whose controller these workloads may be.
 fn add_waiting_objects_of_type(
     workloads: &Workloads<'_>,
     objects: &[Object],
@@ -132,15 +133,15 @@ fn add_waiting_objects_of_type(
         let entry = view
             .knowledge
             .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
-        // Somebody else's, as the catalogue knows.
+        // The catalogue says that another controller removes it.
         if entry.is_some_and(|entry| !entry.last_resort && !entries.contains(&entry)) {
             continue;
         }
-        let (_, holder) = finalizer_holders::of(first, &finalizer, view);
+        let (_, holder) = finalizer_holders::controller_of(first, &finalizer, view);
         if holder.pending {
             continue;
         }
-        let (found, others) = among(workloads, &holder);
+        let (found, others) = find_among(workloads, &holder);
         let says = count(&objects, &type_name, &finalizer);
         if !found && !holder.unseen.is_empty() {
             let unseen = holder.unseen.join("; ");
@@ -174,13 +175,13 @@ fn add_waiting_objects_of_type(
             ),
             references(objects.iter().copied()),
         );
-        first_of_all(first, finalizers, impact);
+        add_first_step(first, finalizers, impact);
     }
     stuck.into_iter().flat_map(|(finalizers, _)| finalizers).collect()
 }
 
-/// Whether one of these is taken for the holder, and who else is that runs.
-fn among(workloads: &Workloads<'_>, holder: &Holder) -> (bool, Vec<String>) {
+/// Whether one of these workloads is taken for the controller, and which other workloads are that run.
+fn find_among(workloads: &Workloads<'_>, holder: &Holder) -> (bool, Vec<String>) {
     let is_one = |workload: &ObjectRef| workloads.all.iter().any(|one| one.reference() == *workload);
     let found = holder
         .signs
@@ -197,8 +198,9 @@ fn among(workloads: &Workloads<'_>, holder: &Holder) -> (bool, Vec<String>) {
     (found, others)
 }
 
-/// What has to go while its controller runs. Of Kubernetes' own types others have objects too, which nobody means.
-fn first_of_all(object: &Object, finalizers: &[Finalizer], impact: &mut Impact) {
+/// Adds the step to delete the objects while their controller runs. For built-in types the step lists them
+/// first, because other objects of the type have nothing to do with this controller.
+fn add_first_step(object: &Object, finalizers: &[Finalizer], impact: &mut Impact) {
     let type_name = object.resource.name();
     if is_product_group(&object.resource.group) {
         let all = if object.namespace().is_empty() {

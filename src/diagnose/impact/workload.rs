@@ -1,11 +1,12 @@
-//! A controller that is to be deleted, and what only it can let go.
+//! A controller that is to be deleted, and what only it can release.
 //!
-//! **Recognises** Deployments, StatefulSets and DaemonSets. **Why:** most stuck deletions are of custom resources whose
-//! controller was uninstalled first; and with a StatefulSet go its claims if it says so
-//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** the metadata of the types that
-//! may have its finalizers, for each finalizer its holder, and the Services that lead to its pods with whoever calls them.
-//! **Concludes** `stuck` for what nobody else that runs would remove, `broken` for what calls it. **Advises** the order:
-//! the objects while it runs, then what the API server calls, then the controller, its types last.
+//! **Recognises** Deployments, StatefulSets and DaemonSets. **Why:** most stuck deletions are of custom
+//! resources whose controller was uninstalled first. The claims of a StatefulSet are deleted with it if its
+//! policy says so (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** the
+//! metadata of the types that may have its finalizers, for each finalizer its controller, and the Services of
+//! its pods with what calls them. **Concludes** `stuck` for objects that no other running controller would
+//! release, and `broken` for what calls it. **Advises** the order: the objects while it runs, then what the API
+//! server calls, then the controller, its types last.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +24,10 @@ use crate::{
 };
 
 pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &View<'_>) {
-    let found = Workloads::one(workload);
-    // Asked together, so that they are read together.
+    let workloads = Workloads::one(workload);
+    // Queried together, so that they are read together.
     let services = view.list("", "services", workload.namespace());
-    add_waiting_objects(&found, impact, view);
+    add_waiting_objects(&workloads, impact, view);
     match services {
         Ok(services) => {
             let answers: BTreeSet<_> = services
@@ -42,7 +43,7 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
         }
         Err(missing) => impact.unknown("which Services lead to it, and who calls them", &missing),
     }
-    own(workload, impact);
+    add_pods(workload, impact);
     if workload.is("apps", "statefulsets") {
         volume_claim_templates::add_claims_of_templates(workload, impact, view);
     }
@@ -76,12 +77,12 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
                 workload.name()
             ),
         );
-        found.add_type_deletion(impact, view);
+        workloads.add_type_deletion(impact, view);
     }
 }
 
-/// What goes with it by itself.
-fn own(workload: &Object, impact: &mut Impact) {
+/// Adds what is deleted with the workload.
+fn add_pods(workload: &Object, impact: &mut Impact) {
     let pods = ["/status/replicas", "/status/currentNumberScheduled"]
         .iter()
         .find_map(|field| workload.number(field))
@@ -101,7 +102,7 @@ fn own(workload: &Object, impact: &mut Impact) {
     }
 }
 
-/// Whether a Service leads to the pods of a workload.
+/// Whether a Service selects the pods of a workload.
 fn selects(service: &Object, workload: &Object) -> bool {
     let selector = service.value.pointer("/spec/selector");
     let pairs: Vec<_> = selector
