@@ -120,7 +120,7 @@ fn namespace_of<'a>(workload: &'a Workload, target: &'a Object) -> &'a str {
 }
 
 /// The labels of the instance that this object belongs to. None if the object does not name its instance.
-fn of_instance<'a>(workload: &'a Workload, target: &'a Object) -> Option<Vec<(&'a str, &'a str)>> {
+fn instance_labels<'a>(workload: &'a Workload, target: &'a Object) -> Option<Vec<(&'a str, &'a str)>> {
     let label = |same: &'a SameAs| {
         let value = target.text(&same.field);
         (!value.is_empty()).then_some((same.label.as_str(), value))
