@@ -1,8 +1,8 @@
-//! What a diagnosis says, as tests ask for it.
+//! Reads parts of a diagnosis for tests.
 
 use crate::diagnose::{Diagnosis, Verdict, model::Blocker};
 
-/// The verdict on a finalizer, or on none.
+/// The verdict on a finalizer; for an empty name on an object without finalizers.
 pub(crate) fn verdict(diagnosis: &Diagnosis, finalizer: &str) -> Option<Verdict> {
     diagnosis
         .waits
@@ -11,7 +11,7 @@ pub(crate) fn verdict(diagnosis: &Diagnosis, finalizer: &str) -> Option<Verdict>
         .map(|wait| wait.verdict)
 }
 
-/// All that is said of the waits, as one text.
+/// The texts of all waits and their blockers, as one text.
 pub(crate) fn said(diagnosis: &Diagnosis) -> String {
     fn blockers(all: &[Blocker], text: &mut String) {
         for blocker in all {
@@ -29,7 +29,7 @@ pub(crate) fn said(diagnosis: &Diagnosis) -> String {
     text
 }
 
-/// The commands of all steps.
+/// The commands of all steps, as one text.
 pub(crate) fn commands(diagnosis: &Diagnosis) -> String {
     let commands: Vec<_> = diagnosis
         .steps
@@ -39,7 +39,7 @@ pub(crate) fn commands(diagnosis: &Diagnosis) -> String {
     commands.join("\n")
 }
 
-/// What its first finalizer waits for: name and state of each.
+/// The blockers of the first finalizer: the name and state of each.
 pub(crate) fn waits_for(told: &Diagnosis) -> Vec<(String, String)> {
     let on = told.waits.first().map_or(&[][..], |wait| &wait.on);
     on.iter()
@@ -50,7 +50,7 @@ pub(crate) fn waits_for(told: &Diagnosis) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The command of each step.
+/// The command of each step that has one.
 pub(crate) fn command_lines(told: &Diagnosis) -> Vec<&str> {
     told.steps
         .iter()
@@ -58,7 +58,7 @@ pub(crate) fn command_lines(told: &Diagnosis) -> Vec<&str> {
         .collect()
 }
 
-/// What happens next, a line each.
+/// The outlook, one line for each entry.
 pub(crate) fn outlook(told: &Diagnosis) -> String {
     let all: Vec<_> = told
         .outlook
