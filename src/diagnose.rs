@@ -151,7 +151,7 @@ fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View
         .steps
         .sort_by_key(|step| moments.iter().position(|when| *when == step.when));
     shell::commands(&mut diagnosis, target);
-    cut::texts(&mut diagnosis);
+    cut::shorten_texts(&mut diagnosis);
     diagnosis
 }
 

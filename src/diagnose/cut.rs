@@ -8,34 +8,34 @@ use crate::diagnose::{
 };
 
 /// Shortens every text of a diagnosis that is too long.
-pub(super) fn texts(diagnosis: &mut Diagnosis) {
-    cut(&mut diagnosis.headline);
+pub(super) fn shorten_texts(diagnosis: &mut Diagnosis) {
+    shorten(&mut diagnosis.headline);
     diagnosis.waits.iter_mut().for_each(wait);
     for outlook in &mut diagnosis.outlook {
-        cut(&mut outlook.then);
+        shorten(&mut outlook.then);
     }
     for step in &mut diagnosis.steps {
-        cut(&mut step.text);
+        shorten(&mut step.text);
     }
-    diagnosis.do_not.iter_mut().for_each(cut);
+    diagnosis.do_not.iter_mut().for_each(shorten);
     for evidence in &mut diagnosis.evidence {
-        cut(&mut evidence.value);
+        shorten(&mut evidence.value);
     }
 }
 
 fn wait(wait: &mut Wait) {
-    cut(&mut wait.says);
+    shorten(&mut wait.says);
     wait.on.iter_mut().for_each(self::blocker);
 }
 
 fn blocker(blocker: &mut Blocker) {
-    cut(&mut blocker.says);
+    shorten(&mut blocker.says);
     blocker.on.iter_mut().for_each(self::blocker);
     blocker.waits.iter_mut().for_each(wait);
 }
 
 /// Shortens a text to the maximum number of characters, and shows that with `…`.
-pub(super) fn cut(text: &mut String) {
+pub(super) fn shorten(text: &mut String) {
     // Most texts are short enough even in bytes.
     if text.len() > limits::TEXT
         && let Some((end, _)) = text.char_indices().nth(limits::TEXT)
@@ -87,7 +87,7 @@ mod tests {
     }
 
     /// Explains without the check with fewer facts: the rest of a shortened text depends on what precedes it.
-    fn told(cluster: &World, target: &Object) -> String {
+    fn explained(cluster: &World, target: &Object) -> String {
         let knowledge = Knowledge::builtin();
         let diagnosis = cluster.answered(|facts| {
             let progress = diagnose(target, facts, &knowledge);
@@ -110,9 +110,9 @@ mod tests {
 
     #[track_caller]
     fn assert_short(cluster: &World, target: &Object) {
-        let told = told(cluster, target);
-        assert!(told.contains("failed ✗"), "it is not quoted: {told:.2000}");
-        assert!(told.len() < 100_000, "{} bytes", told.len());
+        let text = explained(cluster, target);
+        assert!(text.contains("failed ✗"), "it is not quoted: {text:.2000}");
+        assert!(text.len() < 100_000, "{} bytes", text.len());
     }
 
     #[test]
@@ -171,8 +171,8 @@ mod tests {
             let mut target = challenge();
             target.value["status"] = json!(null);
             target.value["metadata"]["managedFields"] = fields;
-            let told = told(&World::of([]), &target);
-            assert!(told.len() < 100_000, "{} bytes", told.len());
+            let text = explained(&World::of([]), &target);
+            assert!(text.len() < 100_000, "{} bytes", text.len());
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
     fn a_short_text_stays_unchanged() {
         for (length, ends_in) in [(limits::TEXT, 'é'), (limits::TEXT + 1, '…')] {
             let mut text = "é".repeat(length);
-            cut(&mut text);
+            shorten(&mut text);
             assert!(text.ends_with(ends_in));
             assert!(text.chars().count() <= limits::TEXT + 1);
         }

@@ -21,7 +21,7 @@ pub struct Diagnosis {
     pub headline: String,
     /// What the object waits for, one entry for each finalizer.
     pub waits: Vec<Wait>,
-    /// What happens next.
+    /// What happens next, and under which condition.
     pub outlook: Vec<Outlook>,
     /// The effects of a deletion on other things; empty if the object is already being deleted.
     pub effects: Vec<Effect>,
@@ -29,7 +29,7 @@ pub struct Diagnosis {
     pub steps: Vec<Step>,
     /// What not to do, and why.
     pub do_not: Vec<String>,
-    /// What this rests on.
+    /// The evidence for it.
     pub evidence: Vec<Evidence>,
     /// What could not be read, which weakens the diagnosis.
     pub gaps: Vec<Gap>,
@@ -40,13 +40,13 @@ pub struct Diagnosis {
 pub struct Finding {
     /// The wait.
     pub wait: Wait,
-    /// What happens next.
+    /// What happens next, and under which condition.
     pub outlook: Vec<Outlook>,
-    /// What to do.
+    /// The steps to take.
     pub steps: Vec<Step>,
     /// What not to do.
     pub do_not: Vec<String>,
-    /// What this rests on.
+    /// The evidence for it.
     pub evidence: Vec<Evidence>,
 }
 
@@ -94,7 +94,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word.
+    /// The word in the output.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::InUse => "in-use",
@@ -213,7 +213,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// The word.
+    /// The word in the output.
     pub fn word(self) -> &'static str {
         match self {
             Fate::Destroyed => "destroyed",
@@ -268,7 +268,7 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// The word.
+    /// The word in the output.
     pub fn word(self) -> &'static str {
         match self {
             Strength::Proof => "proof",

@@ -99,7 +99,7 @@ mod tests {
 
     /// A role may have such a name, and so may any object in a dump.
     #[test]
-    fn no_name_becomes_a_command() {
+    fn no_name_acts_on_the_shell() {
         let evil = "a|evil-test>x;$(id)'x'\"y\"`z`&&\ntrue";
         let metadata = |name: &str, namespace: &str| {
             json!({"name": name, "namespace": namespace, "finalizers": ["kubernetes.io/pvc-protection", "x.test/y",
@@ -127,8 +127,8 @@ mod tests {
                 json!({"metadata": {"name": evil, "namespace": evil}, "spec": {"nodeName": "n",
                     "volumes": [{"persistentVolumeClaim": {"claimName": evil}}]}}),
             );
-            let told = World::of([pod]).explain(&target);
-            for command in told.steps.iter().filter_map(|step| step.command.as_deref()) {
+            let diagnosis = World::of([pod]).explain(&target);
+            for command in diagnosis.steps.iter().filter_map(|step| step.command.as_deref()) {
                 assert!(!command.contains("evil-test"), "{command}");
                 commands += 1;
                 open += usize::from(command.contains("<name>"));

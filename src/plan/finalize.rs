@@ -9,7 +9,7 @@
 //! An entry that is not Kubernetes' own belongs to another controller, and is judged as
 //! [`remove`](super::remove()) judges it.
 
-use super::{Action, Cost, Plan, Refusal, Request, Seen, model::named, remove::check_verdict};
+use super::{Action, Cost, Plan, Refusal, Request, Seen, model::names_of_blockers, remove::check_verdict};
 use crate::{
     diagnose::{Verdict, Wait},
     object::{Finalizer, List},
@@ -36,7 +36,7 @@ pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
         name: name.to_owned(),
     };
     let Some(wait) = seen.wait(&finalizer) else {
-        return Err(not_on_it(seen, name));
+        return Err(not_on_object(seen, name));
     };
     check_empty(seen, &wait.on)?;
     let cost = if name == KUBERNETES {
@@ -47,14 +47,14 @@ pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
         Cost::of(namespace, &finalizer, seen.knowledge)
     };
     let request = Request::finalize(namespace, &finalizer);
-    Ok(seen.without(Action::Finalize, finalizer, wait, cost, request))
+    Ok(seen.removal_plan(Action::Finalize, finalizer, wait, cost, request))
 }
 
 /// Checks that the namespace controller had its time, and that its update would not be refused.
 fn check_controller_is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     if wait.verdict == Verdict::Rejected {
         return Err(seen.refuse(
-            format!("rejected, and so would this be: {}", named(&wait.on)),
+            format!("rejected, and so would this be: {}", names_of_blockers(&wait.on)),
             "what refuses it is repaired",
         ));
     }
@@ -67,8 +67,8 @@ fn check_controller_is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal>
     Ok(())
 }
 
-fn not_on_it(seen: &Seen<'_>, name: &str) -> Refusal {
-    let has = seen.has("it has no finalizers at all");
+fn not_on_object(seen: &Seen<'_>, name: &str) -> Refusal {
+    let has = seen.finalizers_in_words("it has no finalizers at all");
     seen.refuse(
         format!("spec.finalizers has no entry {name}: {has}"),
         "the entry is there: --finalizer names another one of spec.finalizers, and for what stands in metadata.finalizers \
@@ -134,7 +134,7 @@ fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result
         .map(|(ty, count)| format!("{count} {ty}"))
         .collect();
     if !left.is_empty() {
-        let why = match named(blockers).as_str() {
+        let why = match names_of_blockers(blockers).as_str() {
             "" => String::new(),
             blockers => format!(" ({blockers})"),
         };

@@ -55,7 +55,7 @@ impl Seen<'_> {
     }
 
     /// The finalizers of the object, in a sentence about one that it does not have: `it has a, b`.
-    pub(super) fn has(&self, none: &str) -> String {
+    pub(super) fn finalizers_in_words(&self, none: &str) -> String {
         let names: Vec<_> = self.object.finalizers().iter().map(ToString::to_string).collect();
         if names.is_empty() {
             none.to_owned()
@@ -65,7 +65,7 @@ impl Seen<'_> {
     }
 
     /// The plan to remove this finalizer with this request, at this cost.
-    pub(super) fn without(
+    pub(super) fn removal_plan(
         &self,
         action: Action,
         finalizer: Finalizer,
@@ -77,7 +77,7 @@ impl Seen<'_> {
             action,
             target: self.object.reference(),
             resource_version: self.object.text("/metadata/resourceVersion").to_owned(),
-            stays: others(self.object, &finalizer),
+            stays: other_finalizers(self.object, &finalizer),
             finalizer: Some(finalizer),
             verdict: wait.verdict,
             says: wait.says.clone(),
@@ -161,7 +161,7 @@ pub struct Plan {
 impl Plan {
     /// Whether the other plan means the same to the user who confirmed this one, although the object has a new
     /// version.
-    pub fn is_the_same_truth(&self, other: &Plan) -> bool {
+    pub fn means_the_same(&self, other: &Plan) -> bool {
         self.action == other.action
             && self.target.uid == other.target.uid
             && self.finalizer == other.finalizer
@@ -183,7 +183,7 @@ pub struct Refusal {
 }
 
 /// The blockers by name, for a sentence.
-pub(super) fn named(blockers: &[Blocker]) -> String {
+pub(super) fn names_of_blockers(blockers: &[Blocker]) -> String {
     const MAX_NAMED: usize = 3;
     let texts: Vec<_> = blockers.iter().take(MAX_NAMED).map(Blocker::in_words).collect();
     let more = match blockers.len().saturating_sub(MAX_NAMED) {
@@ -194,7 +194,7 @@ pub(super) fn named(blockers: &[Blocker]) -> String {
 }
 
 /// All finalizers of the object but this one. If two entries have its name, the second stays.
-pub(super) fn others(object: &Object, finalizer: &Finalizer) -> Vec<Finalizer> {
+pub(super) fn other_finalizers(object: &Object, finalizer: &Finalizer) -> Vec<Finalizer> {
     let mut all = object.finalizers();
     if let Some(at) = all.iter().position(|one| one == finalizer) {
         all.remove(at);

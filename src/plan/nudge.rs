@@ -3,7 +3,7 @@
 //! Most controllers look at an object whenever it changes, and sometimes miss a change (`kubernetes/kubernetes`
 //! issue 120041).
 
-use super::{Action, Cost, Plan, Refusal, Request, Seen, model::named};
+use super::{Action, Cost, Plan, Refusal, Request, Seen, model::names_of_blockers};
 use crate::diagnose::{NUDGED, Verdict};
 
 /// The plan to set the annotation, or the refusal if that is of no use.
@@ -13,7 +13,10 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
     let waits = &seen.diagnosis.waits;
     if let Some(wait) = waits.iter().find(|wait| wait.verdict == Verdict::Rejected) {
         return Err(seen.refuse(
-            format!("rejected: every update of it is refused ({})", named(&wait.on)),
+            format!(
+                "rejected: every update of it is refused ({})",
+                names_of_blockers(&wait.on)
+            ),
             "what refuses it is repaired",
         ));
     }

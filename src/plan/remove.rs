@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Action, Cost, Plan, Refusal, Request, Seen,
-    model::{in_metadata, named},
+    model::{in_metadata, names_of_blockers},
 };
 use crate::{
     diagnose::{Verdict, Wait},
@@ -26,15 +26,15 @@ pub fn remove(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
         .iter()
         .position(|one| one.as_str() == Some(name));
     let (Some(index), Some(wait)) = (index, seen.wait(&finalizer)) else {
-        return Err(not_on_it(seen, &finalizer));
+        return Err(not_on_object(seen, &finalizer));
     };
     check_verdict(seen, wait)?;
     let cost = Cost::of(object, &finalizer, seen.knowledge);
-    let request = Request::without(object, index, name);
-    Ok(seen.without(Action::Remove, finalizer, wait, cost, request))
+    let request = Request::remove_entry(object, index, name);
+    Ok(seen.removal_plan(Action::Remove, finalizer, wait, cost, request))
 }
 
-fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
+fn not_on_object(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
     let all = seen.object.finalizers();
     let name = &finalizer.name;
     if all.iter().any(|one| one.list == List::Spec && one.name == *name) {
@@ -46,7 +46,7 @@ fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
             ),
         );
     }
-    let has = seen.has("it has none");
+    let has = seen.finalizers_in_words("it has none");
     seen.refuse(
         format!("finalizer {name} is not on it: {has}"),
         "the name is spelt as it stands there",
@@ -56,7 +56,7 @@ fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
 /// Checks that the verdict on a finalizer allows its removal.
 pub(super) fn check_verdict(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let why = |verdict: &str| {
-        let on = match named(&wait.on).as_str() {
+        let on = match names_of_blockers(&wait.on).as_str() {
             "" => String::new(),
             blockers => format!(" ({blockers})"),
         };

@@ -30,7 +30,7 @@ impl Request {
     /// Removes one entry from `metadata.finalizers`, if it is still the same object in the same version and the
     /// entry is in the same place. The version alone is enough for the API server. The other tests are for
     /// readers of the request, and for a proxy that loses the version.
-    pub(super) fn without(object: &Object, index: usize, name: &str) -> Self {
+    pub(super) fn remove_entry(object: &Object, index: usize, name: &str) -> Self {
         let path = format!("/metadata/finalizers/{index}");
         let mut operations = unchanged(object);
         operations.push(json!({"op": "test", "path": path, "value": name}));

@@ -55,7 +55,7 @@ pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String>
         faults.push(format!("blames {object}, which was no cause"));
     }
     for words in now.words.difference(&known.words) {
-        if !admits(words) {
+        if !admits_a_gap(words) {
             faults.push(format!("says what was not said: {words:?}"));
         }
     }
@@ -95,7 +95,7 @@ fn is_weaker(full: &str, less: &str) -> bool {
 }
 
 /// Whether the text says that something was not read.
-fn admits(words: &str) -> bool {
+fn admits_a_gap(words: &str) -> bool {
     ["not known", "could not be", "not everything could"]
         .iter()
         .any(|sign| words.contains(sign))

@@ -112,13 +112,13 @@ fn installed() -> World {
     World::of(all)
 }
 
-fn verdict(told: &Diagnosis) -> Verdict {
-    told.waits[0].verdict
+fn verdict(diagnosis: &Diagnosis) -> Verdict {
+    diagnosis.waits[0].verdict
 }
 
 /// Whether a step removes the finalizer.
-fn advises_removal(told: &Diagnosis) -> bool {
-    told.steps.iter().any(|step| {
+fn advises_removal(diagnosis: &Diagnosis) -> bool {
+    diagnosis.steps.iter().any(|step| {
         step.command
             .as_deref()
             .is_some_and(|command| command.contains("finalizers remove"))

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::{
     diagnose::{
-        cut::cut,
+        cut::shorten,
         model::{Blocker, Evidence, Strength},
         view::Missing,
     },
@@ -42,7 +42,7 @@ pub enum Tells {
     Alive,
     /// It exists and was switched off: scaled to zero.
     Off,
-    /// It is there and cannot run or cannot do its work.
+    /// It exists, and cannot run or cannot do its work.
     Failing,
     /// It does not exist where it must exist.
     Gone,
@@ -83,7 +83,7 @@ impl Sign {
         value: impl Into<String>,
     ) -> Self {
         let mut value = value.into();
-        cut(&mut value);
+        shorten(&mut value);
         Sign {
             trace,
             tells,
@@ -144,7 +144,7 @@ pub enum Liveness {
     Running,
     /// It was switched off.
     Off,
-    /// It is there and cannot run or cannot do its work.
+    /// It exists, and cannot run or cannot do its work.
     Failing,
     /// It is gone: at least two independent signs say so.
     Gone,

@@ -40,8 +40,8 @@ pub(crate) fn commands(diagnosis: &Diagnosis) -> String {
 }
 
 /// The blockers of the first finalizer: the name and state of each.
-pub(crate) fn waits_for(told: &Diagnosis) -> Vec<(String, String)> {
-    let on = told.waits.first().map_or(&[][..], |wait| &wait.on);
+pub(crate) fn waits_for(diagnosis: &Diagnosis) -> Vec<(String, String)> {
+    let on = diagnosis.waits.first().map_or(&[][..], |wait| &wait.on);
     on.iter()
         .map(|blocker| {
             let name = blocker.object.as_ref().map_or("", |object| &object.name);
@@ -51,16 +51,17 @@ pub(crate) fn waits_for(told: &Diagnosis) -> Vec<(String, String)> {
 }
 
 /// The command of each step that has one.
-pub(crate) fn command_lines(told: &Diagnosis) -> Vec<&str> {
-    told.steps
+pub(crate) fn command_lines(diagnosis: &Diagnosis) -> Vec<&str> {
+    diagnosis
+        .steps
         .iter()
         .filter_map(|step| step.command.as_deref())
         .collect()
 }
 
 /// The outlook, one line for each entry.
-pub(crate) fn outlook(told: &Diagnosis) -> String {
-    let all: Vec<_> = told
+pub(crate) fn outlook(diagnosis: &Diagnosis) -> String {
+    let all: Vec<_> = diagnosis
         .outlook
         .iter()
         .map(|each| format!("{}: {}", each.when, each.then))

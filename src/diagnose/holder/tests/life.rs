@@ -6,47 +6,48 @@ use super::*;
 
 #[test]
 fn an_uninstalled_controller_is_orphaned_with_the_cost_of_removal() {
-    let told = World::of([definition()]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
-    let last = told.steps.last().expect("a step");
+    let diagnosis = World::of([definition()]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
+    let last = diagnosis.steps.last().expect("a step");
     assert!(last.text.starts_with("LEAKED INFRASTRUCTURE"), "{last:?}");
     assert_eq!(last.safety, Safety::Destructive);
-    assert!(advises_removal(&told));
+    assert!(advises_removal(&diagnosis));
     // The first step brings the controller back, and names what installed it.
     assert!(
-        told.steps[0].text.contains("Helm release cert-manager"),
+        diagnosis.steps[0].text.contains("Helm release cert-manager"),
         "{:?}",
-        told.steps
+        diagnosis.steps
     );
 }
 
 #[test]
 fn a_controller_that_cannot_be_read_is_unknown() {
     for plural in ["deployments", "serviceaccounts", "leases"] {
-        let told = World::of([definition()]).hiding(plural).explain(&challenge());
-        assert_eq!(verdict(&told), Verdict::Unknown, "{plural}: {told:#?}");
-        assert!(!advises_removal(&told));
-        assert!(!told.gaps.is_empty());
+        let diagnosis = World::of([definition()]).hiding(plural).explain(&challenge());
+        assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{plural}: {diagnosis:#?}");
+        assert!(!advises_removal(&diagnosis));
+        assert!(!diagnosis.gaps.is_empty());
     }
 }
 
 #[test]
 fn a_running_controller_is_waited_for() {
-    let told = installed().explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
+    let diagnosis = installed().explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
     assert!(
-        told.waits[0]
+        diagnosis.waits[0]
             .says
             .contains("Deployment cert-manager/cert-manager: 1 of 1 ready")
     );
-    assert!(!advises_removal(&told));
+    assert!(!advises_removal(&diagnosis));
 }
 
 /// Steps for a controller that is gone are no advice if it runs, and the other way round.
 #[test]
 fn steps_depend_on_the_state_of_the_controller() {
-    let steps = |told: &Diagnosis| -> Vec<(&'static str, String)> {
-        told.steps
+    let steps = |diagnosis: &Diagnosis| -> Vec<(&'static str, String)> {
+        diagnosis
+            .steps
             .iter()
             .map(|step| (step.when, step.text.clone()))
             .collect()
@@ -91,16 +92,16 @@ fn finds_a_deployment_that_a_chart_renamed() {
     renamed.value["metadata"]["name"] = "certs".into();
     let mut all = vec![definition(), renamed];
     all.extend(rights("infra", "cert-manager"));
-    let told = World::of(all).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
+    let diagnosis = World::of(all).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
 }
 
 #[test]
 fn a_deployment_of_the_same_name_elsewhere_leaves_the_controller_unknown() {
     let other = deployment("shop", &json!({"app": "shop"}), 1, 1);
-    let told = World::of([definition(), other]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    assert!(!advises_removal(&told));
+    let diagnosis = World::of([definition(), other]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    assert!(!advises_removal(&diagnosis));
 }
 
 #[test]
@@ -108,12 +109,13 @@ fn a_controller_scaled_to_zero_is_the_root_cause() {
     let mut off = deployment("cert-manager", &labels(), 0, 0);
     off.value["metadata"]["managedFields"] = json!([{"manager": "kubectl-scale", "time": "2026-01-01T08:00:00Z",
         "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
-    let told = World::of([definition(), off, account("cert-manager", "cert-manager")]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
-    let root = &told.waits[0].on[0];
+    let diagnosis =
+        World::of([definition(), off, account("cert-manager", "cert-manager")]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    let root = &diagnosis.waits[0].on[0];
     assert_eq!(root.says, "is scaled to 0 replicas, by kubectl-scale 4h ago");
     assert_eq!(
-        told.steps[0].command.as_deref(),
+        diagnosis.steps[0].command.as_deref(),
         Some("kubectl -n cert-manager scale deployments.apps cert-manager --replicas=1")
     );
 }
@@ -138,9 +140,9 @@ fn other_parts_of_the_product_are_no_sign_of_life() {
         part("virt-api", 2),
         part("virt-operator", 2),
     ];
-    let told = World::of(all).explain(&machine);
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
-    let root = &told.waits[0].on[0];
+    let diagnosis = World::of(all).explain(&machine);
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    let root = &diagnosis.waits[0].on[0];
     assert_eq!(
         root.object.as_ref().map(|object| object.name.as_str()),
         Some("virt-controller")
@@ -162,8 +164,8 @@ fn advises_the_former_number_of_replicas() {
                 "involvedObject": {"kind": "Deployment", "namespace": "cert-manager", "name": "cert-manager"}}),
         );
         let all = [definition(), off, account("cert-manager", "cert-manager"), event];
-        let told = World::of(all).explain(&challenge());
-        let command = told.steps[0].command.clone().unwrap_or_default();
+        let diagnosis = World::of(all).explain(&challenge());
+        let command = diagnosis.steps[0].command.clone().unwrap_or_default();
         command.rsplit(' ').next().unwrap_or_default().to_owned()
     };
     let by_event = "Scaled down replica set cert-manager-1 from 3 to 0";
@@ -190,11 +192,11 @@ fn a_crashing_controller_is_failing_with_the_reason() {
         json!({"metadata": {"name": "p", "namespace": "cert-manager", "labels": labels()}, "status": {"containerStatuses": [
             {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]}}),
     );
-    let told =
+    let diagnosis =
         World::of([definition(), deployment("cert-manager", &labels(), 1, 0), pod]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
+    assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
     assert_eq!(
-        told.waits[0].on[0].says,
+        diagnosis.waits[0].on[0].says,
         "0 of 1 ready: ImagePullBackOff: no such image"
     );
 }

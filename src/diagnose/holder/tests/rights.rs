@@ -11,10 +11,10 @@ fn a_controller_without_rights_is_failing() {
         deployment("cert-manager", &labels(), 1, 1),
         account("cert-manager", "cert-manager"),
     ]);
-    let told = without.explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
+    let diagnosis = without.explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
     assert!(
-        told.waits[0].on[0]
+        diagnosis.waits[0].on[0]
             .says
             .contains("may neither update nor patch challenges.acme.cert-manager.io")
     );
@@ -32,19 +32,19 @@ fn a_pipeline_with_edit_rights_is_not_the_controller() {
     pipeline.value["spec"]["template"]["spec"]["serviceAccountName"] = "ci".into();
     let mut all = vec![pipeline];
     all.extend(granted("widget-editor", &json!(["widgets"]), &account("ci")));
-    let told = World::of(all.clone()).explain(&widget());
+    let diagnosis = World::of(all.clone()).explain(&widget());
     assert!(
-        told.waits[0].says.contains("ops/ci"),
-        "nobody else may: {told:#?}"
+        diagnosis.waits[0].says.contains("ops/ci"),
+        "nobody else may: {diagnosis:#?}"
     );
     all.extend(granted(
         "widget-manager",
         &json!(["widgets", "widgets/finalizers"]),
         &account("manager"),
     ));
-    let told = World::of(all).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    assert!(!told.waits[0].says.contains("ops/ci"), "{told:#?}");
+    let diagnosis = World::of(all).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    assert!(!diagnosis.waits[0].says.contains("ops/ci"), "{diagnosis:#?}");
 }
 
 #[test]

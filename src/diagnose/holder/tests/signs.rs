@@ -23,17 +23,17 @@ fn a_provider_of_other_types_is_no_sign_of_life() {
         another.value["metadata"]["name"] = "provider-sql".into();
         another
     };
-    let told = World::of([another()]).explain(&bucket);
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    let text = format!("{told:?}");
+    let diagnosis = World::of([another()]).explain(&bucket);
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    let text = format!("{diagnosis:?}");
     assert!(
         text.contains("is for others: it may not change buckets.s3.aws.upbound.io"),
         "{text}"
     );
     assert!(!text.contains("may neither"), "{text}");
     // The same if its rights cannot be read.
-    let told = World::of([another()]).hiding("clusterroles").explain(&bucket);
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    let diagnosis = World::of([another()]).hiding("clusterroles").explain(&bucket);
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
 }
 
 #[test]
@@ -46,10 +46,10 @@ fn quotes_the_event_of_the_controller() {
             "message": "Error cleaning up challenge: secret \"dns\" not found", "count": 7,
             "lastTimestamp": "2026-01-01T11:58:00Z", "involvedObject": {"name": "api-cert"}}),
     );
-    let told = installed().with(event).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Failing);
+    let diagnosis = installed().with(event).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Failing);
     assert_eq!(
-        told.waits[0].on[0].says,
+        diagnosis.waits[0].on[0].says,
         "CleanUpError: Error cleaning up challenge: secret \"dns\" not found (7 times)"
     );
 }
@@ -59,8 +59,8 @@ fn a_status_written_after_the_deletion_is_a_sign_of_life() {
     let mut written = challenge();
     written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
         "time": "2026-01-01T11:59:00Z", "fieldsV1": {"f:status": {"f:state": {}}}}]);
-    let told = World::of([definition()]).explain(&written);
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
+    let diagnosis = World::of([definition()]).explain(&written);
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
     // A tool that people use is no controller, and a time before the deletion does not count.
     for (manager, time) in [
         ("kubectl-edit", "2026-01-01T11:59:00Z"),
@@ -68,20 +68,20 @@ fn a_status_written_after_the_deletion_is_a_sign_of_life() {
     ] {
         written.value["metadata"]["managedFields"][0]["manager"] = manager.into();
         written.value["metadata"]["managedFields"][0]["time"] = time.into();
-        let told = World::of([definition()]).explain(&written);
-        assert_eq!(verdict(&told), Verdict::Orphaned, "{manager} {time}");
+        let diagnosis = World::of([definition()]).explain(&written);
+        assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{manager} {time}");
     }
 }
 
 #[test]
 fn a_stale_lease_alone_proves_nothing() {
-    let told = World::of([definition(), lease("2026-01-01T11:58:00Z")])
+    let diagnosis = World::of([definition(), lease("2026-01-01T11:58:00Z")])
         .hiding("serviceaccounts")
         .explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
     // A Lease that is stale for an hour is a second sign.
-    let told = World::of([definition(), lease("2026-01-01T10:00:00Z")]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Orphaned);
+    let diagnosis = World::of([definition(), lease("2026-01-01T10:00:00Z")]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned);
 }
 
 #[test]
@@ -97,17 +97,17 @@ fn the_lease_of_another_instance_is_no_sign_of_life() {
         lease.value["metadata"] = json!({"name": "8f2a.widgets.test", "namespace": namespace});
         lease
     };
-    let told = |home: &str| {
+    let diagnosis = |home: &str| {
         let mut all = vec![off("ops"), lease(home)];
         all.extend(widget_rights("ops", "cert-manager"));
         World::of(all).explain(&widget())
     };
-    let ours = told("ops");
+    let ours = diagnosis("ops");
     assert!(
         ours.waits[0].says.contains("It likely runs. Lease ops/8f2a"),
         "{finalizer}: {ours:#?}"
     );
-    let another = told("elsewhere");
+    let another = diagnosis("elsewhere");
     assert!(another.waits[0].says.contains("switched off"), "{another:#?}");
     assert!(
         another
@@ -125,14 +125,18 @@ fn a_controller_in_a_terminating_namespace_is_failing() {
         "Namespace",
         json!({"metadata": {"name": "cert-manager", "deletionTimestamp": "2026-01-01T11:00:00Z"}}),
     );
-    let told = World::of([
+    let diagnosis = World::of([
         definition(),
         deployment("cert-manager", &labels(), 1, 0),
         namespace,
     ])
     .explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
-    let roots: Vec<_> = told.waits[0].on.iter().map(|root| root.says.as_str()).collect();
+    assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
+    let roots: Vec<_> = diagnosis.waits[0]
+        .on
+        .iter()
+        .map(|root| root.says.as_str())
+        .collect();
     assert!(
         roots
             .iter()
@@ -172,8 +176,8 @@ fn a_status_written_before_the_switch_off_is_no_sign_of_life() {
     ] {
         written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
             "time": time, "fieldsV1": {"f:status": {}}}]);
-        let told = cluster.explain(&written);
-        assert!(told.waits[0].says.contains(words), "{time}: {told:#?}");
+        let diagnosis = cluster.explain(&written);
+        assert!(diagnosis.waits[0].says.contains(words), "{time}: {diagnosis:#?}");
     }
 }
 
@@ -181,19 +185,20 @@ fn a_status_written_before_the_switch_off_is_no_sign_of_life() {
 fn names_a_pause_mark_and_the_command_to_remove_it() {
     let mut marked = challenge();
     marked.value["metadata"]["annotations"] = json!({"cluster.x-k8s.io/paused": "true"});
-    let told = installed().explain(&marked);
-    assert_eq!(verdict(&told), Verdict::Waiting);
+    let diagnosis = installed().explain(&marked);
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting);
     assert!(
-        told.waits[0].on[0].says.contains("marked to be left alone"),
-        "{told:#?}"
+        diagnosis.waits[0].on[0].says.contains("marked to be left alone"),
+        "{diagnosis:#?}"
     );
     let command = "kubectl -n pay annotate challenges.acme.cert-manager.io/api-cert cluster.x-k8s.io/paused-";
     assert!(
-        told.steps
+        diagnosis
+            .steps
             .iter()
             .any(|step| step.command.as_deref() == Some(command)),
         "{:#?}",
-        told.steps
+        diagnosis.steps
     );
 }
 
@@ -212,19 +217,19 @@ fn a_missing_package_is_a_sign_that_the_controller_is_gone() {
     );
     let on =
         |objects: Vec<Object>| World::of(objects).serving(group, "providerrevisions", "ProviderRevision");
-    let told = on(vec![definition.clone()]).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
+    let diagnosis = on(vec![definition.clone()]).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
     assert!(
-        told.waits[0]
+        diagnosis.waits[0]
             .says
             .contains("belongs to ProviderRevision p-1, which does not exist")
     );
-    let told = on(vec![definition.clone(), revision]).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    let told = on(vec![definition])
+    let diagnosis = on(vec![definition.clone(), revision]).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    let diagnosis = on(vec![definition])
         .hiding("providerrevisions")
         .explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
 }
 
 /// A user who suspends a Flux object wants to keep what it applied. To resume it would delete that.
@@ -239,23 +244,24 @@ fn does_not_advise_to_resume_a_suspended_object() {
                 "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0}, "spec": spec}),
         )
     };
-    let speaks = |told: &Diagnosis| {
-        told.outlook
+    let speaks = |diagnosis: &Diagnosis| {
+        diagnosis
+            .outlook
             .iter()
             .any(|outlook| outlook.then.contains("lets go without deleting"))
     };
-    let told = World::default().explain(&flux(json!({"suspend": true})));
-    assert!(speaks(&told), "{told:#?}");
+    let diagnosis = World::default().explain(&flux(json!({"suspend": true})));
+    assert!(speaks(&diagnosis), "{diagnosis:#?}");
     assert!(
-        told.do_not.iter().any(|text| text.contains("resume it")),
-        "{told:#?}"
+        diagnosis.do_not.iter().any(|text| text.contains("resume it")),
+        "{diagnosis:#?}"
     );
     let resumes = |step: &crate::diagnose::Step| {
         step.command
             .as_deref()
             .is_some_and(|text| text.contains("\"suspend\":false"))
     };
-    assert!(!told.steps.iter().any(resumes), "{told:#?}");
+    assert!(!diagnosis.steps.iter().any(resumes), "{diagnosis:#?}");
     assert!(!speaks(
         &World::default().explain(&flux(json!({"suspend": false})))
     ));
@@ -265,11 +271,15 @@ fn does_not_advise_to_resume_a_suspended_object() {
 fn a_user_outside_the_cluster_may_be_the_controller() {
     let mut stale = lease("2026-01-01T10:00:00Z");
     stale.value["metadata"] = json!({"name": "8f2a.widgets.test", "namespace": "ops"});
-    let told = World::of([stale.clone()]).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Orphaned, "two signs: {told:#?}");
+    let diagnosis = World::of([stale.clone()]).explain(&widget());
+    assert_eq!(
+        verdict(&diagnosis),
+        Verdict::Orphaned,
+        "two signs: {diagnosis:#?}"
+    );
     let user = json!([{"kind": "User", "name": "hub-agent"}]);
     let mut all = vec![stale];
     all.extend(granted("hub", &json!(["widgets", "widgets/status"]), &user));
-    let told = World::of(all).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    let diagnosis = World::of(all).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
 }
