@@ -1,7 +1,7 @@
 //! Keeps commands safe to paste into a shell. Names are written by others: a dump holds any name, and the API
-//! server accepts any name for a role (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). A name that
-//! a shell would not take as part of a word is replaced by a placeholder that the reader fills in, in the
-//! command of any cause.
+//! server accepts any name for a role (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). If a shell
+//! would not take a name as part of a word, a placeholder replaces it. The reader fills in the placeholder.
+//! This holds for the commands of every cause.
 
 use crate::{
     diagnose::{

@@ -1,8 +1,8 @@
 //! `remove`: removes one entry from `metadata.finalizers`, as the last resort.
 //!
-//! A finalizer is work that a controller still has to do. So it is removed only from an object that is being
-//! deleted, only if the diagnosis says that no controller will do the work, and only at a cost that the user
-//! accepted by its name. What the diagnosis does not know counts against the removal, never for it.
+//! A finalizer is work that a controller still has to do. So it is removed only from an object in deletion. The
+//! diagnosis must say that no controller will do the work, and the user must accept the cost by its name. What
+//! the diagnosis does not know counts against the removal, never for it.
 
 use std::collections::BTreeSet;
 

@@ -27,8 +27,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// Removes one entry from `metadata.finalizers`, if it is still the same object in the same version and the
-    /// entry is in the same place. The version alone is enough for the API server. The other tests are for
+    /// Removes one entry from `metadata.finalizers`. The tests require the same object, the same version, and
+    /// the entry in the same place. The version alone is enough for the API server. The other tests are for
     /// readers of the request, and for a proxy that loses the version.
     pub(super) fn remove_entry(object: &Object, index: usize, name: &str) -> Self {
         let path = format!("/metadata/finalizers/{index}");

@@ -1,7 +1,7 @@
 //! Checks that an explanation from fewer facts is weaker, and never different.
 //!
-//! Explanations are compared in their public form. So the same order holds for causes on made-up facts (the
-//! unit tests of causes) and for the whole program on a real cluster.
+//! Explanations are compared in their public form. So one order holds for the unit tests of causes, on made-up
+//! facts, and for the whole program on a real cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 

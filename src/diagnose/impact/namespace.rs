@@ -7,10 +7,10 @@
 //! (`kubernetes/cloud-provider:controllers/service/controller.go`). Pods are deleted first, also those of
 //! controllers that still have to clean up
 //! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`). **Wants** the
-//! content, the claims with their volumes, the Services, the controllers of all finalizers in the namespace,
-//! and the workloads in it with what they hold elsewhere. **Concludes** what is destroyed, leaked, stuck and
-//! broken. **Advises** to keep disks with policy Retain, and to delete first what only a controller in this
-//! namespace can release.
+//! content, the claims with their volumes, and the Services. Also the controllers of all finalizers in the
+//! namespace, and what its workloads hold elsewhere. **Concludes** what is destroyed, leaked, stuck and broken.
+//! **Advises** to keep disks with policy Retain, and to delete first what only a controller in this namespace
+//! can release.
 
 use crate::{
     diagnose::{

@@ -1,7 +1,7 @@
 //! A pod that is to be deleted, and the volumes that are deleted with it.
 //!
 //! **Recognises** a Pod. **Why:** an `emptyDir` is deleted with its pod. A generic ephemeral volume is a claim
-//! that has the pod as its owner and is garbage-collected with it
+//! that the pod owns. It is garbage-collected with the pod
 //! (`kubernetes/kubernetes:pkg/controller/volume/ephemeral/controller.go`), and the reclaim policy decides
 //! about the disk. A pod without a controller is not recreated. **Wants** the claims of its ephemeral volumes
 //! and their volumes. **Concludes** what is lost. **Advises** Retain to keep the data.

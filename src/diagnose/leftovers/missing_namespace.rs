@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The cause, as the beginning of a sentence.
-const CAUSE: &str = "does not exist: it was finalized by force, and";
+const FINALIZED_BY_FORCE: &str = "does not exist: it was finalized by force, and";
 
 pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     let name = object.namespace();
@@ -50,7 +50,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
                 ..ObjectRef::default()
             }),
             format!(
-                "{CAUSE} this object was left behind. Controllers cannot create anything in it, and updates may be refused \
+                "{FINALIZED_BY_FORCE} this object was left behind. Controllers cannot create anything in it, and updates may be refused \
                  with `namespaces not found`"
             ),
         ));
@@ -128,6 +128,6 @@ pub(crate) fn leftover(name: &str) -> Leftover {
     Leftover {
         verdict: Verdict::Stalled,
         since: None,
-        says: format!("Namespace {name} {CAUSE} what was in it was left behind"),
+        says: format!("Namespace {name} {FINALIZED_BY_FORCE} what was in it was left behind"),
     }
 }

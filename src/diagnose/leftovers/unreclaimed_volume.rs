@@ -1,9 +1,9 @@
 //! A released volume whose disk no controller deletes: the disk still exists and costs money.
 //!
-//! **Recognises** a volume that is Released or Failed with policy Delete, is not being deleted itself, and has
-//! been so for longer than deleting a disk takes. **Why:** the claim is gone, and the provisioner of the disk
-//! has to delete it. A CSI provisioner deletes a disk only in phase Released, only if the annotation
-//! `pv.kubernetes.io/provisioned-by` names it, and only if no attachment names the volume
+//! **Recognises** a volume that is Released or Failed with policy Delete and is not being deleted itself. Its
+//! phase has lasted longer than deleting a disk takes. **Why:** the claim is gone, and the provisioner of the
+//! disk has to delete it. A CSI provisioner deletes a disk only in phase Released. The annotation
+//! `pv.kubernetes.io/provisioned-by` must name it, and no attachment may name the volume
 //! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete,
 //! `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume). kube-controller-manager
 //! deletes all other disks (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`

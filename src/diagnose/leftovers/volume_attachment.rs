@@ -1,8 +1,8 @@
 //! An attachment to a node, or of a volume, that no longer exists. No controller has asked to detach it.
 //!
 //! **Recognises** a `VolumeAttachment` that is not being deleted. **Why:** the attach/detach controller deletes
-//! it six minutes after its node was deleted. But after a restart the controller no longer knows attachments
-//! whose volume is gone, and it never acts if force-detach is switched off
+//! it six minutes after its node was deleted. But after a restart it no longer knows attachments whose volume
+//! is gone. If force-detach is switched off, it never acts
 //! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/` reconciler and attach_detach_controller.go
 //! processVolumeAttachments). Until then the volume cannot be deleted, and a volume for one node cannot be
 //! attached elsewhere. **Wants** the node, the volume, and the events of the node, which tell whether it was
