@@ -2,10 +2,10 @@
 //!
 //! **Recognises** workloads that must remove the finalizer of bound VolumeSnapshots. **Why:** a driver's
 //! csi-snapshotter deletes a snapshot only after the snapshot-controller has marked its content
-//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete), except
-//! for a content that was never bound to a VolumeSnapshot. So the sidecar owns the finalizer on a content, but
-//! still waits for the controller. **Wants** the contents. **Concludes** `stuck` for those that are bound and
-//! have no mark. **Advises** to delete the snapshots first, or to keep the controller.
+//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete). The only
+//! exception is a content that was never bound to a VolumeSnapshot. So the sidecar owns the finalizer on a
+//! content, but still waits for the controller. **Wants** the contents. **Concludes** `stuck` for those that
+//! are bound and have no mark. **Advises** to delete the snapshots first, or to keep the controller.
 
 use crate::{
     diagnose::{

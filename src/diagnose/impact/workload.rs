@@ -3,8 +3,8 @@
 //! **Recognises** Deployments, StatefulSets and DaemonSets. **Why:** most stuck deletions are of custom
 //! resources whose controller was uninstalled first. The claims of a StatefulSet are deleted with it if its
 //! policy says so (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** the
-//! metadata of the types that may have its finalizers, for each finalizer its controller, and the Services of
-//! its pods with what calls them. **Concludes** `stuck` for objects that no other running controller would
+//! metadata of the types that may have its finalizers, and the controller of each finalizer. Also the Services
+//! of its pods, and what calls them. **Concludes** `stuck` for objects that no other running controller would
 //! release, and `broken` for what calls it. **Advises** the order: the objects while it runs, then what the API
 //! server calls, then the controller, its types last.
 
