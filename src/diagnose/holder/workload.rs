@@ -73,7 +73,7 @@ pub(super) fn add_workloads(
     for object in &own {
         match node {
             Some(node) if object.is("apps", "daemonsets") => {
-                node::add_pod_on_node(object, node, holder, view)
+                node::add_pod_on_node(object, node, holder, view);
             }
             _ => standing::add_standing(object, Strength::Strong, holder, view),
         }
