@@ -34,30 +34,30 @@ pub(crate) fn add_disks<'a>(
             return impact.unknown(&format!("what becomes of the disks behind {which}"), &missing);
         }
     };
-    let mut go = Vec::new();
-    let mut leak = Vec::new();
-    let mut stay = Vec::new();
+    let mut destroyed = Vec::new();
+    let mut leaked = Vec::new();
+    let mut kept = Vec::new();
     for volume in volumes {
         match reclaim_policy::policy(volume) {
-            "Delete" if reclaim_policy::leaks(volume) => leak.push(volume),
-            "Delete" => go.push(volume),
-            _ => stay.push(volume),
+            "Delete" if reclaim_policy::leaks(volume) => leaked.push(volume),
+            "Delete" => destroyed.push(volume),
+            _ => kept.push(volume),
         }
     }
-    let mut tell = |fate, because, volumes: &[&Object]| add_effect(fate, which, because, volumes, impact);
-    tell(Fate::Destroyed, "their reclaim policy is Delete", &go);
-    tell(
+    let mut add = |fate, because, volumes: &[&Object]| add_effect(fate, which, because, volumes, impact);
+    add(Fate::Destroyed, "their reclaim policy is Delete", &destroyed);
+    add(
         Fate::Leaked,
         "their volumes are being deleted already, and no finalizer makes anybody delete the disks",
-        &leak,
+        &leaked,
     );
-    tell(
+    add(
         Fate::Kept,
         "their reclaim policy is Retain; the volumes are Released then",
-        &stay,
+        &kept,
     );
-    if !go.is_empty() {
-        let names: Vec<_> = go.iter().map(|volume| volume.name()).collect();
+    if !destroyed.is_empty() {
+        let names: Vec<_> = destroyed.iter().map(|volume| volume.name()).collect();
         impact.steps.insert(
             0,
             Step {

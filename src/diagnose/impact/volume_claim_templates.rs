@@ -31,36 +31,37 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
         }
     };
     let own: Vec<_> = claims.iter().filter(|claim| is_of(claim, set)).collect();
-    let (go, stay): (Vec<&Object>, Vec<&Object>) = own.into_iter().partition(|claim| goes_with(claim, set));
+    let (deleted, kept): (Vec<&Object>, Vec<&Object>) =
+        own.into_iter().partition(|claim| goes_with(claim, set));
     let policy = set.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted");
-    if !go.is_empty() {
+    if !deleted.is_empty() {
         let says = format!(
             "claims of its volumeClaimTemplates: {}; they have it as their owner and are deleted with it \
              (persistentVolumeClaimRetentionPolicy.whenDeleted)",
-            go.len()
+            deleted.len()
         );
-        impact.say(Fate::Released, says, references(go.iter().copied()));
-        claim_disks::add_disks(go.iter().copied(), "its claims", impact, view);
+        impact.say(Fate::Released, says, references(deleted.iter().copied()));
+        claim_disks::add_disks(deleted.iter().copied(), "its claims", impact, view);
         add_keep_step(set, policy, impact);
     }
-    if stay.is_empty() {
+    if kept.is_empty() {
         return;
     }
-    let size = storage_quantity::of_claims(&stay);
+    let size = storage_quantity::of_claims(&kept);
     if policy == "Delete" {
         let says = format!(
             "whether these claims go with it is not known: {}, of {size} in all. It should take them along \
              (persistentVolumeClaimRetentionPolicy.whenDeleted is Delete), but is not yet their owner",
-            stay.len()
+            kept.len()
         );
-        impact.say(Fate::Unknown, says, references(stay));
+        impact.say(Fate::Unknown, says, references(kept));
     } else {
         let says = format!(
             "claims of its volumeClaimTemplates: {}, of {size} in all; they stay with their data, and cost what they cost \
              until they are deleted too. A StatefulSet of the same name takes them up again",
-            stay.len()
+            kept.len()
         );
-        impact.say(Fate::Kept, says, references(stay));
+        impact.say(Fate::Kept, says, references(kept));
     }
 }
 
