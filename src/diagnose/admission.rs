@@ -1,6 +1,6 @@
 //! Finds which admission checks of the API server would refuse the removal of a finalizer.
 //!
-//! To remove a finalizer is an UPDATE of the whole object, whoever does it. It passes every webhook and policy
+//! To remove a finalizer is an UPDATE of the whole object, by any client. It passes every webhook and policy
 //! for updates, although only metadata changes. The rules of the API server are applied here to what was read:
 //! which checks are asked, and whether they can answer. What is unknown stays [`Truth::Unknown`]: nothing is
 //! blamed for what is only possible. Source: `kubernetes/apiserver:pkg/admission/plugin/`.

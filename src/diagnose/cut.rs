@@ -1,6 +1,6 @@
-//! Limits the length of quoted text. A driver may put a stack trace into a condition, and whoever may write an
-//! object's status may put megabytes there. Every text of a diagnosis is limited, whichever cause made it;
-//! commands never are.
+//! Limits the length of quoted text. A driver may put a stack trace into a condition, and any user with the
+//! right to write a status may put megabytes there. Every text of a diagnosis is limited, whichever cause made
+//! it. Commands are never shortened.
 
 use crate::diagnose::{
     limits,

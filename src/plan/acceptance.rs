@@ -3,8 +3,8 @@
 use super::{Plan, Refusal};
 use crate::knowledge::Consequence;
 
-/// Why the accepted consequences do not match the costs of these plans: a consequence is not accepted, or no plan
-/// has the accepted one. One word accepts one consequence; nobody can accept all at once.
+/// Why the accepted consequences do not match the costs of these plans. Either a consequence is not accepted,
+/// or no plan has the accepted one. One word accepts one consequence, and no word accepts all.
 pub fn unaccepted(plans: &[Plan], accepted: &[Consequence]) -> Vec<Refusal> {
     let missing = plans
         .iter()

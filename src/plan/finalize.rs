@@ -1,6 +1,6 @@
 //! `finalize`: removes one entry from a Namespace's `spec.finalizers`, once the namespace is empty.
 //!
-//! When the last entry goes, everything that is still in the namespace stays in etcd, in a namespace that no
+//! When the last entry is removed, everything that is still in the namespace stays in etcd, in a namespace that no
 //! longer exists. So every type must have been listed to its end, without a gap, and no object may be left.
 //! Only then the namespace controller has nothing more to do. Nothing can be created in a Terminating namespace
 //! (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`), so a list from that time is

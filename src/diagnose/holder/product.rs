@@ -67,7 +67,7 @@ pub(super) fn add_definition<'a>(
 }
 
 /// Adds that an owner of the definition is gone. A package manager makes its package the owner of a definition,
-/// such as a `ProviderRevision` of a Crossplane provider. The controller goes with that package.
+/// such as a `ProviderRevision` of a Crossplane provider. The controller is uninstalled with that package.
 fn add_missing_owners(definition: &Object, holder: &mut Holder, view: &View<'_>) {
     for owner in definition.list("/metadata/ownerReferences") {
         let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -176,7 +176,7 @@ mod tests {
             {"manager": "new", "time": "2026-01-02T00:00:00Z", "fieldsV1": {"f:status": {"f:phase": {}}}},
             {"manager": "other", "time": "2026-01-03T00:00:00Z", "fieldsV1": {"f:spec": {}}},
         ]));
-        let change = last_change(&object, &["fieldsV1", "f:status"]).expect("somebody");
+        let change = last_change(&object, &["fieldsV1", "f:status"]).expect("a change");
         assert_eq!(change.manager, "new");
     }
 

@@ -35,7 +35,7 @@ fn a_pipeline_with_edit_rights_is_not_the_controller() {
     let diagnosis = World::of(all.clone()).explain(&widget());
     assert!(
         diagnosis.waits[0].says.contains("ops/ci"),
-        "nobody else may: {diagnosis:#?}"
+        "no other account has the rights: {diagnosis:#?}"
     );
     all.extend(granted(
         "widget-manager",

@@ -202,7 +202,7 @@ fn names_a_pause_mark_and_the_command_to_remove_it() {
     );
 }
 
-/// A controller goes with its package. A package that exists or cannot be read is no sign.
+/// A controller is uninstalled with its package. A package that exists or cannot be read is no sign.
 #[test]
 fn a_missing_package_is_a_sign_that_the_controller_is_gone() {
     let group = "pkg.crossplane.io";
