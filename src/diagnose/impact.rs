@@ -86,20 +86,25 @@ pub(crate) fn impact_of(object: &Object, findings: &[Finding], view: &View<'_>) 
     let all_read = view.missed() == missed;
     if !all_read && impact.effects.iter().all(|effect| effect.fate != Fate::Unknown) {
         let says = "whether anything else is lost is not known: not everything could be read";
-        impact.say(Fate::Unknown, says, []);
+        impact.add_effect(Fate::Unknown, says, []);
     }
     let is_free = |finding: &Finding| finding.wait.verdict == Verdict::Waiting && finding.wait.on.is_empty();
     let is_small = |effect: &Effect| matches!(effect.fate, Fate::Released | Fate::Kept);
     if all_read && impact.effects.iter().all(is_small) && findings.iter().all(is_free) {
         let says = "nothing would hold it for long, and nothing else is lost with it";
-        impact.say(Fate::Harmless, says, []);
+        impact.add_effect(Fate::Harmless, says, []);
     }
     impact.effects.sort_by_key(|effect| effect.fate);
     impact
 }
 
 impl Impact {
-    fn say(&mut self, fate: Fate, says: impl Into<String>, objects: impl IntoIterator<Item = ObjectRef>) {
+    fn add_effect(
+        &mut self,
+        fate: Fate,
+        says: impl Into<String>,
+        objects: impl IntoIterator<Item = ObjectRef>,
+    ) {
         self.effects.push(Effect {
             fate,
             says: says.into(),
@@ -109,14 +114,14 @@ impl Impact {
 
     /// Adds an unknown effect. `what` is a question: `which claims are in it`. The reason stands among the
     /// gaps.
-    fn unknown(&mut self, what: &str, missing: &Missing) {
+    fn add_unknown(&mut self, what: &str, missing: &Missing) {
         if let Missing::Gap(_) = missing {
-            self.say(Fate::Unknown, format!("{what} is not known"), []);
+            self.add_effect(Fate::Unknown, format!("{what} is not known"), []);
         }
     }
 
     /// Adds the next step for a user who intends the deletion.
-    fn then(&mut self, safety: Safety, text: impl Into<String>, command: impl Into<String>) {
+    fn add_step(&mut self, safety: Safety, text: impl Into<String>, command: impl Into<String>) {
         self.steps.push(Step {
             when: advice::INTENDED,
             text: text.into(),

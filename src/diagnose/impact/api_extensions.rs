@@ -57,7 +57,7 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
                 _ => broken_webhooks(object, is_ours),
             };
             if let Some(says) = says {
-                impact.say(
+                impact.add_effect(
                     Fate::Broken,
                     format!("{} {}: {says}", object.kind, object.name()),
                     [object.reference()],
@@ -66,7 +66,7 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
             }
         }
         if !dead.is_empty() && plural != "customresourcedefinitions" {
-            impact.then(
+            impact.add_step(
                 Safety::Reversible,
                 "delete what would point at nobody; save it first if it may be needed again",
                 format!("kubectl delete {type_name} {}", dead.join(" ")),
@@ -78,7 +78,7 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
             "whether any of these call what goes is not known: {}",
             unread.join(", ")
         );
-        impact.say(Fate::Unknown, says, []);
+        impact.add_effect(Fate::Unknown, says, []);
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn add_disks<'a>(
     let volumes = match volumes(&names, view) {
         Ok(volumes) => volumes,
         Err(missing) => {
-            return impact.unknown(&format!("what becomes of the disks behind {which}"), &missing);
+            return impact.add_unknown(&format!("what becomes of the disks behind {which}"), &missing);
         }
     };
     let mut destroyed = Vec::new();
@@ -44,7 +44,8 @@ pub(crate) fn add_disks<'a>(
             _ => kept.push(volume),
         }
     }
-    let mut add = |fate, because, volumes: &[&Object]| add_effect(fate, which, because, volumes, impact);
+    let mut add =
+        |fate, because, volumes: &[&Object]| add_disks_with_fate(fate, which, because, volumes, impact);
     add(Fate::Destroyed, "their reclaim policy is Delete", &destroyed);
     add(
         Fate::Leaked,
@@ -72,12 +73,12 @@ pub(crate) fn add_disks<'a>(
     }
 }
 
-fn add_effect(fate: Fate, which: &str, because: &str, volumes: &[&Object], impact: &mut Impact) {
+fn add_disks_with_fate(fate: Fate, which: &str, because: &str, volumes: &[&Object], impact: &mut Impact) {
     if volumes.is_empty() {
         return;
     }
     let size = storage_quantity::of(volumes);
-    impact.say(
+    impact.add_effect(
         fate,
         format!(
             "disks behind {which}: {}, of {size} in all; {because}",

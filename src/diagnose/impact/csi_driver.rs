@@ -47,10 +47,10 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
                     ),
                 };
                 let says = format!("volumes of it: {}, of {size} in all; {more}", own.len());
-                impact.say(fate, says, references(own));
+                impact.add_effect(fate, says, references(own));
             }
         }
-        Err(missing) => impact.unknown("which volumes are of this driver", &missing),
+        Err(missing) => impact.add_unknown("which volumes are of this driver", &missing),
     }
     match attachments {
         Ok(all) => {
@@ -63,22 +63,22 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
                     "attachments by it: {}; its attacher still has to detach them",
                     own.len()
                 );
-                impact.say(Fate::Kept, says, references(own));
+                impact.add_effect(Fate::Kept, says, references(own));
             }
         }
-        Err(missing) => impact.unknown("what is attached by it", &missing),
+        Err(missing) => impact.add_unknown("what is attached by it", &missing),
     }
     let modes = driver.list("/spec/volumeLifecycleModes");
     if modes.iter().any(|mode| mode == "Ephemeral") {
         add_inline_volumes(name, impact, view);
     }
     if impact.effects.iter().any(|effect| effect.fate == Fate::Broken) {
-        impact.then(
+        impact.add_step(
             Safety::Safe,
             "save it first, to make it again; uninstall a driver only once its volumes are gone",
             format!("kubectl get csidriver {name} -o yaml > csidriver-{name}.yaml"),
         );
-        impact.then(
+        impact.add_step(
             Safety::Reversible,
             "then delete it",
             format!("kubectl delete csidriver {name}"),
@@ -106,9 +106,9 @@ fn add_inline_volumes(driver: &str, impact: &mut Impact, view: &View<'_>) {
                     "{what} with inline volumes of it: {}; pods that run go on, and new ones do not start",
                     found.len()
                 );
-                impact.say(Fate::Broken, says, references(found));
+                impact.add_effect(Fate::Broken, says, references(found));
             }
-            Err(missing) => impact.unknown(&format!("which {what} have inline volumes of it"), &missing),
+            Err(missing) => impact.add_unknown(&format!("which {what} have inline volumes of it"), &missing),
         }
     }
 }

@@ -25,11 +25,11 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
     let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
     if !view.has_type(&resource) {
         let says = "which objects of this type there are is not known: the server does not serve it";
-        return impact.say(Fate::Unknown, says, []);
+        return impact.add_effect(Fate::Unknown, says, []);
     }
     let objects = match view.list(&resource.group, &resource.plural, "") {
         Ok(objects) => objects,
-        Err(missing) => return impact.unknown("which objects of this type there are", &missing),
+        Err(missing) => return impact.add_unknown("which objects of this type there are", &missing),
     };
     if objects.is_empty() {
         return;
@@ -40,7 +40,7 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
         .map(Object::namespace)
         .filter(|place| !place.is_empty())
         .collect();
-    impact.say(
+    impact.add_effect(
         Fate::Destroyed,
         format!("all objects of this type{}: {}", within(&places), objects.len()),
         references(objects),
@@ -55,12 +55,12 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
         )),
         safety: Safety::Safe,
     });
-    impact.then(
+    impact.add_step(
         Safety::Destructive,
         "DATA LOSS: delete the objects first, while whoever cleans up after them runs; this waits until they are gone",
         format!("kubectl delete {name} --all{}", if places.is_empty() { "" } else { " --all-namespaces" }),
     );
-    impact.then(
+    impact.add_step(
         Safety::Reversible,
         "then delete the definition, which has no objects any more",
         format!("kubectl delete crd {name}"),

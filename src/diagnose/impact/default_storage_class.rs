@@ -34,14 +34,14 @@ pub(crate) fn add_loss_of_default(
 ) {
     let others: Vec<_> = match view.list("storage.k8s.io", "storageclasses", "") {
         Ok(all) => all.iter().filter(|other| other.name() != class.name()).collect(),
-        Err(missing) => return impact.unknown("whether there is another default class", &missing),
+        Err(missing) => return impact.add_unknown("whether there is another default class", &missing),
     };
     if others.iter().any(|other| is_default(other)) {
         return;
     }
     let says =
         "it is the only default class: new claims that name no class stay Pending until there is one again";
-    impact.say(Fate::Broken, says, []);
+    impact.add_effect(Fate::Broken, says, []);
     let asking: Vec<_> = sets
         .into_iter()
         .flatten()
@@ -52,14 +52,16 @@ pub(crate) fn add_loss_of_default(
             "StatefulSets whose claims name no class: {}; new replicas of them get no volume",
             asking.len()
         );
-        impact.say(Fate::Broken, says, references(asking));
+        impact.add_effect(Fate::Broken, says, references(asking));
     }
     match ephemeral_volumes::makers(
         &|volume| ephemeral_claim(volume).is_some_and(|claim| class_of_template(claim).is_none()),
         view,
     ) {
         Ok(makers) => add_ephemeral_volumes(&makers, "no class", impact),
-        Err(missing) => impact.unknown("which workloads have ephemeral volumes without a class", &missing),
+        Err(missing) => {
+            impact.add_unknown("which workloads have ephemeral volumes without a class", &missing)
+        }
     }
     let (text, command) = match others.as_slice() {
         [] => return,

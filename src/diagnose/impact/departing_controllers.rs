@@ -70,7 +70,7 @@ impl<'a> Workloads<'a> {
             .map(|ty| join_group(&ty.plural, &ty.group))
             .collect();
         if !types.is_empty() {
-            impact.then(
+            impact.add_step(
                 Safety::Destructive,
                 "DATA LOSS: delete its types last, if nobody else uses them; whatever is left of them goes too",
                 format!("kubectl delete crd {}", types.join(" ")),

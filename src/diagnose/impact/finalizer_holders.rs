@@ -66,13 +66,13 @@ pub(crate) fn add_finalizer_holders<'a>(
         }
         let says = format!("{}, {who}", count(objects, type_name, finalizer));
         let (fate, more) = fate(&holder, home);
-        impact.say(
+        impact.add_effect(
             fate,
             format!("{says}. {more}"),
             references(objects.iter().copied()),
         );
         if let (Fate::Stuck, Some(home), Liveness::Running) = (fate, home, holder.liveness()) {
-            impact.then(
+            impact.add_step(
                 Safety::Destructive,
                 format!(
                     "DATA LOSS: delete the {type_name} in it first, while their controller runs; this waits until they \
@@ -113,7 +113,7 @@ fn add_unchecked(rest: &[((String, Finalizer), Vec<&Object>)], impact: &mut Impa
         limits::HOLDERS_LOOKED_FOR
     );
     let objects = rest.iter().flat_map(|(_, objects)| objects).copied();
-    impact.say(Fate::Unknown, says, references(objects));
+    impact.add_effect(Fate::Unknown, says, references(objects));
 }
 
 /// The controller that must remove the finalizer, found as for a stuck object, and a clause that names it.

@@ -33,22 +33,24 @@ pub(crate) fn deleting_namespace(namespace: &Object, impact: &mut Impact, view: 
     match content {
         Ok(Some(content)) => add_content(content, name, impact, view),
         Ok(None) => {}
-        Err(missing) => impact.unknown("what is in it", &missing),
+        Err(missing) => impact.add_unknown("what is in it", &missing),
     }
     match claims {
         Ok(claims) => claim_disks::add_disks(claims, "its claims", impact, view),
-        Err(missing) => impact.unknown("which claims are in it, and what becomes of their data", &missing),
+        Err(missing) => {
+            impact.add_unknown("which claims are in it, and what becomes of their data", &missing)
+        }
     }
     match &workloads {
         Ok(workloads) => add_waiting_objects(workloads, impact, view),
-        Err(missing) => impact.unknown(
+        Err(missing) => impact.add_unknown(
             "which controllers are in it, and what they hold elsewhere",
             missing,
         ),
     }
     api_extensions::add_api_extensions(&|place, _| place == name, impact, view);
     if !impact.effects.is_empty() {
-        impact.then(
+        impact.add_step(
             Safety::Destructive,
             "DATA LOSS: delete the namespace last, and all that is still in it",
             format!("kubectl delete namespace {name}"),
@@ -69,10 +71,10 @@ fn add_content(content: &Content, name: &str, impact: &mut Impact, view: &View<'
     let only_defaults = all <= 2 && counts.keys().all(|type_name| is_default(type_name));
     if !content.gaps.is_empty() {
         let says = format!("{all} objects that could be seen in it, and not everything could be read");
-        impact.say(Fate::Destroyed, says, []);
+        impact.add_effect(Fate::Destroyed, says, []);
     } else if !only_defaults {
         let counted = content_groups::counted(&counts);
-        impact.say(Fate::Destroyed, format!("{all} objects in it: {counted}"), []);
+        impact.add_effect(Fate::Destroyed, format!("{all} objects in it: {counted}"), []);
     }
     if content.counts.contains_key("services") {
         add_load_balancers(name, impact, view);
@@ -84,7 +86,7 @@ fn add_content(content: &Content, name: &str, impact: &mut Impact, view: &View<'
 fn add_load_balancers(name: &str, impact: &mut Impact, view: &View<'_>) {
     let services = match view.list("", "services", name) {
         Ok(services) => services,
-        Err(missing) => return impact.unknown("which load balancers go with its Services", &missing),
+        Err(missing) => return impact.add_unknown("which load balancers go with its Services", &missing),
     };
     let balanced = services
         .iter()
@@ -92,7 +94,7 @@ fn add_load_balancers(name: &str, impact: &mut Impact, view: &View<'_>) {
     let (held, free): (Vec<_>, Vec<_>) = balanced.partition(|service| !service.finalizers().is_empty());
     if !held.is_empty() {
         let says = format!("load balancers of Services, with their addresses: {}", held.len());
-        impact.say(Fate::Destroyed, says, references(held));
+        impact.add_effect(Fate::Destroyed, says, references(held));
     }
     if !free.is_empty() {
         let says = format!(
@@ -100,6 +102,6 @@ fn add_load_balancers(name: &str, impact: &mut Impact, view: &View<'_>) {
              is taken down",
             free.len()
         );
-        impact.say(Fate::Released, says, references(free));
+        impact.add_effect(Fate::Released, says, references(free));
     }
 }

@@ -31,11 +31,11 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
     let attachments = view.list("storage.k8s.io", "volumeattachments", "");
     match pods {
         Ok(pods) => add_pods(name, pods, impact),
-        Err(missing) => impact.unknown("which pods are on it", &missing),
+        Err(missing) => impact.add_unknown("which pods are on it", &missing),
     }
     match volumes.and_then(|volumes| Ok((volumes, nodes?))) {
         Ok((volumes, nodes)) => add_unreachable_volumes(node, volumes, nodes, impact),
-        Err(missing) => impact.unknown("which volumes only it can reach", &missing),
+        Err(missing) => impact.add_unknown("which volumes only it can reach", &missing),
     }
     match attachments {
         Ok(all) => {
@@ -48,13 +48,13 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
                     "attachments of volumes to it: {}; they are deleted once its pods are gone",
                     own.len()
                 );
-                impact.say(Fate::Released, says, references(own));
+                impact.add_effect(Fate::Released, says, references(own));
             }
         }
-        Err(missing) => impact.unknown("which volumes are attached to it", &missing),
+        Err(missing) => impact.add_unknown("which volumes are attached to it", &missing),
     }
     if !impact.effects.is_empty() {
-        impact.then(
+        impact.add_step(
             Safety::Reversible,
             "then delete the Node; a kubelet that still runs makes it again when it starts",
             format!("kubectl delete node {name}"),
@@ -81,7 +81,7 @@ fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
         moved.iter().copied().filter(has).collect()
     };
     let (scratch, ephemeral) = (with(is_empty_dir), with(is_ephemeral));
-    impact.say(
+    impact.add_effect(
         Fate::Released,
         format!(
             "pods on it: {}; without a drain they are deleted by force within two minutes, and nobody stops them first",
@@ -91,18 +91,18 @@ fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
     );
     if !alone.is_empty() {
         let says = format!("pods on it that no controller makes again: {}", alone.len());
-        impact.say(Fate::Destroyed, says, references(alone.iter().copied()));
+        impact.add_effect(Fate::Destroyed, says, references(alone.iter().copied()));
     }
     if !scratch.is_empty() {
         let says = format!("what pods on it keep in emptyDir volumes: {} pods", scratch.len());
-        impact.say(Fate::Destroyed, says, references(scratch.iter().copied()));
+        impact.add_effect(Fate::Destroyed, says, references(scratch.iter().copied()));
     }
     if !ephemeral.is_empty() {
         let says = format!(
             "what pods on it keep in ephemeral volumes, whose claims are deleted with the pods: {} pods",
             ephemeral.len()
         );
-        impact.say(Fate::Destroyed, says, references(ephemeral.iter().copied()));
+        impact.add_effect(Fate::Destroyed, says, references(ephemeral.iter().copied()));
     }
     let mut command = format!("kubectl drain {node} --ignore-daemonsets");
     let lost: Vec<_> = [
@@ -122,10 +122,10 @@ fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
     }
     let how = "move its pods away first; they are asked to stop, and budgets are kept";
     if lost.is_empty() {
-        impact.then(Safety::Reversible, how, command);
+        impact.add_step(Safety::Reversible, how, command);
     } else {
         let text = format!("DATA LOSS ({}): {how}", lost.join(", "));
-        impact.then(Safety::Destructive, text, command);
+        impact.add_step(Safety::Destructive, text, command);
     }
 }
 
@@ -144,7 +144,7 @@ fn add_unreachable_volumes(node: &Object, volumes: &[Object], nodes: &[Object], 
          data is on that machine",
         own.len()
     );
-    impact.say(Fate::Broken, says, references(own));
+    impact.add_effect(Fate::Broken, says, references(own));
 }
 
 /// Whether a volume with a node affinity can be used on this node. None if that is unknown.

@@ -47,7 +47,7 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
         // The cause of its finalizer says what then holds it for ever.
         _ => (Fate::Kept, reclaim_policy::free_fate(volume)),
     };
-    impact.say(fate, says, []);
+    impact.add_effect(fate, says, []);
     impact.evidence.push(Evidence {
         source: format!("PersistentVolume {name} spec.persistentVolumeReclaimPolicy, status.phase"),
         value: format!("{}, {phase}", reclaim_policy::policy(volume)),
@@ -68,11 +68,11 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
         Ok(Some(claim)) => {
             match pvc_protection::users(claim, view) {
                 Ok(users) => impact.steps.extend(stop_consumers::release(claim, &users, view)),
-                Err(missing) => impact.unknown("which pods use it", &missing),
+                Err(missing) => impact.add_unknown("which pods use it", &missing),
             }
             impact.steps.push(pv_protection::delete_claim(volume, claim));
             if !deletes {
-                impact.then(
+                impact.add_step(
                     Safety::Reversible,
                     "then delete the volume object, which is Released; write down its disk",
                     format!("kubectl delete pv {name}"),
@@ -80,6 +80,6 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
             }
         }
         Ok(None) => {}
-        Err(missing) => impact.unknown("whether its claim still exists", &missing),
+        Err(missing) => impact.add_unknown("whether its claim still exists", &missing),
     }
 }

@@ -32,11 +32,11 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
     let volume = match found {
         Some(Ok(Some(volume))) => volume,
         Some(Err(missing)) => {
-            return impact.unknown("what becomes of the disk", &missing);
+            return impact.add_unknown("what becomes of the disk", &missing);
         }
         Some(Ok(None)) => {
             let says = format!("its volume {name} does not exist any more");
-            return impact.say(Fate::Kept, says, []);
+            return impact.add_effect(Fate::Kept, says, []);
         }
         None => return,
     };
@@ -45,7 +45,7 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
         "Delete" => Fate::Destroyed,
         _ => Fate::Kept,
     };
-    impact.say(fate, reclaim_policy::fate(volume), [volume.reference()]);
+    impact.add_effect(fate, reclaim_policy::fate(volume), [volume.reference()]);
     if fate == Fate::Destroyed {
         impact.steps.push(Step {
             when: impact::KEEP,
@@ -56,7 +56,7 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
     }
     match users {
         Ok(users) => impact.steps.extend(stop_consumers::release(object, &users, view)),
-        Err(missing) => impact.unknown("which pods use it", &missing),
+        Err(missing) => impact.add_unknown("which pods use it", &missing),
     }
     impact.steps.push(pv_protection::delete_claim(volume, object));
 }
@@ -72,9 +72,9 @@ fn add_snapshots(claim: &Object, impact: &mut Impact, view: &View<'_>) {
             let own: Vec<_> = all.iter().filter(of_it).collect();
             if !own.is_empty() {
                 let says = format!("snapshots of it: {}; they stay", own.len());
-                impact.say(Fate::Kept, says, references(own));
+                impact.add_effect(Fate::Kept, says, references(own));
             }
         }
-        Err(missing) => impact.unknown("which snapshots of it there are", &missing),
+        Err(missing) => impact.add_unknown("which snapshots of it there are", &missing),
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
     for found in asked {
         match found {
             Ok(claim) => claims.extend(claim.filter(|claim| is_own(claim, pod))),
-            Err(missing) => impact.unknown("what becomes of its ephemeral volumes", &missing),
+            Err(missing) => impact.add_unknown("what becomes of its ephemeral volumes", &missing),
         }
     }
     if !claims.is_empty() {
@@ -39,17 +39,17 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
             "claims of its ephemeral volumes: {}; they have it as their owner and are deleted with it",
             claims.len()
         );
-        impact.say(Fate::Released, says, references(claims.iter().copied()));
+        impact.add_effect(Fate::Released, says, references(claims.iter().copied()));
         claim_disks::add_disks(claims, "its ephemeral volumes", impact, view);
     }
     if is_finished(pod) {
         return;
     }
     if volumes.iter().any(is_empty_dir) {
-        impact.say(Fate::Destroyed, "what it keeps in emptyDir volumes", []);
+        impact.add_effect(Fate::Destroyed, "what it keeps in emptyDir volumes", []);
     }
     if pod.controller().is_none() && !is_static(pod) {
-        impact.say(
+        impact.add_effect(
             Fate::Destroyed,
             "the pod itself: no controller makes it again",
             [],

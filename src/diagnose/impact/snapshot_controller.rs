@@ -46,10 +46,10 @@ pub(crate) fn add_waiting_contents(stuck: &[Finalizer], impact: &mut Impact, vie
                      controller has marked them",
                     waiting.len()
                 );
-                impact.say(Fate::Stuck, says, references(waiting));
+                impact.add_effect(Fate::Stuck, says, references(waiting));
             }
         }
-        Err(missing) => impact.unknown(
+        Err(missing) => impact.add_unknown(
             "which contents of snapshots wait for it when they are deleted",
             &missing,
         ),

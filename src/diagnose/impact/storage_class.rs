@@ -46,17 +46,17 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
                     "claims without a volume that name it: {}; they wait until there is a class of that name again",
                     waiting.len()
                 );
-                impact.say(Fate::Broken, says, references(waiting));
+                impact.add_effect(Fate::Broken, says, references(waiting));
             }
         }
-        Err(missing) => impact.unknown("which claims wait for a volume of it", &missing),
+        Err(missing) => impact.add_unknown("which claims wait for a volume of it", &missing),
     }
     match volumes {
         Ok(volumes) => {
             let own: Vec<_> = volumes.iter().filter(names_it).collect();
             add_volumes(class, &own, impact);
         }
-        Err(missing) => impact.unknown("which volumes were made from it", &missing),
+        Err(missing) => impact.add_unknown("which volumes were made from it", &missing),
     }
     match &sets {
         Ok(sets) => {
@@ -67,14 +67,14 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
                     "StatefulSets whose claims name it: {}; new replicas of them get no volume",
                     asking.len()
                 );
-                impact.say(Fate::Broken, says, references(asking));
+                impact.add_effect(Fate::Broken, says, references(asking));
             }
         }
-        Err(missing) => impact.unknown("which StatefulSets make claims of it", missing),
+        Err(missing) => impact.add_unknown("which StatefulSets make claims of it", missing),
     }
     match workloads {
         Ok(makers) => add_ephemeral_volumes(&makers, "it", impact),
-        Err(missing) => impact.unknown("which workloads have ephemeral volumes of it", &missing),
+        Err(missing) => impact.add_unknown("which workloads have ephemeral volumes of it", &missing),
     }
     if default_storage_class::is_default(class) {
         default_storage_class::add_loss_of_default(class, sets.ok(), impact, view);
@@ -92,7 +92,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
             )),
             safety: Safety::Safe,
         });
-        impact.then(
+        impact.add_step(
             Safety::Reversible,
             "then delete it",
             format!("kubectl delete storageclass {name}"),
@@ -105,7 +105,7 @@ fn add_volumes(class: &Object, volumes: &[&Object], impact: &mut Impact) {
         return;
     }
     let size = storage_quantity::of(volumes);
-    impact.say(
+    impact.add_effect(
         Fate::Kept,
         format!(
             "volumes that were made from it: {}, of {size} in all; they stay as they are, and still need {} when they go",
@@ -126,6 +126,6 @@ fn add_volumes(class: &Object, volumes: &[&Object], impact: &mut Impact) {
             "disks that cannot be deleted later without the class's secret, which their volumes do not name: {}",
             bare.len()
         );
-        impact.say(Fate::Leaked, says, references(bare));
+        impact.add_effect(Fate::Leaked, says, references(bare));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn add_ephemeral_volumes(makers: &[&Object], which: &str, impact: &mu
         "workloads with ephemeral volumes that name {which}: {}; new pods of them get no volume, and wait",
         makers.len()
     );
-    impact.say(Fate::Broken, says, references(makers.iter().copied()));
+    impact.add_effect(Fate::Broken, says, references(makers.iter().copied()));
 }
 
 /// The claim template of a generic ephemeral volume; none for other volumes.

@@ -27,7 +27,7 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
     let claims = match view.list("", "persistentvolumeclaims", set.namespace()) {
         Ok(claims) => claims,
         Err(missing) => {
-            return impact.unknown("which claims it has, and what becomes of their data", &missing);
+            return impact.add_unknown("which claims it has, and what becomes of their data", &missing);
         }
     };
     let own: Vec<_> = claims.iter().filter(|claim| is_of(claim, set)).collect();
@@ -40,7 +40,7 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
              (persistentVolumeClaimRetentionPolicy.whenDeleted)",
             deleted.len()
         );
-        impact.say(Fate::Released, says, references(deleted.iter().copied()));
+        impact.add_effect(Fate::Released, says, references(deleted.iter().copied()));
         claim_disks::add_disks(deleted.iter().copied(), "its claims", impact, view);
         add_keep_step(set, policy, impact);
     }
@@ -54,14 +54,14 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
              (persistentVolumeClaimRetentionPolicy.whenDeleted is Delete), but is not yet their owner",
             kept.len()
         );
-        impact.say(Fate::Unknown, says, references(kept));
+        impact.add_effect(Fate::Unknown, says, references(kept));
     } else {
         let says = format!(
             "claims of its volumeClaimTemplates: {}, of {size} in all; they stay with their data, and cost what they cost \
              until they are deleted too. A StatefulSet of the same name takes them up again",
             kept.len()
         );
-        impact.say(Fate::Kept, says, references(kept));
+        impact.add_effect(Fate::Kept, says, references(kept));
     }
 }
 

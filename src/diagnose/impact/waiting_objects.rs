@@ -40,7 +40,7 @@ pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact
             "which objects have {name} is not known, as it may stand on any type: see kubectl finalizers scan --finalizer \
              '{name}'"
         );
-        impact.say(Fate::Unknown, says, []);
+        impact.add_effect(Fate::Unknown, says, []);
     }
     let is_about = |ty: &&ResourceType| {
         let kind = GroupKind {
@@ -57,7 +57,7 @@ pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact
         .collect();
     match holder::reach(&workloads.all, view) {
         Ok(reach) => types.extend(granted(reach, impact)),
-        Err(missing) => impact.unknown(
+        Err(missing) => impact.add_unknown(
             "whether finalizers that the catalogue does not know wait for it",
             &missing,
         ),
@@ -73,7 +73,7 @@ pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact
             Ok(objects) => stuck.extend(add_waiting_objects_of_type(
                 workloads, objects, &placed, impact, view,
             )),
-            Err(missing) => impact.unknown(
+            Err(missing) => impact.add_unknown(
                 &format!("which {type_name} wait for it when they are deleted"),
                 &missing,
             ),
@@ -96,7 +96,7 @@ fn add_sidecars(workloads: &Workloads<'_>, impact: &mut Impact, view: &View<'_>)
              of it tells",
             named.join(", ")
         );
-        impact.say(Fate::Unknown, says, []);
+        impact.add_effect(Fate::Unknown, says, []);
     }
 }
 
@@ -104,11 +104,11 @@ fn add_sidecars(workloads: &Workloads<'_>, impact: &mut Impact, view: &View<'_>)
 fn granted(reach: Reach, impact: &mut Impact) -> BTreeSet<Resource> {
     if let Some(role) = reach.everything {
         let says = format!("which finalizers wait for it is not known: by {role} it may change every object");
-        impact.say(Fate::Unknown, says, []);
+        impact.add_effect(Fate::Unknown, says, []);
     }
     if reach.types.len() > limits::TYPES_OF_ONE_CONTROLLER {
         let says = "which finalizers wait for it is not known: it may change too many types to look at each";
-        impact.say(Fate::Unknown, says, []);
+        impact.add_effect(Fate::Unknown, says, []);
         return BTreeSet::new();
     }
     reach.types
@@ -146,14 +146,14 @@ fn add_waiting_objects_of_type(
         if !found && !holder.unseen.is_empty() {
             let unseen = holder.unseen.join("; ");
             let says = format!("whether {says} wait for it is not known: {unseen}");
-            impact.say(Fate::Unknown, says, []);
+            impact.add_effect(Fate::Unknown, says, []);
         } else if found && others.is_empty() {
             match stuck.iter_mut().find(|(_, known)| *known == objects) {
                 Some((finalizers, _)) => finalizers.push(finalizer),
                 None => stuck.push((vec![finalizer], objects)),
             }
         } else if found {
-            impact.say(
+            impact.add_effect(
                 Fate::Kept,
                 format!(
                     "{says}. Somebody else runs who may remove that: {}",
@@ -166,7 +166,7 @@ fn add_waiting_objects_of_type(
     for (finalizers, objects) in &stuck {
         let names: Vec<_> = finalizers.iter().map(Finalizer::to_string).collect();
         let (first, type_name) = (objects[0], objects[0].resource.name());
-        impact.say(
+        impact.add_effect(
             Fate::Stuck,
             format!(
                 "{} {type_name} with {}. Nobody else was found who removes that",
@@ -213,7 +213,7 @@ fn add_first_step(object: &Object, finalizers: &[Finalizer], impact: &mut Impact
         if impact.steps.iter().any(is_told) {
             return;
         }
-        impact.then(
+        impact.add_step(
             Safety::Destructive,
             format!(
                 "DATA LOSS: delete the {type_name}, with what they stand for, while their controller runs; this waits until \
@@ -225,7 +225,7 @@ fn add_first_step(object: &Object, finalizers: &[Finalizer], impact: &mut Impact
     }
     let names: Vec<_> = finalizers.iter().map(Finalizer::to_string).collect();
     let patterns: Vec<_> = names.iter().map(|name| format!("--finalizer '{name}'")).collect();
-    impact.then(
+    impact.add_step(
         Safety::Safe,
         format!(
             "see which {type_name} have {}, and delete them, or make them do without it, while their controller runs",

@@ -41,7 +41,7 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
                 api_extensions::add_api_extensions(&is_ours, impact, view);
             }
         }
-        Err(missing) => impact.unknown("which Services lead to it, and who calls them", &missing),
+        Err(missing) => impact.add_unknown("which Services lead to it, and who calls them", &missing),
     }
     add_pods(workload, impact);
     if workload.is("apps", "statefulsets") {
@@ -67,7 +67,7 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
         };
         let safety = cost.map_or(Safety::Reversible, |_| Safety::Destructive);
         let text = format!("{}{installed}", cost.unwrap_or("then delete it"));
-        impact.then(
+        impact.add_step(
             safety,
             text,
             format!(
@@ -88,7 +88,7 @@ fn add_pods(workload: &Object, impact: &mut Impact) {
         .find_map(|field| workload.number(field))
         .unwrap_or_default();
     if pods > 0 {
-        impact.say(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
+        impact.add_effect(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
     }
     if pods > 0
         && workload
@@ -98,7 +98,7 @@ fn add_pods(workload: &Object, impact: &mut Impact) {
     {
         let says = "what its pods keep in ephemeral volumes: the claims are deleted with the pods, and by their reclaim policy \
                     the disks";
-        impact.say(Fate::Destroyed, says, []);
+        impact.add_effect(Fate::Destroyed, says, []);
     }
 }
 
