@@ -60,7 +60,7 @@ pub(crate) fn add_loss_of_default(
     ) {
         Ok(makers) => add_ephemeral_volumes(&makers, "no class", impact),
         Err(missing) => {
-            impact.add_unknown("which workloads have ephemeral volumes without a class", &missing)
+            impact.add_unknown("which workloads have ephemeral volumes without a class", &missing);
         }
     }
     let (text, command) = match others.as_slice() {

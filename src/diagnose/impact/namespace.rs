@@ -38,7 +38,7 @@ pub(crate) fn deleting_namespace(namespace: &Object, impact: &mut Impact, view: 
     match claims {
         Ok(claims) => claim_disks::add_disks(claims, "its claims", impact, view),
         Err(missing) => {
-            impact.add_unknown("which claims are in it, and what becomes of their data", &missing)
+            impact.add_unknown("which claims are in it, and what becomes of their data", &missing);
         }
     }
     match &workloads {
