@@ -1,8 +1,8 @@
-//! From what was seen to why an object does not go. Pure: no I/O, no clock.
+//! Turns facts into the reason why an object is stuck. Pure: no I/O, no clock.
 //!
-//! [`diagnose`] looks at the facts, and says what it sees and what it still wants to see. Whoever calls it
-//! answers what is wanted and calls again, until nothing is wanted. So the rules decide what is read, and a
-//! test of a rule is some facts and an answer.
+//! [`diagnose`] reads the facts, and returns its conclusions and the queries that it still wants answered. The
+//! caller answers the queries and calls again, until none is left. So the causes decide what is read, and a
+//! test of a cause consists of some facts and a diagnosis.
 
 mod admission;
 mod causes;
@@ -41,16 +41,16 @@ use crate::{
     snapshot::facts::{Facts, Object, Query},
 };
 
-/// What has been understood, and what is still to be read.
+/// The diagnosis so far, and what is still to be read.
 #[derive(Debug)]
 pub struct Progress {
-    /// The diagnosis as far as it goes.
+    /// The diagnosis so far.
     pub diagnosis: Diagnosis,
-    /// What it wants to see next; empty when it is final.
+    /// The queries to answer next; empty if the diagnosis is final.
     pub wanted: BTreeSet<Query>,
 }
 
-/// These facts, as the causes look at them.
+/// The view of the causes on these facts.
 pub fn view<'a>(facts: &'a Facts, knowledge: &'a Knowledge) -> View<'a> {
     let causes = Causes {
         findings: causes::findings,
@@ -59,70 +59,70 @@ pub fn view<'a>(facts: &'a Facts, knowledge: &'a Knowledge) -> View<'a> {
     View::new(facts, knowledge, causes)
 }
 
-/// Explains why `target` does not go, or what would hold it if it were deleted now.
+/// Explains why `target` is stuck, or what would hold it if it were deleted now.
 pub fn diagnose(target: &Object, facts: &Facts, knowledge: &Knowledge) -> Progress {
     diagnose_with(target, &view(facts, knowledge))
 }
 
-/// The same, for one after the other of many objects: what was worked out for one is there for the next.
+/// Like [`diagnose`], for many objects in turn: work that was done for one object is reused for the next.
 pub fn diagnose_with(target: &Object, view: &View<'_>) -> Progress {
     view.begin();
     let findings = causes::findings(target, view);
-    let before = impact::impact_of(target, &findings, view);
-    let diagnosis = assemble(target, findings, before, view);
+    let impact = impact::impact_of(target, &findings, view);
+    let diagnosis = assemble(target, findings, impact, view);
     Progress {
         diagnosis,
         wanted: view.wanted(),
     }
 }
 
-/// The same from a dump, of which nobody knows what it lacks. `seen` takes it for all there is, `proved` has a gap
-/// wherever it may lack something. What is there counts: a finding that names blockers holds though there may be more
-/// of them. What is not there does not, and then the finding is the one that knows of the gap.
+/// Like [`diagnose`], from a dump that may lack objects. `seen` takes the dump as complete; `proved` has a gap
+/// wherever it may lack something. Objects in the dump count: a finding that names blockers is valid, although
+/// there may be more blockers. Absent objects do not count, so such a finding comes from `proved` with its gap.
 pub fn diagnose_partly(
     target: &Object,
     seen: &Facts,
     proved: &Facts,
     knowledge: &Knowledge,
 ) -> (Progress, BTreeSet<Query>) {
-    let (all, sure) = (view(seen, knowledge), view(proved, knowledge));
-    let partly = impact::impact_of(target, &[], &all);
-    let mut named: Vec<_> = causes::findings(target, &all)
+    let (complete, incomplete) = (view(seen, knowledge), view(proved, knowledge));
+    let impact_if_complete = impact::impact_of(target, &[], &complete);
+    let mut with_blockers: Vec<_> = causes::findings(target, &complete)
         .into_iter()
-        .filter(|finding| !finding.wait.on.is_empty() && rests_on_what_is_there(finding.wait.verdict))
+        .filter(|finding| !finding.wait.on.is_empty() && rests_on_existing_objects(finding.wait.verdict))
         .collect();
-    let findings: Vec<_> = causes::findings(target, &sure)
+    let findings: Vec<_> = causes::findings(target, &incomplete)
         .into_iter()
         .map(|finding| {
             let same = |other: &Finding| other.wait.finalizer == finding.wait.finalizer;
-            match named.iter().position(same) {
-                Some(at) => named.remove(at),
+            match with_blockers.iter().position(same) {
+                Some(at) => with_blockers.remove(at),
                 None => finding,
             }
         })
         .collect();
-    let mut before = impact::impact_of(target, &findings, &sure);
-    before.complete_with(partly);
+    let mut impact = impact::impact_of(target, &findings, &incomplete);
+    impact.complete_with(impact_if_complete);
     let progress = Progress {
-        diagnosis: assemble(target, findings, before, &sure),
-        wanted: sure.wanted(),
+        diagnosis: assemble(target, findings, impact, &incomplete),
+        wanted: incomplete.wanted(),
     };
-    (progress, all.wanted())
+    (progress, complete.wanted())
 }
 
-fn rests_on_what_is_there(verdict: Verdict) -> bool {
+fn rests_on_existing_objects(verdict: Verdict) -> bool {
     match verdict {
         Verdict::InUse | Verdict::Waiting | Verdict::Failing | Verdict::Rejected => true,
         Verdict::Stalled | Verdict::Orphaned | Verdict::Unknown => false,
     }
 }
 
-/// Whether any rule looks into objects of this type beyond their metadata.
+/// Whether any cause reads more than the metadata of objects of this type.
 pub fn looks_into(object: &ObjectRef) -> bool {
     causes::look_into(&object.type_name)
 }
 
-fn assemble(target: &Object, findings: Vec<Finding>, before: Impact, view: &View<'_>) -> Diagnosis {
+fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View<'_>) -> Diagnosis {
     let mut diagnosis = Diagnosis {
         target: target.reference(),
         deletion: target.deletion(),
@@ -130,7 +130,7 @@ fn assemble(target: &Object, findings: Vec<Finding>, before: Impact, view: &View
         headline: headline(target, &findings, view),
         waits: Vec::new(),
         outlook: Vec::new(),
-        effects: before.effects,
+        effects: impact.effects,
         steps: Vec::new(),
         do_not: Vec::new(),
         evidence: Vec::new(),
@@ -143,19 +143,19 @@ fn assemble(target: &Object, findings: Vec<Finding>, before: Impact, view: &View
         extend_new(&mut diagnosis.do_not, finding.do_not);
         extend_new(&mut diagnosis.evidence, finding.evidence);
     }
-    extend_new(&mut diagnosis.steps, before.steps);
-    extend_new(&mut diagnosis.evidence, before.evidence);
-    // What is done at the same moment stands together, in the order in which the moments come up.
+    extend_new(&mut diagnosis.steps, impact.steps);
+    extend_new(&mut diagnosis.evidence, impact.evidence);
+    // Steps for the same moment stand together, in the order in which the moments first occur.
     let moments: Vec<_> = diagnosis.steps.iter().map(|step| step.when).collect();
     diagnosis
         .steps
         .sort_by_key(|step| moments.iter().position(|when| *when == step.when));
     shell::commands(&mut diagnosis, target);
-    cut::texts(&mut diagnosis);
+    cut::shorten_texts(&mut diagnosis);
     diagnosis
 }
 
-/// Two finalizers that wait for the same thing say the same; once is enough.
+/// Adds the items that are not in the list yet. Two finalizers that wait for the same thing say the same.
 fn extend_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
     for item in more {
         if !all.contains(&item) {

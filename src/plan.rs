@@ -1,8 +1,10 @@
-//! From a diagnosis and what the user wants to the one request that would do it, or to why it is not to be done. Pure.
+//! Makes a plan from a diagnosis and the user's request: the one write that does it, or the reason for a
+//! refusal. Pure.
 //!
-//! A [`Plan`] is what a person reads, confirms and gets: its digest covers the object as it was seen and the very
-//! request. [`crate::act`] carries a plan out and decides nothing about it.
+//! A [`Plan`] is what a user reads, confirms and gets. Its digest covers the object as it was read and the
+//! exact request. [`crate::act`] carries out a plan and decides nothing about it.
 
+mod acceptance;
 mod cost;
 mod digest;
 mod event;
@@ -16,7 +18,8 @@ mod tests;
 mod veto;
 
 pub use self::{
-    cost::{Cost, Outside, unaccepted},
+    acceptance::unaccepted,
+    cost::{Cost, Outside},
     digest::digest,
     event::event,
     finalize::finalize,

@@ -1,10 +1,9 @@
-//! Who on the way into the API server would refuse that a finalizer is taken out.
+//! Finds which admission checks of the API server would refuse the removal of a finalizer.
 //!
-//! To take one out is an UPDATE of the whole object, whoever does it, and passes every webhook and policy that is
-//! asked about updates; that only metadata changes is nothing special. Here the server's own rules are applied to
-//! what can be seen: which are asked, and whether there is anybody to answer. What cannot be known stays
-//! [`Truth::Unknown`]: nobody is blamed for what only may be.
-//! Source: `kubernetes/apiserver:pkg/admission/plugin/`.
+//! To remove a finalizer is an UPDATE of the whole object, by any client. It passes every webhook and policy
+//! for updates, although only metadata changes. The rules of the API server are applied here to what was read:
+//! which checks are asked, and whether they can answer. What is unknown stays [`Truth::Unknown`]: nothing is
+//! blamed for what is only possible. Source: `kubernetes/apiserver:pkg/admission/plugin/`.
 
 mod backend;
 mod conditions;
@@ -24,14 +23,14 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What is known of something that is either so or not.
+/// Whether a statement is true, as far as known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Truth {
-    /// It is so.
+    /// It is true.
     Yes,
-    /// It is not so.
+    /// It is false.
     No,
-    /// It may be so.
+    /// It may be true or false.
     Unknown,
 }
 
@@ -69,56 +68,59 @@ impl From<bool> for Truth {
 
 type Labels = BTreeMap<String, String>;
 
-/// The labels that a namespaceSelector looks at.
+/// The labels that a namespaceSelector reads.
 #[derive(Debug, PartialEq)]
-enum Around {
-    /// There is no namespace: nothing is ever excepted by one.
+enum NamespaceLabels {
+    /// The object has no namespace, so that no namespaceSelector exempts it.
     Nothing,
     Labels(Labels),
     NotKnown,
 }
 
-/// The request that takes a finalizer out.
+/// The request that removes a finalizer.
 pub(super) struct Change<'a> {
     object: &'a Object,
-    /// `status` or `finalize` where the finalizer goes through one, else empty.
+    /// `status` or `finalize` if the finalizer is removed through that subresource, else empty.
     subresource: &'static str,
-    /// Every group and version that the object is served in, the one it was read in first.
+    /// Every group and version in which the object is served, starting with the one in which it was read.
     served: Vec<(&'a str, &'a str)>,
-    around: Around,
-    /// Its own labels; none if only part of the object was read.
+    namespace_labels: NamespaceLabels,
+    /// The object's own labels; none if only a part of the object was read.
     labels: Option<Labels>,
 }
 
 impl<'a> Change<'a> {
-    /// The request that takes `finalizer` out of `object`; none where no admission is asked about such objects.
+    /// The request that removes `finalizer` from `object`; none if no admission check is asked about such
+    /// objects.
     pub(super) fn new(object: &'a Object, finalizer: &Finalizer, view: &View<'a>) -> Option<Self> {
         if is_exempt(object) {
             return None;
         }
         let namespace = object.namespace();
         let labels = is_whole(object).then(|| labels(&object.value));
-        let around = if object.is("", "namespaces") {
-            labels.clone().map_or(Around::NotKnown, Around::Labels)
+        let namespace_labels = if object.is("", "namespaces") {
+            labels
+                .clone()
+                .map_or(NamespaceLabels::NotKnown, NamespaceLabels::Labels)
         } else if namespace.is_empty() {
-            Around::Nothing
+            NamespaceLabels::Nothing
         } else {
             match view.object("", "namespaces", "", namespace) {
-                Ok(Some(found)) => Around::Labels(self::labels(&found.value)),
-                _ => Around::NotKnown,
+                Ok(Some(found)) => NamespaceLabels::Labels(self::labels(&found.value)),
+                _ => NamespaceLabels::NotKnown,
             }
         };
         Some(Change {
             object,
             subresource: subresource(object, finalizer),
             served: served(object, view),
-            around,
+            namespace_labels,
             labels,
         })
     }
 }
 
-/// What configures admission can always be repaired
+/// Whether the object configures admission. Such objects can always be repaired
 /// (`plugin/webhook/predicates/rules/rules.go` IsExemptAdmissionConfigurationResource).
 fn is_exempt(object: &Object) -> bool {
     object.resource.group == "admissionregistration.k8s.io"
@@ -133,7 +135,8 @@ fn is_exempt(object: &Object) -> bool {
         .contains(&object.resource.plural.as_str())
 }
 
-/// A scan knows only the finalizers of most objects, and so neither their labels nor their spec.
+/// Whether the whole object was read. A scan reads only the finalizers of most objects, and neither their
+/// labels nor their spec.
 fn is_whole(object: &Object) -> bool {
     !object.text("/metadata/resourceVersion").is_empty()
 }
@@ -146,8 +149,8 @@ fn labels(value: &Value) -> Labels {
         .collect()
 }
 
-/// `spec.finalizers` changes through `/finalize` only, and the API server takes its own finalizer out of a
-/// definition with an update of `/status`
+/// The subresource of the request. `spec.finalizers` changes only through `/finalize`. The API server removes
+/// its own finalizer from a definition with an update of `/status`
 /// (`kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`).
 fn subresource(object: &Object, finalizer: &Finalizer) -> &'static str {
     if finalizer.list == List::Spec {
@@ -161,7 +164,7 @@ fn subresource(object: &Object, finalizer: &Finalizer) -> &'static str {
     }
 }
 
-/// Types that are kept in one place and served in two groups
+/// Types that are stored once and served in two groups
 /// (`kubernetes/kubernetes:pkg/kubeapiserver/default_storage_factory_builder.go` AddCohabitatingResources).
 const TWO_GROUPS: &[(&str, &str, &str)] = &[
     ("", "events.k8s.io", "events"),

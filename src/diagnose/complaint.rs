@@ -1,9 +1,9 @@
-//! What an object and its events say is wrong, literally: people search for these words.
+//! Errors that an object and its events report, in the literal words, because people search for them.
 //!
-//! Events expire after an hour or so: one that is there counts, none says nothing. Only what was said after the
-//! deletion is about it, and conditions that speak of it. Conditions of Kubernetes' own types are about what its own
-//! controllers do with them, and not about anybody's finalizer; neither is what a kubelet or a
-//! scheduler reports, or whoever looks for a claim's volume.
+//! Events expire after about an hour: an event that exists counts, a missing one proves nothing. Only reports
+//! from after the deletion count, and conditions that mention it. Conditions of built-in types report what
+//! Kubernetes' own controllers do, not what another controller does for its finalizer. The same holds for
+//! events of a kubelet, of a scheduler, or of the controller that finds a volume for a claim.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -18,21 +18,21 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Something that is said to be wrong.
+/// A reported error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
-    /// Where it is said.
+    /// The source of the report.
     pub source: String,
-    /// What.
+    /// The text.
     pub text: String,
-    /// When.
+    /// The time.
     pub time: Option<Timestamp>,
-    /// Whether it says that something went wrong, and not only that it is not done yet.
+    /// Whether it reports a failure, and not only that something is not done yet.
     pub is_failure: bool,
 }
 
-/// Words of those who fail; `kubernetes/apimachinery:pkg/api/errors/errors.go` has most of them.
-const OF_FAILURE: [&str; 14] = [
+/// Words that report a failure; `kubernetes/apimachinery:pkg/api/errors/errors.go` has most of them.
+const FAILURE_WORDS: [&str; 14] = [
     "error",
     "fail",
     "denied",
@@ -49,11 +49,12 @@ const OF_FAILURE: [&str; 14] = [
     "conflict",
 ];
 
-/// Who reports on the running of Pods, and on finding a volume for a claim, whatever else becomes of them.
-const OF_LIFE: [&str; 3] = ["kubelet", "default-scheduler", "persistentvolume-controller"];
+/// Components that report on running Pods, and on finding a volume for a claim, which is unrelated to a
+/// deletion.
+const UNRELATED_COMPONENTS: [&str; 3] = ["kubelet", "default-scheduler", "persistentvolume-controller"];
 
 impl Complaint {
-    /// As part of the evidence.
+    /// The report as evidence.
     pub fn evidence(&self, now: Timestamp) -> Evidence {
         let ago = self
             .time
@@ -66,8 +67,8 @@ impl Complaint {
     }
 }
 
-/// What is said of this object since it is being deleted: the newest condition and the newest event. Asks for events
-/// only where the object itself was read: of one that a scan has merely listed nothing more is asked.
+/// The newest condition and the newest event since the deletion of this object. Queries events only if the
+/// object itself was read: nothing more is queried for an object that a scan only listed.
 pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
     let Some(deletion) = object.deletion() else {
         return Vec::new();
@@ -91,9 +92,9 @@ pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
         .collect()
 }
 
-fn speaks_of_failure(text: &str) -> bool {
+fn reports_failure(text: &str) -> bool {
     let text = text.to_lowercase();
-    OF_FAILURE.iter().any(|word| text.contains(word))
+    FAILURE_WORDS.iter().any(|word| text.contains(word))
 }
 
 fn conditions(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
@@ -121,7 +122,7 @@ fn conditions(object: &Object, since: Timestamp) -> impl Iterator<Item = Complai
                 let text = shortened(&join(field("reason"), message));
                 Complaint {
                     source: format!("{kind} {name} condition {type_name}"),
-                    is_failure: of_error || speaks_of_failure(&text),
+                    is_failure: of_error || reports_failure(&text),
                     text,
                     time,
                 }
@@ -150,7 +151,7 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
         .map_or_else(String::new, |count| format!(" ({count} times)"));
     let by =
         |name: &&str| [event.text("/source/component"), event.text("/reportingComponent")].contains(name);
-    if time.is_none_or(|time| time < since) || OF_LIFE.iter().any(by) {
+    if time.is_none_or(|time| time < since) || UNRELATED_COMPONENTS.iter().any(by) {
         return None;
     }
     let from = match (event.text("/source/component"), event.text("/reportingComponent")) {

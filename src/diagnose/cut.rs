@@ -1,41 +1,42 @@
-//! What is quoted has an end: a driver may put a stack trace into a condition, and whoever may write an object's status may
-//! put megabytes there. Cut is the text as it is said, whichever rule says it, and never a command.
+//! Limits the length of quoted text. A driver may put a stack trace into a condition, and any user with the
+//! right to write a status may put megabytes there. Every text of a diagnosis is limited, whichever cause made
+//! it. Commands are never shortened.
 
 use crate::diagnose::{
     limits,
     model::{Blocker, Diagnosis, Wait},
 };
 
-/// Cuts every text of a diagnosis that is too long.
-pub(super) fn texts(diagnosis: &mut Diagnosis) {
-    cut(&mut diagnosis.headline);
+/// Shortens every text of a diagnosis that is too long.
+pub(super) fn shorten_texts(diagnosis: &mut Diagnosis) {
+    shorten(&mut diagnosis.headline);
     diagnosis.waits.iter_mut().for_each(wait);
     for outlook in &mut diagnosis.outlook {
-        cut(&mut outlook.then);
+        shorten(&mut outlook.then);
     }
     for step in &mut diagnosis.steps {
-        cut(&mut step.text);
+        shorten(&mut step.text);
     }
-    diagnosis.do_not.iter_mut().for_each(cut);
+    diagnosis.do_not.iter_mut().for_each(shorten);
     for evidence in &mut diagnosis.evidence {
-        cut(&mut evidence.value);
+        shorten(&mut evidence.value);
     }
 }
 
 fn wait(wait: &mut Wait) {
-    cut(&mut wait.says);
+    shorten(&mut wait.says);
     wait.on.iter_mut().for_each(self::blocker);
 }
 
 fn blocker(blocker: &mut Blocker) {
-    cut(&mut blocker.says);
+    shorten(&mut blocker.says);
     blocker.on.iter_mut().for_each(self::blocker);
     blocker.waits.iter_mut().for_each(wait);
 }
 
-/// Ends a text after so many characters, and shows that it does.
-pub(super) fn cut(text: &mut String) {
-    // Most texts are shorter in bytes already.
+/// Shortens a text to the maximum number of characters, and shows that with `…`.
+pub(super) fn shorten(text: &mut String) {
+    // Most texts are short enough even in bytes.
     if text.len() > limits::TEXT
         && let Some((end, _)) = text.char_indices().nth(limits::TEXT)
     {
@@ -60,8 +61,8 @@ mod tests {
 
     const MEGABYTES: usize = 3_000_000;
 
-    /// What acts on a terminal, in characters of several bytes, and without end.
-    fn long() -> String {
+    /// A long text with control characters for terminals and with characters of several bytes.
+    fn long_text() -> String {
         "\u{1b}[2Jfailed ✗ ".repeat(MEGABYTES / 16)
     }
 
@@ -74,7 +75,7 @@ mod tests {
     }
 
     fn challenge() -> Object {
-        let condition = json!({"type": "DeletionFailed", "status": "True", "reason": long(), "message": long(),
+        let condition = json!({"type": "DeletionFailed", "status": "True", "reason": long_text(), "message": long_text(),
             "lastTransitionTime": "2026-01-01T11:59:00Z"});
         held(
             "acme.cert-manager.io",
@@ -85,8 +86,8 @@ mod tests {
         )
     }
 
-    /// Without taking facts away: what is left of a text that was cut depends on what stands before it.
-    fn told(cluster: &World, target: &Object) -> String {
+    /// Explains without the check with fewer facts: the rest of a shortened text depends on what precedes it.
+    fn explained(cluster: &World, target: &Object) -> String {
         let knowledge = Knowledge::builtin();
         let diagnosis = cluster.answered(|facts| {
             let progress = diagnose(target, facts, &knowledge);
@@ -108,53 +109,53 @@ mod tests {
     }
 
     #[track_caller]
-    fn is_short(cluster: &World, target: &Object) {
-        let told = told(cluster, target);
-        assert!(told.contains("failed ✗"), "it is not quoted: {told:.2000}");
-        assert!(told.len() < 100_000, "{} bytes", told.len());
+    fn assert_short(cluster: &World, target: &Object) {
+        let text = explained(cluster, target);
+        assert!(text.contains("failed ✗"), "it is not quoted: {text:.2000}");
+        assert!(text.len() < 100_000, "{} bytes", text.len());
     }
 
     #[test]
-    fn megabytes_in_conditions_and_events_are_quoted_and_cut() {
+    fn shortens_megabytes_in_conditions_and_events() {
         let target = challenge();
         let event = json!({"metadata": {"name": "e"}, "involvedObject": {"kind": "Challenge", "name": "a"}, "type": "Warning",
-            "reason": long(), "message": long(), "lastTimestamp": "2026-01-01T11:59:30Z", "count": "many"});
+            "reason": long_text(), "message": long_text(), "lastTimestamp": "2026-01-01T11:59:30Z", "count": "many"});
         let cluster = World::of([object("", "events", "Event", event), deployment(1)]);
-        is_short(&cluster, &target);
+        assert_short(&cluster, &target);
     }
 
     #[test]
-    fn megabytes_that_a_pod_of_the_holder_says_are_quoted_and_cut() {
+    fn shortens_megabytes_in_the_status_of_a_controller_pod() {
         let pod = json!({"metadata": {"name": "p", "namespace": "cert-manager", "labels": labels()}, "status": {
             "initContainerStatuses": {"state": 1},
             "containerStatuses": [3, {"state": {"waiting": {"reason": 7}}},
-                {"state": {"waiting": {"reason": "ErrImagePull", "message": long()}}}]}});
+                {"state": {"waiting": {"reason": "ErrImagePull", "message": long_text()}}}]}});
         let cluster = World::of([deployment(0), object("", "pods", "Pod", pod)]);
         let mut target = challenge();
         target.value["status"] = json!(null);
-        is_short(&cluster, &target);
+        assert_short(&cluster, &target);
     }
 
     #[test]
-    fn megabytes_of_a_driver_are_quoted_and_cut() {
+    fn shortens_megabytes_in_the_error_of_a_driver() {
         let target = held(
             "storage.k8s.io",
             "volumeattachments",
             "VolumeAttachment",
             "external-attacher/csi-example-com",
             &json!({"spec": {"attacher": "csi.example.com", "nodeName": "n", "source": {"persistentVolumeName": "v"}},
-                "status": {"attached": true, "detachError": {"message": long(), "time": "2026-01-01T11:59:00Z"}}}),
+                "status": {"attached": true, "detachError": {"message": long_text(), "time": "2026-01-01T11:59:00Z"}}}),
         );
         let volume = json!({"metadata": {"name": "v"}, "spec": {"csi": {"driver": "csi.example.com"}}});
-        is_short(
+        assert_short(
             &World::of([object("", "persistentvolumes", "PersistentVolume", volume)]),
             &target,
         );
     }
 
-    /// Twenty thousand entries, and what is no entry at all.
+    /// Twenty thousand entries, and malformed entries.
     #[test]
-    fn managed_fields_without_end_or_sense_are_looked_through() {
+    fn reads_huge_and_malformed_managed_fields() {
         let many: Vec<_> = (0..20_000)
             .map(|at| {
                 json!({"manager": format!("m-{at}"), "time": "2026-01-01T10:00:00Z", "operation": "Update",
@@ -170,16 +171,16 @@ mod tests {
             let mut target = challenge();
             target.value["status"] = json!(null);
             target.value["metadata"]["managedFields"] = fields;
-            let told = told(&World::of([]), &target);
-            assert!(told.len() < 100_000, "{} bytes", told.len());
+            let text = explained(&World::of([]), &target);
+            assert!(text.len() < 100_000, "{} bytes", text.len());
         }
     }
 
     #[test]
-    fn what_is_not_too_long_stays_as_it_is() {
+    fn a_short_text_stays_unchanged() {
         for (length, ends_in) in [(limits::TEXT, 'é'), (limits::TEXT + 1, '…')] {
             let mut text = "é".repeat(length);
-            cut(&mut text);
+            shorten(&mut text);
             assert!(text.ends_with(ends_in));
             assert!(text.chars().count() <= limits::TEXT + 1);
         }

@@ -1,9 +1,9 @@
-//! Who waits for whom, across all objects that are being deleted, and what they all wait for in the end.
+//! The graph of all objects in deletion and what they wait for, down to the root causes.
 //!
-//! Each diagnosis names the blockers of one object. Here they become one graph: the claim that holds a volume is
-//! the claim that a pod holds, and the pod is the root cause of both. Objects that wait for each other are one
-//! root cause together. An object that nothing else is in the way of is held by whoever has not acted; objects of
-//! one type that are held in the same way, by the same finalizer, have that cause in common.
+//! Each diagnosis names the blockers of one object. Here they become one graph: if a pod uses a claim and the
+//! claim holds a volume, the pod is the root cause of both. Objects that wait for each other are one root cause
+//! together. If nothing else blocks an object, its controller has not acted. Objects of one type that the same
+//! finalizer holds in the same way have this cause in common.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,40 +12,41 @@ use crate::{
     object::{Finalizer, ObjectRef},
 };
 
-/// An object that is being deleted.
+/// An object in deletion.
 #[derive(Clone, Debug)]
 pub struct Waiting<'a> {
-    /// Which.
+    /// The object.
     pub object: &'a ObjectRef,
-    /// Its finalizers.
+    /// The finalizers of the object.
     pub finalizers: &'a [Finalizer],
-    /// Why it does not go, if that was looked at.
+    /// Its diagnosis, if it was diagnosed.
     pub diagnosis: Option<&'a Diagnosis>,
-    /// What is being deleted in it, if it is a Namespace.
+    /// The objects in deletion in it, if it is a Namespace.
     pub content: Vec<&'a ObjectRef>,
 }
 
-/// What the objects wait for in the end.
+/// The root causes of all objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Causes {
-    /// The root causes, those that hold the most first.
+    /// The root causes; those that hold most objects come first.
     pub causes: Vec<Cause>,
-    /// Objects that have exactly the same root causes, the most first.
+    /// The groups of objects with exactly the same root causes, the largest first.
     pub groups: Vec<Group>,
-    /// Objects that wait for nothing else that is known, and that nothing else waits for, in their order.
+    /// Objects that wait for no other object as far as known, and that no other object waits for, in their
+    /// order.
     pub alone: Vec<usize>,
 }
 
-/// What waits for nothing else.
+/// A root cause: it waits for nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// The object, if it is one.
+    /// The object, if the cause is one.
     pub object: Option<ObjectRef>,
-    /// Its state, or why it is the cause.
+    /// The state of the object, or why it is the cause.
     pub says: String,
-    /// The objects that wait for it, by their place in what was given.
+    /// The objects that wait for it, as indices into the input.
     pub objects: Vec<usize>,
-    /// How many of them wait for nothing else.
+    /// How many of these objects wait for nothing else.
     pub frees: usize,
 }
 
@@ -58,14 +59,14 @@ pub struct Group {
     pub objects: Vec<usize>,
 }
 
-/// What is known to wait or to be waited for.
+/// A node of the graph: it waits, or something waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
     /// An object: type, namespace, name.
     Object(String, Option<String>, String),
-    /// A backend or whatever else is no object, by what is said of it.
+    /// A backend or another thing that is no object, by its text.
     Text(String),
-    /// That a finalizer is not removed though nothing is in the way: type, finalizer, verdict, what is said.
+    /// A finalizer that is not removed although nothing blocks it: type, finalizer, verdict, text.
     Own(String, String, Option<Verdict>, String),
 }
 
@@ -138,9 +139,9 @@ struct Graph {
     numbers: BTreeMap<Node, usize>,
     nodes: Vec<Node>,
     edges: Vec<Vec<usize>>,
-    /// What is said of a node, and the object that it is or that it is held in; none if there are several.
+    /// The text of each node, and its object or the object that it holds; none if there are several.
     says: Vec<(String, Option<ObjectRef>)>,
-    /// How many objects are held in the same way.
+    /// The number of objects that each node holds in the same way.
     held: Vec<usize>,
 }
 
@@ -179,15 +180,15 @@ impl Graph {
         }
         let waits = waiting.diagnosis.map_or(&[][..], |diagnosis| &diagnosis.waits);
         for wait in waits {
-            self.blocked(place, &wait.on);
+            self.add_blockers(place, &wait.on);
         }
         let blocked = !self.edges[place].is_empty();
         for wait in waits {
-            // Protection, and a turn that has not come yet, have their cause in what the other waits name.
+            // A wait that is in use, or whose turn has not come, has its cause in what the other waits name.
             let in_turn = matches!(wait.verdict, Verdict::InUse | Verdict::Waiting);
             let only_sums = wait.on.iter().all(|blocker| blocker.rest);
             if only_sums && !(blocked && in_turn) {
-                self.own(place, waiting.object, wait);
+                self.add_unblocked(place, waiting.object, wait);
             }
         }
         if self.edges[place].is_empty() {
@@ -202,13 +203,13 @@ impl Graph {
         place
     }
 
-    /// What is said of a finalizer for which nothing is in the way.
-    fn own(&mut self, place: usize, object: &ObjectRef, wait: &Wait) {
+    /// Adds the node of a finalizer that nothing blocks.
+    fn add_unblocked(&mut self, place: usize, object: &ObjectRef, wait: &Wait) {
         let finalizer = wait
             .finalizer
             .as_ref()
             .map_or("no finalizer".to_owned(), ToString::to_string);
-        // A root cause is a heading: its first sentence is enough, the rest is for `explain`.
+        // A root cause is a heading, for which the first sentence is enough; `explain` shows the rest.
         let first = wait.says.split_once(". ").map_or(&*wait.says, |(first, _)| first);
         let says = format!("{finalizer}, {}: {first}", wait.verdict.word());
         let node = Node::Own(
@@ -226,7 +227,7 @@ impl Graph {
         self.edge(place, number);
     }
 
-    fn blocked(&mut self, by: usize, blockers: &[Blocker]) {
+    fn add_blockers(&mut self, by: usize, blockers: &[Blocker]) {
         for blocker in blockers.iter().filter(|blocker| !blocker.rest) {
             let node = match &blocker.object {
                 Some(object) => object.into(),
@@ -234,14 +235,14 @@ impl Graph {
             };
             let number = self.number(node, &blocker.says, blocker.object.as_ref());
             self.edge(by, number);
-            self.blocked(number, &blocker.on);
+            self.add_blockers(number, &blocker.on);
             for wait in &blocker.waits {
-                self.blocked(number, &wait.on);
+                self.add_blockers(number, &wait.on);
             }
         }
     }
 
-    /// A root cause in words.
+    /// The root cause that these nodes are, in words.
     fn cause(&self, members: &[usize]) -> Cause {
         let (object, says) = match members {
             [one] => {
@@ -276,29 +277,29 @@ impl Graph {
     }
 }
 
-/// Where all paths end: the parts of a graph that no edge leaves, and which of them each node reaches.
+/// The sinks of a graph: the components that no edge leaves, and which of them each node reaches.
 struct Sinks {
-    /// The part that each node is of.
-    part: Vec<usize>,
-    /// The nodes of each part.
+    /// The component of each node.
+    component: Vec<usize>,
+    /// The nodes of each component.
     members: Vec<Vec<usize>>,
-    /// The parts without a way out that each part reaches; itself, if it is one.
+    /// The sinks that each component reaches; itself, if it is a sink.
     reached: Vec<BTreeSet<usize>>,
 }
 
 impl Sinks {
     fn of(&self, node: usize) -> &BTreeSet<usize> {
-        &self.reached[self.part[node]]
+        &self.reached[self.component[node]]
     }
 }
 
-/// Tarjan's strongly connected components, without recursion. They come out with those first that others lead
-/// to, so what a part reaches is known from the parts before it.
+/// Tarjan's strongly connected components, without recursion. A component comes after all components that it
+/// leads to, so the sinks that it reaches are known from those.
 fn sinks(edges: &[Vec<usize>]) -> Sinks {
     const NONE: usize = usize::MAX;
     let mut order = vec![NONE; edges.len()];
     let mut low = vec![NONE; edges.len()];
-    let mut part = vec![NONE; edges.len()];
+    let mut component = vec![NONE; edges.len()];
     let mut members: Vec<Vec<usize>> = Vec::new();
     let (mut next, mut open) = (0, Vec::new());
     for start in 0..edges.len() {
@@ -316,7 +317,7 @@ fn sinks(edges: &[Vec<usize>]) -> Sinks {
                 path.push((node, at + 1));
                 if order[to] == NONE {
                     path.push((to, 0));
-                } else if part[to] == NONE {
+                } else if component[to] == NONE {
                     low[node] = low[node].min(order[to]);
                 }
                 continue;
@@ -324,7 +325,7 @@ fn sinks(edges: &[Vec<usize>]) -> Sinks {
             if low[node] == order[node] {
                 let mut together = Vec::new();
                 while let Some(member) = open.pop() {
-                    part[member] = members.len();
+                    component[member] = members.len();
                     together.push(member);
                     if member == node {
                         break;
@@ -342,8 +343,8 @@ fn sinks(edges: &[Vec<usize>]) -> Sinks {
     for (number, together) in members.iter().enumerate() {
         let mut ends = BTreeSet::new();
         for to in together.iter().flat_map(|&node| &edges[node]) {
-            if part[*to] != number {
-                ends.extend(&reached[part[*to]]);
+            if component[*to] != number {
+                ends.extend(&reached[component[*to]]);
             }
         }
         if ends.is_empty() {
@@ -352,7 +353,7 @@ fn sinks(edges: &[Vec<usize>]) -> Sinks {
         reached.push(ends);
     }
     Sinks {
-        part,
+        component,
         members,
         reached,
     }

@@ -1,8 +1,9 @@
-//! What is lost, left behind or broken if an object is deleted that nobody is deleting yet, and in which order to delete.
+//! What a deletion would destroy, leak or break, and in which order to delete. For objects that are not being
+//! deleted yet.
 //!
-//! **Recognises** the types of the table below. Of any other nothing is said here: what would hold it, its finalizers'
-//! own rules say. Each kind has a file, with its own why. **Concludes** that a deletion is harmless only if everything
-//! was read that could show the contrary.
+//! **Recognises** the types of the table below. Other types have no effects here; the causes of their
+//! finalizers say what would hold them. Each kind has a file that explains its effects. **Concludes** that a
+//! deletion is harmless only if everything was read that could show the contrary.
 
 mod api_extensions;
 mod claim_disks;
@@ -19,6 +20,7 @@ mod persistent_volume_claim;
 mod pod;
 mod snapshot_controller;
 mod storage_class;
+mod storage_class_references;
 mod storage_quantity;
 mod volume_claim_templates;
 mod waiting_objects;
@@ -34,24 +36,24 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What must be known and done before the deletion.
+/// The effects of a deletion, and what to do before it.
 #[derive(Default)]
 pub(crate) struct Impact {
-    /// What becomes of other things.
+    /// The effects on other things.
     pub(crate) effects: Vec<Effect>,
-    /// The order to delete in.
+    /// The steps, in the order to delete in.
     pub(crate) steps: Vec<Step>,
-    /// What this rests on.
+    /// The evidence.
     pub(crate) evidence: Vec<Evidence>,
 }
 
-/// When the data is to outlive the object.
+/// The moment of steps that keep the data of the object.
 const KEEP: &str = "keep the data?";
 
-type Look = fn(&Object, &mut Impact, &View<'_>);
+type Rule = fn(&Object, &mut Impact, &View<'_>);
 
-/// Group, plural, and who looks.
-const RULES: &[(&str, &str, Look)] = &[
+/// The rule for each type, by group and plural.
+const RULES: &[(&str, &str, Rule)] = &[
     ("", "namespaces", namespace::deleting_namespace),
     (
         "apiextensions.k8s.io",
@@ -76,28 +78,33 @@ const RULES: &[(&str, &str, Look)] = &[
 pub(crate) fn impact_of(object: &Object, findings: &[Finding], view: &View<'_>) -> Impact {
     let mut impact = Impact::default();
     let rule = RULES.iter().find(|(group, plural, _)| object.is(group, plural));
-    let Some((_, _, look)) = rule.filter(|_| object.deletion().is_none()) else {
+    let Some((_, _, add_impact)) = rule.filter(|_| object.deletion().is_none()) else {
         return impact;
     };
     let missed = view.missed();
-    look(object, &mut impact, view);
+    add_impact(object, &mut impact, view);
     let all_read = view.missed() == missed;
     if !all_read && impact.effects.iter().all(|effect| effect.fate != Fate::Unknown) {
         let says = "whether anything else is lost is not known: not everything could be read";
-        impact.say(Fate::Unknown, says, []);
+        impact.add_effect(Fate::Unknown, says, []);
     }
     let is_free = |finding: &Finding| finding.wait.verdict == Verdict::Waiting && finding.wait.on.is_empty();
     let is_small = |effect: &Effect| matches!(effect.fate, Fate::Released | Fate::Kept);
     if all_read && impact.effects.iter().all(is_small) && findings.iter().all(is_free) {
         let says = "nothing would hold it for long, and nothing else is lost with it";
-        impact.say(Fate::Harmless, says, []);
+        impact.add_effect(Fate::Harmless, says, []);
     }
     impact.effects.sort_by_key(|effect| effect.fate);
     impact
 }
 
 impl Impact {
-    fn say(&mut self, fate: Fate, says: impl Into<String>, objects: impl IntoIterator<Item = ObjectRef>) {
+    fn add_effect(
+        &mut self,
+        fate: Fate,
+        says: impl Into<String>,
+        objects: impl IntoIterator<Item = ObjectRef>,
+    ) {
         self.effects.push(Effect {
             fate,
             says: says.into(),
@@ -105,15 +112,16 @@ impl Impact {
         });
     }
 
-    /// `what` is a question: `which claims are in it`. Why it has no answer is told among what was not read.
-    fn unknown(&mut self, what: &str, missing: &Missing) {
+    /// Adds an unknown effect. `what` is a question: `which claims are in it`. The reason stands among the
+    /// gaps.
+    fn add_unknown(&mut self, what: &str, missing: &Missing) {
         if let Missing::Gap(_) = missing {
-            self.say(Fate::Unknown, format!("{what} is not known"), []);
+            self.add_effect(Fate::Unknown, format!("{what} is not known"), []);
         }
     }
 
-    /// The next thing to do, if the object really is to go.
-    fn then(&mut self, safety: Safety, text: impl Into<String>, command: impl Into<String>) {
+    /// Adds the next step for a user who intends the deletion.
+    fn add_step(&mut self, safety: Safety, text: impl Into<String>, command: impl Into<String>) {
         self.steps.push(Step {
             when: advice::INTENDED,
             text: text.into(),
@@ -122,7 +130,8 @@ impl Impact {
         });
     }
 
-    /// Adds what was seen in files that may lack something: what is there counts, what is not there does not.
+    /// Adds effects that were seen in files that may lack objects. What is in the files counts; what is not
+    /// does not.
     pub(crate) fn complete_with(&mut self, partly: Impact) {
         let seen = partly.effects.into_iter().filter(|effect| {
             !matches!(effect.fate, Fate::Unknown | Fate::Harmless) && !effect.objects.is_empty()

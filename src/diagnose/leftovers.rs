@@ -1,6 +1,6 @@
-//! What was left behind: nobody has to be deleting it, and by the look of it nobody will.
+//! Leftovers: objects that should be deleted, and that no controller deletes.
 //!
-//! As with [`diagnose`](crate::diagnose::diagnose), whoever calls these answers what is wanted and calls again.
+//! As with [`diagnose`](crate::diagnose::diagnose), the caller answers the queries and calls again.
 
 pub(crate) mod missing_namespace;
 mod unreclaimed_volume;
@@ -19,80 +19,81 @@ use crate::{
     },
 };
 
-/// Something that was left behind.
+/// An object that a deletion left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// How it stands with whoever should clean it up.
+pub struct Leftover {
+    /// The verdict on the controller that should clean it up.
     pub verdict: Verdict,
-    /// Since when, if that is known.
+    /// The time since when it is a leftover, if known.
     pub since: Option<Timestamp>,
-    /// Why.
+    /// The reason.
     pub says: String,
 }
 
-/// What came of a look.
+/// The result of inspecting one object.
 #[derive(Debug)]
-pub struct Looked {
-    /// What was found; none if there is nothing wrong, or not enough to say so.
-    pub left: Option<Left>,
-    /// What it wants to see next; empty when it is final.
+pub struct Inspection {
+    /// The leftover. None if nothing is wrong, or if too little is known to say so.
+    pub leftover: Option<Leftover>,
+    /// The queries to answer next; empty if the result is final.
     pub wanted: BTreeSet<Query>,
-    /// What could not be seen.
+    /// What could not be read.
     pub gaps: Vec<Gap>,
 }
 
-fn looked(facts: &Facts, knowledge: &Knowledge, look: impl Fn(&View<'_>) -> Option<Left>) -> Looked {
+fn inspect(facts: &Facts, knowledge: &Knowledge, find: impl Fn(&View<'_>) -> Option<Leftover>) -> Inspection {
     let view = crate::diagnose::view(facts, knowledge);
-    Looked {
-        left: look(&view),
+    Inspection {
+        leftover: find(&view),
         wanted: view.wanted(),
         gaps: view.gaps(),
     }
 }
 
-/// Whether somebody should have deleted the disk of this volume by `now`.
+/// Whether the disk of this volume should be deleted by `now`.
 pub fn is_unreclaimed(volume: &Object, now: Timestamp) -> bool {
     unreclaimed_volume::is_due(volume, now)
 }
 
-/// Since when a volume is in its phase, as far as it says.
+/// The time since when a volume is in its phase, if known.
 pub fn released(volume: &Object) -> Option<Timestamp> {
     unreclaimed_volume::since(volume)
 }
 
-/// What is said of the objects in a namespace that does not exist.
-pub fn in_missing_namespace(name: &str) -> Left {
-    missing_namespace::left(name)
+/// The leftover that stands for all objects in a namespace that does not exist.
+pub fn in_missing_namespace(name: &str) -> Leftover {
+    missing_namespace::leftover(name)
 }
 
-/// Why nobody has deleted the disk of such a volume. `attached` are the attachments that name it; none if they
-/// could not be read.
+/// Why the disk of such a volume is not deleted. `attached` are the attachments that name the volume; none if
+/// they could not be read.
 pub fn unreclaimed(
     volume: &Object,
     attached: Option<&[Object]>,
     facts: &Facts,
     knowledge: &Knowledge,
-) -> Looked {
-    looked(facts, knowledge, |view| {
-        Some(unreclaimed_volume::not_reclaimed(volume, attached, view))
+) -> Inspection {
+    inspect(facts, knowledge, |view| {
+        Some(unreclaimed_volume::leftover_volume(volume, attached, view))
     })
 }
 
-/// Why an attachment was left behind, if it was.
-pub fn attachment(attachment: &Object, facts: &Facts, knowledge: &Knowledge) -> Looked {
-    looked(facts, knowledge, |view| {
-        volume_attachment::left_on_a_gone_node(attachment, view)
+/// Why an attachment is a leftover, if it is one.
+pub fn attachment(attachment: &Object, facts: &Facts, knowledge: &Knowledge) -> Inspection {
+    inspect(facts, knowledge, |view| {
+        volume_attachment::leftover_attachment(attachment, view)
     })
 }
 
-/// Whether a namespace, of which objects were seen and which was not, does not exist.
+/// Whether a namespace does not exist although objects in it were listed. `leftovers` are those objects, by
+/// type.
 pub fn namespace(
     name: &str,
-    strays: &BTreeMap<String, LeftoverCount>,
+    leftovers: &BTreeMap<String, LeftoverCount>,
     facts: &Facts,
     knowledge: &Knowledge,
-) -> Looked {
-    looked(facts, knowledge, |view| {
-        missing_namespace::without_namespace(name, strays, view)
+) -> Inspection {
+    inspect(facts, knowledge, |view| {
+        missing_namespace::leftover_if_missing(name, leftovers, view)
     })
 }

@@ -1,4 +1,4 @@
-//! What a diagnosis consists of: the words of the product, as types.
+//! The parts of a diagnosis: the terms of the product, as types.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -8,50 +8,50 @@ use crate::{
     snapshot::Gap,
 };
 
-/// Why one object does not go, and what can be done.
+/// Why one object is stuck, and what can be done.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
-    /// The object asked about.
+    /// The object that is explained.
     pub target: ObjectRef,
     /// Its deletion; none if it is not being deleted.
     pub deletion: Option<Deletion>,
-    /// The time that ages are measured at.
+    /// The time from which ages are measured.
     pub observed_at: Timestamp,
-    /// Its state in one sentence.
+    /// The state of the object in one sentence.
     pub headline: String,
-    /// What it waits for, one for each finalizer.
+    /// What the object waits for, one entry for each finalizer.
     pub waits: Vec<Wait>,
-    /// What happens next.
+    /// What happens next, and under which condition.
     pub outlook: Vec<Outlook>,
-    /// What becomes of other things if it is deleted now; empty if it is being deleted already.
+    /// The effects of a deletion on other things; empty if the object is already being deleted.
     pub effects: Vec<Effect>,
-    /// What to do, in order.
+    /// The steps to take, in order.
     pub steps: Vec<Step>,
     /// What not to do, and why.
     pub do_not: Vec<String>,
-    /// What this rests on.
+    /// The evidence for it.
     pub evidence: Vec<Evidence>,
-    /// What could not be seen, and so weakens what is said.
+    /// What could not be read, which weakens the diagnosis.
     pub gaps: Vec<Gap>,
 }
 
-/// What one rule says about one finalizer, or about the absence of all.
+/// The result of one cause for one finalizer, or for an object without finalizers.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The wait.
     pub wait: Wait,
-    /// What happens next.
+    /// What happens next, and under which condition.
     pub outlook: Vec<Outlook>,
-    /// What to do.
+    /// The steps to take.
     pub steps: Vec<Step>,
     /// What not to do.
     pub do_not: Vec<String>,
-    /// What this rests on.
+    /// The evidence for it.
     pub evidence: Vec<Evidence>,
 }
 
 impl Finding {
-    /// A finding of which only the wait is known yet.
+    /// A finding with the wait alone.
     pub fn new(finalizer: Option<Finalizer>, verdict: Verdict, says: impl Into<String>) -> Self {
         Finding {
             wait: Wait {
@@ -67,34 +67,34 @@ impl Finding {
         }
     }
 
-    /// Adds to what is said of the wait.
+    /// Appends to the text of the wait.
     pub fn say(&mut self, more: impl AsRef<str>) {
         self.wait.says.push_str(more.as_ref());
     }
 }
 
-/// How it stands with one finalizer of an object that is being deleted.
+/// The state of one finalizer of an object in deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Protection works: the thing is still used, and perhaps the deletion itself is the mistake.
+    /// The protection works: the object is still in use, and perhaps the deletion itself is the mistake.
     InUse,
-    /// The holder is known and not known dead, its condition is not met, the blockers are named.
+    /// The controller is known and not known to be gone. Its condition is not met, and the blockers are named.
     Waiting,
-    /// The holder acts and fails.
+    /// The controller acts and fails.
     Failing,
-    /// The removal itself would be refused.
+    /// The API server would refuse the removal itself.
     Rejected,
-    /// Nothing blocks it any more, and the holder has not acted.
+    /// Nothing blocks the removal any more, and the controller has not acted.
     Stalled,
-    /// The holder is proved gone by at least two independent pieces of evidence.
+    /// At least two independent pieces of evidence prove that the controller is gone.
     Orphaned,
-    /// Not enough evidence.
+    /// There is not enough evidence.
     Unknown,
 }
 
 impl Verdict {
-    /// The word.
+    /// The word in the output.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::InUse => "in-use",
@@ -111,33 +111,33 @@ impl Verdict {
 /// One finalizer and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The finalizer; none if the object is held by something else.
+    /// The finalizer; none if something else holds the object.
     pub finalizer: Option<Finalizer>,
-    /// How it stands.
+    /// The state of the finalizer.
     pub verdict: Verdict,
-    /// Who must act, and after what.
+    /// The controller that must act, and its condition.
     pub says: String,
-    /// What keeps the holder from it.
+    /// The blockers that keep the controller from acting.
     pub on: Vec<Blocker>,
 }
 
-/// An object or a backend whose state keeps the holder from acting.
+/// An object or a backend whose state keeps the controller from acting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocker {
-    /// The object, if it is one.
+    /// The object, if the blocker is one.
     pub object: Option<ObjectRef>,
-    /// Its state, in words.
+    /// The state in words.
     pub says: String,
-    /// What it waits for in turn. A blocker that waits for nothing is a root cause.
+    /// What the blocker waits for in turn. A blocker that waits for nothing is a root cause.
     pub on: Vec<Blocker>,
-    /// Its own finalizers, if it is itself being deleted.
+    /// The waits of its own finalizers, if it is itself being deleted.
     pub waits: Vec<Wait>,
-    /// Whether it sums up others that wait for the blockers named next to it, and so is no cause of its own.
+    /// Whether it sums up other objects that wait for the blockers next to it, and so is no cause of its own.
     pub rest: bool,
 }
 
 impl Blocker {
-    /// A blocker that waits for nothing that is known.
+    /// A blocker that waits for nothing as far as known.
     pub fn new(object: Option<ObjectRef>, says: impl Into<String>) -> Self {
         Blocker {
             object,
@@ -148,7 +148,7 @@ impl Blocker {
         }
     }
 
-    /// Others that wait for the blockers named next to it, summed up.
+    /// A summary of other objects that wait for the blockers next to it.
     pub fn rest(says: impl Into<String>) -> Self {
         Blocker {
             rest: true,
@@ -156,7 +156,7 @@ impl Blocker {
         }
     }
 
-    /// Who it is and its state, as one part of a sentence.
+    /// The object and its state, as one part of a sentence.
     pub fn in_words(&self) -> String {
         match &self.object {
             Some(object) => format!("{}: {}", object.in_words(), self.says),
@@ -164,56 +164,56 @@ impl Blocker {
         }
     }
 
-    /// Whether it waits for nothing else.
+    /// Whether the blocker waits for nothing else.
     pub fn is_root(&self) -> bool {
         !self.rest && self.on.is_empty() && self.waits.iter().all(|wait| wait.on.is_empty())
     }
 }
 
-/// What happens, and when.
+/// What happens, and under which condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlook {
-    /// `if nothing is done`, `when the claim goes` …
+    /// The condition: `if nothing is done`, `when the claim goes` …
     pub when: String,
     /// What then happens.
     pub then: String,
 }
 
-/// What becomes of something else if an object is deleted that nobody is deleting yet.
+/// The effect of a deletion on something else. For an object that is not being deleted yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// What becomes of it.
+    /// The fate of the affected things.
     pub fate: Fate,
-    /// What, how much of it, and why.
+    /// What is affected, how much of it, and why.
     pub says: String,
-    /// All objects that this is about, where they can be named.
+    /// The affected objects, if they can be named.
     pub objects: Vec<ObjectRef>,
 }
 
-/// What becomes of something if something else is deleted. The worst stands first.
+/// The fate of one thing if another is deleted, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It is gone for good.
+    /// It is lost for ever.
     Destroyed,
-    /// It stays outside the cluster, and nothing points to it any more.
+    /// It stays outside the cluster, and no object refers to it any more.
     Leaked,
-    /// It stays behind, and nobody removes its finalizer.
+    /// It stays, and no controller removes its finalizer.
     Stuck,
-    /// It does not work any more.
+    /// It no longer works.
     Broken,
-    /// It is let go, and goes or serves another.
+    /// It is released: it is deleted, or free for other use.
     Released,
-    /// It stays as it is.
+    /// It stays unchanged.
     Kept,
-    /// Not enough could be seen.
+    /// Not enough could be read.
     Unknown,
-    /// Nothing holds the object, and nothing else is lost: all that could be was looked at.
+    /// Nothing holds the object and nothing else is lost. Everything relevant was read.
     Harmless,
 }
 
 impl Fate {
-    /// The word.
+    /// The word in the output.
     pub fn word(self) -> &'static str {
         match self {
             Fate::Destroyed => "destroyed",
@@ -228,28 +228,28 @@ impl Fate {
     }
 }
 
-/// How much a step can cost.
+/// What a step can cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Safety {
     /// Nothing can be lost.
     Safe,
-    /// It can be undone.
+    /// The step can be undone.
     Reversible,
-    /// Something is destroyed or lost; the text says what, first.
+    /// Something is destroyed or lost; the text names it first.
     Destructive,
 }
 
-/// One proposed action. The tool prints it; a person does it.
+/// One proposed action. The program prints it, and a user carries it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When it is the right one: `deleted by mistake?`, `deletion intended?`.
+    /// The situation for which it is right: `deleted by mistake?`, `deletion intended?`.
     pub when: &'static str,
-    /// What and why.
+    /// What to do and why.
     pub text: String,
     /// The command.
     pub command: Option<String>,
-    /// What it can cost.
+    /// What the step can cost.
     pub safety: Safety,
 }
 
@@ -257,9 +257,9 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strength {
-    /// The object alone decides it, by the source.
+    /// The object alone decides it, as the source code shows.
     Proof,
-    /// Object state that has one normal cause.
+    /// A state of an object that has one normal cause.
     Strong,
     /// Likely.
     Moderate,
@@ -268,7 +268,7 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// The word.
+    /// The word in the output.
     pub fn word(self) -> &'static str {
         match self {
             Strength::Proof => "proof",
@@ -282,10 +282,10 @@ impl Strength {
 /// One observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// Object and field it was read from.
+    /// The object and field that were read.
     pub source: String,
-    /// What it said.
+    /// The value that was read.
     pub value: String,
-    /// How much that proves.
+    /// How much the value proves.
     pub strength: Strength,
 }

@@ -1,6 +1,7 @@
-//! Commands are pasted into shells, and names are what others wrote: a dump holds any name, and the API server itself takes
-//! any for a role (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). What a shell would not take for part of a word is
-//! left for the reader to fill in, in whichever rule's command it stands.
+//! Keeps commands safe to paste into a shell. Names are written by others: a dump holds any name, and the API
+//! server accepts any name for a role (`kubernetes/apimachinery:pkg/api/validation/path/name.go`). If a shell
+//! would not take a name as part of a word, a placeholder replaces it. The reader fills in the placeholder.
+//! This holds for the commands of every cause.
 
 use crate::{
     diagnose::{
@@ -11,7 +12,7 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Fields whose values commands name too; nobody checks them in custom resources.
+/// Fields whose values also stand in commands. In custom resources nothing validates them.
 const FIELDS: &[&str] = &[
     "/metadata/name",
     "/metadata/namespace",
@@ -26,18 +27,21 @@ const FIELDS: &[&str] = &[
     "/status/boundVolumeSnapshotContentName",
     "/status/nodeName",
 ];
-/// What stands in their place, as in the commands of the catalogue.
-const OPEN: &str = "<name>";
+/// The placeholder, as in the commands of the catalogue.
+const PLACEHOLDER: &str = "<name>";
 
-/// Takes out of all commands what is no part of a word.
+/// Replaces every unsafe name in all commands.
 pub(super) fn commands(diagnosis: &mut Diagnosis, target: &Object) {
     let mut names: Vec<String> = FIELDS.iter().map(|field| target.text(field).to_owned()).collect();
-    diagnosis.waits.iter().for_each(|wait| of_wait(wait, &mut names));
+    diagnosis
+        .waits
+        .iter()
+        .for_each(|wait| add_names_of_wait(wait, &mut names));
     for object in diagnosis.effects.iter().flat_map(|effect| &effect.objects) {
-        of_object(object, &mut names);
+        add_names_of_object(object, &mut names);
     }
-    names.retain(|name| acts(name));
-    // One may be part of another.
+    names.retain(|name| is_unsafe(name));
+    // Longer names come first, because one name may be part of another.
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
     names.dedup();
     for command in diagnosis
@@ -46,35 +50,43 @@ pub(super) fn commands(diagnosis: &mut Diagnosis, target: &Object) {
         .filter_map(|step| step.command.as_mut())
     {
         for name in &names {
-            // What a rule has quoted is one word already.
+            // A quoted name is already one word.
             let parts: Vec<_> = command
                 .split(&word(name))
-                .map(|part| part.replace(name.as_str(), OPEN))
+                .map(|part| part.replace(name.as_str(), PLACEHOLDER))
                 .collect();
             *command = parts.join(&word(name));
         }
     }
 }
 
-/// Whether a shell takes anything in it for something else than itself.
-fn acts(name: &str) -> bool {
+/// Whether a shell gives a character of the name a meaning of its own.
+fn is_unsafe(name: &str) -> bool {
     name.chars()
         .any(|c| !(c.is_alphanumeric() || "-_./:@%+=,~".contains(c)))
 }
 
-fn of_wait(wait: &Wait, names: &mut Vec<String>) {
-    wait.on.iter().for_each(|blocker| of_blocker(blocker, names));
+fn add_names_of_wait(wait: &Wait, names: &mut Vec<String>) {
+    wait.on
+        .iter()
+        .for_each(|blocker| add_names_of_blocker(blocker, names));
 }
 
-fn of_blocker(blocker: &Blocker, names: &mut Vec<String>) {
+fn add_names_of_blocker(blocker: &Blocker, names: &mut Vec<String>) {
     if let Some(object) = &blocker.object {
-        of_object(object, names);
+        add_names_of_object(object, names);
     }
-    blocker.on.iter().for_each(|blocker| of_blocker(blocker, names));
-    blocker.waits.iter().for_each(|wait| of_wait(wait, names));
+    blocker
+        .on
+        .iter()
+        .for_each(|blocker| add_names_of_blocker(blocker, names));
+    blocker
+        .waits
+        .iter()
+        .for_each(|wait| add_names_of_wait(wait, names));
 }
 
-fn of_object(object: &ObjectRef, names: &mut Vec<String>) {
+fn add_names_of_object(object: &ObjectRef, names: &mut Vec<String>) {
     names.push(object.name.clone());
     names.extend(object.namespace.clone());
 }
@@ -85,9 +97,9 @@ mod tests {
 
     use crate::diagnose::testing::world::{World, object};
 
-    /// A role may be called so, and a dump may call anything so.
+    /// A role may have such a name, and so may any object in a dump.
     #[test]
-    fn no_name_becomes_a_command() {
+    fn no_name_acts_on_the_shell() {
         let evil = "a|evil-test>x;$(id)'x'\"y\"`z`&&\ntrue";
         let metadata = |name: &str, namespace: &str| {
             json!({"name": name, "namespace": namespace, "finalizers": ["kubernetes.io/pvc-protection", "x.test/y",
@@ -115,8 +127,8 @@ mod tests {
                 json!({"metadata": {"name": evil, "namespace": evil}, "spec": {"nodeName": "n",
                     "volumes": [{"persistentVolumeClaim": {"claimName": evil}}]}}),
             );
-            let told = World::of([pod]).explain(&target);
-            for command in told.steps.iter().filter_map(|step| step.command.as_deref()) {
+            let diagnosis = World::of([pod]).explain(&target);
+            for command in diagnosis.steps.iter().filter_map(|step| step.command.as_deref()) {
                 assert!(!command.contains("evil-test"), "{command}");
                 commands += 1;
                 open += usize::from(command.contains("<name>"));

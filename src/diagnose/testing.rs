@@ -1,4 +1,4 @@
-//! For tests of causes: one cluster in memory, objects to put into it, and what is then said.
+//! Support for tests of causes: a cluster in memory, its objects, and the diagnosis of them.
 
 pub(crate) mod fixtures;
 pub(crate) mod less_is_weaker;

@@ -1,5 +1,5 @@
-//! Looking at the facts. A look at what has not been read yet is remembered as wanted; a look at what could not
-//! be read is a gap, and the rule that looked must say so instead of taking it for nothing.
+//! The view of the causes on the facts. It records each read that has no answer yet as wanted, and each failed
+//! read as a gap. The cause that read must report the gap instead of taking it for an absent object.
 
 use std::{
     any::Any,
@@ -23,17 +23,17 @@ use crate::{
     },
 };
 
-/// Why there is nothing to look at.
+/// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// It has not been asked for yet.
+    /// It has not been read yet.
     NotYet,
-    /// It was asked for and could not be read.
+    /// It could not be read.
     Gap(Gap),
 }
 
 impl Missing {
-    /// In words, for a verdict of unknown.
+    /// The reason in words, for a verdict of unknown.
     pub fn in_words(&self) -> String {
         match self {
             Missing::NotYet => "it has not been looked at".into(),
@@ -41,44 +41,44 @@ impl Missing {
         }
     }
 
-    /// Whether somebody with other rights would perhaps see it.
+    /// Whether a user with other rights could perhaps read it.
     pub fn is_ours(&self) -> bool {
         matches!(self, Missing::Gap(gap) if matches!(gap.why, Why::Forbidden(_) | Why::Unauthorized(_)))
     }
 }
 
-/// The facts as the rules see them.
+/// The facts as the causes see them.
 pub struct View<'a> {
     facts: &'a Facts,
     /// The catalogue.
     pub knowledge: &'a Knowledge,
     wanted: RefCell<BTreeSet<Query>>,
     gaps: RefCell<BTreeSet<Gap>>,
-    /// How often something that was asked for could not be seen.
+    /// The number of reads that had no answer.
     missed: Cell<usize>,
-    /// The objects whose waits are being followed, from the target on.
+    /// The objects whose waits are being followed, starting with the target.
     followed: RefCell<Vec<ObjectRef>>,
-    /// What was worked out of the facts, which stay the same as long as this lives.
-    worked_out: RefCell<BTreeMap<String, Rc<dyn Any>>>,
+    /// Results computed from the facts, which do not change while this view exists.
+    computed: RefCell<BTreeMap<String, Rc<dyn Any>>>,
     causes: Causes,
 }
 
-/// Who explains other objects on the way. The view holds these functions, so that a cause can ask for the waits of what
-/// it found without knowing all the other causes.
+/// The functions that explain other objects on the way. The view holds them, so that a cause can ask for the
+/// waits of an object without knowing all other causes.
 #[derive(Clone, Copy)]
 pub(in crate::diagnose) struct Causes {
-    /// Everything there is to say of an object, one finding for each of its finalizers.
+    /// All findings about an object, one for each of its finalizers.
     pub(in crate::diagnose) findings: fn(&Object, &View<'_>) -> Vec<Finding>,
-    /// The same without what is said once for the whole diagnosis.
+    /// The same findings, without those that are made once for the whole diagnosis.
     pub(in crate::diagnose) each: fn(&Object, &View<'_>) -> Vec<Finding>,
 }
 
 /// Why the waits of an object are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfollowed {
-    /// They lead back to it.
+    /// The waits lead back to the object.
     Circle,
-    /// The chain is too long already.
+    /// The chain is already too long.
     TooDeep,
 }
 
@@ -92,32 +92,32 @@ impl<'a> View<'a> {
             gaps: RefCell::default(),
             missed: Cell::default(),
             followed: RefCell::default(),
-            worked_out: RefCell::default(),
+            computed: RefCell::default(),
             causes,
         }
     }
 
-    /// Works something out of the facts, once for all objects that are looked at with them. `name` tells what.
-    pub fn once<T: 'static>(&self, name: &str, work: impl FnOnce() -> T) -> Rc<T> {
-        let known = self.worked_out.borrow().get(name).cloned();
+    /// Computes a result from the facts, once for all objects of this view. `name` identifies the result.
+    pub fn once<T: 'static>(&self, name: &str, compute: impl FnOnce() -> T) -> Rc<T> {
+        let known = self.computed.borrow().get(name).cloned();
         if let Some(Ok(known)) = known.map(Rc::downcast) {
             return known;
         }
-        let found = Rc::new(work());
-        self.worked_out
+        let found = Rc::new(compute());
+        self.computed
             .borrow_mut()
             .insert(name.to_owned(), Rc::<T>::clone(&found));
         found
     }
 
-    /// Forgets what was asked for one object, before the next.
+    /// Clears the queries and gaps of one object, before the next.
     pub fn begin(&self) {
         self.wanted.borrow_mut().clear();
         self.gaps.borrow_mut().clear();
     }
 
-    /// Follows the waits of an object, unless that leads in a circle or too far.
-    pub fn follow<T>(&self, object: &Object, look: impl FnOnce() -> T) -> Result<T, Unfollowed> {
+    /// Follows the waits of an object, unless they lead in a circle or too far.
+    pub fn follow<T>(&self, object: &Object, explain: impl FnOnce() -> T) -> Result<T, Unfollowed> {
         let reference = object.reference();
         {
             let mut followed = self.followed.borrow_mut();
@@ -129,17 +129,17 @@ impl<'a> View<'a> {
             }
             followed.push(reference);
         }
-        let found = look();
+        let found = explain();
         self.followed.borrow_mut().pop();
         Ok(found)
     }
 
-    /// Everything there is to say of another object.
+    /// All findings about another object.
     pub(in crate::diagnose) fn findings(&self, object: &Object) -> Vec<Finding> {
         (self.causes.findings)(object, self)
     }
 
-    /// How an object stands, as a blocker of another one: with its own waits if it is being deleted itself.
+    /// The object as a blocker of another one, with its own waits if it is being deleted itself.
     pub(in crate::diagnose) fn blocker(&self, object: &Object, says: String) -> Blocker {
         let mut blocker = Blocker::new(Some(object.reference()), says);
         if object.deletion().is_some() {
@@ -156,32 +156,32 @@ impl<'a> View<'a> {
         blocker
     }
 
-    /// The time that ages are measured at.
+    /// The time from which ages are measured.
     pub fn now(&self) -> Timestamp {
         self.facts.now
     }
 
-    /// What was looked for and has not been read yet.
+    /// The queries that have no answer yet.
     pub fn wanted(&self) -> BTreeSet<Query> {
         self.wanted.borrow().clone()
     }
 
-    /// What was looked for and could not be read.
+    /// What could not be read.
     pub fn gaps(&self) -> Vec<Gap> {
         self.gaps.borrow().iter().cloned().collect()
     }
 
-    /// Whether the server has this type.
+    /// Whether the API server has this type.
     pub fn has_type(&self, resource: &Resource) -> bool {
         self.facts.resource_type(resource).is_some()
     }
 
-    /// The type as the server has it.
+    /// The type as the API server has it.
     pub fn resource_type(&self, group: &str, plural: &str) -> Option<&'a ResourceType> {
         self.facts.resource_type(&Resource::new(group, plural))
     }
 
-    /// The type of this kind, if the server has it.
+    /// The type of this kind, if the API server has it.
     pub fn kind(&self, group: &str, kind: &str) -> Option<&'a ResourceType> {
         self.facts
             .types
@@ -189,12 +189,13 @@ impl<'a> View<'a> {
             .find(|ty| ty.group == group && ty.kind == kind)
     }
 
-    /// Whether a type that is not among the known ones does not exist: every group has said its types.
+    /// Whether the list of types is complete: discovery worked for every group, so that a type that is not in
+    /// it does not exist.
     pub fn knows_all_types(&self) -> bool {
         !self.facts.types.is_empty() && self.facts.gaps.is_empty()
     }
 
-    /// The server's types.
+    /// The types of the API server.
     pub fn types(&self) -> &'a [ResourceType] {
         &self.facts.types
     }
@@ -204,7 +205,7 @@ impl<'a> View<'a> {
         self.object("apiextensions.k8s.io", "customresourcedefinitions", "", type_name)
     }
 
-    /// One object, or that there is none.
+    /// One object; none if it does not exist.
     pub fn object(
         &self,
         group: &str,
@@ -214,7 +215,7 @@ impl<'a> View<'a> {
     ) -> Result<Option<&'a Object>, Missing> {
         let query = Query::Object {
             resource: Resource::new(group, plural),
-            namespace: some(namespace),
+            namespace: non_empty(namespace),
             name: name.to_owned(),
         };
         match self.ask(query)? {
@@ -223,18 +224,19 @@ impl<'a> View<'a> {
         }
     }
 
-    /// All objects of a type, in one namespace, or everywhere if that is empty.
+    /// All objects of a type in one namespace, or in all namespaces if that is empty.
     pub fn list(&self, group: &str, plural: &str, namespace: &str) -> Result<&'a [Object], Missing> {
         match self.ask(Query::List {
             resource: Resource::new(group, plural),
-            namespace: some(namespace),
+            namespace: non_empty(namespace),
         })? {
             Answer::List(objects) => Ok(objects),
             _ => Ok(&[]),
         }
     }
 
-    /// The objects of a type with a name or with labels, in one namespace, or everywhere if that is empty.
+    /// The objects of a type with a name or with labels, in one namespace, or in all namespaces if that is
+    /// empty.
     pub fn search(
         &self,
         group: &str,
@@ -244,7 +246,7 @@ impl<'a> View<'a> {
     ) -> Result<&'a [Object], Missing> {
         match self.ask(Query::Search {
             resource: Resource::new(group, plural),
-            namespace: some(namespace),
+            namespace: non_empty(namespace),
             by,
         })? {
             Answer::List(objects) => Ok(objects),
@@ -256,7 +258,7 @@ impl<'a> View<'a> {
     pub fn events(&self, object: &Object) -> Result<&'a [Object], Missing> {
         let query = Query::Events {
             kind: object.kind.clone(),
-            namespace: some(object.namespace()),
+            namespace: non_empty(object.namespace()),
             name: object.name().to_owned(),
         };
         match self.ask(query)? {
@@ -265,7 +267,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What is in a namespace.
+    /// The content of a namespace.
     pub fn content(&self, namespace: &str) -> Result<Option<&'a Content>, Missing> {
         match self.ask(Query::Content {
             namespace: namespace.to_owned(),
@@ -281,7 +283,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What has owners in a namespace; of an owner that is in none, what it owns anywhere.
+    /// The objects with owners in a namespace, or the objects that a cluster-scoped owner owns anywhere.
     pub fn owned(&self, place: Where) -> Result<&'a Owned, Missing> {
         static NOTHING: Owned = Owned {
             objects: Vec::new(),
@@ -299,17 +301,17 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Gaps of discovery: groups whose types nobody can list now.
+    /// The gaps of discovery: groups whose types cannot be listed now.
     pub fn silent_groups(&self) -> &'a [Gap] {
         &self.facts.gaps
     }
 
-    /// Remembers that something which was not asked for by a query could not be seen.
+    /// Records a gap that comes from no query.
     pub fn miss(&self, gap: &Gap) {
         self.gaps.borrow_mut().insert(gap.clone());
     }
 
-    /// Grows whenever something that was asked for could not be seen, or not yet.
+    /// The number of reads without an answer; it grows with each of them.
     pub fn missed(&self) -> usize {
         self.missed.get()
     }
@@ -327,7 +329,7 @@ impl<'a> View<'a> {
             Some(Ok(answer)) => Ok(answer),
             Some(Err(why)) => {
                 let gap = Gap {
-                    what: what(&query),
+                    what: gap_of(&query),
                     why: why.clone(),
                 };
                 self.gaps.borrow_mut().insert(gap.clone());
@@ -341,11 +343,11 @@ impl<'a> View<'a> {
     }
 }
 
-fn some(text: &str) -> Option<String> {
+fn non_empty(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-fn what(query: &Query) -> What {
+fn gap_of(query: &Query) -> What {
     match query {
         Query::Object {
             resource,
@@ -386,7 +388,7 @@ fn what(query: &Query) -> What {
     }
 }
 
-/// A vanished type is not a failed look: what does not exist has no objects.
+/// Whether this is no failure: a type that does not exist has no objects.
 pub fn is_absent(why: &Why) -> bool {
     matches!(why, Why::Vanished)
 }

@@ -1,44 +1,41 @@
-//! What it costs to take a finalizer out of this very object, and whether that was accepted by its name.
+//! The cost of removing a finalizer from this object.
 //!
-//! The catalogue knows what each finalizer protects. Of what it does not know nobody can say what is lost, so the
-//! worst is assumed: an unknown cost is not a small one.
+//! The catalogue knows what each finalizer protects. Nobody knows what is lost with an unknown finalizer, so
+//! the worst is assumed: an unknown cost is not a small cost.
 
 use serde_json::Value;
 
-use super::{Plan, Refusal};
 use crate::{
     diagnose::filled,
-    knowledge::{Consequence, Entry, Wait},
+    knowledge::{Consequence, Entry, Knowledge, Wait},
     object::Finalizer,
     snapshot::facts::Object,
 };
 
-use super::Seen;
-
-/// What is lost or left behind.
+/// What is lost or leaked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// The class.
+    /// The class of the consequence.
     pub consequence: Consequence,
-    /// In words, for this object.
+    /// The cost in words, for this object.
     pub text: String,
-    /// What stays outside with nobody to clean it up, by the names that this object has for it.
+    /// The external resources that no controller cleans up, as this object names them.
     pub outside: Vec<Outside>,
 }
 
-/// Something outside Kubernetes, as the object names it.
+/// A resource outside Kubernetes, as the object names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outside {
-    /// What it is.
+    /// The kind of resource, in words.
     pub what: String,
-    /// The field that names it.
+    /// The field that names the resource.
     pub field: String,
-    /// What stands there.
+    /// The value of that field.
     pub id: String,
 }
 
 impl Cost {
-    /// Nothing.
+    /// No cost, and why.
     pub(super) fn nothing(text: &str) -> Self {
         Cost {
             consequence: Consequence::None,
@@ -47,12 +44,10 @@ impl Cost {
         }
     }
 
-    /// What it costs to take `finalizer` out of the object by hand.
-    pub(super) fn of(seen: &Seen<'_>, finalizer: &Finalizer) -> Self {
-        let object = seen.object;
+    /// The cost of removing `finalizer` from the object by hand.
+    pub(super) fn of(object: &Object, finalizer: &Finalizer, knowledge: &Knowledge) -> Self {
         let reference = object.reference();
-        let entry = seen
-            .knowledge
+        let entry = knowledge
             .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
             .filter(|entry| !entry.last_resort);
         let Some(entry) = entry else {
@@ -66,7 +61,7 @@ impl Cost {
                 outside: Vec::new(),
             };
         };
-        let mut outside = outside(object, &entry);
+        let mut outside = external_resources(object, &entry);
         if entry.if_removed.consequence >= Consequence::LeakedInfrastructure {
             outside.extend(disk(object));
         }
@@ -77,44 +72,14 @@ impl Cost {
         }
     }
 
-    /// Whether it must be accepted by its name before anything is sent. A record that is lost need not be.
+    /// Whether the user must accept the cost by its name before anything is sent. A lost record need not be
+    /// accepted.
     pub fn must_be_accepted(&self) -> bool {
         self.consequence > Consequence::Metadata
     }
 }
 
-/// Why what was accepted is not enough, or is not what these plans cost: one word accepts one consequence, and a word
-/// that none of them has would be a blanket.
-pub fn unaccepted(plans: &[Plan], accepted: &[Consequence]) -> Vec<Refusal> {
-    let missing = plans
-        .iter()
-        .filter(|plan| plan.cost.must_be_accepted() && !accepted.contains(&plan.cost.consequence))
-        .map(|plan| Refusal {
-            target: plan.target.clone().into(),
-            why: format!("it costs {}: {}", plan.cost.consequence, plan.cost.text),
-            needs: format!(
-                "whoever may decide that accepts it by its name: --accept {}",
-                plan.cost.consequence.typed()
-            ),
-        });
-    let needless = accepted.iter().filter_map(|word| {
-        let plan = plans.first()?;
-        plans
-            .iter()
-            .all(|plan| plan.cost.consequence != *word)
-            .then(|| Refusal {
-                target: plan.target.clone().into(),
-                why: format!("--accept {} accepts what nothing here costs", word.typed()),
-                needs: format!(
-                    "only the consequence of this very plan is accepted: {}",
-                    plan.cost.consequence.typed()
-                ),
-            })
-    });
-    missing.chain(needless).collect()
-}
-
-fn outside(object: &Object, entry: &Entry) -> Vec<Outside> {
+fn external_resources(object: &Object, entry: &Entry) -> Vec<Outside> {
     let named = entry.waits_for.on.iter().filter_map(|wait| match wait {
         Wait::External { what, id } => Some((what, id)),
         _ => None,
@@ -122,7 +87,7 @@ fn outside(object: &Object, entry: &Entry) -> Vec<Outside> {
     let mut found = Vec::new();
     for (what, fields) in named {
         for field in fields {
-            if let Some(id) = at(&object.value, field) {
+            if let Some(id) = field_at(&object.value, field) {
                 found.push(Outside {
                     what: what.clone(),
                     field: field.clone(),
@@ -134,7 +99,7 @@ fn outside(object: &Object, entry: &Entry) -> Vec<Outside> {
     found
 }
 
-/// The disk behind a volume, by the name that its driver gave it.
+/// The disk of a volume, by the name that its driver gave it.
 fn disk(object: &Object) -> Option<Outside> {
     let handle = object.text("/spec/csi/volumeHandle");
     let is_volume = object.is("", "persistentvolumes") && !handle.is_empty();
@@ -145,8 +110,9 @@ fn disk(object: &Object) -> Option<Outside> {
     })
 }
 
-/// A field by its path; keys may have dots of their own, as annotations do. Texts as they are, the rest as JSON.
-fn at(value: &Value, path: &str) -> Option<String> {
+/// The value of a field by its path. Keys may contain dots, as those of annotations do. Strings are returned as
+/// they are, other values as JSON.
+fn field_at(value: &Value, path: &str) -> Option<String> {
     if let Some(found) = value.get(path) {
         return match found {
             Value::Null => None,
@@ -155,5 +121,5 @@ fn at(value: &Value, path: &str) -> Option<String> {
         };
     }
     path.match_indices('.')
-        .find_map(|(dot, _)| at(value.get(&path[..dot])?, &path[dot + 1..]))
+        .find_map(|(dot, _)| field_at(value.get(&path[..dot])?, &path[dot + 1..]))
 }

@@ -1,4 +1,5 @@
-//! What stands for a plan where nobody types: it changes with anything that would be sent, and to whom.
+//! The digest that confirms a plan where no user can type. It changes with every object and with every byte
+//! that would be sent.
 
 use std::fmt::Write as _;
 
@@ -7,10 +8,11 @@ use serde_json::json;
 
 use super::Plan;
 
-/// More would not be copied by hand; this much is not hit by accident.
+/// The length of the digest. A longer one would not be copied by hand; this one is not met by accident.
 const BYTES: usize = 8;
 
-/// The digest of all plans of one run: of each the action, the object's uid and version, the finalizer and the request.
+/// The digest of all plans of one run. For each plan it covers the action, the object's uid and version, the
+/// finalizer and the request.
 pub fn digest(plans: &[Plan]) -> String {
     let content: Vec<_> = plans
         .iter()

@@ -1,26 +1,26 @@
-//! The Kubernetes Event that `--event` leaves behind, so that whoever looks at the object or its namespace later sees what
-//! was done to it, by whom.
+//! The Kubernetes Event that `--event` records. It shows later readers of the object or its namespace who did
+//! what.
 
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Action, FIELD_MANAGER, Plan, Request};
 
-/// Where Events of objects without a namespace are
+/// The namespace for Events of cluster-scoped objects
 /// (`kubernetes/kubernetes:pkg/apis/core/validation/events.go`).
-const OF_THE_CLUSTER: &str = "default";
+const DEFAULT_NAMESPACE: &str = "default";
 
-/// The request that makes the Event of a plan that was carried out by this user.
+/// The request that creates the Event of a plan that this user carried out.
 pub fn event(plan: &Plan, user: Option<&str>, now: Timestamp) -> Request {
     let target = &plan.target;
-    let namespace = target.namespace.as_deref().unwrap_or(OF_THE_CLUSTER);
+    let namespace = target.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
     let user = user.unwrap_or("somebody");
-    let out = plan.finalizer.as_ref().map_or("", |finalizer| &finalizer.name);
+    let finalizer = plan.finalizer.as_ref().map_or("", |finalizer| &finalizer.name);
     let (reason, says) = match plan.action {
         Action::Remove => (
             "FinalizerRemoved",
             format!(
-                "{user} took {out} out of metadata.finalizers by hand ({}; it costs: {})",
+                "{user} took {finalizer} out of metadata.finalizers by hand ({}; it costs: {})",
                 plan.verdict.word(),
                 plan.cost.consequence
             ),
@@ -28,7 +28,7 @@ pub fn event(plan: &Plan, user: Option<&str>, now: Timestamp) -> Request {
         Action::Finalize => (
             "NamespaceFinalized",
             format!(
-                "{user} took {out} out of spec.finalizers by hand ({})",
+                "{user} took {finalizer} out of spec.finalizers by hand ({})",
                 plan.verdict.word()
             ),
         ),

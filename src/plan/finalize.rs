@@ -1,26 +1,27 @@
-//! `finalize`: one string out of a Namespace's `spec.finalizers`, once nothing is left in it.
+//! `finalize`: removes one entry from a Namespace's `spec.finalizers`, once the namespace is empty.
 //!
-//! Whatever is in a namespace when its last entry goes stays in etcd, in a namespace that no longer exists. So every
-//! type must have been listed to its end, without a gap, and nothing may be left: only then there is nothing that the
-//! namespace controller would still have to do. While a namespace is Terminating nothing can be created in it
-//! (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`), so a list that was made since is the
-//! whole truth.
+//! When the last entry is removed, everything that is still in the namespace stays in etcd, in a namespace that no
+//! longer exists. So every type must have been listed to its end, without a gap, and no object may be left.
+//! Only then the namespace controller has nothing more to do. Nothing can be created in a Terminating namespace
+//! (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`), so a list from that time is
+//! complete.
 //!
-//! An entry that is not Kubernetes' own is a promise of somebody else, and is judged as [`remove`](super::remove()) judges it.
+//! An entry that is not Kubernetes' own belongs to another controller, and is judged as
+//! [`remove`](super::remove()) judges it.
 
-use super::{Action, Cost, Plan, Refusal, Request, Seen, model::named, remove::may_be_removed};
+use super::{Action, Cost, Plan, Refusal, Request, Seen, model::names_of_blockers, remove::check_verdict};
 use crate::{
     diagnose::{Verdict, Wait},
     object::{Finalizer, List},
     snapshot::facts::{Answer, Query},
 };
 
-/// The entry that Kubernetes' own controller takes out.
+/// The entry that Kubernetes' own namespace controller removes.
 pub(super) const KUBERNETES: &str = "kubernetes";
-/// Types that are left are named up to so many.
-const NAMED: usize = 8;
+/// The maximum number of types that a refusal names.
+const MAX_NAMED: usize = 8;
 
-/// The plan to take the entry `name` out, or why not.
+/// The plan to remove the entry `name`, or the refusal.
 pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
     let namespace = seen.object;
     if !namespace.is("", "namespaces") {
@@ -29,31 +30,31 @@ pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
             "it is a Namespace; for metadata.finalizers there is: kubectl finalizers remove",
         ));
     }
-    seen.in_deletion()?;
+    seen.check_in_deletion()?;
     let finalizer = Finalizer {
         list: List::Spec,
         name: name.to_owned(),
     };
     let Some(wait) = seen.wait(&finalizer) else {
-        return Err(not_on_it(seen, name));
+        return Err(not_on_object(seen, name));
     };
-    nothing_left(seen, &wait.on)?;
+    check_empty(seen, &wait.on)?;
     let cost = if name == KUBERNETES {
-        is_late(seen, wait)?;
+        check_controller_is_late(seen, wait)?;
         Cost::nothing("every type was listed to its end and nothing is left in it, so nothing stays behind")
     } else {
-        may_be_removed(seen, wait)?;
-        Cost::of(seen, &finalizer)
+        check_verdict(seen, wait)?;
+        Cost::of(namespace, &finalizer, seen.knowledge)
     };
     let request = Request::finalize(namespace, &finalizer);
-    Ok(seen.without(Action::Finalize, finalizer, wait, cost, request))
+    Ok(seen.removal_plan(Action::Finalize, finalizer, wait, cost, request))
 }
 
-/// The namespace controller is not at work on it any more, and nobody would refuse its update.
-fn is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
+/// Checks that the namespace controller had its time, and that its update would not be refused.
+fn check_controller_is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     if wait.verdict == Verdict::Rejected {
         return Err(seen.refuse(
-            format!("rejected, and so would this be: {}", named(&wait.on)),
+            format!("rejected, and so would this be: {}", names_of_blockers(&wait.on)),
             "what refuses it is repaired",
         ));
     }
@@ -66,8 +67,8 @@ fn is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn not_on_it(seen: &Seen<'_>, name: &str) -> Refusal {
-    let has = seen.has("it has no finalizers at all");
+fn not_on_object(seen: &Seen<'_>, name: &str) -> Refusal {
+    let has = seen.finalizers_in_words("it has no finalizers at all");
     seen.refuse(
         format!("spec.finalizers has no entry {name}: {has}"),
         "the entry is there: --finalizer names another one of spec.finalizers, and for what stands in metadata.finalizers \
@@ -75,8 +76,8 @@ fn not_on_it(seen: &Seen<'_>, name: &str) -> Refusal {
     )
 }
 
-/// The list of all that is in it has no gap and no object.
-fn nothing_left(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result<(), Refusal> {
+/// Checks that the list of the namespace's content has no gap and no object.
+fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result<(), Refusal> {
     let name = seen.object.name();
     let silent: Vec<_> = seen
         .facts
@@ -118,7 +119,7 @@ fn nothing_left(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Resul
         let texts: Vec<_> = content
             .gaps
             .iter()
-            .take(NAMED)
+            .take(MAX_NAMED)
             .map(crate::snapshot::Gap::in_words)
             .collect();
         return Err(seen.refuse(
@@ -129,11 +130,11 @@ fn nothing_left(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Resul
     let left: Vec<_> = content
         .counts
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED)
         .map(|(ty, count)| format!("{count} {ty}"))
         .collect();
     if !left.is_empty() {
-        let why = match named(blockers).as_str() {
+        let why = match names_of_blockers(blockers).as_str() {
             "" => String::new(),
             blockers => format!(" ({blockers})"),
         };

@@ -1,27 +1,27 @@
-//! What a plan consists of.
+//! The parts of a plan.
 
 use crate::{
-    diagnose::{Blocker, Diagnosis, Evidence, Step, Verdict, Wait},
+    diagnose::{Blocker, Diagnosis, Evidence, Safety, Step, Verdict, Wait},
     knowledge::Knowledge,
     object::{Finalizer, List, ObjectRef},
     snapshot::facts::{Facts, Object},
 };
 
-use super::{Cost, Request, remove::safer};
+use super::{Cost, Request};
 
-/// What is to be done.
+/// The action of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// One entry is taken out of `metadata.finalizers`.
+    /// Removes one entry from `metadata.finalizers`.
     Remove,
-    /// One entry is taken out of a Namespace's `spec.finalizers`.
+    /// Removes one entry from a Namespace's `spec.finalizers`.
     Finalize,
-    /// The object is touched, so that its controller looks again.
+    /// Changes an annotation, so that the controllers of the object look at it again.
     Nudge,
 }
 
 impl Action {
-    /// The verb, as it is typed.
+    /// The verb as the user types it.
     pub fn word(self) -> &'static str {
         match self {
             Action::Remove => "remove",
@@ -31,22 +31,22 @@ impl Action {
     }
 }
 
-/// What was seen of one object when its plan was made.
+/// What was read of one object when its plan was made.
 pub struct Seen<'a> {
     /// The object.
     pub object: &'a Object,
-    /// Why it does not go.
+    /// Why the object is stuck.
     pub diagnosis: &'a Diagnosis,
-    /// Whether everything that the diagnosis wanted was asked for.
+    /// Whether every query of the diagnosis was made.
     pub complete: bool,
-    /// All that was read.
+    /// All facts that were read.
     pub facts: &'a Facts,
     /// The catalogue.
     pub knowledge: &'a Knowledge,
 }
 
 impl Seen<'_> {
-    /// What is said of one of its finalizers.
+    /// The wait of one of its finalizers.
     pub(super) fn wait(&self, finalizer: &Finalizer) -> Option<&Wait> {
         let waits = self.diagnosis.waits.iter();
         waits
@@ -54,8 +54,8 @@ impl Seen<'_> {
             .find(|wait| wait.finalizer.as_ref() == Some(finalizer))
     }
 
-    /// What it has on it, where something else was looked for: `it has a, b`.
-    pub(super) fn has(&self, none: &str) -> String {
+    /// The finalizers of the object, in a sentence about one that it does not have: `it has a, b`.
+    pub(super) fn finalizers_in_words(&self, none: &str) -> String {
         let names: Vec<_> = self.object.finalizers().iter().map(ToString::to_string).collect();
         if names.is_empty() {
             none.to_owned()
@@ -64,8 +64,8 @@ impl Seen<'_> {
         }
     }
 
-    /// The plan to take this finalizer out with this request, at this cost.
-    pub(super) fn without(
+    /// The plan to remove this finalizer with this request, at this cost.
+    pub(super) fn removal_plan(
         &self,
         action: Action,
         finalizer: Finalizer,
@@ -77,18 +77,27 @@ impl Seen<'_> {
             action,
             target: self.object.reference(),
             resource_version: self.object.text("/metadata/resourceVersion").to_owned(),
-            stays: others(self.object, &finalizer),
+            stays: other_finalizers(self.object, &finalizer),
             finalizer: Some(finalizer),
             verdict: wait.verdict,
             says: wait.says.clone(),
             evidence: self.diagnosis.evidence.clone(),
             cost,
-            safer: safer(self),
+            safer: self.safer_steps(),
             request,
         }
     }
 
-    /// A refusal to do anything to it.
+    /// The steps of the diagnosis that destroy nothing.
+    fn safer_steps(&self) -> Vec<Step> {
+        let steps = self.diagnosis.steps.iter();
+        steps
+            .filter(|step| step.safety != Safety::Destructive)
+            .cloned()
+            .collect()
+    }
+
+    /// A refusal for this object.
     pub(super) fn refuse(&self, why: impl Into<String>, needs: impl Into<String>) -> Refusal {
         Refusal {
             target: self.object.reference().into(),
@@ -97,9 +106,9 @@ impl Seen<'_> {
         }
     }
 
-    /// What any plan demands: the object is being deleted, its grace period is over, and nothing that was to be looked
-    /// at was skipped.
-    pub(super) fn in_deletion(&self) -> Result<(), Refusal> {
+    /// Checks what every plan requires: the object is being deleted, its grace period is over, and everything
+    /// was read.
+    pub(super) fn check_in_deletion(&self) -> Result<(), Refusal> {
         let Some(deletion) = self.object.deletion() else {
             return Err(self.refuse(
                 "it is not being deleted",
@@ -122,37 +131,37 @@ impl Seen<'_> {
     }
 }
 
-/// One object, one request.
+/// One request for one object.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The object.
     pub target: ObjectRef,
-    /// Its version; the request holds only for this one.
+    /// The version of the object. The request is valid only for this version.
     pub resource_version: String,
-    /// What is taken out; none for a nudge.
+    /// The finalizer to remove; none for a nudge.
     pub finalizer: Option<Finalizer>,
     /// The finalizers that stay.
     pub stays: Vec<Finalizer>,
-    /// How it stands with what is taken out.
+    /// The verdict on that finalizer.
     pub verdict: Verdict,
-    /// Who should have taken it out, and after what.
+    /// Which controller should have removed it, and under which condition.
     pub says: String,
-    /// What that rests on.
+    /// The evidence for the verdict.
     pub evidence: Vec<Evidence>,
-    /// What it costs.
+    /// The cost.
     pub cost: Cost,
-    /// What could be done instead, and costs nothing that cannot be undone.
+    /// Other steps, which destroy nothing.
     pub safer: Vec<Step>,
     /// The request.
     pub request: Request,
 }
 
 impl Plan {
-    /// Whether the other plan is for the same object and means the same to whoever confirmed this one, though the
-    /// object has a new version.
-    pub fn is_the_same_truth(&self, other: &Plan) -> bool {
+    /// Whether the other plan means the same to the user who confirmed this one, although the object has a new
+    /// version.
+    pub fn means_the_same(&self, other: &Plan) -> bool {
         self.action == other.action
             && self.target.uid == other.target.uid
             && self.finalizer == other.finalizer
@@ -162,30 +171,30 @@ impl Plan {
     }
 }
 
-/// Why there is no plan for an object.
+/// The reason why there is no plan for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The object.
     pub target: Box<ObjectRef>,
     /// The reason.
     pub why: String,
-    /// What would have to be true.
+    /// What must be true for a plan.
     pub needs: String,
 }
 
-/// Blockers by name, for a sentence.
-pub(super) fn named(blockers: &[Blocker]) -> String {
-    const NAMED: usize = 3;
-    let texts: Vec<_> = blockers.iter().take(NAMED).map(Blocker::in_words).collect();
-    let more = match blockers.len().saturating_sub(NAMED) {
+/// The blockers by name, for a sentence.
+pub(super) fn names_of_blockers(blockers: &[Blocker]) -> String {
+    const MAX_NAMED: usize = 3;
+    let texts: Vec<_> = blockers.iter().take(MAX_NAMED).map(Blocker::in_words).collect();
+    let more = match blockers.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
     format!("{}{more}", texts.join("; "))
 }
 
-/// All finalizers of the object but this one; of two entries with its name the second stays.
-pub(super) fn others(object: &Object, finalizer: &Finalizer) -> Vec<Finalizer> {
+/// All finalizers of the object but this one. If two entries have its name, the second stays.
+pub(super) fn other_finalizers(object: &Object, finalizer: &Finalizer) -> Vec<Finalizer> {
     let mut all = object.finalizers();
     if let Some(at) = all.iter().position(|one| one == finalizer) {
         all.remove(at);

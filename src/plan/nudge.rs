@@ -1,19 +1,22 @@
-//! `nudge`: a harmless annotation, so that a level-triggered controller looks again.
+//! `nudge`: sets a harmless annotation, so that a level-triggered controller looks at the object again.
 //!
-//! The controllers that hold most finalizers look at an object whenever it changes, and miss a change once in a while
-//! (`kubernetes/kubernetes` issue 120041).
+//! Most controllers look at an object whenever it changes, and sometimes miss a change (`kubernetes/kubernetes`
+//! issue 120041).
 
-use super::{Action, Cost, Plan, Refusal, Request, Seen, model::named};
+use super::{Action, Cost, Plan, Refusal, Request, Seen, model::names_of_blockers};
 use crate::diagnose::{NUDGED, Verdict};
 
-/// The plan to touch the object, or why that is of no use.
+/// The plan to set the annotation, or the refusal if that is of no use.
 pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
     let object = seen.object;
-    seen.in_deletion()?;
+    seen.check_in_deletion()?;
     let waits = &seen.diagnosis.waits;
     if let Some(wait) = waits.iter().find(|wait| wait.verdict == Verdict::Rejected) {
         return Err(seen.refuse(
-            format!("rejected: every update of it is refused ({})", named(&wait.on)),
+            format!(
+                "rejected: every update of it is refused ({})",
+                names_of_blockers(&wait.on)
+            ),
             "what refuses it is repaired",
         ));
     }
@@ -27,7 +30,8 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         .iter()
         .find(|wait| wait.verdict == Verdict::Stalled)
         .or_else(|| waits.first());
-    // Not the time: the request of one version is always the same, so that its digest can be confirmed.
+    // The value is the version and not the time: the request for one version is always the same, so that its
+    // digest can be confirmed.
     let version = object.text("/metadata/resourceVersion").to_owned();
     Ok(Plan {
         action: Action::Nudge,

@@ -1,49 +1,40 @@
-//! `remove`: one string out of `metadata.finalizers`, as the last line and never the first.
+//! `remove`: removes one entry from `metadata.finalizers`, as the last resort.
 //!
-//! A finalizer is a promise that somebody still has to keep. So it is taken out only of an object that is being
-//! deleted, only where the diagnosis says that nobody will keep it, and only at a cost that was accepted by its name.
-//! What the diagnosis does not know counts against removing, never for it.
+//! A finalizer is work that a controller still has to do. So it is removed only from an object in deletion. The
+//! diagnosis must say that no controller will do the work, and the user must accept the cost by its name. What
+//! the diagnosis does not know counts against the removal, never for it.
 
 use std::collections::BTreeSet;
 
 use super::{
     Action, Cost, Plan, Refusal, Request, Seen,
-    model::{in_metadata, named},
+    model::{in_metadata, names_of_blockers},
 };
 use crate::{
-    diagnose::{Safety, Step, Verdict, Wait},
+    diagnose::{Verdict, Wait},
     object::{Finalizer, List},
     snapshot::{Gap, What},
 };
 
-/// The plan to take `name` out of the object, or why not.
+/// The plan to remove `name` from the object, or the refusal.
 pub fn remove(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
     let object = seen.object;
-    seen.in_deletion()?;
+    seen.check_in_deletion()?;
     let finalizer = in_metadata(name);
     let index = object
         .list("/metadata/finalizers")
         .iter()
         .position(|one| one.as_str() == Some(name));
     let (Some(index), Some(wait)) = (index, seen.wait(&finalizer)) else {
-        return Err(not_on_it(seen, &finalizer));
+        return Err(not_on_object(seen, &finalizer));
     };
-    may_be_removed(seen, wait)?;
-    let cost = Cost::of(seen, &finalizer);
-    let request = Request::without(object, index, name);
-    Ok(seen.without(Action::Remove, finalizer, wait, cost, request))
+    check_verdict(seen, wait)?;
+    let cost = Cost::of(object, &finalizer, seen.knowledge);
+    let request = Request::remove_entry(object, index, name);
+    Ok(seen.removal_plan(Action::Remove, finalizer, wait, cost, request))
 }
 
-/// The steps of the diagnosis that destroy nothing.
-pub(super) fn safer(seen: &Seen<'_>) -> Vec<Step> {
-    let steps = seen.diagnosis.steps.iter();
-    steps
-        .filter(|step| step.safety != Safety::Destructive)
-        .cloned()
-        .collect()
-}
-
-fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
+fn not_on_object(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
     let all = seen.object.finalizers();
     let name = &finalizer.name;
     if all.iter().any(|one| one.list == List::Spec && one.name == *name) {
@@ -55,17 +46,17 @@ fn not_on_it(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
             ),
         );
     }
-    let has = seen.has("it has none");
+    let has = seen.finalizers_in_words("it has none");
     seen.refuse(
         format!("finalizer {name} is not on it: {has}"),
         "the name is spelt as it stands there",
     )
 }
 
-/// Whether the verdict on a finalizer lets it be taken out.
-pub(super) fn may_be_removed(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
+/// Checks that the verdict on a finalizer allows its removal.
+pub(super) fn check_verdict(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let why = |verdict: &str| {
-        let on = match named(&wait.on).as_str() {
+        let on = match names_of_blockers(&wait.on).as_str() {
             "" => String::new(),
             blockers => format!(" ({blockers})"),
         };
@@ -89,8 +80,8 @@ pub(super) fn may_be_removed(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal
     }
 }
 
-/// Whether the server itself says what could not be read: whom it asks before it stores an update shows in the dry run.
-fn is_told_by_the_dry_run(gap: &Gap) -> bool {
+/// Whether the dry run shows what this gap hides: the API server asks admission before it stores an update.
+fn dry_run_shows(gap: &Gap) -> bool {
     match &gap.what {
         What::Type { name, .. } | What::TypeIn { name, .. } => {
             name.ends_with(".admissionregistration.k8s.io")
@@ -99,13 +90,10 @@ fn is_told_by_the_dry_run(gap: &Gap) -> bool {
     }
 }
 
-/// Without enough evidence for a verdict it counts whether all of it was seen: a gap may hide whoever is at work.
+/// Checks that all evidence was read if it was not enough for a verdict. A gap may hide a running controller.
 fn unknown(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let gaps = seen.diagnosis.gaps.iter();
-    let unread: BTreeSet<_> = gaps
-        .filter(|gap| !is_told_by_the_dry_run(gap))
-        .map(name)
-        .collect();
+    let unread: BTreeSet<_> = gaps.filter(|gap| !dry_run_shows(gap)).map(name).collect();
     if unread.is_empty() {
         return Ok(());
     }
@@ -120,7 +108,7 @@ fn unknown(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     ))
 }
 
-/// What was not read, without why.
+/// What was not read, without the reason.
 fn name(gap: &Gap) -> String {
     match &gap.what {
         What::Type { name, .. } | What::TypeIn { name, .. } => name.clone(),

@@ -1,4 +1,4 @@
-//! The very request: what is dry-run, shown, confirmed and sent.
+//! The exact request: what is dry-run, shown, confirmed and sent.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Who wrote, in `metadata.managedFields` and in the server's audit log.
+/// The name of the writer, in `metadata.managedFields` and in the audit log of the API server.
 pub const FIELD_MANAGER: &str = "kubectl-finalizers";
 
-/// One write.
+/// One write to the API server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
     /// `PATCH`, `PUT` or `POST`.
     pub method: &'static str,
-    /// The path, without parameters.
+    /// The path without parameters.
     pub path: String,
     /// The media type of the body.
     pub content_type: &'static str,
@@ -27,10 +27,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Takes one entry out of `metadata.finalizers`, if it is still that object in that version and the entry still
-    /// stands in its place. The version alone would be enough for the server; the others are for whoever reads the
-    /// request, and for a server that loses the version on the way.
-    pub(super) fn without(object: &Object, index: usize, name: &str) -> Self {
+    /// Removes one entry from `metadata.finalizers`. The tests require the same object, the same version, and
+    /// the entry in the same place. The version alone is enough for the API server. The other tests are for
+    /// readers of the request, and for a proxy that loses the version.
+    pub(super) fn remove_entry(object: &Object, index: usize, name: &str) -> Self {
         let path = format!("/metadata/finalizers/{index}");
         let mut operations = unchanged(object);
         operations.push(json!({"op": "test", "path": path, "value": name}));
@@ -38,7 +38,7 @@ impl Request {
         Request::patch(object, operations)
     }
 
-    /// Sets an annotation, under the same guards.
+    /// Sets an annotation, with the same tests.
     pub(super) fn annotate(object: &Object, name: &str, value: &str) -> Self {
         let mut operations = unchanged(object);
         if object
@@ -54,8 +54,8 @@ impl Request {
         Request::patch(object, operations)
     }
 
-    /// Takes one entry out of a Namespace's `spec.finalizers`. The server checks uid and version of what it is given
-    /// (`kubernetes/kubernetes:pkg/registry/core/namespace/storage/storage.go`).
+    /// Removes one entry from a Namespace's `spec.finalizers`. The API server checks uid and version of the
+    /// body (`kubernetes/kubernetes:pkg/registry/core/namespace/storage/storage.go`).
     pub(super) fn finalize(namespace: &Object, finalizer: &Finalizer) -> Self {
         let mut body = namespace.value.clone();
         let names = namespace.finalizers().into_iter().filter(|one| one != finalizer);
@@ -87,7 +87,7 @@ impl Request {
         format!("{}?fieldManager={FIELD_MANAGER}{dry_run}", self.path)
     }
 
-    /// The same as a command of kubectl, to be read and, if need be, run by hand.
+    /// The request as a kubectl command, to read it, and to run it by hand if needed.
     pub fn as_kubectl(&self, object: &Object) -> String {
         let body = word(&self.body.to_string());
         if self.method == "PUT" {
@@ -108,7 +108,7 @@ impl Request {
     }
 }
 
-/// That it is this object, in this version.
+/// Tests that it is the same object in the same version.
 fn unchanged(object: &Object) -> Vec<Value> {
     let fields = [
         ("/metadata/uid", object.uid()),

@@ -1,4 +1,4 @@
-//! Plans and refusals of diagnoses that are written by hand, so that each verdict is tried.
+//! Tests plans and refusals with hand-made diagnoses, so that each verdict is tried.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ struct World {
 }
 
 impl World {
-    fn saying(verdict: Verdict) -> Self {
+    fn with_verdict(verdict: Verdict) -> Self {
         World {
             verdict,
             complete: true,
@@ -71,7 +71,7 @@ impl World {
         self
     }
 
-    fn sees<T>(&self, object: &Object, plan: impl Fn(&Seen<'_>) -> T) -> T {
+    fn plan_with<T>(&self, object: &Object, plan: impl Fn(&Seen<'_>) -> T) -> T {
         let wait = |finalizer: Finalizer| Wait {
             finalizer: Some(finalizer),
             verdict: self.verdict,
@@ -102,12 +102,12 @@ impl World {
     }
 
     fn remove(&self, object: &Object, name: &str) -> Result<Plan, Refusal> {
-        self.sees(object, |seen| remove(seen, name))
+        self.plan_with(object, |seen| remove(seen, name))
     }
 }
 
 #[test]
-fn each_verdict_is_either_a_plan_or_a_refusal() {
+fn each_verdict_gives_a_plan_or_a_refusal() {
     let object = widget(&["x.test/hold"]);
     for (verdict, may) in [
         (Verdict::InUse, false),
@@ -118,18 +118,18 @@ fn each_verdict_is_either_a_plan_or_a_refusal() {
         (Verdict::Orphaned, true),
         (Verdict::Unknown, true),
     ] {
-        let plan = World::saying(verdict).remove(&object, "x.test/hold");
+        let plan = World::with_verdict(verdict).remove(&object, "x.test/hold");
         assert_eq!(plan.is_ok(), may, "{verdict:?}: {plan:?}");
-        let mut stopped = World::saying(verdict);
+        let mut stopped = World::with_verdict(verdict);
         stopped.complete = false;
         assert!(stopped.remove(&object, "x.test/hold").is_err(), "{verdict:?}");
     }
 }
 
 #[test]
-fn what_is_unknown_for_a_gap_is_refused_but_not_for_what_the_dry_run_tells() {
+fn an_unknown_verdict_with_a_gap_is_refused_unless_the_dry_run_shows_it() {
     let object = widget(&["x.test/hold"]);
-    let unknown = || World::saying(Verdict::Unknown);
+    let unknown = || World::with_verdict(Verdict::Unknown);
     let refusal = unknown()
         .with_gap("leases.coordination.k8s.io")
         .remove(&object, "x.test/hold");
@@ -145,9 +145,9 @@ fn what_is_unknown_for_a_gap_is_refused_but_not_for_what_the_dry_run_tells() {
 }
 
 #[test]
-fn the_request_tests_what_was_seen_and_removes_one_entry() {
+fn the_request_tests_the_object_and_removes_one_entry() {
     let object = widget(&["x.test/other", "x.test/hold"]);
-    let plan = World::saying(Verdict::Orphaned)
+    let plan = World::with_verdict(Verdict::Orphaned)
         .remove(&object, "x.test/hold")
         .expect("a plan");
     assert_eq!(
@@ -168,10 +168,10 @@ fn the_request_tests_what_was_seen_and_removes_one_entry() {
 }
 
 #[test]
-fn a_name_that_means_something_to_a_shell_or_a_path_is_quoted() {
+fn quotes_names_in_paths_and_commands() {
     let value = json!({"metadata": {"name": "a b/%'", "finalizers": ["x.test/it's"]}});
     let object = object("", "nodes", "Node", value);
-    let plan = World::saying(Verdict::Orphaned)
+    let plan = World::with_verdict(Verdict::Orphaned)
         .remove(&object, "x.test/it's")
         .expect("a plan");
     assert_eq!(plan.request.path, "/api/v1/nodes/a%20b%2F%25%27");
@@ -184,8 +184,8 @@ fn a_name_that_means_something_to_a_shell_or_a_path_is_quoted() {
 }
 
 #[test]
-fn the_digest_changes_with_the_object_its_version_and_what_goes() {
-    let world = World::saying(Verdict::Orphaned);
+fn the_digest_changes_with_the_object_the_version_and_the_finalizer() {
+    let world = World::with_verdict(Verdict::Orphaned);
     let of = |field: &str, value: &str, name: &str| {
         let mut object = widget(&["x.test/hold", "x.test/other"]);
         object.value["metadata"][field] = value.into();
@@ -206,11 +206,11 @@ fn the_digest_changes_with_the_object_its_version_and_what_goes() {
 }
 
 #[test]
-fn a_disk_that_is_left_behind_is_named() {
+fn names_the_disk_that_would_leak() {
     let value = json!({"metadata": {"name": "pv", "finalizers": [PROVISIONER]},
         "spec": {"csi": {"driver": "csi.example.com", "volumeHandle": "disk-2dacf297"}}});
     let volume = object("", "persistentvolumes", "PersistentVolume", value);
-    let plan = World::saying(Verdict::Orphaned)
+    let plan = World::with_verdict(Verdict::Orphaned)
         .remove(&volume, PROVISIONER)
         .expect("a plan");
     assert_eq!(plan.cost.consequence, Consequence::LeakedInfrastructure);
@@ -224,12 +224,12 @@ fn a_disk_that_is_left_behind_is_named() {
 }
 
 #[test]
-fn one_word_accepts_one_consequence() {
+fn one_accepted_word_covers_one_consequence() {
     use Consequence::{DataLoss, LeakedInfrastructure, Metadata, None, OrphanedObjects};
 
     let costing = |consequence| {
         let object = widget(&["x.test/hold"]);
-        let mut plan = World::saying(Verdict::Orphaned)
+        let mut plan = World::with_verdict(Verdict::Orphaned)
             .remove(&object, "x.test/hold")
             .expect("a plan");
         plan.cost = Cost {
@@ -257,11 +257,11 @@ fn one_word_accepts_one_consequence() {
 }
 
 #[test]
-fn a_namespace_is_finalized_only_if_all_was_listed_and_nothing_is_left() {
+fn finalizes_a_namespace_only_if_it_was_fully_listed_and_is_empty() {
     let value = json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes", "x.test/other"]}});
     let namespace = object("", "namespaces", "Namespace", value);
     let with = |content: Option<Content>, gaps: Vec<Gap>, verdict: Verdict| {
-        let mut world = World::saying(verdict);
+        let mut world = World::with_verdict(verdict);
         world.facts.gaps = gaps;
         if let Some(content) = content {
             let query = Query::Content {
@@ -272,7 +272,7 @@ fn a_namespace_is_finalized_only_if_all_was_listed_and_nothing_is_left() {
                 .answers
                 .insert(query, Ok(Answer::Content(Box::new(content))));
         }
-        world.sees(&namespace, |seen| finalize(seen, super::finalize::KUBERNETES))
+        world.plan_with(&namespace, |seen| finalize(seen, super::finalize::KUBERNETES))
     };
     let empty = || Some(Content::default());
     let plan = with(empty(), Vec::new(), Verdict::Stalled).expect("a plan");
@@ -308,10 +308,10 @@ fn a_namespace_is_finalized_only_if_all_was_listed_and_nothing_is_left() {
 }
 
 #[test]
-fn a_nudge_needs_no_annotations_before_and_is_the_same_for_the_same_version() {
+fn a_nudge_creates_annotations_and_is_stable_for_one_version() {
     let object = widget(&["x.test/hold"]);
-    let world = World::saying(Verdict::Stalled);
-    let plan = world.sees(&object, nudge).expect("a plan");
+    let world = World::with_verdict(Verdict::Stalled);
+    let plan = world.plan_with(&object, nudge).expect("a plan");
     let body = plan.request.body.as_array().expect("operations");
     assert_eq!(
         body[2],
@@ -323,7 +323,11 @@ fn a_nudge_needs_no_annotations_before_and_is_the_same_for_the_same_version() {
     );
     assert_eq!(
         digest(&[plan]),
-        digest(&[world.sees(&object, nudge).expect("a plan")])
+        digest(&[world.plan_with(&object, nudge).expect("a plan")])
     );
-    assert!(World::saying(Verdict::InUse).sees(&object, nudge).is_err());
+    assert!(
+        World::with_verdict(Verdict::InUse)
+            .plan_with(&object, nudge)
+            .is_err()
+    );
 }

@@ -1,9 +1,9 @@
-//! Who would refuse the request, by the words of the server's dry run, and what to do about it.
+//! What would refuse the request, from the words of the dry run, and what to do about it.
 //!
 //! The words are Kubernetes' own: `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go`,
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `plugin/resourcequota/controller.go`.
 
-/// What would have to be true for the server to accept what it refused with these words.
+/// What must be true for the API server to accept a request that it refused with these words.
 pub fn veto(message: &str) -> String {
     let after = |start: &str, end: char| {
         let (_, rest) = message.split_once(start)?;
@@ -56,7 +56,7 @@ mod tests {
     use super::veto;
 
     #[test]
-    fn whoever_refuses_is_named_by_the_servers_own_words() {
+    fn names_what_refuses_from_the_words_of_the_server() {
         let cases = [
             (
                 "Internal error occurred: failed calling webhook \"a.example.test\": failed to call webhook: Post \"https://x\"",

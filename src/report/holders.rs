@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::explain::EvidenceReport;
 use crate::{
-    diagnose::holder::{Found, State},
+    diagnose::holder::{FoundHolder, Liveness},
     object::{Finalizer, List},
     snapshot::Gap,
 };
@@ -88,15 +88,15 @@ impl HolderState {
     }
 }
 
-impl From<State> for HolderState {
-    fn from(state: State) -> Self {
+impl From<Liveness> for HolderState {
+    fn from(state: Liveness) -> Self {
         match state {
-            State::Running => HolderState::Running,
-            State::Failing => HolderState::Failing,
-            State::Off => HolderState::ScaledToZero,
-            State::Gone => HolderState::Gone,
-            State::Elsewhere => HolderState::Elsewhere,
-            State::Unknown => HolderState::Unknown,
+            Liveness::Running => HolderState::Running,
+            Liveness::Failing => HolderState::Failing,
+            Liveness::Off => HolderState::ScaledToZero,
+            Liveness::Gone => HolderState::Gone,
+            Liveness::Elsewhere => HolderState::Elsewhere,
+            Liveness::Unknown => HolderState::Unknown,
         }
     }
 }
@@ -118,7 +118,7 @@ pub struct HolderSearch {
 #[derive(Clone, Debug)]
 pub struct HolderSearchResult {
     /// The controller.
-    pub found: Found,
+    pub found: FoundHolder,
     /// What could not be read.
     pub gaps: Vec<Gap>,
 }

@@ -11,7 +11,7 @@ use super::{ObjectName, gaps::first_names};
 use crate::{
     diagnose::{
         Verdict,
-        leftovers::{self, Left},
+        leftovers::{self, Leftover},
     },
     object::{Age, ObjectRef},
     snapshot::{LeftoverCount, Namespaces, Snapshot, Why},
@@ -144,7 +144,7 @@ pub struct MissingNamespace {
     /// `plural.group` → objects.
     pub types: BTreeMap<String, LeftoverCount>,
     /// The explanation.
-    pub leftover: Left,
+    pub leftover: Leftover,
 }
 
 /// Objects of one type.
@@ -153,7 +153,7 @@ pub struct LeftoverObjects {
     /// The number of objects.
     pub count: u64,
     /// The first objects, as many as were kept.
-    pub first: Vec<(ObjectRef, Left)>,
+    pub first: Vec<(ObjectRef, Leftover)>,
 }
 
 impl Leftovers {

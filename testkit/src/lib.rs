@@ -1,3 +1,3 @@
-//! What the unit tests of causes and the tests on a real cluster both need.
+//! Checks that the unit tests of causes share with the tests on a real cluster.
 
 pub mod weaker;

@@ -1,33 +1,35 @@
-//! What may be said to somebody who sees less: less, and never anything else.
+//! Checks that an explanation from fewer facts is weaker, and never different.
 //!
-//! Explanations are compared in their public form, so that this one order holds for rules on made-up facts (the
-//! unit tests of causes) as for the whole program on a real cluster.
+//! Explanations are compared in their public form. So one order holds for the unit tests of causes, on made-up
+//! facts, and for the whole program on a real cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// For a verdict, those that claim less and are still true. Besides, each may become `unknown`, and none may
-/// become anything else: who sees less never hears `stalled` or `orphaned` of what is only waiting.
+/// For each verdict, the weaker verdicts that are still true. Each verdict may also become `unknown`, and none
+/// may become any other: with fewer facts a waiting object is never `stalled` or `orphaned`.
 const WEAKER: &[(&str, &[&str])] = &[
-    // It is used, so its condition is not met; by whom was not seen.
+    // The object is in use, so the condition is not met; the user of it was not seen.
     ("in-use", &["waiting"]),
-    // The holder has not got done; that it fails was not seen.
+    // The controller has not finished; its failure was not seen.
     ("failing", &["waiting"]),
-    // The same; that the API server refuses it was not seen, and nothing else is in the way.
+    // The controller has not finished; the refusal by the API server was not seen, and nothing else blocks it.
     ("rejected", &["waiting", "stalled"]),
-    // Nothing blocks it and the holder has not acted; that it is gone was not proved. Within a minute it is not late.
+    // Nothing blocks it and the controller has not acted; that it is gone was not proved. In the first minute
+    // it is not late.
     ("orphaned", &["stalled", "waiting"]),
 ];
 
-/// What is wrong with `less`, said without a look at objects of the type `hidden`, measured by `full`, said with
-/// all rights: more than once, because time passes meanwhile, and what is true of a moment is true.
+/// The faults of `less`, the explanation without objects of the type `hidden`, compared with `full`, the
+/// explanations with all rights. There are several of those because time passes meanwhile, and what was true at
+/// one time is valid.
 pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String> {
-    let (mut known, mut now) = (Said::default(), Said::default());
+    let (mut known, mut now) = (Claims::default(), Claims::default());
     for full in full {
-        known.hear(full);
+        known.read_explanation(full);
     }
-    now.hear(less);
+    now.read_explanation(less);
     let mut faults = Vec::new();
     for (about, verdicts) in &now.verdicts {
         let before = known.verdicts.get(about).into_iter().flatten();
@@ -44,7 +46,7 @@ pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String>
     if lost {
         faults.push(format!("other finalizers: {:?}", finalizers(less)));
     }
-    // One without an object is nothing but its words, which are compared below.
+    // A blocker without an object is text alone, which is compared below.
     for object in now
         .blockers
         .difference(&known.blockers)
@@ -53,7 +55,7 @@ pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String>
         faults.push(format!("blames {object}, which was no cause"));
     }
     for words in now.words.difference(&known.words) {
-        if !admits(words) {
+        if !admits_a_gap(words) {
             faults.push(format!("says what was not said: {words:?}"));
         }
     }
@@ -67,7 +69,7 @@ pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String>
             _ => {}
         }
     }
-    // A look that was taken before it was clear that nothing depends on it need not be told.
+    // A gap may be left out if nothing depends on it.
     let gaps = less["notRead"].as_array().into_iter().flatten();
     if let Some(hidden) = hidden
         && now != known
@@ -81,7 +83,7 @@ pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String>
     faults
 }
 
-/// A gap of this type, or one of which it would have told the reason.
+/// Whether the gap is one of this type, or one whose reason this type would have told.
 fn names(gap: &Value, hidden: &str) -> bool {
     let message = gap["message"].as_str().unwrap_or_default();
     gap["name"] == hidden || message.contains(&format!("{hidden} could not be read"))
@@ -92,8 +94,8 @@ fn is_weaker(full: &str, less: &str) -> bool {
     less == full || less == "unknown" || weaker.is_some_and(|(_, weaker)| weaker.contains(&less))
 }
 
-/// Whether it says that something was not seen.
-fn admits(words: &str) -> bool {
+/// Whether the text says that something was not read.
+fn admits_a_gap(words: &str) -> bool {
     ["not known", "could not be", "not everything could"]
         .iter()
         .any(|sign| words.contains(sign))
@@ -104,28 +106,28 @@ fn finalizers(said: &Value) -> Vec<&Value> {
     waits.map(|wait| &wait["finalizer"]).collect()
 }
 
-/// What an explanation claims. What not to do is no claim: who knows less is warned of more.
+/// The claims of an explanation. Warnings are no claims: with fewer facts there are more warnings.
 #[derive(Default, PartialEq)]
-struct Said {
-    /// By object and finalizer.
+struct Claims {
+    /// The verdicts by object and finalizer.
     verdicts: BTreeMap<String, BTreeSet<String>>,
-    /// Objects that are in the way.
+    /// The objects that block the deletion.
     blockers: BTreeSet<String>,
-    /// Objects that something would become of.
+    /// The objects that a deletion would affect.
     affected: BTreeSet<String>,
     /// Parts of sentences, without numbers.
     words: BTreeSet<String>,
-    /// The highest cost that is named for each command; 0 is safe. Of advice without a command, the text.
+    /// The highest cost of each command, where 0 is safe. Advice without a command is represented by its text.
     commands: BTreeMap<String, usize>,
 }
 
-impl Said {
-    fn hear(&mut self, said: &Value) {
+impl Claims {
+    fn read_explanation(&mut self, said: &Value) {
         self.read(&said["headline"]);
         self.waits("the target", &said["waitsFor"]);
         each(&said["outlook"], |outlook| self.read(&outlook["then"]));
         each(&said["ifDeleted"], |effect| {
-            // What is harmless without a doubt is said only of all that there is.
+            // `harmless` is only valid if everything was read.
             if effect["fate"] == "harmless" {
                 self.words.insert("harmless".to_owned());
             }
@@ -150,12 +152,13 @@ impl Said {
                 .as_str()
                 .or(step["text"].as_str())
                 .unwrap_or_default();
-            // Whatever changes an object by hand is no harmless advice, whatever is said of it.
+            // A change of an object by hand is never safe advice, whatever its safety says.
             let changes = [" patch ", "--raw", " delete "]
                 .iter()
                 .any(|word| what.contains(word));
             let rank = rank.max(usize::from(changes));
-            // What is for a holder that is gone, or that runs, is advised to whoever does not know only after that question.
+            // With fewer facts, advice for a controller that is gone, or for one that runs, is only given after
+            // that question.
             let asks = ["is it gone?", "does it run?"]
                 .iter()
                 .any(|when| step["when"] == *when);
@@ -180,7 +183,7 @@ impl Said {
     fn blocked(&mut self, blockers: &Value) {
         each(blockers, |blocker| {
             let object = blocker["object"].to_string();
-            // What sums up others may sum up fewer.
+            // A summary of other objects may cover fewer objects.
             if blocker["rootCause"] == true || blocker["object"].is_object() {
                 self.read(&blocker["says"]);
             }
@@ -198,11 +201,11 @@ impl Said {
     }
 }
 
-fn each<'a>(list: &'a Value, look: impl FnMut(&'a Value)) {
-    list.as_array().into_iter().flatten().for_each(look);
+fn each<'a>(list: &'a Value, action: impl FnMut(&'a Value)) {
+    list.as_array().into_iter().flatten().for_each(action);
 }
 
-/// Ages pass, and a version counts on: `12m3s` and `59s` become the same word.
+/// Removes numbers, because ages and versions change: `12m3s` and `59s` become the same word.
 fn without_numbers(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -222,7 +225,7 @@ fn without_numbers(text: &str) -> String {
 }
 
 #[test]
-fn less_is_accepted_and_something_else_is_not() {
+fn accepts_weaker_claims_and_reports_different_ones() {
     use serde_json::json;
     let said = |verdict: &str, says: &str| json!({"waitsFor": [{"finalizer": "a/b", "verdict": verdict, "says": says, "blockers": []}], "notRead": [{"name": "pods"}]});
     let full = [said("waiting", "held by a pod for 1m2s; it runs")];

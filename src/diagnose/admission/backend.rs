@@ -1,9 +1,9 @@
-//! Whether anybody answers where a webhook is called.
+//! Whether the backend of a webhook can answer.
 //!
-//! The API server goes to the Service's cluster IP and leaves the rest to the network, or, with
-//! `--enable-aggregator-routing`, to a ready endpoint itself. Which of the two cannot be seen, so only what fails in
-//! both is called dead. An address outside the cluster cannot be judged from objects.
-//! Source: `kubernetes/apiserver:pkg/util/proxy/proxy.go` ResolveCluster and ResolveEndpoint.
+//! The API server connects to the Service's cluster IP and leaves the rest to the network. With
+//! `--enable-aggregator-routing` it connects to a ready endpoint itself. Which of the two it does is unknown,
+//! so only a backend that fails in both cases is called dead. An address outside the cluster cannot be judged
+//! from objects. Source: `kubernetes/apiserver:pkg/util/proxy/proxy.go` ResolveCluster and ResolveEndpoint.
 
 use serde_json::Value;
 
@@ -15,34 +15,34 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What is known of it.
+/// The state of a backend.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::diagnose) enum Backend {
     /// No call can succeed.
     Dead(Dead),
-    /// There is somebody who may answer.
+    /// At least one endpoint may answer.
     Answers,
-    /// It cannot be known; why.
+    /// The state is unknown, for this reason.
     NotKnown(String),
 }
 
-/// A Service behind which there is nobody.
+/// A Service without a working backend.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::diagnose) struct Dead {
-    /// Namespace of the Service.
+    /// The namespace of the Service.
     pub(in crate::diagnose) namespace: String,
-    /// Its name.
+    /// The name of the Service.
     pub(in crate::diagnose) service: String,
-    /// What is wrong with it: follows the name in a sentence.
+    /// The fault, which follows the name in a sentence.
     pub(in crate::diagnose) why: String,
-    /// How to see more.
-    pub(in crate::diagnose) look: String,
-    /// How much it proves.
+    /// The command that shows more.
+    pub(in crate::diagnose) command: String,
+    /// How much the fault proves.
     pub(in crate::diagnose) strength: Strength,
 }
 
-/// What a `clientConfig` leads to.
-pub(super) fn behind(config: &Value, view: &View<'_>) -> Backend {
+/// The backend of a `clientConfig`.
+pub(super) fn backend_of(config: &Value, view: &View<'_>) -> Backend {
     let text = |pointer: &str| {
         config
             .pointer(pointer)
@@ -56,20 +56,20 @@ pub(super) fn behind(config: &Value, view: &View<'_>) -> Backend {
             text("/url")
         ));
     }
-    let dead = |why: String, look: String, strength| {
+    let dead = |why: String, command: String, strength| {
         Backend::Dead(Dead {
             namespace: namespace.to_owned(),
             service: name.to_owned(),
             why,
-            look,
+            command,
             strength,
         })
     };
     let service = match view.object("", "services", namespace, name) {
         Ok(Some(service)) => service,
         Ok(None) => {
-            let (why, look) = missing(namespace, view);
-            return dead(why, look, Strength::Proof);
+            let (why, command) = missing_service(namespace, view);
+            return dead(why, command, Strength::Proof);
         }
         Err(missing) => return not_seen(&missing),
     };
@@ -95,7 +95,7 @@ pub(super) fn behind(config: &Value, view: &View<'_>) -> Backend {
         Ok(slices) if slices.iter().any(|slice| answers(slice, service, port)) => Backend::Answers,
         Ok(_) => dead(
             "has no endpoint that is ready".into(),
-            pods(namespace, service),
+            list_pods_command(namespace, service),
             Strength::Strong,
         ),
         Err(missing) => not_seen(&missing),
@@ -109,7 +109,7 @@ fn not_seen(missing: &Missing) -> Backend {
     ))
 }
 
-fn missing(namespace: &str, view: &View<'_>) -> (String, String) {
+fn missing_service(namespace: &str, view: &View<'_>) -> (String, String) {
     let found = view.object("", "namespaces", "", namespace);
     let going = |found: &Object| found.deletion().is_some();
     match found {
@@ -128,8 +128,8 @@ fn missing(namespace: &str, view: &View<'_>) -> (String, String) {
     }
 }
 
-/// Whether a slice has somebody for this port of the Service. While it has nobody else, the network also sends to
-/// those who are about to end and still serve (`kubernetes/kubernetes:pkg/proxy/topology.go`).
+/// Whether a slice has an endpoint for this port of the Service. If no endpoint is ready, the network also uses
+/// endpoints that are terminating and still serve (`kubernetes/kubernetes:pkg/proxy/topology.go`).
 fn answers(slice: &Object, service: &Object, port: &Value) -> bool {
     let name = |port: &Value| {
         port.get("name")
@@ -156,8 +156,8 @@ fn answers(slice: &Object, service: &Object, port: &Value) -> bool {
         })
 }
 
-/// Where its pods would be.
-fn pods(namespace: &str, service: &Object) -> String {
+/// The command that shows the pods of the Service.
+fn list_pods_command(namespace: &str, service: &Object) -> String {
     let selector = service.value.pointer("/spec/selector").and_then(Value::as_object);
     let labels: Vec<_> = selector
         .into_iter()

@@ -1,8 +1,8 @@
-//! `matchConditions` and validations: CEL, of which only what is common and certain is understood.
+//! Evaluates the CEL of `matchConditions` and validations, as far as it is common and certain.
 //!
-//! `&&`, `||`, `!`, comparisons of fields of the request and of the object, and whether these are there.
-//! Everything else is [`Truth::Unknown`], and CEL's own logic makes the best of it: false and anything is false.
-//! Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/matchconditions/matcher.go`.
+//! Understood are `&&`, `||`, `!`, comparisons of fields of the request and of the object, and whether fields
+//! exist. Everything else is [`Truth::Unknown`]. CEL's own logic still gives an answer in part: false and
+//! anything is false. Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/matchconditions/matcher.go`.
 
 use serde_json::Value;
 
@@ -11,12 +11,12 @@ use crate::diagnose::admission::{
     fields::{Field, field},
 };
 
-/// Longer expressions are no idiom.
-const LONGEST: usize = 1024;
-/// Deeper ones neither; whoever wrote them may be testing our stack.
-const DEEPEST: usize = 12;
+/// The maximum length; longer expressions are no common idiom.
+const MAX_LENGTH: usize = 1024;
+/// The maximum depth; deeper expressions are no common idiom, and may be meant to exhaust the stack.
+const MAX_DEPTH: usize = 12;
 
-/// Whether all conditions of a list hold. One that is false keeps the webhook from being called, whatever the others
+/// Whether all conditions of a list are true. If one is false, the webhook is not called, whatever the others
 /// are.
 pub(super) fn all(list: Option<&Value>, change: &Change<'_>) -> Truth {
     let conditions = list.and_then(Value::as_array).into_iter().flatten();
@@ -25,12 +25,12 @@ pub(super) fn all(list: Option<&Value>, change: &Change<'_>) -> Truth {
     })
 }
 
-/// What the `expression` of a condition or a validation comes to.
+/// The value of the `expression` of a condition or a validation.
 pub(super) fn expression(holder: &Value, change: &Change<'_>) -> Truth {
     match holder.get("expression").and_then(Value::as_str) {
-        // Escapes, comments and raw texts are rare, and would have to be understood before anything is split.
+        // Escapes, comments and raw strings are rare, and would have to be parsed before the text can be split.
         Some(text)
-            if text.len() <= LONGEST
+            if text.len() <= MAX_LENGTH
                 && !["\\", "//", "'''", "\"\"\"", "?"]
                     .iter()
                     .any(|odd| text.contains(odd)) =>
@@ -43,7 +43,7 @@ pub(super) fn expression(holder: &Value, change: &Change<'_>) -> Truth {
 
 fn value(text: &str, change: &Change<'_>, depth: usize) -> Truth {
     let text = text.trim();
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Truth::Unknown;
     }
     let below = |text: &str| value(text, change, depth + 1);
@@ -57,7 +57,7 @@ fn value(text: &str, change: &Change<'_>, depth: usize) -> Truth {
     if parts.len() > 1 {
         return parts.into_iter().map(below).fold(Truth::Yes, Truth::and);
     }
-    if let Some(known) = relation(text, change) {
+    if let Some(known) = comparison(text, change) {
         return known;
     }
     if let Some(negated) = text.strip_prefix('!') {
@@ -77,7 +77,7 @@ fn value(text: &str, change: &Change<'_>, depth: usize) -> Truth {
     }
 }
 
-/// Only objects that are being deleted are looked at: both the old and the new one have it.
+/// Only objects in deletion are diagnosed, so both the old and the new object have this field.
 const DELETION_TIMESTAMPS: [&str; 2] = [
     "object.metadata.deletionTimestamp",
     "oldObject.metadata.deletionTimestamp",
@@ -98,7 +98,7 @@ fn has(name: &str, change: &Change<'_>) -> Truth {
 }
 
 /// `a == b`, `a != b` or `a in [b, c]`; none if it is something else.
-fn relation(text: &str, change: &Change<'_>) -> Option<Truth> {
+fn comparison(text: &str, change: &Change<'_>) -> Option<Truth> {
     for (operator, negate) in [("==", false), ("!=", true)] {
         if let [left, right] = split(text, operator)?[..] {
             let equal = equal(left.trim(), right.trim(), change);
@@ -121,7 +121,7 @@ fn relation(text: &str, change: &Change<'_>) -> Option<Truth> {
     Some(equals.fold(Truth::No, Truth::or))
 }
 
-/// Whether a text is a key of a map, or in a list.
+/// Whether a string is a key of a map, or an element of a list.
 fn is_in(left: &str, right: &str, change: &Change<'_>) -> Truth {
     match (operand(left, change), field(right, change)) {
         (Some(Operand::Text(key)), Field::Is(Value::Object(fields))) => fields.contains_key(key).into(),
@@ -140,19 +140,19 @@ fn equal(left: &str, right: &str, change: &Change<'_>) -> Truth {
     if let (Field::Is(left), Field::Is(right)) = (field(left, change), field(right, change))
         && std::ptr::eq(left, right)
     {
-        // The same field of the old and of the new object, whatever it holds.
+        // It is the same field of the old and of the new object, whatever its value.
         return Truth::Yes;
     }
     match (operand(left, change), operand(right, change)) {
         (Some(Operand::Text(left)), Some(Operand::Text(right))) => (left == right).into(),
         (Some(Operand::Bool(left)), Some(Operand::Bool(right))) => (left == right).into(),
         (Some(Operand::Int(left)), Some(Operand::Int(right))) => (left == right).into(),
-        // Of what is of two types CEL may say no or fail.
+        // For operands of two types CEL may return false or fail.
         _ => Truth::Unknown,
     }
 }
 
-/// What can be compared.
+/// A value that can be compared.
 #[derive(Clone, Copy)]
 enum Operand<'a> {
     Text(&'a str),
@@ -174,7 +174,7 @@ fn operand<'a>(text: &'a str, change: &Change<'a>) -> Option<Operand<'a>> {
     }
 }
 
-/// A text, or a field of the request whose value is known.
+/// A string literal, or a field of the request with a known value.
 fn text<'a>(text: &'a str, change: &Change<'a>) -> Option<&'a str> {
     for quote in ['\'', '"'] {
         let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
@@ -187,24 +187,24 @@ fn text<'a>(text: &'a str, change: &Change<'a>) -> Option<&'a str> {
         "request.operation" => "UPDATE",
         "request.subResource" => change.subresource,
         "request.resource.resource" => &object.resource.plural,
-        // An empty group is there, unlike what else is empty.
+        // An empty group is part of the request, unlike other empty fields.
         "request.resource.group" => {
             return is_in_one_group(change).then_some(object.resource.group.as_str());
         }
         "request.kind.kind" => &object.kind,
         "request.name" | "object.metadata.name" | "oldObject.metadata.name" => object.name(),
-        // A Namespace is in itself, as far as requests go.
+        // In requests the namespace of a Namespace is its own name.
         "request.namespace" if object.is("", "namespaces") => object.name(),
         "request.namespace" | "object.metadata.namespace" | "oldObject.metadata.namespace" => {
             object.namespace()
         }
         _ => return None,
     };
-    // What is empty is left out of the request, and to name it is an error then.
+    // Empty fields are left out of the request, and to name them is then an error.
     Some(known).filter(|known| !known.is_empty())
 }
 
-/// The request is handed over in the group that a rule names.
+/// Whether the object is served in one group alone. The request has the group that a rule names.
 fn is_in_one_group(change: &Change<'_>) -> bool {
     change
         .served
@@ -214,11 +214,11 @@ fn is_in_one_group(change: &Change<'_>) -> bool {
 
 fn in_parentheses(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('(')?.strip_suffix(')')?;
-    // `(a) + (b)` begins and ends like that too.
+    // `(a) + (b)` also begins and ends with parentheses.
     split(inner, "||").map(|_| inner)
 }
 
-/// Splits outside quotes, parentheses and brackets; none if these do not fit together.
+/// Splits a text outside quotes, parentheses and brackets. None if these are unbalanced.
 fn split<'a>(text: &'a str, operator: &str) -> Option<Vec<&'a str>> {
     let bytes = text.as_bytes();
     let (mut parts, mut depth, mut quote, mut start, mut at) = (Vec::new(), 0_u32, None, 0, 0);

@@ -1,28 +1,29 @@
-//! Fields of the object as CEL names them: `object.spec.done`, `oldObject.metadata.labels['app']`.
+//! Reads fields of the object as CEL names them: `object.spec.done`, `oldObject.metadata.labels['app']`.
 //!
-//! The change takes one finalizer out and leaves the rest as it was read, so what is there now is what an expression
-//! finds, in the old object and in the new one. What changes with it is not known, and neither is what was not read. To
-//! go through a field that is not there is an error in CEL, and is left open here. An expression sees the object in the
-//! version that a rule names: its own fields are known only where there is but one.
-//! Source: `kubernetes/apiserver:pkg/admission/plugin/cel/condition.go`.
+//! The change removes one finalizer and leaves the rest of the object as it was read. So an expression finds
+//! the current values, in the old object and in the new one. Fields that change with the finalizer are unknown,
+//! and so are fields that were not read. A path through a missing field is an error in CEL, and is unknown
+//! here. An expression sees the object in the version that a rule names: the fields of the spec and the status
+//! are known only if there is one version. Source:
+//! `kubernetes/apiserver:pkg/admission/plugin/cel/condition.go`.
 
 use serde_json::Value;
 
 use crate::diagnose::admission::{Change, is_whole};
 
-/// What an expression finds at a field.
+/// The value of a field in an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Field<'a> {
-    /// This.
+    /// The field has this value.
     Is(&'a Value),
-    /// Nothing, and it may be asked for with `has`.
+    /// The field does not exist, and `has` may ask for it.
     Absent,
-    /// It cannot be said, or it is no field of the object.
+    /// The value is unknown, or it is no field of the object.
     NotKnown,
 }
 
-/// Of the metadata; a snapshot leaves the last one out.
-const NEVER_KNOWN: [&str; 5] = [
+/// Names in the metadata with an unknown value; a snapshot leaves out the last one.
+const UNKNOWN_METADATA: [&str; 5] = [
     "finalizers",
     "managedFields",
     "resourceVersion",
@@ -30,7 +31,7 @@ const NEVER_KNOWN: [&str; 5] = [
     "kubectl.kubernetes.io/last-applied-configuration",
 ];
 
-/// The field that this expression is, if it is nothing else.
+/// The value of this expression, if it is a field and nothing else.
 pub(super) fn field<'a>(text: &str, change: &Change<'a>) -> Field<'a> {
     let Some(path) = path(text) else {
         return Field::NotKnown;
@@ -56,8 +57,10 @@ pub(super) fn field<'a>(text: &str, change: &Change<'a>) -> Field<'a> {
 fn is_known(path: &[&str], change: &Change<'_>) -> bool {
     let object = change.object;
     if path[0] == "metadata" {
-        // The whole of it changes.
-        return path.len() > 1 && is_whole(object) && !path.iter().any(|name| NEVER_KNOWN.contains(name));
+        // The metadata as a whole changes.
+        return path.len() > 1
+            && is_whole(object)
+            && !path.iter().any(|name| UNKNOWN_METADATA.contains(name));
     }
     let own = |name: &String| !["apiVersion", "kind", "metadata"].contains(&name.as_str());
     let more_was_read = object
@@ -65,12 +68,12 @@ fn is_known(path: &[&str], change: &Change<'_>) -> bool {
         .as_object()
         .is_some_and(|fields| fields.keys().any(own));
     let one_version = change.served.iter().all(|served| *served == change.served[0]);
-    // A Namespace keeps finalizers here.
+    // The spec of a Namespace contains finalizers.
     let changes = object.is("", "namespaces") && path[0] == "spec";
     more_was_read && one_version && !changes
 }
 
-/// The names that lead to it: `a.b` and `a['b']` are the same.
+/// The names on the path to the field: `a.b` and `a['b']` are the same.
 fn path(text: &str) -> Option<Vec<&str>> {
     let text = text.trim();
     let mut rest = ["object", "oldObject"].into_iter().find_map(|root| {
@@ -90,7 +93,7 @@ fn path(text: &str) -> Option<Vec<&str>> {
                 .unwrap_or(name.len());
             let (name, after) = name.split_at(end);
             let is_word = !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit());
-            // `__` stands for what no name may hold.
+            // CEL escapes invalid characters of a name with `__`.
             is_word.then_some(()).filter(|()| !name.contains("__"))?;
             (name, after)
         };

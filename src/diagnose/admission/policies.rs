@@ -1,9 +1,10 @@
-//! ValidatingAdmissionPolicies that are asked about a change. They run inside the API server and are never dead.
+//! ValidatingAdmissionPolicies that are asked about a change. They run inside the API server and are always
+//! available.
 //!
-//! A policy acts through a binding, and each has its own idea of what it looks at. What it then demands is CEL:
-//! only what is certain is called a refusal. A binding may hand a parameter over; where that does not exist it says
-//! whether the policy lets everything through or refuses everything, before any condition of the policy is looked at.
-//! Source: `kubernetes/apiserver:pkg/admission/plugin/policy/{matching/matching.go,validating/dispatcher.go,`
+//! A policy acts through a binding, and both select what they check. What a policy demands is CEL: only a
+//! certain result is called a refusal. A binding may name a parameter. If that does not exist, the binding says
+//! whether the policy allows or refuses everything, before any condition of the policy is evaluated. Source:
+//! `kubernetes/apiserver:pkg/admission/plugin/policy/{matching/matching.go,validating/dispatcher.go,`
 //! `generic/policy_dispatcher.go}`.
 
 use serde_json::Value;
@@ -18,53 +19,53 @@ use crate::{
 
 const GROUP: &str = "admissionregistration.k8s.io";
 
-/// A policy that looks at the change, or may.
+/// A policy that checks the change, or may check it.
 pub(in crate::diagnose) struct Policy<'a> {
     /// The policy.
     pub(in crate::diagnose) object: &'a Object,
-    /// The binding through which it acts.
+    /// The binding of the policy.
     pub(in crate::diagnose) binding: &'a Object,
-    /// What decides, if it is certain.
+    /// The demand that is not met, if that is certain.
     pub(in crate::diagnose) demand: Option<Demand<'a>>,
     /// Whether it refuses the change.
     pub(in crate::diagnose) refuses: Truth,
 }
 
-/// What a policy wants, and does not get.
+/// A demand of a policy that is not met.
 #[derive(Clone, Copy)]
 pub(in crate::diagnose) enum Demand<'a> {
-    /// An expression is to be true.
+    /// An expression must be true.
     Holds(&'a str),
-    /// An object is to exist: its kind and name.
+    /// An object must exist: its kind and name.
     Exists(&'a str, &'a str),
 }
 
-/// Those that refuse the change or may, one for each policy.
+/// The policies that refuse the change or may refuse it, each once.
 pub(in crate::diagnose) fn refusing<'a>(change: &Change<'_>, view: &View<'a>) -> Vec<Policy<'a>> {
     let mut found = Vec::new();
     let policies = view
         .list(GROUP, "validatingadmissionpolicies", "")
         .unwrap_or_default();
-    let looking: Vec<_> = policies
+    let asked: Vec<_> = policies
         .iter()
         .filter_map(|policy| {
-            let covered = covered(policy.value.pointer("/spec/matchConstraints"), change);
+            let covered = covers(policy.value.pointer("/spec/matchConstraints"), change);
             (covered != Truth::No).then_some((policy, covered))
         })
         .collect();
-    if looking.is_empty() {
+    if asked.is_empty() {
         return found;
     }
     let bindings = view
         .list(GROUP, "validatingadmissionpolicybindings", "")
         .unwrap_or_default();
-    for (object, asked) in looking {
+    for (object, covered) in asked {
         let acting = bindings
             .iter()
             .filter(|binding| binding.text("/spec/policyName") == object.name());
         let strongest = acting
             .map(|binding| {
-                let bound = asked.and(covered(binding.value.pointer("/spec/matchResources"), change));
+                let bound = covered.and(covers(binding.value.pointer("/spec/matchResources"), change));
                 let (refused, demand) = match bound {
                     Truth::No => (Truth::No, None),
                     _ => verdict(object, binding, change, view),
@@ -83,7 +84,7 @@ pub(in crate::diagnose) fn refusing<'a>(change: &Change<'_>, view: &View<'a>) ->
     found
 }
 
-fn covered(matching: Option<&Value>, change: &Change<'_>) -> Truth {
+fn covers(matching: Option<&Value>, change: &Change<'_>) -> Truth {
     let Some(fields) = matching else {
         return Truth::Yes;
     };
@@ -100,7 +101,7 @@ fn covered(matching: Option<&Value>, change: &Change<'_>) -> Truth {
     .covers(change)
 }
 
-/// Warn and Audit refuse nothing.
+/// Whether the binding denies. The actions Warn and Audit refuse nothing.
 fn denies(binding: &Object) -> bool {
     binding
         .list("/spec/validationActions")
@@ -108,7 +109,7 @@ fn denies(binding: &Object) -> bool {
         .any(|action| action == "Deny")
 }
 
-/// Whether it fails through this binding, and what is certain to.
+/// Whether the policy refuses through this binding, and the demand that is certainly not met.
 fn verdict<'a>(
     policy: &'a Object,
     binding: &'a Object,
@@ -116,7 +117,7 @@ fn verdict<'a>(
     view: &View<'a>,
 ) -> (Truth, Option<Demand<'a>>) {
     match parameter(policy, binding, change, view) {
-        Parameter::Any => demands(policy, binding, change),
+        Parameter::Any => failed_validation(policy, binding, change),
         Parameter::None if binding.text("/spec/paramRef/parameterNotFoundAction") != "Deny" => {
             (Truth::No, None)
         }
@@ -126,8 +127,8 @@ fn verdict<'a>(
             let demand = Demand::Exists(kind, binding.text("/spec/paramRef/name"));
             (refuses.into(), Some(demand).filter(|_| refuses))
         }
-        Parameter::NotKnown => match demands(policy, binding, change) {
-            // Without a parameter it may refuse all the same.
+        Parameter::NotKnown => match failed_validation(policy, binding, change) {
+            // The policy may still refuse without a parameter.
             (Truth::No, _) if binding.text("/spec/paramRef/parameterNotFoundAction") != "Deny" => {
                 (Truth::No, None)
             }
@@ -136,11 +137,11 @@ fn verdict<'a>(
     }
 }
 
-/// What a binding hands to its policy.
+/// The parameter of a policy.
 enum Parameter {
-    /// It needs none, or it is there; what it holds is not looked into.
+    /// The policy needs none, or the parameter exists; its content is not read.
     Any,
-    /// What it names does not exist.
+    /// The parameter does not exist.
     None,
     NotKnown,
 }
@@ -177,8 +178,12 @@ fn parameter(policy: &Object, binding: &Object, change: &Change<'_>, view: &View
     }
 }
 
-/// Whether its validations fail, and the one that is certain to.
-fn demands<'a>(policy: &'a Object, binding: &Object, change: &Change<'_>) -> (Truth, Option<Demand<'a>>) {
+/// Whether a validation fails, and the one that certainly fails.
+fn failed_validation<'a>(
+    policy: &'a Object,
+    binding: &Object,
+    change: &Change<'_>,
+) -> (Truth, Option<Demand<'a>>) {
     if !denies(binding) {
         return (Truth::No, None);
     }

@@ -1,8 +1,8 @@
 //! Whether a custom resource still passes the schema of its type.
 //!
-//! Every update validates the whole object. Since 1.30 errors in parts that do not change are forgiven, but the root
-//! changes whenever a finalizer goes, so what is required there must be there.
-//! Source: `kubernetes/apiextensions-apiserver:pkg/apiserver/validation/ratcheting.go` and
+//! Every update validates the whole object. Since 1.30 errors in unchanged parts are tolerated. But the root
+//! changes whenever a finalizer is removed, so the fields that are required there must exist. Source:
+//! `kubernetes/apiextensions-apiserver:pkg/apiserver/validation/ratcheting.go` and
 //! `pkg/registry/customresource/strategy.go`.
 
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What is required at the root of the object and is not there, with the definition that requires it.
+/// The required fields that the root of the object lacks, with the definition that requires them.
 pub(in crate::diagnose) fn missing<'a>(
     object: &Object,
     view: &View<'a>,

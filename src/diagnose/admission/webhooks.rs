@@ -1,8 +1,8 @@
-//! The admission webhooks that are asked about a change, and what becomes of it.
+//! The admission webhooks that are asked about a change, and what they do with it.
 //!
-//! One that cannot be called refuses everything if its `failurePolicy` is Fail, which is the default. One that runs
-//! may refuse for reasons of its own; what they are only it knows.
-//! Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/{validating,mutating}/dispatcher.go`.
+//! A webhook that cannot be called refuses everything if its `failurePolicy` is Fail, which is the default. A
+//! webhook that runs may refuse for reasons that only it knows. Source:
+//! `kubernetes/apiserver:pkg/admission/plugin/webhook/{validating,mutating}/dispatcher.go`.
 
 use serde_json::Value;
 
@@ -22,22 +22,22 @@ use crate::{
 
 const GROUP: &str = "admissionregistration.k8s.io";
 
-/// One that is asked, or may be.
+/// A webhook that is asked, or may be asked.
 pub(in crate::diagnose) struct Webhook<'a> {
-    /// The object that it stands in.
+    /// The configuration that contains the webhook.
     pub(in crate::diagnose) configuration: &'a Object,
-    /// Where in its list.
+    /// Its index in the list of the configuration.
     pub(in crate::diagnose) index: usize,
     /// Its name.
     pub(in crate::diagnose) name: &'a str,
-    /// Whether it is asked.
+    /// Whether the webhook is asked.
     pub(in crate::diagnose) asked: Truth,
-    /// Who answers.
+    /// The backend that answers.
     pub(in crate::diagnose) backend: Backend,
 }
 
 impl Webhook<'_> {
-    /// What is wrong with its Service, if nobody can answer.
+    /// The fault of its Service, if the webhook cannot be called.
     pub(in crate::diagnose) fn dead(&self) -> Option<&Dead> {
         match &self.backend {
             Backend::Dead(dead) => Some(dead),
@@ -45,8 +45,8 @@ impl Webhook<'_> {
         }
     }
 
-    /// Whether the rest of its configuration leads to the same Service, so that the whole of it belongs to what is
-    /// dead.
+    /// Whether all webhooks of the configuration use the same Service, so that the whole configuration belongs
+    /// to a dead backend.
     pub(in crate::diagnose) fn is_like_the_rest(&self) -> bool {
         let all = self.configuration.list("/webhooks");
         let service = |entry: &Value| {
@@ -62,13 +62,14 @@ impl Webhook<'_> {
     }
 }
 
-/// All that are asked about the change, those whose failure is ignored left out unless they run.
+/// The webhooks that are asked about the change. Those with `failurePolicy` Ignore are left out if they cannot
+/// be called.
 pub(in crate::diagnose) fn asked<'a>(change: &Change<'_>, view: &View<'a>) -> Vec<Webhook<'a>> {
     let mut found = Vec::new();
     let mut services = std::collections::BTreeMap::new();
-    // The mutating ones are called first.
+    // Mutating webhooks are called first.
     for plural in ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"] {
-        // What could not be read is named among the gaps.
+        // A list that could not be read is among the gaps.
         for configuration in view.list(GROUP, plural, "").unwrap_or_default() {
             for (index, entry) in configuration.list("/webhooks").iter().enumerate() {
                 let asked = is_asked(entry, change);
@@ -80,7 +81,7 @@ pub(in crate::diagnose) fn asked<'a>(change: &Change<'_>, view: &View<'a>) -> Ve
                 let known = services.len();
                 let backend = services.entry(key).or_insert_with(|| {
                     if known < limits::WEBHOOK_SERVICES {
-                        backend::behind(config, view)
+                        backend::backend_of(config, view)
                     } else {
                         Backend::NotKnown("it is one of too many to look at".into())
                     }

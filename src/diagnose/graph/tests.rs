@@ -49,7 +49,7 @@ fn diagnosis(waits: Vec<Wait>) -> Diagnosis {
     }
 }
 
-/// Objects by name with their waits, and the root causes as `cause (objects, frees)`.
+/// The root causes of objects with these waits, as `cause (objects, frees)`.
 fn roots(objects: &[(&str, Option<Vec<Wait>>)]) -> (Vec<String>, Causes) {
     let held: Vec<_> = objects
         .iter()
@@ -88,7 +88,7 @@ fn a_chain_has_one_root_that_frees_all_of_it() {
 }
 
 #[test]
-fn a_turn_that_has_not_come_is_no_cause_of_its_own() {
+fn a_wait_whose_turn_has_not_come_is_no_cause() {
     let (shown, _) = roots(&[(
         "pv",
         Some(vec![
@@ -100,7 +100,7 @@ fn a_turn_that_has_not_come_is_no_cause_of_its_own() {
 }
 
 #[test]
-fn what_nobody_removes_is_a_second_cause_and_then_neither_frees_alone() {
+fn an_unremoved_finalizer_is_a_second_cause_and_neither_frees_alone() {
     let (shown, found) = roots(&[(
         "pvc",
         Some(vec![
@@ -113,7 +113,7 @@ fn what_nobody_removes_is_a_second_cause_and_then_neither_frees_alone() {
 }
 
 #[test]
-fn objects_that_are_held_in_the_same_way_have_one_cause() {
+fn objects_held_in_the_same_way_have_one_cause() {
     let held = || {
         Some(vec![wait(
             Verdict::Stalled,
@@ -131,7 +131,7 @@ fn objects_that_are_held_in_the_same_way_have_one_cause() {
 }
 
 #[test]
-fn what_was_not_looked_at_stands_alone_until_something_waits_for_it() {
+fn an_undiagnosed_object_is_alone_until_another_waits_for_it() {
     let (shown, found) = roots(&[("a", None)]);
     assert!(shown.is_empty());
     assert_eq!(found.alone, [0]);
@@ -158,7 +158,7 @@ fn objects_that_wait_for_each_other_are_one_cause() {
 }
 
 #[test]
-fn what_only_sums_up_is_no_cause() {
+fn a_summary_is_no_cause() {
     let (shown, _) = roots(&[(
         "ns",
         Some(vec![wait(
@@ -171,20 +171,20 @@ fn what_only_sums_up_is_no_cause() {
 }
 
 #[test]
-fn one_dead_backend_is_one_cause_of_all_that_wait_for_it() {
-    let dead = || {
+fn a_dead_backend_is_one_cause_of_all_objects_that_wait_for_it() {
+    let dead_backend = || {
         Some(vec![wait(
             Verdict::Waiting,
             "",
             vec![Blocker::new(None, "metrics.k8s.io/v1beta1 does not answer")],
         )])
     };
-    let (shown, _) = roots(&[("namespaces/a", dead()), ("namespaces/b", dead())]);
+    let (shown, _) = roots(&[("namespaces/a", dead_backend()), ("namespaces/b", dead_backend())]);
     assert_eq!(shown, ["metrics.k8s.io/v1beta1 does not answer [0, 1] 2"]);
 }
 
 #[test]
-fn a_namespace_waits_for_all_that_is_deleted_in_it() {
+fn a_namespace_waits_for_all_objects_in_deletion_in_it() {
     let (ns, one, two) = (object("namespaces/n"), object("a"), object("b"));
     let (blocked, spec) = (
         diagnosis(vec![wait(Verdict::InUse, "", vec![on("pod")])]),
@@ -205,7 +205,7 @@ fn a_namespace_waits_for_all_that_is_deleted_in_it() {
     assert_eq!(found.causes[0].frees, 3);
 }
 
-/// The sinks that a node reaches, found the slow way.
+/// The sinks that a node reaches, by a slow search.
 fn reached_slowly(edges: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
     let reach = |from: usize| {
         let (mut met, mut next) = (BTreeSet::from([from]), vec![from]);
@@ -220,19 +220,19 @@ fn reached_slowly(edges: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
 
 proptest! {
     #[test]
-    fn sinks_are_those_that_a_search_from_each_node_finds(
+    fn sinks_equal_those_of_a_slow_search(
         edges in (1..14_usize).prop_flat_map(|n| proptest::collection::vec(proptest::collection::vec(0..n, 0..4), n))
     ) {
         let sinks = sinks(&edges);
         for node in 0..edges.len() {
             let found: BTreeSet<usize> =
-                sinks.of(node).iter().flat_map(|&part| sinks.members[part].iter().copied()).collect();
+                sinks.of(node).iter().flat_map(|&component| sinks.members[component].iter().copied()).collect();
             prop_assert_eq!(found, reached_slowly(&edges, node));
         }
     }
 
     #[test]
-    fn no_object_is_lost_and_each_is_in_one_group(
+    fn each_object_is_alone_or_in_exactly_one_group(
         world in proptest::collection::vec(
             proptest::option::of(proptest::collection::vec((0..3_u8, proptest::collection::vec(0..16_u8, 0..4)), 0..3)),
             1..12,
@@ -262,7 +262,7 @@ proptest! {
         for group in &found.groups {
             prop_assert!(!group.causes.is_empty());
         }
-        // Each object is freed by at most one cause alone, and only by one that it waits for.
+        // At most one cause alone frees each object, and only a cause that the object waits for.
         prop_assert!(found.causes.iter().map(|cause| cause.frees).sum::<usize>() <= objects.len());
         for cause in &found.causes {
             prop_assert!(cause.frees <= cause.objects.len() && !cause.objects.is_empty());

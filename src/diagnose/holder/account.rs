@@ -1,8 +1,10 @@
-//! Who the holder acts as: the `ServiceAccounts` that the catalogue names, and those that RBAC lets change the object.
+//! The account of a controller: the `ServiceAccounts` that the catalogue names, and those that may change the
+//! object by RBAC.
 
 use crate::{
     diagnose::{
         holder::{
+            pod_template::account_of,
             rbac::{Account, Changers},
             standing,
             trace::{Holder, Sign, Tells, Trace},
@@ -15,8 +17,8 @@ use crate::{
     snapshot::facts::{By, Object},
 };
 
-/// Whether an account of the names that the entry gives is there at all.
-pub(super) fn named(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+/// Adds whether a `ServiceAccount` with one of the entry's names exists.
+pub(super) fn add_named_accounts(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
     let names = &entry.holder.service_accounts;
     let mut found = Vec::new();
     for name in names {
@@ -27,7 +29,7 @@ pub(super) fn named(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
         };
         match accounts {
             Ok(accounts) => found.extend(accounts.iter().filter(|account| glob(name, account.name()))),
-            Err(missing) => return holder.miss(&missing),
+            Err(missing) => return holder.add_missing(&missing),
         }
     }
     if names.is_empty() {
@@ -51,11 +53,11 @@ pub(super) fn named(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
     }
 }
 
-/// Who may change the object by RBAC, and whether any of them runs.
-pub(super) fn by_rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
+/// Adds the accounts that may change the object by RBAC, and whether a workload runs with any of them.
+pub(super) fn add_accounts_with_rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
     let changers = match Changers::of(object, view) {
         Ok(changers) => changers,
-        Err(missing) => return holder.miss(&missing),
+        Err(missing) => return holder.add_missing(&missing),
     };
     let what = object.resource.name();
     let source = "ClusterRoleBindings and RoleBindings";
@@ -94,7 +96,7 @@ pub(super) fn by_rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
         ));
     }
     for (account, role) in candidates.into_iter().take(limits::ACCOUNTS) {
-        one(account, role, &what, holder, view);
+        add_account(account, role, &what, holder, view);
     }
 }
 
@@ -102,8 +104,8 @@ fn name(account: &Account) -> String {
     format!("{}/{}", account.0, account.1)
 }
 
-/// Whether something runs as this account.
-fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &View<'_>) {
+/// Adds whether a workload runs with this account.
+fn add_account(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &View<'_>) {
     let (namespace, account_name) = account;
     let source = format!("ServiceAccount {}", name(account));
     let mut running = Vec::new();
@@ -115,9 +117,9 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
         match view.list(group, plural, namespace) {
             Ok(all) => running.extend(
                 all.iter()
-                    .filter(|workload| acts_as(workload, "/spec/template/spec") == account_name.as_str()),
+                    .filter(|workload| account_of(workload, "/spec/template/spec") == account_name.as_str()),
             ),
-            Err(missing) => holder.miss(&missing),
+            Err(missing) => holder.add_missing(&missing),
         }
     }
     holder.add(Sign::new(
@@ -127,11 +129,11 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
         &source,
         format!("may change {what}, by {role}"),
     ));
-    // That it may is not that it does: what runs as it is likely the holder, not surely.
+    // A workload with the rights is likely the controller, but this is not certain.
     for workload in &running {
-        standing::state(workload, Strength::Moderate, holder, view);
+        standing::add_standing(workload, Strength::Moderate, holder, view);
     }
-    // What was not seen may be what runs as it.
+    // A workload that could not be read may run with this account.
     if !running.is_empty() || holder.pending || !holder.unseen.is_empty() {
         return;
     }
@@ -139,10 +141,10 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
         Ok(pods) => {
             let own: Vec<_> = pods
                 .iter()
-                .filter(|pod| acts_as(pod, "/spec") == account_name.as_str())
+                .filter(|pod| account_of(pod, "/spec") == account_name.as_str())
                 .collect();
             for pod in own.iter().take(1) {
-                standing::state(pod, Strength::Moderate, holder, view);
+                standing::add_standing(pod, Strength::Moderate, holder, view);
             }
             if own.is_empty() {
                 holder.add(Sign::new(
@@ -154,26 +156,18 @@ fn one(account: &Account, role: &str, what: &str, holder: &mut Holder, view: &Vi
                 ));
             }
         }
-        Err(missing) => holder.miss(&missing),
+        Err(missing) => holder.add_missing(&missing),
     }
 }
 
-/// The account of a Pod or of a template; `default` where none is named.
-pub(super) fn acts_as<'a>(object: &'a Object, spec: &str) -> &'a str {
-    match object.text(&format!("{spec}/serviceAccountName")) {
-        "" => "default",
-        account => account,
-    }
-}
-
-/// Whether a workload that runs may do what it must: if not, that is why nothing happens.
-pub(super) fn lacks_rights(workload: &Object, object: &Object, holder: &mut Holder, view: &View<'_>) {
+/// Adds that a running workload lacks the rights for its work, if it does. That explains why nothing happens.
+pub(super) fn add_missing_rights(workload: &Object, object: &Object, holder: &mut Holder, view: &View<'_>) {
     let spec = if workload.is("", "pods") {
         "/spec"
     } else {
         "/spec/template/spec"
     };
-    let account = acts_as(workload, spec);
+    let account = account_of(workload, spec);
     match Changers::of(object, view) {
         Ok(changers) if !changers.may(workload.namespace(), account, object) => holder.add(
             Sign::new(
@@ -189,7 +183,7 @@ pub(super) fn lacks_rights(workload: &Object, object: &Object, holder: &mut Hold
             .about(workload.reference()),
         ),
         Ok(_) => {}
-        // It runs, whether it may or not.
+        // The workload runs, with or without the rights.
         Err(missing) => holder.wait_for(&missing),
     }
 }

@@ -1,8 +1,8 @@
-//! Holders of which each CSI driver has its own: sidecars that run beside the driver's controller.
+//! Controllers that each CSI driver has its own copy of: sidecars that run beside the driver's controller.
 //!
-//! Their workload has whatever name the driver's author gave it. What the driver leaves in a cluster whatever it is
-//! called is the `CSIDriver` object that its manifests bring, and the `CSINode` entries that kubelets write for a running
-//! node plugin (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). Either of them shows that it is installed.
+//! The author of the driver names their workload. Two things have a fixed name: the `CSIDriver` object in the
+//! driver's manifests, and the `CSINode` entries that kubelets write for a running node plugin
+//! (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). Either of them shows that the driver is installed.
 
 use crate::{
     diagnose::{
@@ -19,18 +19,18 @@ use crate::{
     },
 };
 
-/// A driver, as far as an object and a finalizer on it tell.
+/// The driver that an object and a finalizer on it name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Driver {
     /// Its name.
     pub name: String,
-    /// Whether that is a CSI driver's, as the driver itself writes it: then a cluster in which it is installed knows it by
-    /// that name.
+    /// Whether the driver itself writes this name as that of a CSI driver. A cluster in which it is installed
+    /// then knows it by that name.
     is_registered: bool,
 }
 
-/// Whether the entry describes a holder of which each driver has its own.
-pub(super) fn is_of_each(entry: &Entry) -> bool {
+/// Whether the entry describes a controller that each driver has its own copy of.
+pub(super) fn is_per_driver(entry: &Entry) -> bool {
     let leases = entry.holder.leases.iter().map(|lease| Some(&lease.name));
     let workloads = entry
         .holder
@@ -43,8 +43,8 @@ pub(super) fn is_of_each(entry: &Entry) -> bool {
         .any(|name| name.contains("{driver}"))
 }
 
-/// The driver that tells these objects from others with the same finalizer.
-pub fn apart<'a>(
+/// The driver that distinguishes these objects from others with the same finalizer.
+pub fn distinguishing_driver<'a>(
     finalizer: &Finalizer,
     on: &OnType,
     alike: &'a CrowdKey,
@@ -56,44 +56,43 @@ pub fn apart<'a>(
     };
     let driver = alike.driver.as_deref()?;
     let entry = knowledge.lookup(&finalizer.name, finalizer.list, Some(kind))?;
-    is_of_each(&entry).then_some(driver)
+    is_per_driver(&entry).then_some(driver)
 }
 
-/// The driver whose holder it is; `seen` is the one that the object named when it was seen last, for one that cannot be read
-/// any more.
-pub(super) fn of(
+/// The driver whose sidecar holds the object. `seen` is the driver that the object named when it was last read;
+/// it is for an object that can no longer be read.
+pub(super) fn driver_of(
     object: &Object,
     finalizer: &Finalizer,
     entry: &Entry,
     seen: Option<&str>,
 ) -> Option<Driver> {
-    if !is_of_each(entry) {
+    if !is_per_driver(entry) {
         return None;
     }
     let mut named = names(&object.value).chain(seen);
-    let Some(written) = written(finalizer, entry) else {
+    let Some(in_name) = driver_in_name(finalizer, entry) else {
         let name = named.next()?;
         return Some(Driver {
             name: name.to_owned(),
             is_registered: is_csi(object, name),
         });
     };
-    // The finalizer's own name has it only with other characters.
-    let exact = named.find(|name| plain(name) == written);
+    // The name of the finalizer has the driver only with other characters.
+    let exact = named.find(|name| plain(name) == in_name);
     Some(Driver {
-        name: exact.unwrap_or(written).to_owned(),
+        name: exact.unwrap_or(in_name).to_owned(),
         is_registered: exact.is_some(),
     })
 }
 
-/// The driver as the finalizer's own name has it.
-pub(super) fn written<'a>(finalizer: &'a Finalizer, entry: &Entry) -> Option<&'a str> {
-    entry
-        .matched(&finalizer.name)
-        .filter(|written| !written.is_empty())
+/// The driver as the name of the finalizer spells it.
+pub(super) fn driver_in_name<'a>(finalizer: &'a Finalizer, entry: &Entry) -> Option<&'a str> {
+    entry.matched(&finalizer.name).filter(|driver| !driver.is_empty())
 }
 
-/// Volumes may be those of other provisioners, with the same library and finalizer, of which a cluster knows nothing.
+/// Whether the object names a CSI driver. Other provisioners use the same library and finalizer for their
+/// volumes, and a cluster knows nothing of them.
 fn is_csi(object: &Object, driver: &str) -> bool {
     let says_so = [
         object.text("/spec/csi/driver"),
@@ -102,8 +101,8 @@ fn is_csi(object: &Object, driver: &str) -> bool {
     !object.is("", "persistentvolumes") || says_so.contains(&driver)
 }
 
-/// Whether the driver is installed.
-pub(super) fn look(driver: &Driver, holder: &mut Holder, view: &View<'_>) {
+/// Adds signs of whether the driver is installed.
+pub(super) fn add_installation(driver: &Driver, holder: &mut Holder, view: &View<'_>) {
     if !driver.is_registered {
         return;
     }
@@ -114,13 +113,13 @@ pub(super) fn look(driver: &Driver, holder: &mut Holder, view: &View<'_>) {
         (Ok(object), Ok(nodes)) => (object, nodes),
         (object, nodes) => {
             for missing in object.err().iter().chain(nodes.err().iter()) {
-                holder.miss(missing);
+                holder.add_missing(missing);
             }
             return;
         }
     };
     let registered = nodes.iter().any(|node| registers(node, driver));
-    // One that is installed and renews no Lease may only be late.
+    // A driver that is installed and renews no Lease may only be late.
     let tells = if object.is_some() || registered {
         Tells::Nothing
     } else {

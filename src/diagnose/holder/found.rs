@@ -1,8 +1,9 @@
-//! The holder of any finalizer, described or not, for whoever asks for all of them.
+//! Finds the controller of any finalizer, described in the catalogue or not, for callers that ask for all
+//! finalizers.
 
 use crate::{
     diagnose::{
-        holder::{driver, node, search::of_driver, trace::Holder, undescribed, workload},
+        holder::{driver, node, search::described_with_driver, trace::Holder, undescribed, workload},
         view::View,
     },
     knowledge::Entry,
@@ -10,46 +11,50 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Who must remove a finalizer from an object, and what was seen of that somebody.
+/// The controller that must remove a finalizer from an object, and its signs.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// What the catalogue says of it; none if nothing.
+pub struct FoundHolder {
+    /// The entry of the catalogue, if there is one.
     pub entry: Option<Entry>,
-    /// The CSI driver whose holder it is, where each driver has its own.
+    /// The CSI driver, if each driver has its own controller for this finalizer.
     pub driver: Option<String>,
-    /// Which other holders the same finalizer may have on other objects: nothing says of which they are.
+    /// Set if other objects with this finalizer may have other controllers, and nothing tells which. The text
+    /// names what has its own controller: `each node`.
     pub of_others_too: Option<&'static str>,
-    /// What was seen.
+    /// The signs of the controller.
     pub holder: Holder,
 }
 
-/// Looks for the holder, as a rule that knows nothing else of the object does. `driver` is the CSI driver of all objects
-/// that this one stands for, if they name one.
-pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> Found {
+/// Finds the controller as a cause does that knows nothing else about the object. `driver` is the CSI driver
+/// that all objects of this group name, if they name one.
+pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> FoundHolder {
     let reference = object.reference();
     let entry = view
         .knowledge
         .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
     match entry {
         Some(entry) => {
-            let of = driver::of(object, finalizer, &entry, driver);
-            let of_any_driver = driver::is_of_each(&entry)
+            let own_driver = driver::driver_of(object, finalizer, &entry, driver);
+            let of_any_driver = driver::is_per_driver(&entry)
                 && driver.is_none()
-                && driver::written(finalizer, &entry).is_none();
-            Found {
-                holder: of_driver(of.as_ref(), object, finalizer, &entry, view),
+                && driver::driver_in_name(finalizer, &entry).is_none();
+            FoundHolder {
+                holder: described_with_driver(own_driver.as_ref(), object, finalizer, &entry, view),
                 of_others_too: [
                     (of_any_driver, "each CSI driver"),
                     (workload::is_of_each_instance(&entry), "each instance"),
-                    (node::of(object, finalizer, &entry).is_some(), "each node"),
+                    (
+                        node::node_of_holder(object, finalizer, &entry).is_some(),
+                        "each node",
+                    ),
                 ]
                 .into_iter()
                 .find_map(|(is_so, each)| is_so.then_some(each)),
-                driver: of.map(|driver| driver.name),
+                driver: own_driver.map(|driver| driver.name),
                 entry: Some(entry),
             }
         }
-        None => Found {
+        None => FoundHolder {
             entry: None,
             driver: None,
             of_others_too: None,

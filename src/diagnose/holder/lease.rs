@@ -1,8 +1,8 @@
-//! Whether the one who must remove a finalizer is alive, by its Lease.
+//! Whether the controller that must remove a finalizer is alive, by its Lease.
 //!
-//! A Lease that is renewed is the best sign of life that objects give. A Lease that is missing proves nothing:
-//! leader election may be off, the name may be another, the control plane may be hidden. A stale one is
-//! evidence, and not yet proof. Names: `kubernetes-csi/external-provisioner:cmd/csi-provisioner/csi-provisioner.go`,
+//! A renewed Lease is the best sign of life that objects give. A missing Lease proves nothing: leader election
+//! may be off, the Lease may have another name, or the control plane may be hidden. A stale Lease is evidence,
+//! but no proof. Names: `kubernetes-csi/external-provisioner:cmd/csi-provisioner/csi-provisioner.go`,
 //! `kubernetes-csi/external-attacher:cmd/csi-attacher/main.go`,
 //! `kubernetes/kubernetes:cmd/kube-controller-manager/app/options/options.go`.
 
@@ -20,42 +20,43 @@ use crate::{
     snapshot::{driver::plain, facts::Object},
 };
 
-/// What is known of the holder's life.
+/// What the Lease tells about the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// It renews its Lease.
+    /// The controller renews its Lease.
     Renewing {
         /// `namespace/name`.
         lease: String,
         /// Since the last renewal.
         ago: Age,
     },
-    /// It had a Lease and has not renewed it in time.
+    /// The controller has not renewed its Lease in time.
     Stale {
         /// `namespace/name`.
         lease: String,
         /// Since the last renewal.
         ago: Age,
     },
-    /// No Lease of that name is there, which proves nothing.
+    /// No Lease of that name exists, which proves nothing.
     NoLease,
-    /// It could not be looked at.
+    /// The Lease could not be read.
     NotSeen(String),
 }
 
-/// The life of whoever removes what `entry` describes. `driver` stands for `{driver}` in its names.
+/// Whether the controller that `entry` describes is alive. `driver` replaces `{driver}` in the names of the
+/// entry.
 pub fn life(entry: &Entry, driver: Option<&str>, view: &View<'_>) -> Life {
     let mut worst = Life::NoLease;
     let mut best: Option<(Timestamp, Life)> = None;
     for lease in &entry.holder.leases {
-        let Some(name) = filled(&lease.name, driver) else {
+        let Some(name) = with_driver(&lease.name, driver) else {
             continue;
         };
-        let found = looked_up(lease.namespace.as_deref(), &name, view);
+        let found = leases_named(lease.namespace.as_deref(), &name, view);
         match found {
             Ok(leases) => {
                 for lease in leases {
-                    if let Some((renewed, life)) = of(lease, view.now())
+                    if let Some((renewed, life)) = life_of_lease(lease, view.now())
                         && best.as_ref().is_none_or(|(known, _)| *known < renewed)
                     {
                         best = Some((renewed, life));
@@ -69,8 +70,12 @@ pub fn life(entry: &Entry, driver: Option<&str>, view: &View<'_>) -> Life {
     best.map_or(worst, |(_, life)| life)
 }
 
-/// The Leases of this name, or of this pattern.
-fn looked_up<'a>(namespace: Option<&str>, name: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+/// The Leases with this name or pattern.
+fn leases_named<'a>(
+    namespace: Option<&str>,
+    name: &str,
+    view: &View<'a>,
+) -> Result<Vec<&'a Object>, Missing> {
     match namespace {
         Some(namespace) if !name.contains('*') => view
             .object("coordination.k8s.io", "leases", namespace, name)
@@ -83,16 +88,17 @@ fn looked_up<'a>(namespace: Option<&str>, name: &str, view: &View<'a>) -> Result
     }
 }
 
-/// A name with `{driver}` as csi-lib-utils writes it: everything but letters, digits and `-` becomes `-`.
-fn filled(name: &str, driver: Option<&str>) -> Option<String> {
+/// The name with `{driver}` filled in as csi-lib-utils writes it: every character but letters, digits and `-`
+/// becomes `-`.
+fn with_driver(name: &str, driver: Option<&str>) -> Option<String> {
     if !name.contains("{driver}") {
         return Some(name.to_owned());
     }
     Some(name.replace("{driver}", &plain(driver?)))
 }
 
-/// What a Lease tells, and when it was renewed.
-pub(in crate::diagnose) fn of(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
+/// What a Lease tells, and the time of its last renewal.
+pub(in crate::diagnose) fn life_of_lease(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
     let renewed = lease.time("/spec/renewTime")?;
     let lasts = SignedDuration::from_secs(lease.number("/spec/leaseDurationSeconds").unwrap_or(15));
     let ago = Age::between(renewed, now);
@@ -106,7 +112,7 @@ pub(in crate::diagnose) fn of(lease: &Object, now: Timestamp) -> Option<(Timesta
 }
 
 impl Life {
-    /// As part of a sentence about the holder.
+    /// The state as a part of a sentence about the controller.
     pub fn in_words(&self) -> String {
         match self {
             Life::Renewing { ago, .. } => format!("Lease renewed {ago} ago"),
@@ -116,12 +122,12 @@ impl Life {
         }
     }
 
-    /// Whether it has been silent for so long that this is a sign of its end.
+    /// Whether the Lease has been stale for so long that this is a sign that the controller is gone.
     pub fn is_long_dead(&self) -> bool {
         matches!(self, Life::Stale { ago, .. } if ago.0 >= timing::LEASE_LONG_STALE)
     }
 
-    /// The observation, where there is one.
+    /// The observation as evidence, if there is one.
     pub fn evidence(&self) -> Option<Evidence> {
         let (lease, ago, strength) = match self {
             Life::Renewing { lease, ago } => (lease, ago, Strength::Strong),
@@ -136,33 +142,34 @@ impl Life {
     }
 }
 
-/// The Leases that the entry names, as signs of life. What the holder runs as has been looked for before. `driver` stands
-/// for `{driver}` in their names.
-pub(super) fn named(entry: &Entry, driver: Option<&str>, holder: &mut Holder, view: &View<'_>) {
+/// Adds the Leases that the entry names as signs of life. The workloads of the controller must have been added
+/// before. `driver` replaces `{driver}` in the names.
+pub(super) fn add_named_leases(entry: &Entry, driver: Option<&str>, holder: &mut Holder, view: &View<'_>) {
     for lease in &entry.holder.leases {
-        let Some(name) = filled(&lease.name, driver) else {
+        let Some(name) = with_driver(&lease.name, driver) else {
             continue;
         };
-        match looked_up(lease.namespace.as_deref(), &name, view) {
+        match leases_named(lease.namespace.as_deref(), &name, view) {
             Ok(leases) => {
                 for found in leases {
-                    // No two drivers have one name.
+                    // No two drivers have the same name.
                     let is_placed = lease.namespace.is_some() || lease.name.contains("{driver}");
-                    sign(found, is_placed, Strength::Strong, holder, view);
+                    add_lease(found, is_placed, Strength::Strong, holder, view);
                 }
             }
-            Err(missing) => holder.miss(&missing),
+            Err(missing) => holder.add_missing(&missing),
         }
     }
 }
 
-/// What one Lease tells. One that may be in any namespace is that of another instance, if what we look for was found
-/// elsewhere and does not run; and nobody knows whose it is where workloads could not be looked at.
-fn sign(lease: &Object, is_placed: bool, strength: Strength, holder: &mut Holder, view: &View<'_>) {
-    let Some((renewed, life)) = of(lease, view.now()) else {
+/// Adds what one Lease tells. A Lease without a fixed namespace belongs to another instance if the workload was
+/// found in another namespace and does not run. If workloads could not be read, it is unknown whose Lease it
+/// is.
+fn add_lease(lease: &Object, is_placed: bool, strength: Strength, holder: &mut Holder, view: &View<'_>) {
+    let Some((renewed, life)) = life_of_lease(lease, view.now()) else {
         return;
     };
-    // Leader election names the Pod first, and that begins with the name of its Deployment.
+    // Leader election writes the name of the Pod first, which begins with the name of its Deployment.
     let leader = lease.text("/spec/holderIdentity");
     let mut others = holder
         .signs
@@ -201,9 +208,14 @@ fn sign(lease: &Object, is_placed: bool, strength: Strength, holder: &mut Holder
     }
 }
 
-/// Leases whose name ends in the finalizer's domain or the object's group, as operators made with Kubebuilder name
-/// them (`8f2a.example.com`).
-pub(super) fn by_domain(object: &Object, finalizer: &Finalizer, holder: &mut Holder, view: &View<'_>) {
+/// Adds Leases whose name ends in the finalizer's domain or the object's group, as operators made with
+/// Kubebuilder name them (`8f2a.example.com`).
+pub(super) fn add_leases_of_domain(
+    object: &Object,
+    finalizer: &Finalizer,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
     let domain = finalizer.name.split('/').next().unwrap_or_default();
     let words: Vec<_> = [domain, object.resource.group.as_str()]
         .into_iter()
@@ -214,7 +226,7 @@ pub(super) fn by_domain(object: &Object, finalizer: &Finalizer, holder: &mut Hol
     }
     let leases = match view.list("coordination.k8s.io", "leases", "") {
         Ok(leases) => leases,
-        Err(missing) => return holder.miss(&missing),
+        Err(missing) => return holder.add_missing(&missing),
     };
     for lease in leases {
         let fits = |word: &&str| {
@@ -222,7 +234,7 @@ pub(super) fn by_domain(object: &Object, finalizer: &Finalizer, holder: &mut Hol
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
         if words.iter().any(fits) {
-            sign(lease, false, Strength::Moderate, holder, view);
+            add_lease(lease, false, Strength::Moderate, holder, view);
         }
     }
 }

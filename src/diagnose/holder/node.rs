@@ -1,14 +1,16 @@
-//! Holders that run on every node, of which only the one on the object's own node can act: agents that look after a local disk.
+//! Controllers that run on every node, such as agents for local disks. Only the agent on the object's own node
+//! can act.
 //!
-//! Where the object lies, it says itself (`openebs/lvm-localpv:pkg/apis/openebs.io/lvm/v1alpha1/lvmvolume.go`
-//! `spec.ownerNodeID`, `topolvm/topolvm:api/v1/logicalvolume_types.go` `spec.nodeName`), or its finalizer's name does.
+//! The object names its node itself (`openebs/lvm-localpv:pkg/apis/openebs.io/lvm/v1alpha1/lvmvolume.go`
+//! `spec.ownerNodeID`, `topolvm/topolvm:api/v1/logicalvolume_types.go` `spec.nodeName`), or the name of its
+//! finalizer does.
 
 use crate::{
     diagnose::{
         holder::{
+            pod_template::name_of,
             standing,
             trace::{Holder, Sign, Tells, Trace},
-            workload::name_of,
         },
         model::Strength,
         view::View,
@@ -18,11 +20,15 @@ use crate::{
     snapshot::facts::{By, Object},
 };
 
-/// Fields with the name of the node that an object lies on.
+/// The fields that name the node of an object.
 const FIELDS: [&str; 2] = ["/spec/nodeName", "/spec/ownerNodeID"];
 
-/// The node on which the holder of this object must run, if there is just one and something tells it.
-pub(super) fn of<'a>(object: &'a Object, finalizer: &'a Finalizer, entry: &Entry) -> Option<&'a str> {
+/// The node on which the controller of this object must run, if it must run on one node and that node is known.
+pub(super) fn node_of_holder<'a>(
+    object: &'a Object,
+    finalizer: &'a Finalizer,
+    entry: &Entry,
+) -> Option<&'a str> {
     let ways = &entry.holder.found_by;
     let in_name = || {
         ways.contains(&FoundBy::NodeInName)
@@ -36,34 +42,41 @@ pub(super) fn of<'a>(object: &'a Object, finalizer: &'a Finalizer, entry: &Entry
     in_name().filter(|name| !name.is_empty()).or_else(in_object)
 }
 
-/// How the `DaemonSet`'s Pod on that node stands. Those of the other nodes may be as ready as they like.
-pub(super) fn state(daemons: &Object, node: &str, holder: &mut Holder, view: &View<'_>) {
-    // Asked together, so that they are read together.
+/// Adds signs of the `DaemonSet`'s Pod on that node. The Pods on other nodes do not count, even if they are
+/// ready.
+pub(super) fn add_pod_on_node(daemon_set: &Object, node: &str, holder: &mut Holder, view: &View<'_>) {
+    // Queried together, so that they are read together.
     let (pods, found) = (
         view.search("", "pods", "", By::Node(node.to_owned())),
         view.object("", "nodes", "", node),
     );
     let pods = match pods {
         Ok(pods) => pods,
-        Err(missing) => return holder.miss(&missing),
+        Err(missing) => return holder.add_missing(&missing),
     };
     let own: Vec<_> = pods
         .iter()
-        .filter(|pod| pod.owned_by(daemons.uid()).next().is_some())
+        .filter(|pod| pod.owned_by(daemon_set.uid()).next().is_some())
         .collect();
     for pod in &own {
-        standing::state(pod, Strength::Strong, holder, view);
+        standing::add_standing(pod, Strength::Strong, holder, view);
     }
     if !own.is_empty() {
         return;
     }
-    // What is no Node's name may still be its other name.
+    // If no Node has this name, it may still be another name of a Node.
     let (strength, there) = match found {
         Ok(Some(_)) => (Strength::Strong, ""),
         Ok(None) => (Strength::Moderate, ": there is no Node of that name"),
-        Err(missing) => return holder.miss(&missing),
+        Err(missing) => return holder.add_missing(&missing),
     };
     let value = format!("has no Pod on node {node}, and no other one can act{there}");
-    let sign = Sign::new(Trace::Workload, Tells::Failing, strength, name_of(daemons), value);
-    holder.add(sign.about(daemons.reference()));
+    let sign = Sign::new(
+        Trace::Workload,
+        Tells::Failing,
+        strength,
+        name_of(daemon_set),
+        value,
+    );
+    holder.add(sign.about(daemon_set.reference()));
 }

@@ -1,4 +1,4 @@
-//! What is known of a workload from before it was switched off.
+//! The state of a workload before it was switched off.
 
 use jiff::Timestamp;
 
@@ -7,10 +7,10 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The Event that tells when it was switched off. Whoever scales to zero leaves no trace in managedFields: a Scale without
-/// replicas owns no field (`kubernetes/api:autoscaling/v1/types.go`, `omitempty`). But the Deployment's controller says what
-/// it did.
-pub(super) fn scaled_down<'a>(
+/// The Event that tells when the workload was scaled to zero. Scaling to zero leaves no trace in managedFields:
+/// a Scale without replicas owns no field (`kubernetes/api:autoscaling/v1/types.go`, `omitempty`). But the
+/// Deployment controller records an Event.
+pub(super) fn scale_down_event<'a>(
     workload: &Object,
     holder: &mut Holder,
     view: &'a View<'_>,
@@ -27,24 +27,24 @@ pub(super) fn scaled_down<'a>(
         .filter(|event| {
             event.text("/reason") == "ScalingReplicaSet" && event.text("/message").contains("to 0")
         })
-        .max_by_key(|event| happened(event))
+        .max_by_key(|event| event_time(event))
 }
 
-pub(super) fn happened(event: &Object) -> Option<Timestamp> {
+pub(super) fn event_time(event: &Object) -> Option<Timestamp> {
     event.time("/lastTimestamp").or_else(|| event.time("/eventTime"))
 }
 
-/// How many there were by that Event: `Scaled down replica set a-1 from 3 to 0`, once `… to 0 from 3`
-/// (`kubernetes/kubernetes:pkg/controller/deployment/sync.go`).
-pub(super) fn before(event: &Object) -> Option<(i64, &'static str)> {
+/// The number of replicas before that Event: `Scaled down replica set a-1 from 3 to 0`, formerly `… to 0 from
+/// 3` (`kubernetes/kubernetes:pkg/controller/deployment/sync.go`).
+pub(super) fn replicas_in_event(event: &Object) -> Option<(i64, &'static str)> {
     let (_, from) = event.text("/message").split_once(" from ")?;
     let count = from.split(' ').next()?.parse().ok()?;
     Some((count, "as the Event of its scaling says"))
 }
 
-/// How many there were by what its annotations remember: what was applied, and what tools note that scale to zero and
-/// back (`openshift/api`: idling; `caas-team/py-kube-downscaler`).
-pub(super) fn remembered(workload: &Object) -> Option<(i64, &'static str)> {
+/// The number of replicas from annotations: from the last applied configuration, and from tools that scale to
+/// zero and back (`openshift/api`: idling; `caas-team/py-kube-downscaler`).
+pub(super) fn replicas_in_annotations(workload: &Object) -> Option<(i64, &'static str)> {
     let count = |name: &str| workload.annotation(name).parse().ok();
     let noted = [
         "idling.alpha.openshift.io/previous-scale",
@@ -55,7 +55,7 @@ pub(super) fn remembered(workload: &Object) -> Option<(i64, &'static str)> {
     }
     let applied = workload.annotation("kubectl.kubernetes.io/last-applied-configuration");
     let applied: serde_json::Value = serde_json::from_str(applied).ok()?;
-    // An applied configuration without a number leaves it at one.
+    // An applied configuration without `replicas` means one replica.
     let count = applied["spec"]["replicas"].as_i64().unwrap_or(1);
     (count > 0).then_some((count, "as its last applied configuration says"))
 }

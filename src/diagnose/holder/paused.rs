@@ -1,9 +1,11 @@
-//! Objects that their controllers have been told to leave alone. Nothing happens then, deletion included, and
-//! nothing is broken. Or that are left to one of several controllers, so that the others do nothing.
+//! Recognises objects that their controllers ignore because of a mark. Such a controller does nothing, not even
+//! for a deletion, and nothing is broken. Some marks assign the object to one of several controllers, so that
+//! the others ignore it.
 //!
-//! `spec.suspend` is no such mark: what Flux applies by a suspended object stays, and its finalizer goes at once
-//! (`fluxcd/kustomize-controller:internal/controller/kustomization_controller.go` finalizerShouldDeleteResources,
-//! `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete).
+//! `spec.suspend` is no such mark. Flux keeps what a suspended object applied, and removes the finalizer at
+//! once (`fluxcd/kustomize-controller:internal/controller/kustomization_controller.go`
+//! finalizerShouldDeleteResources, `fluxcd/helm-controller:internal/controller/helmrelease_controller.go`
+//! reconcileDelete).
 
 use std::fmt;
 
@@ -14,23 +16,24 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Where a mark stands.
+/// The place of a mark in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// An annotation, with any of these values; none for whatever value.
+    /// An annotation with one of these values; with any value if the list is empty.
     Annotation(&'static str, &'static [&'static str]),
-    /// A label that says to which of several controllers it is left.
+    /// A label that assigns the object to one of several controllers.
     Shard(&'static str),
-    /// A field of the spec that is true.
+    /// A field of the spec that is `true`.
     True(&'static str),
 }
 
-/// What controllers look at before they act; not all of them also before they clean up, so it is said with a "may".
-/// Sources: `crossplane/crossplane-runtime:pkg/meta/meta.go`, `kubernetes-sigs/cluster-api:util/annotations/helpers.go`,
-/// `argoproj/argo-cd:common/common.go`, `argoproj/argo-workflows:workflow/util/util.go`,
-/// `argoproj/argo-rollouts:utils/defaults/defaults.go`, `akuity/kargo:api/v1alpha1/labels.go`,
-/// `fluxcd/pkg:runtime/controller/watch.go`, `strimzi/strimzi-kafka-operator:api/`,
-/// `elastic/cloud-on-k8s:pkg/controller/common/`.
+/// The marks that controllers check before they act. Not all controllers check them before they clean up, so
+/// the text says "may".
+/// Sources: `crossplane/crossplane-runtime:pkg/meta/meta.go`,
+/// `kubernetes-sigs/cluster-api:util/annotations/helpers.go`, `argoproj/argo-cd:common/common.go`,
+/// `argoproj/argo-workflows:workflow/util/util.go`, `argoproj/argo-rollouts:utils/defaults/defaults.go`,
+/// `akuity/kargo:api/v1alpha1/labels.go`, `fluxcd/pkg:runtime/controller/watch.go`,
+/// `strimzi/strimzi-kafka-operator:api/`, `elastic/cloud-on-k8s:pkg/controller/common/`.
 const MARKS: &[Mark] = &[
     Mark::Annotation("crossplane.io/paused", &["true"]),
     Mark::Annotation("cluster.x-k8s.io/paused", &[]),
@@ -47,43 +50,43 @@ const MARKS: &[Mark] = &[
 ];
 
 const PAUSED: &str = "/spec/paused";
-/// By which Cluster API finds the Cluster of an object.
-const OF_CLUSTER: &str = "cluster.x-k8s.io/cluster-name";
+/// The label by which Cluster API finds the Cluster of an object.
+const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 
 /// A mark on an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct PauseMark {
     mark: Mark,
-    /// Its value, for a field `true`.
+    /// The value of the mark; `true` for a field.
     value: String,
 }
 
-/// What marks this object.
-pub fn marks(object: &Object) -> Vec<Found> {
-    MARKS.iter().filter_map(|mark| found(*mark, object)).collect()
+/// The marks on this object.
+pub fn marks(object: &Object) -> Vec<PauseMark> {
+    MARKS.iter().filter_map(|mark| mark_on(*mark, object)).collect()
 }
 
-fn found(mark: Mark, object: &Object) -> Option<Found> {
+fn mark_on(mark: Mark, object: &Object) -> Option<PauseMark> {
     let (place, name, values) = match mark {
         Mark::Annotation(name, values) => ("annotations", name, values),
         Mark::Shard(name) => ("labels", name, &[][..]),
         Mark::True(pointer) => {
             let is_true = object.value.pointer(pointer) == Some(&Value::Bool(true));
             let value = "true".to_owned();
-            return is_true.then_some(Found { mark, value });
+            return is_true.then_some(PauseMark { mark, value });
         }
     };
     let marks = object.value.pointer("/metadata")?.get(place)?;
     let value = marks.get(name)?.as_str()?;
     let counts = values.is_empty() || values.contains(&value);
-    counts.then(|| Found {
+    counts.then(|| PauseMark {
         mark,
         value: value.to_owned(),
     })
 }
 
-/// As it is written in the object.
-impl fmt::Display for Found {
+/// The mark as it is written in the object.
+impl fmt::Display for PauseMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mark {
             Mark::Annotation(name, _) => write!(f, "metadata.annotations {name}: {:?}", self.value),
@@ -95,8 +98,8 @@ impl fmt::Display for Found {
     }
 }
 
-impl Found {
-    /// What it means for the object.
+impl PauseMark {
+    /// What the mark means for the object.
     pub fn says(&self) -> String {
         match self.mark {
             Mark::Shard(_) => {
@@ -108,12 +111,13 @@ impl Found {
         }
     }
 
-    /// Its value, for a field `true`.
+    /// The value of the mark; `true` for a field.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// What takes the mark away; none for one that leaves the object to another controller, which still has to act.
+    /// The command that removes the mark. None for a mark that assigns the object to another controller, which
+    /// still has to act.
     pub fn undo(&self, object: &Object) -> Option<String> {
         let place = match object.namespace() {
             "" => String::new(),
@@ -133,14 +137,14 @@ impl Found {
     }
 }
 
-/// The Cluster of an object of Cluster API, if that is paused: then nothing of it is looked at
+/// The Cluster of a Cluster API object, if that Cluster is paused. Controllers then ignore all its objects
 /// (`kubernetes-sigs/cluster-api:util/annotations/helpers.go` IsPaused).
-pub fn cluster<'a>(object: &Object, view: &View<'a>) -> Result<Option<(&'a Object, Found)>, Missing> {
+pub fn cluster<'a>(object: &Object, view: &View<'a>) -> Result<Option<(&'a Object, PauseMark)>, Missing> {
     const GROUP: &str = "cluster.x-k8s.io";
     let labels = object.labels();
-    let (Some(name), Some(_)) = (labels.get(OF_CLUSTER), view.resource_type(GROUP, "clusters")) else {
+    let (Some(name), Some(_)) = (labels.get(CLUSTER_LABEL), view.resource_type(GROUP, "clusters")) else {
         return Ok(None);
     };
     let cluster = view.object(GROUP, "clusters", object.namespace(), name)?;
-    Ok(cluster.and_then(|cluster| Some((cluster, found(Mark::True(PAUSED), cluster)?))))
+    Ok(cluster.and_then(|cluster| Some((cluster, mark_on(Mark::True(PAUSED), cluster)?))))
 }

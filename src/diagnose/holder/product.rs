@@ -1,8 +1,7 @@
-//! Other parts of the holder's product: its webhooks, its API services, and whoever installed it.
+//! Other parts of the controller's product: its webhooks, its API services, and what installed it.
 //!
-//! A webhook configuration or an `APIService` is a promise that something answers. One whose Service is not there is a
-//! trace of a product that was taken away in the wrong order. That none is there proves nothing: most products have
-//! none.
+//! A webhook configuration or an `APIService` points at a Service. If that Service does not exist, the product
+//! was uninstalled in the wrong order. Missing configurations prove nothing: most products have none.
 
 use serde_json::Value;
 
@@ -17,18 +16,18 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Looks at what the entry names.
-pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+/// Adds signs of the webhooks and API services that the entry names.
+pub(super) fn add_product_parts(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
     let admission = "admissionregistration.k8s.io";
     for name in entry.holder.webhooks.iter().filter(|name| !name.contains('*')) {
         for plural in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {
             let found = view.object(admission, plural, "", name);
-            let Some(configuration) = seen(found, holder) else {
+            let Some(configuration) = seen_object(found, holder) else {
                 continue;
             };
             for webhook in configuration.list("/webhooks") {
                 let service = webhook.pointer("/clientConfig/service");
-                backend(configuration, service, holder, view);
+                add_missing_service(configuration, service, holder, view);
             }
         }
     }
@@ -39,33 +38,37 @@ pub(super) fn look(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
         .filter(|name| !name.contains('*'))
     {
         let found = view.object("apiregistration.k8s.io", "apiservices", "", name);
-        if let Some(service) = seen(found, holder) {
-            backend(service, service.value.pointer("/spec/service"), holder, view);
+        if let Some(service) = seen_object(found, holder) {
+            add_missing_service(service, service.value.pointer("/spec/service"), holder, view);
         }
     }
 }
 
-/// The definition of the object's type: who installed it, and whether what converts its versions is there.
-pub(super) fn definition<'a>(object: &Object, holder: &mut Holder, view: &View<'a>) -> Option<&'a Object> {
+/// Reads the definition of the object's type: its owners, and whether its conversion webhook has a Service.
+pub(super) fn add_definition<'a>(
+    object: &Object,
+    holder: &mut Holder,
+    view: &View<'a>,
+) -> Option<&'a Object> {
     if !is_custom_group(&object.resource.group) {
         return None;
     }
     let name = object.resource.name();
     let found = view.definition(&name);
-    let definition = seen(found, holder)?;
+    let definition = seen_object(found, holder)?;
     if definition.text("/spec/conversion/strategy") == "Webhook" {
         let service = definition
             .value
             .pointer("/spec/conversion/webhook/clientConfig/service");
-        backend(definition, service, holder, view);
+        add_missing_service(definition, service, holder, view);
     }
-    owners(definition, holder, view);
+    add_missing_owners(definition, holder, view);
     Some(definition)
 }
 
-/// A definition that a package manager made has its package for an owner, as the ones of a Crossplane provider have their
-/// `ProviderRevision`. With that the controller goes too.
-fn owners(definition: &Object, holder: &mut Holder, view: &View<'_>) {
+/// Adds that an owner of the definition is gone. A package manager makes its package the owner of a definition,
+/// such as a `ProviderRevision` of a Crossplane provider. The controller is uninstalled with that package.
+fn add_missing_owners(definition: &Object, holder: &mut Holder, view: &View<'_>) {
     for owner in definition.list("/metadata/ownerReferences") {
         let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
         let (kind, name) = (field("kind"), field("name"));
@@ -98,16 +101,16 @@ fn owners(definition: &Object, holder: &mut Holder, view: &View<'_>) {
     }
 }
 
-/// What is there. What cannot be seen is one sign less.
-fn seen<'a>(found: Result<Option<&'a Object>, Missing>, holder: &mut Holder) -> Option<&'a Object> {
+/// The object, if it exists. An object that could not be read is only one sign less.
+fn seen_object<'a>(found: Result<Option<&'a Object>, Missing>, holder: &mut Holder) -> Option<&'a Object> {
     found.unwrap_or_else(|missing| {
         holder.wait_for(&missing);
         None
     })
 }
 
-/// A Service that something of the product points at.
-fn backend(of: &Object, service: Option<&Value>, holder: &mut Holder, view: &View<'_>) {
+/// Adds that the Service does not exist that a part of the product points at.
+fn add_missing_service(of: &Object, service: Option<&Value>, holder: &mut Holder, view: &View<'_>) {
     let field = |name: &str| {
         service
             .and_then(|service| service.get(name))
@@ -134,7 +137,7 @@ fn backend(of: &Object, service: Option<&Value>, holder: &mut Holder, view: &Vie
     }
 }
 
-/// Who installed a definition, as far as it says.
+/// What installed a definition or a workload, if its metadata tells.
 pub fn installer(definition: &Object) -> Option<String> {
     let label = |name: &str| {
         definition

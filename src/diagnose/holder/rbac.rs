@@ -1,9 +1,10 @@
-//! Which `ServiceAccounts` may change objects of a type, by the cluster's RBAC objects.
+//! The `ServiceAccounts` that may change objects of a type, from the cluster's RBAC objects.
 //!
-//! Whoever removes a finalizer must be allowed to `update` or `patch` the object. That makes RBAC the one trace that
-//! every controller leaves, whatever it is called. It is no proof of who acts: a backup tool may change everything.
-//! And RBAC may not be the only authorizer, so what it does not grant is strong evidence and not proof. Rules:
-//! `kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`, `pkg/apis/rbac/v1/evaluation_helpers.go`.
+//! A controller that removes a finalizer needs the right to `update` or `patch` the object. So every controller
+//! shows in RBAC, whatever its name is. RBAC does not prove which account acts: a backup tool may change every
+//! object. RBAC may also not be the only authorizer, so a right that it does not grant is strong evidence and
+//! no proof. Rules: `kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`,
+//! `pkg/apis/rbac/v1/evaluation_helpers.go`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,42 +21,46 @@ use crate::{
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Namespace and name of a `ServiceAccount`.
+/// The namespace and name of a `ServiceAccount`.
 pub type Account = (String, String);
 
-/// Who may change the objects of a type in one namespace.
+/// The subjects that may change the objects of a type in one namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changers {
-    /// Those who are granted just this type.
+    /// Accounts that have a right on this type by name.
     named: BTreeMap<Account, Grant>,
-    /// Those who may change objects of every type.
+    /// Accounts that may change objects of every type.
     pub all: BTreeSet<Account>,
-    /// Kubernetes' own controllers, and whoever borrows their roles. They are holders of other finalizers than these.
+    /// Kubernetes' own controllers, and accounts with one of their roles. They remove other finalizers than
+    /// these.
     system: BTreeSet<Account>,
-    /// Groups of `ServiceAccounts` that may: `system:serviceaccounts` or `system:serviceaccounts:NAMESPACE`.
+    /// Groups of `ServiceAccounts` that have the right: `system:serviceaccounts` or
+    /// `system:serviceaccounts:NAMESPACE`.
     pub groups: BTreeSet<String>,
-    /// Who is no `ServiceAccount` and may do what controllers do with this type: perhaps one outside the cluster.
+    /// Other users and groups with the rights of a controller on this type. The controller may run outside the
+    /// cluster.
     pub outside: BTreeSet<String>,
 }
 
-/// What a role grants on a type, or several roles together.
+/// The rights on a type from one role, or from several roles together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Grant {
-    /// The role that grants it, or the last of them.
+    /// The role, or the last of them.
     role: String,
-    /// Every type.
+    /// Whether the role grants every type.
     everything: bool,
-    /// Not only the objects, but also their status or `finalizers`: what controllers may, and people mostly not.
-    works: bool,
-    /// Only objects of these names; empty for all.
+    /// Whether the role also grants the status or `finalizers` of the objects. Controllers have these rights,
+    /// people mostly not.
+    as_controller: bool,
+    /// The names of the objects that the right is limited to; empty for all objects.
     only: BTreeSet<String>,
 }
 
 impl Changers {
-    /// Reads them for objects like this one. Four lists, which any number of questions share.
+    /// Reads the subjects for objects like this one. This needs four lists, which all callers share.
     pub fn of(object: &Object, view: &View<'_>) -> Result<Rc<Self>, Missing> {
         let namespace = object.namespace();
-        // Asked together, so that they are read together.
+        // Queried together, so that they are read together.
         let cluster = (
             view.list(GROUP, "clusterroles", ""),
             view.list(GROUP, "clusterrolebindings", ""),
@@ -69,7 +74,7 @@ impl Changers {
             )
         };
         let (cluster_roles, cluster_bindings, roles, bindings) = (cluster.0?, cluster.1?, local.0?, local.1?);
-        // Thousands of bindings, and hundreds of objects of the same type.
+        // A cluster may have thousands of bindings, and a scan hundreds of objects of one type.
         Ok(view.once(
             &format!("changers of {} in {namespace}", object.resource.name()),
             || {
@@ -102,20 +107,20 @@ impl Changers {
                     self.all.insert(account);
                 }
                 Some(account) => self.named.entry(account).or_default().extend(grant),
-                None => self.other(field("kind"), field("name"), grant),
+                None => self.add_other_subject(field("kind"), field("name"), grant),
             }
         }
     }
 
-    fn other(&mut self, kind: &str, name: &str, grant: &Grant) {
+    fn add_other_subject(&mut self, kind: &str, name: &str, grant: &Grant) {
         if name.starts_with("system:serviceaccounts") || name == "system:authenticated" {
             self.groups.insert(name.to_owned());
-        } else if grant.works && !grant.everything && !name.starts_with("system:") {
+        } else if grant.as_controller && !grant.everything && !name.starts_with("system:") {
             self.outside.insert(format!("{kind} {name}"));
         }
     }
 
-    /// Whether this account may change the object, by any of the ways.
+    /// Whether this account may change the object in any of these ways.
     pub fn may(&self, namespace: &str, name: &str, object: &Object) -> bool {
         let account = (namespace.to_owned(), name.to_owned());
         self.named.get(&account).is_some_and(|grant| grant.covers(object))
@@ -128,18 +133,19 @@ impl Changers {
             })
     }
 
-    /// Those who are granted just this type, with the role that does. If any of them may also do what controllers do,
-    /// only those: a pipeline that applies such objects is not their controller.
+    /// The accounts with a right on this type by name, and the role that grants it. If any of them also has the
+    /// rights of a controller, only those are returned: a pipeline that applies such objects is not their
+    /// controller.
     pub fn candidates(&self, object: &Object) -> BTreeMap<&Account, &str> {
         let covering = || self.named.iter().filter(|(_, grant)| grant.covers(object));
-        let works = covering().any(|(_, grant)| grant.works);
+        let as_controller = covering().any(|(_, grant)| grant.as_controller);
         covering()
-            .filter(|(_, grant)| grant.works == works)
+            .filter(|(_, grant)| grant.as_controller == as_controller)
             .map(|(account, grant)| (account, &*grant.role))
             .collect()
     }
 
-    /// Whether nobody is granted it but Kubernetes' own controllers.
+    /// Whether only Kubernetes' own controllers have the right.
     pub fn is_empty(&self) -> bool {
         self.named.is_empty() && self.all.is_empty() && self.groups.is_empty() && self.outside.is_empty()
     }
@@ -152,7 +158,7 @@ impl Grant {
         if all {
             self.only.clear();
         }
-        self.works |= more.works;
+        self.as_controller |= more.as_controller;
         self.role.clone_from(&more.role);
     }
 
@@ -161,7 +167,8 @@ impl Grant {
     }
 }
 
-/// Namespace and name of the ServiceAccount that a subject of this binding is, under either of its names.
+/// The namespace and name of the ServiceAccount that a subject of this binding stands for. A subject may name
+/// it in two ways.
 pub(super) fn account<'a>(subject: &'a Value, binding: &'a Object) -> Option<(&'a str, &'a str)> {
     let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
     match (field("kind"), field("name"), field("namespace")) {
@@ -174,7 +181,7 @@ pub(super) fn account<'a>(subject: &'a Value, binding: &'a Object) -> Option<(&'
     }
 }
 
-/// The roles that grant anything on objects like this one.
+/// The roles with any right on objects like this one.
 fn grants(roles: &[Object], object: &Object) -> BTreeMap<String, Grant> {
     roles
         .iter()
@@ -182,13 +189,14 @@ fn grants(roles: &[Object], object: &Object) -> BTreeMap<String, Grant> {
         .collect()
 }
 
-/// What a role grants: to `update` or `patch` objects of this type.
+/// The right of a role to `update` or `patch` objects of this type.
 fn grant(role: &Object, object: &Object) -> Option<Grant> {
     let (group, plural) = (&*object.resource.group, &*object.resource.plural);
     let [status, finalizers] = ["status", "finalizers"].map(|sub| format!("{plural}/{sub}"));
-    // Of built-in types some can be changed through their status as well; of custom ones only the status changes there.
+    // Some built-in objects can also be changed through their status. On custom objects that changes the status
+    // alone.
     let through_status = !is_custom_group(group);
-    let (mut granted, mut works, mut everything) = (None::<Grant>, false, false);
+    let (mut granted, mut as_controller, mut everything) = (None::<Grant>, false, false);
     for rule in role.list("/rules") {
         let holds = |field: &str, wanted: &[&str]| {
             let values = rule.get(field).and_then(Value::as_array);
@@ -203,7 +211,7 @@ fn grant(role: &Object, object: &Object) -> Option<Grant> {
         }
         let all = holds("resources", &["*"]);
         everything |= all && holds("apiGroups", &["*"]);
-        works |= all || holds("resources", &[&status, &finalizers, "*/status", "*/finalizers"]);
+        as_controller |= all || holds("resources", &[&status, &finalizers, "*/status", "*/finalizers"]);
         if all || holds("resources", &[plural]) || through_status && holds("resources", &[&status]) {
             let names = rule.get("resourceNames").and_then(Value::as_array);
             let only = names.into_iter().flatten().filter_map(Value::as_str);
@@ -216,7 +224,7 @@ fn grant(role: &Object, object: &Object) -> Option<Grant> {
         }
     }
     let mut granted = granted?;
-    granted.works = works;
+    granted.as_controller = as_controller;
     granted.everything = everything && granted.only.is_empty();
     Some(granted)
 }

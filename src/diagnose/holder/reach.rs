@@ -1,6 +1,8 @@
-//! RBAC from the account's side: of which types it may change the objects, and so may remove their finalizers.
+//! RBAC from the side of the account: the types whose objects it may change, and whose finalizers it may so
+//! remove.
 //!
-//! Groups of accounts are left out: what all of them may is nobody's work. Rules as in [`crate::diagnose::holder::rbac`].
+//! Groups of accounts are left out: rights that all accounts have point to no controller. Rules as in
+//! [`crate::diagnose::holder::rbac`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        holder::{account::acts_as, rbac::account},
+        holder::{pod_template::account_of, rbac::account},
         view::{Missing, View},
     },
     object::ResourceType,
@@ -17,22 +19,22 @@ use crate::{
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// What some accounts may change.
+/// The types that some accounts may change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// Types that they are granted by name.
+    /// Types that a role names.
     pub types: BTreeSet<Resource>,
-    /// A role by which they may change everything.
+    /// A role that allows them to change every object.
     pub everything: Option<String>,
 }
 
-/// What the accounts of these workloads may change. Four lists, which any number of them share.
+/// The types that the accounts of these workloads may change. This needs four lists, which all callers share.
 pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
     let accounts: BTreeSet<_> = workloads
         .iter()
-        .map(|workload| (workload.namespace(), acts_as(workload, "/spec/template/spec")))
+        .map(|workload| (workload.namespace(), account_of(workload, "/spec/template/spec")))
         .collect();
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let lists = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"]
         .map(|plural| view.list(GROUP, plural, ""));
     let [cluster_roles, cluster_bindings, roles, bindings] = lists;
@@ -44,8 +46,8 @@ pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
         .collect();
     let mut reach = Reach::default();
     for binding in cluster_bindings?.iter().chain(bindings?) {
-        let is_one = |subject| account(subject, binding).is_some_and(|one| accounts.contains(&one));
-        if !binding.list("/subjects").iter().any(is_one) {
+        let is_one_of_them = |subject| account(subject, binding).is_some_and(|one| accounts.contains(&one));
+        if !binding.list("/subjects").iter().any(is_one_of_them) {
             continue;
         }
         let place = match binding.text("/roleRef/kind") {
@@ -92,7 +94,7 @@ impl Reach {
     }
 }
 
-/// What nearly every controller writes and none holds with a finalizer.
+/// Whether nearly every controller writes objects of this type and none holds them with a finalizer.
 fn is_noise(ty: &ResourceType) -> bool {
     matches!(&*ty.group, "coordination.k8s.io" | "events.k8s.io")
         || ty.group.is_empty() && matches!(&*ty.plural, "events" | "endpoints" | "configmaps" | "secrets")

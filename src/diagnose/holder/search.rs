@@ -1,5 +1,5 @@
-//! Looking for whoever must remove a finalizer: first by the names that the catalogue gives, then by what the
-//! cluster itself tells, and only as far as is needed for an answer.
+//! Searches for the controller that must remove a finalizer: first by the names in the catalogue, then by what
+//! the cluster itself tells. The search stops as soon as there is an answer.
 
 use crate::{
     diagnose::{
@@ -7,7 +7,7 @@ use crate::{
             account, driver,
             driver::Driver,
             lease, product,
-            trace::{Holder, State, Tells, Trace},
+            trace::{Holder, Liveness, Tells, Trace},
             workload, writer,
         },
         timing,
@@ -18,14 +18,14 @@ use crate::{
     snapshot::facts::{Object, Resource},
 };
 
-/// The holder of a finalizer that the catalogue describes.
+/// The controller of a finalizer that the catalogue describes.
 pub fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &View<'_>) -> Holder {
-    let driver = driver::of(object, finalizer, entry, None);
-    of_driver(driver.as_ref(), object, finalizer, entry, view)
+    let driver = driver::driver_of(object, finalizer, entry, None);
+    described_with_driver(driver.as_ref(), object, finalizer, entry, view)
 }
 
-/// The same where each CSI driver has its own, of this one.
-pub(super) fn of_driver(
+/// Like [`described`], with the driver given for finalizers that each CSI driver has its own controller for.
+pub(super) fn described_with_driver(
     driver: Option<&Driver>,
     object: &Object,
     finalizer: &Finalizer,
@@ -37,47 +37,48 @@ pub(super) fn of_driver(
         ..Holder::default()
     };
     if entry.holder.runs == Runs::OtherCluster {
-        // What is called like it here is this cluster's own: a hub that manages itself has an agent, too. Of the other
-        // one only what it wrote can be seen.
-        writer::look(object, finalizer, &mut holder, view);
+        // A workload of that name here belongs to this cluster: a hub that manages itself has an agent, too.
+        // Only the writes of the other cluster's controller show here.
+        writer::add_writers(object, finalizer, &mut holder, view);
         return holder;
     }
-    workload::look(entry, finalizer, object, &mut holder, view);
+    workload::add_workloads(entry, finalizer, object, &mut holder, view);
     let name = driver.map(|driver| driver.name.as_str());
-    lease::named(entry, name, &mut holder, view);
+    lease::add_named_leases(entry, name, &mut holder, view);
     if let Some(driver) = driver {
-        driver::look(driver, &mut holder, view);
+        driver::add_installation(driver, &mut holder, view);
     }
-    account::named(entry, &mut holder, view);
+    account::add_named_accounts(entry, &mut holder, view);
     if entry.holder.runs == Runs::ControlPlane {
-        // Many platforms hide theirs: what is not seen of it says nothing, only a Lease that it left does.
+        // Many platforms hide their control plane, so its absence proves nothing. Only a Lease that it left
+        // does.
         holder
             .signs
             .retain(|sign| sign.tells != Tells::Gone || sign.trace == Trace::Lease);
     }
-    product::look(entry, &mut holder, view);
-    product::definition(object, &mut holder, view);
-    writer::look(object, finalizer, &mut holder, view);
+    product::add_product_parts(entry, &mut holder, view);
+    product::add_definition(object, &mut holder, view);
+    writer::add_writers(object, finalizer, &mut holder, view);
     if holder.pending {
         return holder;
     }
     if is_late(object, view) {
-        workload::leave_out_others(entry, object, &mut holder, view);
+        workload::drop_unrelated_workloads(entry, object, &mut holder, view);
     }
-    match holder.state() {
-        // It runs and does nothing: may it do what it must?
-        State::Running if is_late(object, view) => rights(object, &mut holder, view),
-        // The names did not find it, nor prove it gone: whoever may change the object is a candidate.
-        // The sidecars of all drivers have the same rights, and so have the agents of all instances.
-        State::Unknown
+    match holder.liveness() {
+        // The controller runs and does nothing, so its rights are checked.
+        Liveness::Running if is_late(object, view) => check_rights(object, &mut holder, view),
+        // The names neither find the controller nor prove it gone, so any account that may change the object is
+        // a candidate. Sidecars of all drivers have the same rights, and so have the agents of all instances.
+        Liveness::Unknown
             if entry.holder.runs == Runs::InCluster
                 && holder.unseen.is_empty()
                 && driver.is_none()
                 && !workload::is_of_each_instance(entry) =>
         {
-            account::by_rights(object, &mut holder, view);
+            account::add_accounts_with_rights(object, &mut holder, view);
             if entry.holder.leases.is_empty() {
-                lease::by_domain(object, finalizer, &mut holder, view);
+                lease::add_leases_of_domain(object, finalizer, &mut holder, view);
             }
         }
         _ => {}
@@ -85,13 +86,14 @@ pub(super) fn of_driver(
     holder
 }
 
-/// The holder of a finalizer that nobody has described: by the rights on the object, its definition, its writers.
+/// The controller of a finalizer that the catalogue does not describe: found by the rights on the object, its
+/// definition and its writers.
 pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Holder {
     let mut holder = Holder::default();
-    account::by_rights(object, &mut holder, view);
-    product::definition(object, &mut holder, view);
-    lease::by_domain(object, finalizer, &mut holder, view);
-    writer::look(object, finalizer, &mut holder, view);
+    account::add_accounts_with_rights(object, &mut holder, view);
+    product::add_definition(object, &mut holder, view);
+    lease::add_leases_of_domain(object, finalizer, &mut holder, view);
+    writer::add_writers(object, finalizer, &mut holder, view);
     holder
 }
 
@@ -110,8 +112,9 @@ fn elsewhere(runs: Runs) -> Option<&'static str> {
     }
 }
 
-/// What runs as a workload of this cluster acts as its account, whose rights can be computed.
-fn rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
+/// Adds whether the one running workload has the rights that it needs. A workload of this cluster uses its
+/// account, and the rights of that can be computed.
+fn check_rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
     let running: Vec<_> = holder.running().into_iter().collect();
     let &[only] = running.as_slice() else {
         return;
@@ -119,7 +122,7 @@ fn rights(object: &Object, holder: &mut Holder, view: &View<'_>) {
     let ty = Resource::named(&only.type_name);
     let namespace = only.namespace.as_deref().unwrap_or_default();
     match view.object(&ty.group, &ty.plural, namespace, &only.name) {
-        Ok(Some(workload)) => account::lacks_rights(workload, object, holder, view),
+        Ok(Some(workload)) => account::add_missing_rights(workload, object, holder, view),
         Ok(None) => {}
         Err(missing) => holder.wait_for(&missing),
     }

@@ -1,7 +1,8 @@
-//! How a workload stands: whether it runs, was switched off, or cannot run, and why.
+//! The state of a workload: whether it runs, was switched off, or cannot run, and why.
 //!
-//! Readiness: `kubernetes/kubernetes:pkg/controller/deployment/sync.go`, `pkg/controller/daemon/daemon_controller.go`; reasons
-//! of containers: `pkg/kubelet/images/types.go`, `pkg/kubelet/container/sync_result.go`.
+//! Readiness: `kubernetes/kubernetes:pkg/controller/deployment/sync.go`,
+//! `pkg/controller/daemon/daemon_controller.go`; reasons of containers: `pkg/kubelet/images/types.go`,
+//! `pkg/kubelet/container/sync_result.go`.
 
 use jiff::Timestamp;
 
@@ -9,8 +10,8 @@ use crate::{
     diagnose::{
         holder::{
             off,
+            pod_template::{labels, name_of},
             trace::{Holder, Sign, Tells, Trace},
-            workload::{labels, name_of},
             writer,
         },
         model::Strength,
@@ -20,17 +21,17 @@ use crate::{
     snapshot::facts::{By, Object},
 };
 
-/// What a workload says of itself.
+/// The state that a workload reports.
 struct Standing {
     tells: Tells,
     field: &'static str,
     value: String,
-    /// Since when, if it says that.
+    /// The time since when, if the workload reports it.
     since: Option<Timestamp>,
 }
 
-/// How a workload stands, as one sign.
-pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
+/// Adds the state of a workload as a sign.
+pub(super) fn add_standing(object: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
     let Standing {
         tells,
         field,
@@ -40,14 +41,14 @@ pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, vi
     let sign = Sign::new(Trace::Workload, tells, strength, name_of(object), value);
     let mut sign = sign.of(field).about(object.reference()).at(since);
     let event = (tells == Tells::Off)
-        .then(|| off::scaled_down(object, holder, view))
+        .then(|| off::scale_down_event(object, holder, view))
         .flatten();
     if tells == Tells::Off {
-        sign.before = off::remembered(object).or_else(|| event.and_then(off::before));
+        sign.before = off::replicas_in_annotations(object).or_else(|| event.and_then(off::replicas_in_event));
     }
     holder.add(sign);
     if let (Some(event), None) = (event, since) {
-        let ago = off::happened(event).map_or_else(String::new, |time| {
+        let ago = off::event_time(event).map_or_else(String::new, |time| {
             format!(", {} ago", Age::between(time, view.now()))
         });
         let source = format!("Event of {}", name_of(object));
@@ -55,7 +56,7 @@ pub(super) fn state(object: &Object, strength: Strength, holder: &mut Holder, vi
         holder.add(Sign::new(Trace::Workload, Tells::Off, strength, source, value));
     }
     if tells == Tells::Failing {
-        home(object, strength, holder, view);
+        add_namespace_deletion(object, strength, holder, view);
     }
 }
 
@@ -70,15 +71,15 @@ fn standing(object: &Object, view: &View<'_>) -> Standing {
         };
     }
     if object.is("", "pods") {
-        of_pod(object, view)
+        standing_of_pod(object, view)
     } else if object.is("batch", "jobs") {
-        of_job(object)
+        standing_of_job(object)
     } else {
-        of_replicas(object, view)
+        standing_of_replicas(object, view)
     }
 }
 
-fn of_job(job: &Object) -> Standing {
+fn standing_of_job(job: &Object) -> Standing {
     let (tells, value) = match job.number("/status/active").unwrap_or_default() {
         0 => (Tells::Off, "has no Pod that runs".to_owned()),
         active => (Tells::Alive, format!("{active} Pods run")),
@@ -91,8 +92,9 @@ fn of_job(job: &Object) -> Standing {
     }
 }
 
-/// Nothing starts in a namespace that is being deleted, whatever a workload in it is told.
-fn home(workload: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
+/// Adds that the namespace of the workload is being deleted. No Pod starts there any more, whatever a workload
+/// in it specifies.
+fn add_namespace_deletion(workload: &Object, strength: Strength, holder: &mut Holder, view: &View<'_>) {
     match view.object("", "namespaces", "", workload.namespace()) {
         Ok(Some(namespace)) => {
             if let Some(deletion) = namespace.deletion() {
@@ -109,13 +111,13 @@ fn home(workload: &Object, strength: Strength, holder: &mut Holder, view: &View<
             }
         }
         Ok(None) => {}
-        Err(missing) => holder.miss(&missing),
+        Err(missing) => holder.add_missing(&missing),
     }
 }
 
-fn of_replicas(object: &Object, view: &View<'_>) -> Standing {
-    let of_each_node = object.is("apps", "daemonsets");
-    let (wanted, ready, field) = if of_each_node {
+fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
+    let is_daemon_set = object.is("apps", "daemonsets");
+    let (wanted, ready, field) = if is_daemon_set {
         (
             object
                 .number("/status/desiredNumberScheduled")
@@ -130,7 +132,7 @@ fn of_replicas(object: &Object, view: &View<'_>) -> Standing {
             "status.readyReplicas",
         )
     };
-    if wanted == 0 && of_each_node {
+    if wanted == 0 && is_daemon_set {
         return Standing {
             tells: Tells::Off,
             field: "status.desiredNumberScheduled",
@@ -151,11 +153,11 @@ fn of_replicas(object: &Object, view: &View<'_>) -> Standing {
             since: scaled.map(|change| change.time),
         };
     }
-    let (since, lasting) = lasting(object, "Available", ready > 0, view);
+    let (since, lasting) = condition_since(object, "Available", ready > 0, view);
     let (tells, why) = if ready > 0 {
         (Tells::Alive, String::new())
     } else {
-        (Tells::Failing, why_not(object, view))
+        (Tells::Failing, why_not_ready(object, view))
     };
     Standing {
         tells,
@@ -165,8 +167,13 @@ fn of_replicas(object: &Object, view: &View<'_>) -> Standing {
     }
 }
 
-/// Since when a condition has been so, if it is so; and the same in words.
-fn lasting(object: &Object, condition: &str, holds: bool, view: &View<'_>) -> (Option<Timestamp>, String) {
+/// The time since when a condition has this status, if it has it, and the same in words.
+fn condition_since(
+    object: &Object,
+    condition: &str,
+    holds: bool,
+    view: &View<'_>,
+) -> (Option<Timestamp>, String) {
     let since = object.since(condition, if holds { "True" } else { "False" });
     let words = since.map_or_else(String::new, |since| {
         format!(" for {}", Age::between(since, view.now()))
@@ -174,8 +181,8 @@ fn lasting(object: &Object, condition: &str, holds: bool, view: &View<'_>) -> (O
     (since, words)
 }
 
-/// Why none of its Pods is ready, in the words of the first that says so.
-fn why_not(object: &Object, view: &View<'_>) -> String {
+/// Why no Pod of the workload is ready, in the words of the first Pod that says it.
+fn why_not_ready(object: &Object, view: &View<'_>) -> String {
     let selector: Vec<_> = labels(object, "/spec/selector/matchLabels")
         .into_iter()
         .map(|(key, value)| format!("{key}={value}"))
@@ -183,14 +190,14 @@ fn why_not(object: &Object, view: &View<'_>) -> String {
     if !selector.is_empty() {
         match view.search("", "pods", object.namespace(), By::Labels(selector.join(","))) {
             Ok(pods) => {
-                if let Some(said) = pods.iter().find_map(trouble) {
-                    return format!(": {said}");
+                if let Some(problem) = pods.iter().find_map(pod_problem) {
+                    return format!(": {problem}");
                 }
             }
             Err(missing) => return format!(": why is not known, {}", missing.in_words()),
         }
     }
-    // Nothing may create its Pods: no account, no room in a quota, a namespace that goes.
+    // The controller may not create Pods: no account, no room in a quota, or a namespace in deletion.
     let (status, reason, message) = object.condition("ReplicaFailure").unwrap_or_default();
     if status == "True" {
         format!(": {reason}: {message}")
@@ -199,13 +206,13 @@ fn why_not(object: &Object, view: &View<'_>) -> String {
     }
 }
 
-fn of_pod(pod: &Object, view: &View<'_>) -> Standing {
+fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
     let ready = matches!(pod.condition("Ready"), Some(("True", _, _)));
-    let (since, lasting) = lasting(pod, "Ready", ready, view);
+    let (since, lasting) = condition_since(pod, "Ready", ready, view);
     let (tells, value) = if ready {
         (Tells::Alive, format!("ready{lasting}"))
     } else {
-        let why = trouble(pod).unwrap_or_else(|| format!("{} and not ready{lasting}", phase(pod)));
+        let why = pod_problem(pod).unwrap_or_else(|| format!("{} and not ready{lasting}", phase(pod)));
         (Tells::Failing, why)
     };
     Standing {
@@ -223,8 +230,8 @@ fn phase(pod: &Object) -> &str {
     }
 }
 
-/// What keeps a Pod from running, literally: people search for these words.
-fn trouble(pod: &Object) -> Option<String> {
+/// What keeps a Pod from running, in the literal words, because people search for them.
+fn pod_problem(pod: &Object) -> Option<String> {
     let waiting = pod
         .list("/status/initContainerStatuses")
         .iter()
@@ -238,7 +245,7 @@ fn trouble(pod: &Object) -> Option<String> {
                     .unwrap_or_default()
             };
             let reason = field("reason");
-            // What every Pod goes through is no trouble.
+            // Every Pod passes through these states, so they are no problem.
             (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| {
                 match field("message") {
                     "" => reason.to_owned(),

@@ -1,4 +1,4 @@
-//! The archetype: a Challenge of cert-manager, with and without cert-manager; and everything that almost looks so.
+//! Tests with a Challenge of cert-manager: with cert-manager, without it, and in situations that look similar.
 
 mod entries;
 mod life;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     diagnose::{
         Diagnosis, Safety, Verdict, holder,
-        holder::{State, Tells},
+        holder::{Liveness, Tells},
         testing::world::{World, object},
     },
     knowledge::{Entry, Knowledge, Runs, WorkloadKind},
@@ -69,7 +69,7 @@ fn account(namespace: &str, name: &str) -> Object {
     object("", "serviceaccounts", "ServiceAccount", value)
 }
 
-/// What lets an account change challenges.
+/// The RBAC objects that allow an account to change challenges.
 fn rights(namespace: &str, name: &str) -> [Object; 2] {
     let group = "rbac.authorization.k8s.io";
     [
@@ -100,7 +100,7 @@ fn lease(renewed: &str) -> Object {
     )
 }
 
-/// cert-manager as it should be.
+/// A complete installation of cert-manager.
 fn installed() -> World {
     let mut all = vec![
         definition(),
@@ -112,20 +112,20 @@ fn installed() -> World {
     World::of(all)
 }
 
-fn verdict(told: &Diagnosis) -> Verdict {
-    told.waits[0].verdict
+fn verdict(diagnosis: &Diagnosis) -> Verdict {
+    diagnosis.waits[0].verdict
 }
 
-/// Whether a step would take the finalizer out.
-fn takes_out(told: &Diagnosis) -> bool {
-    told.steps.iter().any(|step| {
+/// Whether a step removes the finalizer.
+fn advises_removal(diagnosis: &Diagnosis) -> bool {
+    diagnosis.steps.iter().any(|step| {
         step.command
             .as_deref()
             .is_some_and(|command| command.contains("finalizers remove"))
     })
 }
 
-/// An object whose finalizer is in no catalogue.
+/// An object with a finalizer that the catalogue does not describe.
 fn widget() -> Object {
     object(
         "widgets.test",

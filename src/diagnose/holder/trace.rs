@@ -1,8 +1,8 @@
-//! Signs of a holder, and what they prove together.
+//! Signs of a controller, and what they prove together.
 //!
-//! One sign is an observation: an object, a field, a time. That somebody is *gone* is concluded from two signs of
-//! different kinds, and only where every place in which it could have shown itself was looked at. One missing
-//! Lease, one failed probe, one Deployment of another name prove nothing.
+//! A sign is one observation: an object, a field, a time. To conclude that a controller is *gone*, two signs of
+//! different kinds are needed. Every place in which it could show itself must also have been read. One missing
+//! Lease, one failed probe, or one Deployment of another name proves nothing.
 
 use std::collections::BTreeSet;
 
@@ -10,70 +10,71 @@ use jiff::Timestamp;
 
 use crate::{
     diagnose::{
-        cut::cut,
+        cut::shorten,
         model::{Blocker, Evidence, Strength},
         view::Missing,
     },
     object::ObjectRef,
 };
 
-/// A kind of sign. Two signs of one kind have one cause and count once: a Deployment that is not there has no Pods.
+/// A kind of sign. Two signs of one kind have one cause and count once: a Deployment that does not exist has no
+/// Pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trace {
-    /// The Lease that it renews.
+    /// The Lease that the controller renews.
     Lease,
-    /// What it runs as.
+    /// The workload that it runs as.
     Workload,
-    /// Who it acts as, and what that account may do.
+    /// The account that it uses, and the rights of that account.
     Account,
-    /// Other parts of the same product: its webhooks and API services.
+    /// Other parts of the same product: webhooks and API services.
     Product,
-    /// The namespace that it is installed to.
+    /// The namespace that it is installed in.
     Home,
-    /// What it wrote to the object.
+    /// The fields that it wrote to the object.
     Writer,
 }
 
-/// What a sign tells.
+/// What a sign tells about the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tells {
     /// It runs.
     Alive,
-    /// It is there and was made not to run: scaled to zero.
+    /// It exists and was switched off: scaled to zero.
     Off,
-    /// It is there and cannot run or cannot do its work.
+    /// It exists, and cannot run or cannot do its work.
     Failing,
-    /// It was looked for where it must show, and is not there.
+    /// It does not exist where it must exist.
     Gone,
-    /// Worth knowing; decides nothing.
+    /// Context only; does not count for the conclusion.
     Nothing,
 }
 
 /// One observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sign {
-    /// Its kind.
+    /// The kind of the sign.
     pub trace: Trace,
-    /// What it tells.
+    /// What the sign tells.
     pub tells: Tells,
-    /// What it was read from, as it is named in a sentence: `Deployment ops/widgets`.
+    /// The object that was read, as a sentence names it: `Deployment ops/widgets`.
     pub source: String,
-    /// The field of that, where the source does not say it.
+    /// The field of the object, if `source` does not name it.
     pub field: &'static str,
-    /// What that said.
+    /// The value that was read.
     pub value: String,
-    /// How much it proves.
+    /// How much the sign proves.
     pub strength: Strength,
-    /// The object, where it is what stands in the way.
+    /// The object, if it blocks the deletion.
     pub object: Option<ObjectRef>,
-    /// Since when it is so, or when it was last seen so; none where nothing tells.
+    /// The time since when this is so, or when it was last seen. None if no time is known.
     pub at: Option<Timestamp>,
-    /// How many replicas there were before it was switched off, and what remembers that.
+    /// The number of replicas before the workload was switched off, and where that number was read.
     pub before: Option<(i64, &'static str)>,
 }
 
 impl Sign {
-    /// A sign of this kind.
+    /// A sign with this kind and value, and no details.
     pub fn new(
         trace: Trace,
         tells: Tells,
@@ -82,7 +83,7 @@ impl Sign {
         value: impl Into<String>,
     ) -> Self {
         let mut value = value.into();
-        cut(&mut value);
+        shorten(&mut value);
         Sign {
             trace,
             tells,
@@ -96,28 +97,28 @@ impl Sign {
         }
     }
 
-    /// The same about this object.
+    /// The sign, about this object.
     #[must_use]
     pub fn about(mut self, object: ObjectRef) -> Self {
         self.object = Some(object);
         self
     }
 
-    /// The same, read from this field.
+    /// The sign, read from this field.
     #[must_use]
     pub fn of(mut self, field: &'static str) -> Self {
         self.field = field;
         self
     }
 
-    /// The same, with its time.
+    /// The sign, with its time.
     #[must_use]
     pub fn at(mut self, time: Option<Timestamp>) -> Self {
         self.at = time;
         self
     }
 
-    /// As part of the evidence.
+    /// The sign as evidence.
     pub fn evidence(&self) -> Evidence {
         Evidence {
             source: format!("{} {}", self.source, self.field).trim_end().to_owned(),
@@ -126,7 +127,7 @@ impl Sign {
         }
     }
 
-    /// As what stands in the way.
+    /// The sign as a blocker.
     pub fn blocker(&self) -> Blocker {
         let says = match &self.object {
             Some(_) => self.value.clone(),
@@ -136,33 +137,33 @@ impl Sign {
     }
 }
 
-/// What all signs of a holder say together.
+/// What all signs together say about a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum Liveness {
     /// It runs.
     Running,
-    /// It was made not to run.
+    /// It was switched off.
     Off,
-    /// It is there and cannot run or cannot do its work.
+    /// It exists, and cannot run or cannot do its work.
     Failing,
-    /// It is gone, by at least two independent signs.
+    /// It is gone: at least two independent signs say so.
     Gone,
-    /// It does not run in this cluster, or nobody here can see it.
+    /// It does not run in this cluster, or no user of this cluster can see it.
     Elsewhere,
-    /// The signs do not suffice.
+    /// There are not enough signs.
     Unknown,
 }
 
-/// What was seen of a holder.
+/// The signs of a controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     /// All signs.
     pub signs: Vec<Sign>,
-    /// What could not be looked at.
+    /// What could not be read.
     pub unseen: Vec<String>,
-    /// Whether something has been asked for and not been answered yet: nothing is final before.
+    /// Whether a query is not answered yet. Nothing is final before that.
     pub pending: bool,
-    /// That it does not run where one could see it, and where it does.
+    /// Where the controller runs, if it runs where this cluster does not show it.
     pub elsewhere: Option<&'static str>,
 }
 
@@ -174,77 +175,77 @@ impl Holder {
         }
     }
 
-    /// Adds what was seen of the same holder by way of another object.
+    /// Adds the signs of the same controller that were found through another object.
     pub fn join(&mut self, other: &Holder) {
         for sign in &other.signs {
             self.add(sign.clone());
         }
         for what in &other.unseen {
-            self.unsee(what);
+            self.add_unseen(what);
         }
         self.elsewhere = self.elsewhere.or(other.elsewhere);
     }
 
-    /// Remembers what could not be looked at, or not yet.
-    pub fn miss(&mut self, missing: &Missing) {
+    /// Records what could not be read, or is not read yet.
+    pub fn add_missing(&mut self, missing: &Missing) {
         self.wait_for(missing);
         if let Missing::Gap(_) = missing {
-            self.unsee(&missing.in_words());
+            self.add_unseen(&missing.in_words());
         }
     }
 
-    /// Remembers that something could not be looked at, once.
-    pub fn unsee(&mut self, what: &str) {
+    /// Records what could not be read, once.
+    pub fn add_unseen(&mut self, what: &str) {
         if !self.unseen.iter().any(|known| known == what) {
             self.unseen.push(what.to_owned());
         }
     }
 
-    /// Remembers what has not been answered yet, of something that could not show it alive: that it cannot be seen
-    /// leaves one sign less, and hides nothing.
+    /// Records an answer that is not there yet, where a gap only means one sign less. Such a query cannot show
+    /// that the controller is alive, so a gap hides nothing.
     pub fn wait_for(&mut self, missing: &Missing) {
         self.pending |= *missing == Missing::NotYet;
     }
 
-    /// The conclusion. What runs is not gone, whatever else is missing. Whatever is concluded from not having seen it
-    /// run needs to have looked everywhere.
-    pub fn state(&self) -> State {
+    /// The conclusion from all signs. A controller that runs is not gone, whatever could not be read. Any
+    /// conclusion from the absence of a running controller requires that everything was read.
+    pub fn liveness(&self) -> Liveness {
         let seen_everywhere = self.unseen.is_empty();
-        // One that may not do its work does not do it, however alive it is.
+        // A controller without the rights for its work does not do it, even if it runs.
         if self.with(Tells::Failing).any(|sign| sign.trace == Trace::Account) {
-            return State::Failing;
+            return Liveness::Failing;
         }
         if self.with(Tells::Alive).any(|sign| sign.trace != Trace::Writer) {
-            return State::Running;
+            return Liveness::Running;
         }
         if !seen_everywhere {
-            return State::Unknown;
+            return Liveness::Unknown;
         }
         let wrote = self.with(Tells::Alive).filter_map(|sign| sign.at).max();
-        // Somebody else is at work if that was after this one had been switched off.
+        // If the status was written after the controller was switched off, another program wrote it.
         let off = |sign: &Sign| {
             sign.at
                 .is_none_or(|since| wrote.is_none_or(|wrote| wrote <= since))
         };
         if self.with(Tells::Off).any(off) {
-            return State::Off;
+            return Liveness::Off;
         }
         if self.with(Tells::Failing).next().is_some() {
-            return State::Failing;
+            return Liveness::Failing;
         }
         if wrote.is_some() {
-            return State::Running;
+            return Liveness::Running;
         }
         if self.elsewhere.is_some() {
-            return State::Elsewhere;
+            return Liveness::Elsewhere;
         }
         let mut gone: Vec<_> = self.with(Tells::Gone).map(|sign| sign.trace).collect();
         gone.sort_unstable();
         gone.dedup();
         if gone.len() >= 2 {
-            State::Gone
+            Liveness::Gone
         } else {
-            State::Unknown
+            Liveness::Unknown
         }
     }
 
@@ -253,7 +254,7 @@ impl Holder {
         self.signs.iter().filter(move |sign| sign.tells == tells)
     }
 
-    /// The workloads that run and are taken for it, each once, in however many ways it was found.
+    /// The running workloads that are taken for the controller, each once.
     pub fn running(&self) -> BTreeSet<&ObjectRef> {
         self.with(Tells::Alive)
             .filter(|sign| sign.trace == Trace::Workload)
@@ -275,35 +276,35 @@ mod tests {
     }
 
     #[test]
-    fn gone_needs_two_kinds_of_sign_and_no_blind_spot() {
+    fn gone_requires_two_kinds_of_sign_and_no_gap() {
         let one = holder(&[(Trace::Workload, Tells::Gone)]);
-        assert_eq!(one.state(), State::Unknown);
+        assert_eq!(one.liveness(), Liveness::Unknown);
         let twice_the_same = holder(&[(Trace::Workload, Tells::Gone), (Trace::Workload, Tells::Gone)]);
-        assert_eq!(twice_the_same.state(), State::Unknown);
+        assert_eq!(twice_the_same.liveness(), Liveness::Unknown);
         let mut two = holder(&[(Trace::Workload, Tells::Gone), (Trace::Account, Tells::Gone)]);
-        assert_eq!(two.state(), State::Gone);
+        assert_eq!(two.liveness(), Liveness::Gone);
         two.unseen.push("leases could not be read".into());
-        assert_eq!(two.state(), State::Unknown);
+        assert_eq!(two.liveness(), Liveness::Unknown);
     }
 
     #[test]
-    fn what_shows_itself_is_not_gone() {
+    fn a_controller_with_a_sign_of_life_is_not_gone() {
         let gone = [(Trace::Workload, Tells::Gone), (Trace::Account, Tells::Gone)];
-        for (tells, state) in [
-            (Tells::Alive, State::Running),
-            (Tells::Off, State::Off),
-            (Tells::Failing, State::Failing),
+        for (tells, liveness) in [
+            (Tells::Alive, Liveness::Running),
+            (Tells::Off, Liveness::Off),
+            (Tells::Failing, Liveness::Failing),
         ] {
             let mut signs = gone.to_vec();
             signs.push((Trace::Lease, tells));
-            assert_eq!(holder(&signs).state(), state);
+            assert_eq!(holder(&signs).liveness(), liveness);
         }
     }
 
     #[test]
-    fn one_that_runs_elsewhere_cannot_be_missed_here() {
+    fn a_controller_in_another_cluster_is_never_gone() {
         let mut hidden = holder(&[(Trace::Workload, Tells::Gone), (Trace::Account, Tells::Gone)]);
         hidden.elsewhere = Some("in another cluster");
-        assert_eq!(hidden.state(), State::Elsewhere);
+        assert_eq!(hidden.liveness(), Liveness::Elsewhere);
     }
 }

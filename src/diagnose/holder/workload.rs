@@ -1,8 +1,9 @@
-//! What a holder runs as: Deployments and the like, found by name and labels.
+//! The workload of a controller: Deployments and the like, found by name and labels.
 //!
-//! A Deployment of the right name may belong to somebody else, and a chart may have given ours another name. So it
-//! is taken for the holder only if a second thing fits (labels, or the namespace it usually runs in), and it counts
-//! as gone only if nothing fits at all, neither by name nor by labels, in any namespace.
+//! A Deployment of the right name may belong to another product, and a chart may have given the controller
+//! another name. So a workload is taken for the controller only if a second thing fits: its labels, or the
+//! namespace in which the product usually runs. The workload counts as gone only if no workload of any
+//! namespace fits by name or by labels.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,8 +13,8 @@ use std::{
 use crate::{
     diagnose::{
         holder::{
-            account::acts_as,
             node,
+            pod_template::{account_of, labels, name_of},
             rbac::Changers,
             standing,
             trace::{Holder, Sign, Tells, Trace},
@@ -29,15 +30,15 @@ use crate::{
     },
 };
 
-/// Looks for every workload that the entry names.
-pub(super) fn look(
+/// Adds signs of every workload that the entry names.
+pub(super) fn add_workloads(
     entry: &Entry,
     finalizer: &Finalizer,
     target: &Object,
     holder: &mut Holder,
     view: &View<'_>,
 ) {
-    let node = node::of(target, finalizer, entry);
+    let node = node::node_of_holder(target, finalizer, entry);
     let named: Vec<_> = entry
         .holder
         .workloads
@@ -47,11 +48,11 @@ pub(super) fn look(
     let mut complete = !named.is_empty();
     let (mut own, mut others): (Vec<&Object>, Vec<&Object>) = Default::default();
     for workload in &named {
-        let Some(labels) = of_instance(workload, target) else {
+        let Some(labels) = instance_labels(workload, target) else {
             complete = false;
             continue;
         };
-        match one(workload, &labels, target, view) {
+        match matching_workloads(workload, &labels, target, view) {
             Ok(found) => {
                 let (fit, rest): (Vec<_>, Vec<_>) = found
                     .into_iter()
@@ -61,18 +62,20 @@ pub(super) fn look(
             }
             Err(missing) => {
                 complete = false;
-                holder.miss(&missing);
+                holder.add_missing(&missing);
             }
         }
     }
-    // What one description leaves open another one may settle, and two may find the same.
-    let mut met = BTreeSet::new();
-    own.retain(|object| met.insert(object.uid()));
-    others.retain(|object| met.insert(object.uid()));
+    // One description may match what another leaves open, and two may match the same workload.
+    let mut known = BTreeSet::new();
+    own.retain(|object| known.insert(object.uid()));
+    others.retain(|object| known.insert(object.uid()));
     for object in &own {
         match node {
-            Some(node) if object.is("apps", "daemonsets") => node::state(object, node, holder, view),
-            _ => standing::state(object, Strength::Strong, holder, view),
+            Some(node) if object.is("apps", "daemonsets") => {
+                node::add_pod_on_node(object, node, holder, view);
+            }
+            _ => standing::add_standing(object, Strength::Strong, holder, view),
         }
     }
     for object in others {
@@ -85,8 +88,11 @@ pub(super) fn look(
         );
         holder.add(sign.about(object.reference()));
     }
-    if complete && met.is_empty() {
-        let all: Vec<_> = named.iter().map(|workload| described(workload, target)).collect();
+    if complete && known.is_empty() {
+        let all: Vec<_> = named
+            .iter()
+            .map(|workload| description(workload, target))
+            .collect();
         holder.add(Sign::new(
             Trace::Workload,
             Tells::Gone,
@@ -104,8 +110,8 @@ pub(super) fn look(
     }
 }
 
-/// Where to look for it; an empty text is everywhere.
-fn place<'a>(workload: &'a Workload, target: &'a Object) -> &'a str {
+/// The namespace that the workload runs in; empty for all namespaces.
+fn namespace_of<'a>(workload: &'a Workload, target: &'a Object) -> &'a str {
     match workload.namespace.as_deref() {
         Some(OF_OBJECT) => target.namespace(),
         Some(fixed) => fixed,
@@ -113,8 +119,8 @@ fn place<'a>(workload: &'a Workload, target: &'a Object) -> &'a str {
     }
 }
 
-/// The labels that the one of this object has; none if the object does not say which it is of.
-fn of_instance<'a>(workload: &'a Workload, target: &'a Object) -> Option<Vec<(&'a str, &'a str)>> {
+/// The labels of the instance that this object belongs to. None if the object does not name its instance.
+fn instance_labels<'a>(workload: &'a Workload, target: &'a Object) -> Option<Vec<(&'a str, &'a str)>> {
     let label = |same: &'a SameAs| {
         let value = target.text(&same.field);
         (!value.is_empty()).then_some((same.label.as_str(), value))
@@ -122,29 +128,31 @@ fn of_instance<'a>(workload: &'a Workload, target: &'a Object) -> Option<Vec<(&'
     workload.instance.iter().map(label).collect()
 }
 
-/// Whether each instance of the product has a holder of its own: then who may change the objects of all of them is none.
+/// Whether each instance of the product has its own controller. An account that may change the objects of all
+/// instances is then not that controller.
 pub fn is_of_each_instance(entry: &Entry) -> bool {
     entry.holder.workloads.iter().any(Workload::is_of_instance)
 }
 
-/// A container's name alone, or a name for each driver, is nothing to look for in a whole cluster.
+/// Whether the entry has enough to search a whole cluster. The name of a container alone is not enough, nor is
+/// a name for each driver.
 fn is_findable(workload: &Workload) -> bool {
     let fixed = workload.name.as_deref().is_some_and(|name| !name.contains('{'));
     fixed || workload.selector.is_some()
 }
 
-/// Whether it is known by no more than that it is one of many, as the providers of one product are.
-fn is_one_of_many(workload: &Workload) -> bool {
+/// Whether the entry describes the workload only as one of many, such as the providers of one product.
+fn is_any_of_many(workload: &Workload) -> bool {
     let selector = workload.selector.as_deref();
     workload.name.is_none() && selector.is_some_and(|selector| !selector.contains('='))
 }
 
-/// Of many of one kind, whoever may not change the object is there for others: neither its life nor its lack of rights says
-/// anything about this one.
-pub(super) fn leave_out_others(entry: &Entry, object: &Object, holder: &mut Holder, view: &View<'_>) {
-    for workload in entry.holder.workloads.iter().filter(|one| is_one_of_many(one)) {
+/// Drops workloads that serve other objects. If the entry matches many workloads, those without rights to
+/// change the object serve other types. Whether they run or lack rights tells nothing about this object.
+pub(super) fn drop_unrelated_workloads(entry: &Entry, object: &Object, holder: &mut Holder, view: &View<'_>) {
+    for workload in entry.holder.workloads.iter().filter(|one| is_any_of_many(one)) {
         let (group, plural, _) = kind(workload.kind);
-        let namespace = place(workload, object);
+        let namespace = namespace_of(workload, object);
         let selector = By::Labels(workload.selector.clone().unwrap_or_default());
         let Ok(found) = view.search(group, plural, namespace, selector) else {
             return;
@@ -154,10 +162,10 @@ pub(super) fn leave_out_others(entry: &Entry, object: &Object, holder: &mut Hold
         }
         let changers = Changers::of(object, view);
         if let Err(missing) = &changers {
-            holder.miss(missing);
+            holder.add_missing(missing);
         }
         for other in found {
-            let account = acts_as(other, "/spec/template/spec");
+            let account = account_of(other, "/spec/template/spec");
             let may = |changers: &Rc<Changers>| changers.may(other.namespace(), account, object);
             if changers.as_ref().is_ok_and(may) {
                 continue;
@@ -183,9 +191,9 @@ pub(super) fn leave_out_others(entry: &Entry, object: &Object, holder: &mut Hold
     }
 }
 
-fn described(workload: &Workload, target: &Object) -> String {
+fn description(workload: &Workload, target: &Object) -> String {
     let kind = kind(workload.kind).2;
-    let labels: Vec<_> = of_instance(workload, target)
+    let labels: Vec<_> = instance_labels(workload, target)
         .into_iter()
         .flatten()
         .map(|(label, value)| format!("{label}={value}"))
@@ -204,7 +212,7 @@ fn described(workload: &Workload, target: &Object) -> String {
     }
 }
 
-/// Group, plural, kind.
+/// The group, plural and kind of these workloads.
 fn kind(kind: WorkloadKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         WorkloadKind::Deployment => ("apps", "deployments", "Deployment"),
@@ -215,17 +223,17 @@ fn kind(kind: WorkloadKind) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// What has this name, or these labels.
-fn one<'a>(
+/// The workloads with this name or these labels.
+fn matching_workloads<'a>(
     workload: &Workload,
     instance: &[(&str, &str)],
     target: &Object,
     view: &View<'a>,
 ) -> Result<Vec<&'a Object>, Missing> {
     let (group, plural, _) = kind(workload.kind);
-    let namespace = place(workload, target);
+    let namespace = namespace_of(workload, target);
     let mut found: BTreeMap<&str, &Object> = BTreeMap::new();
-    // Both questions are asked before the first answer is used: they go out together.
+    // Both queries are made before the first answer is used, so that they are read together.
     let by_name = match &workload.name {
         Some(name) if name.contains('*') => view
             .list(group, plural, namespace)
@@ -237,7 +245,7 @@ fn one<'a>(
     };
     let is_general = workload.name.as_deref().is_some_and(|name| name.contains('*'));
     let by_labels = match &workload.selector {
-        // Where the name is open the labels alone say too little.
+        // If the name is a pattern, the labels alone are too general.
         Some(selector) if !is_general => view.search(group, plural, namespace, By::Labels(selector.clone())),
         _ => Ok(&[][..]),
     };
@@ -247,12 +255,12 @@ fn one<'a>(
     }
     Ok(found
         .into_values()
-        .filter(|object| has(object, instance))
+        .filter(|object| has_labels(object, instance))
         .collect())
 }
 
-/// The search in the other direction: whether the entry's holder may be this workload.
-pub fn may_be(entry: &Entry, object: &Object) -> bool {
+/// Searches in the other direction: whether this workload may be the controller that the entry describes.
+pub fn could_be_holder(entry: &Entry, object: &Object) -> bool {
     entry
         .holder
         .workloads
@@ -269,8 +277,8 @@ pub fn may_be(entry: &Entry, object: &Object) -> bool {
         })
 }
 
-/// The container of this workload by which the entry's holder is known where its name is not fixed: a sidecar of any
-/// driver. Whose objects it serves, the workload does not tell.
+/// The container by which the entry recognises its controller if the name of the workload is not fixed: a
+/// sidecar of any driver. The workload does not tell whose objects it serves.
 pub fn sidecar<'a>(entry: &'a Entry, object: &Object) -> Option<&'a str> {
     let open = entry.holder.workloads.iter().filter(|one| !is_findable(one));
     let containers = object.list("/spec/template/spec/containers");
@@ -281,8 +289,8 @@ pub fn sidecar<'a>(entry: &'a Entry, object: &Object) -> Option<&'a str> {
     })
 }
 
-/// Whether it has these labels, or its Pods have them.
-fn has(object: &Object, wanted: &[(&str, &str)]) -> bool {
+/// Whether the workload or its Pods have these labels.
+fn has_labels(object: &Object, wanted: &[(&str, &str)]) -> bool {
     own_labels(object).iter().any(|labels| {
         wanted
             .iter()
@@ -290,12 +298,12 @@ fn has(object: &Object, wanted: &[(&str, &str)]) -> bool {
     })
 }
 
-/// The labels of its Pods, where it has any, and its own: charts give both, and some only one of them.
+/// The labels of its Pods and its own labels. Some charts set only one of them.
 fn own_labels(object: &Object) -> [BTreeMap<String, String>; 2] {
     ["/spec/template/metadata/labels", "/metadata/labels"].map(|place| labels(object, place))
 }
 
-/// Whether it is the holder's and not something of the same name.
+/// Whether this workload is the controller and not another workload of the same name.
 fn fits(object: &Object, workload: &Workload, entry: &Entry) -> bool {
     let name = workload
         .name
@@ -315,19 +323,4 @@ fn fits(object: &Object, workload: &Workload, entry: &Entry) -> bool {
         Some(fit) => fit,
         None => name && (at_home || workload.namespace.is_some()),
     }
-}
-
-/// The labels that stand there.
-pub fn labels(object: &Object, pointer: &str) -> BTreeMap<String, String> {
-    let labels = object
-        .value
-        .pointer(pointer)
-        .and_then(serde_json::Value::as_object);
-    let text = |(key, value): (&String, &serde_json::Value)| Some((key.clone(), value.as_str()?.to_owned()));
-    labels.into_iter().flatten().filter_map(text).collect()
-}
-
-/// `Deployment cert-manager/cert-manager`.
-pub(super) fn name_of(object: &Object) -> String {
-    format!("{} {}/{}", object.kind, object.namespace(), object.name())
 }

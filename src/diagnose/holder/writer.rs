@@ -1,8 +1,8 @@
-//! Who wrote what to an object, from `metadata.managedFields`.
+//! The writers of an object, from `metadata.managedFields`.
 //!
-//! A manager is the name of a program, not of a workload, and its time is that of its last change to anything, so
-//! an upper bound. Finalizers that admission or the server itself adds have no writer at all, which is as it should
-//! be. Source: `kubernetes/apimachinery:pkg/util/managedfields/internal/`.
+//! A manager is the name of a program, not of a workload. Its time is that of its last change to any field, so
+//! it is an upper bound. Finalizers that admission or the API server itself adds have no writer at all. Source:
+//! `kubernetes/apimachinery:pkg/util/managedfields/internal/`.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -18,8 +18,8 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Programs that people and pipelines write with: what they wrote was in a manifest, and they never clean up.
-const HANDS: [&str; 9] = [
+/// Tools that people and pipelines use. What they write comes from a manifest, and they never clean up.
+const TOOLS: [&str; 9] = [
     "kubectl",
     "helm",
     "argocd",
@@ -31,16 +31,16 @@ const HANDS: [&str; 9] = [
     "flux",
 ];
 
-/// Somebody's last change.
+/// The last change by one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Change {
-    /// The program, by its own name.
+    /// The name of the program.
     pub manager: String,
-    /// When it last changed anything through this entry.
+    /// The time of its last change through this entry.
     pub time: Timestamp,
 }
 
-/// Everybody who has put this finalizer on, by name and time.
+/// All managers that added this finalizer, with the time.
 pub fn authors(object: &Object, finalizer: &Finalizer) -> Vec<(String, Timestamp)> {
     let item = format!("v:\"{}\"", finalizer.name);
     changes(object, &["fieldsV1", "f:metadata", "f:finalizers", &item])
@@ -48,9 +48,9 @@ pub fn authors(object: &Object, finalizer: &Finalizer) -> Vec<(String, Timestamp
         .collect()
 }
 
-/// Who put this finalizer on and has not been heard of since, and which other program has written to the object after that.
-/// What people write with says nothing.
-pub fn succeeded(object: &Object, finalizer: &Finalizer) -> Option<(String, String)> {
+/// The manager that added this finalizer and has not written since, and the newest manager that wrote to the
+/// object after it. None if either is a tool that people use.
+pub fn author_and_successor(object: &Object, finalizer: &Finalizer) -> Option<(String, String)> {
     let (author, _) = authors(object, finalizer)
         .into_iter()
         .max_by_key(|(_, time)| *time)?;
@@ -64,18 +64,18 @@ pub fn succeeded(object: &Object, finalizer: &Finalizer) -> Option<(String, Stri
         .into_iter()
         .filter(|change| change.manager != author && change.time > last);
     let newer = since
-        .filter(|change| !is_by_hand(&change.manager))
+        .filter(|change| !is_tool(&change.manager))
         .max_by_key(|change| change.time)?;
-    (!is_by_hand(&author)).then_some((author, newer.manager))
+    (!is_tool(&author)).then_some((author, newer.manager))
 }
 
-/// The newest change of whoever owns the field at this path of `fieldsV1`.
+/// The newest change by a manager that owns the field at this path of `fieldsV1`.
 pub(super) fn last_change(object: &Object, path: &[&str]) -> Option<Change> {
     changes(object, path).max_by_key(|change| change.time)
 }
 
 fn changes<'a>(object: &'a Object, path: &'a [&str]) -> impl Iterator<Item = Change> + 'a {
-    let owns = move |entry: &&Value| {
+    let owns_field = move |entry: &&Value| {
         path.iter()
             .try_fold(*entry, |fields, name| fields.get(name))
             .is_some()
@@ -83,7 +83,7 @@ fn changes<'a>(object: &'a Object, path: &'a [&str]) -> impl Iterator<Item = Cha
     object
         .list("/metadata/managedFields")
         .iter()
-        .filter(owns)
+        .filter(owns_field)
         .filter_map(change)
 }
 
@@ -94,13 +94,13 @@ fn change(entry: &Value) -> Option<Change> {
     })
 }
 
-/// Whether a name is that of a tool that people use, and not of a controller.
-pub(super) fn is_by_hand(manager: &str) -> bool {
-    HANDS.iter().any(|hand| manager.starts_with(hand))
+/// Whether a manager is a tool that people use, and not a controller.
+pub(super) fn is_tool(manager: &str) -> bool {
+    TOOLS.iter().any(|tool| manager.starts_with(tool))
 }
 
-/// Who put the finalizer on, and whether somebody still writes the object's status.
-pub(super) fn look(object: &Object, finalizer: &Finalizer, holder: &mut Holder, view: &View<'_>) {
+/// Adds which manager put the finalizer on, and whether a controller still writes the status of the object.
+pub(super) fn add_writers(object: &Object, finalizer: &Finalizer, holder: &mut Holder, view: &View<'_>) {
     let reference = format!("{} {} metadata.managedFields", object.kind, object.name());
     let mut add = |tells: Tells, change: &Change, value: String| {
         let sign = Sign::new(Trace::Writer, tells, Strength::Moderate, &reference, value);
@@ -110,7 +110,7 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, holder: &mut Holder, 
     let item = format!("v:\"{}\"", finalizer.name);
     let author = last_change(object, &["fieldsV1", "f:metadata", "f:finalizers", &item]);
     if let Some(author) = &author {
-        let what = if is_by_hand(&author.manager) {
+        let what = if is_tool(&author.manager) {
             "put the finalizer on, as part of a manifest: what removes it may never have run here. It did so"
         } else {
             "put the finalizer on; its last change was"
@@ -121,14 +121,14 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, holder: &mut Holder, 
     let Some(change) = last_change(object, &["fieldsV1", "f:status"]) else {
         return;
     };
-    if is_by_hand(&change.manager) {
+    if is_tool(&change.manager) {
         return;
     }
     let since = object
         .deletion()
         .is_some_and(|deletion| change.time > deletion.requested_at());
     let is_holder = match &author {
-        Some(author) if !is_by_hand(&author.manager) => author.manager == change.manager,
+        Some(author) if !is_tool(&author.manager) => author.manager == change.manager,
         _ => is_of_the_group(object, finalizer),
     };
     let tells = if since && is_holder && ago(&change).0 < timing::STATUS_WRITTEN {
@@ -140,8 +140,8 @@ pub(super) fn look(object: &Object, finalizer: &Finalizer, holder: &mut Holder, 
     add(tells, &change, value);
 }
 
-/// Whether a custom type and a finalizer are of one product, so that who writes the status is likely who removes it.
-/// The status of built-in types is written by Kubernetes itself.
+/// Whether a custom type and a finalizer belong to one product. The writer of the status then likely removes
+/// the finalizer, too. Kubernetes itself writes the status of built-in types.
 fn is_of_the_group(object: &Object, finalizer: &Finalizer) -> bool {
     let group = object.resource.group.as_str();
     let domain = finalizer.name.split('/').next().unwrap_or_default();
@@ -170,18 +170,18 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_owner_of_a_field() {
+    fn last_change_is_that_of_the_newest_owner() {
         let object = object(&json!([
             {"manager": "old", "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:status": {}}},
             {"manager": "new", "time": "2026-01-02T00:00:00Z", "fieldsV1": {"f:status": {"f:phase": {}}}},
             {"manager": "other", "time": "2026-01-03T00:00:00Z", "fieldsV1": {"f:spec": {}}},
         ]));
-        let change = last_change(&object, &["fieldsV1", "f:status"]).expect("somebody");
+        let change = last_change(&object, &["fieldsV1", "f:status"]).expect("a change");
         assert_eq!(change.manager, "new");
     }
 
     #[test]
-    fn nonsense_has_no_writer() {
+    fn malformed_managed_fields_have_no_writer() {
         for fields in [
             json!(null),
             json!("x"),

@@ -1,13 +1,15 @@
-//! What the API server calls in a namespace, and what stops working without it: webhooks, aggregated APIs, conversions.
+//! Services that the API server calls, and what stops working without them: webhooks, aggregated APIs,
+//! conversions.
 //!
-//! **Recognises** Services that something of the API machinery points at. **Why:** a webhook with `failurePolicy: Fail`
-//! that nobody answers refuses every change it covers (`kubernetes/apiserver:pkg/admission/plugin/webhook/`), an
-//! `APIService` without its backend stops every namespace deletion
-//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`), and a CRD whose conversion
-//! webhook is gone can neither be read nor listed in its other versions
-//! (`kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/webhook_converter.go`). **Wants** the configurations, the
-//! `APIServices` and the definitions. **Concludes** `broken` for each that points there. **Advises** to delete the
-//! configurations and `APIServices` first.
+//! **Recognises** Services that a webhook, an `APIService` or a CRD points at. **Why:** a webhook with
+//! `failurePolicy: Fail` that does not answer refuses every change that it covers
+//! (`kubernetes/apiserver:pkg/admission/plugin/webhook/`). An `APIService` without its backend stops every
+//! namespace deletion
+//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`). The objects of
+//! a CRD whose conversion webhook is gone can neither be read nor listed in its other versions
+//! (`kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/webhook_converter.go`). **Wants** the
+//! configurations, the `APIServices` and the definitions. **Concludes** `broken` for each that points at such a
+//! Service. **Advises** to delete the configurations and `APIServices` first.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +28,7 @@ use crate::{
 
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
-/// Says what breaks without the Services that `is_ours` picks by namespace and name.
+/// Adds what breaks without the Services that `is_ours` selects by namespace and name.
 pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &mut Impact, view: &View<'_>) {
     let kinds = [
         (ADMISSION, "validatingwebhookconfigurations"),
@@ -34,7 +36,7 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
         ("apiregistration.k8s.io", "apiservices"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
     ];
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let lists = kinds.map(|(group, plural)| view.list(group, plural, ""));
     let mut unread = Vec::new();
     for ((group, plural), list) in kinds.into_iter().zip(lists) {
@@ -50,12 +52,12 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
         let mut dead = Vec::new();
         for object in objects {
             let says = match plural {
-                "apiservices" => api(object, is_ours),
-                "customresourcedefinitions" => conversion(object, is_ours),
-                _ => webhooks(object, is_ours),
+                "apiservices" => broken_api(object, is_ours),
+                "customresourcedefinitions" => broken_conversion(object, is_ours),
+                _ => broken_webhooks(object, is_ours),
             };
             if let Some(says) = says {
-                impact.say(
+                impact.add_effect(
                     Fate::Broken,
                     format!("{} {}: {says}", object.kind, object.name()),
                     [object.reference()],
@@ -64,7 +66,7 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
             }
         }
         if !dead.is_empty() && plural != "customresourcedefinitions" {
-            impact.then(
+            impact.add_step(
                 Safety::Reversible,
                 "delete what would point at nobody; save it first if it may be needed again",
                 format!("kubectl delete {type_name} {}", dead.join(" ")),
@@ -76,11 +78,11 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
             "whether any of these call what goes is not known: {}",
             unread.join(", ")
         );
-        impact.say(Fate::Unknown, says, []);
+        impact.add_effect(Fate::Unknown, says, []);
     }
 }
 
-fn points(config: Option<&Value>, is_ours: &dyn Fn(&str, &str) -> bool) -> bool {
+fn points_at_ours(config: Option<&Value>, is_ours: &dyn Fn(&str, &str) -> bool) -> bool {
     let field = |name: &str| config?.get(name)?.as_str();
     match (field("namespace"), field("name")) {
         (Some(namespace), Some(name)) => is_ours(namespace, name),
@@ -88,28 +90,28 @@ fn points(config: Option<&Value>, is_ours: &dyn Fn(&str, &str) -> bool) -> bool 
     }
 }
 
-fn api(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
-    points(object.value.pointer("/spec/service"), is_ours).then(|| {
+fn broken_api(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
+    points_at_ours(object.value.pointer("/spec/service"), is_ours).then(|| {
         "nobody serves it any more, and until it is deleted too no namespace can be deleted".to_owned()
     })
 }
 
-fn conversion(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
+fn broken_conversion(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
     let service = object
         .value
         .pointer("/spec/conversion/webhook/clientConfig/service");
     let by_webhook = object.text("/spec/conversion/strategy") == "Webhook";
-    (by_webhook && points(service, is_ours)).then(|| {
+    (by_webhook && points_at_ours(service, is_ours)).then(|| {
         "nobody converts its objects any more; those that are stored in another version can be neither read nor deleted"
             .to_owned()
     })
 }
 
-fn webhooks(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
+fn broken_webhooks(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<String> {
     let ours: Vec<_> = object
         .list("/webhooks")
         .iter()
-        .filter(|entry| points(entry.pointer("/clientConfig/service"), is_ours))
+        .filter(|entry| points_at_ours(entry.pointer("/clientConfig/service"), is_ours))
         .collect();
     let fails = |entry: &&&Value| entry.get("failurePolicy").and_then(Value::as_str) != Some("Ignore");
     let failing: Vec<_> = ours.iter().filter(fails).copied().collect();
@@ -126,7 +128,8 @@ fn webhooks(object: &Object, is_ours: &dyn Fn(&str, &str) -> bool) -> Option<Str
     }
 }
 
-/// `CREATE, UPDATE of certificates.cert-manager.io`, of some webhooks together.
+/// The operations and types that some webhooks cover together: `CREATE, UPDATE of
+/// certificates.cert-manager.io`.
 fn covered(entries: &[&Value]) -> String {
     let mut operations = BTreeSet::new();
     let mut types = BTreeSet::new();

@@ -1,8 +1,8 @@
-//! The disks behind claims that go together with something else.
+//! The disks of claims that are deleted together with another object.
 //!
-//! **Recognises** nothing by itself. **Why:** with a claim goes its volume, and the reclaim policy decides about the disk
-//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). **Advises** Retain where
-//! the data is to be kept.
+//! **Recognises** nothing by itself. **Why:** the volume of a claim is deleted with it, and the reclaim policy
+//! decides about the disk (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
+//! reclaimVolume). **Advises** Retain to keep the data.
 
 use crate::{
     diagnose::{
@@ -16,8 +16,8 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What becomes of the disks behind these claims; `which` tells which claims they are.
-pub(crate) fn behind<'a>(
+/// Adds what happens to the disks of these claims. `which` names the claims in a sentence.
+pub(crate) fn add_disks<'a>(
     claims: impl IntoIterator<Item = &'a Object>,
     which: &str,
     impact: &mut Impact,
@@ -31,33 +31,34 @@ pub(crate) fn behind<'a>(
     let volumes = match volumes(&names, view) {
         Ok(volumes) => volumes,
         Err(missing) => {
-            return impact.unknown(&format!("what becomes of the disks behind {which}"), &missing);
+            return impact.add_unknown(&format!("what becomes of the disks behind {which}"), &missing);
         }
     };
-    let mut go = Vec::new();
-    let mut leak = Vec::new();
-    let mut stay = Vec::new();
+    let mut destroyed = Vec::new();
+    let mut leaked = Vec::new();
+    let mut kept = Vec::new();
     for volume in volumes {
         match reclaim_policy::policy(volume) {
-            "Delete" if reclaim_policy::leaks(volume) => leak.push(volume),
-            "Delete" => go.push(volume),
-            _ => stay.push(volume),
+            "Delete" if reclaim_policy::leaks(volume) => leaked.push(volume),
+            "Delete" => destroyed.push(volume),
+            _ => kept.push(volume),
         }
     }
-    let mut tell = |fate, because, volumes: &[&Object]| said(fate, which, because, volumes, impact);
-    tell(Fate::Destroyed, "their reclaim policy is Delete", &go);
-    tell(
+    let mut add =
+        |fate, because, volumes: &[&Object]| add_disks_with_fate(fate, which, because, volumes, impact);
+    add(Fate::Destroyed, "their reclaim policy is Delete", &destroyed);
+    add(
         Fate::Leaked,
         "their volumes are being deleted already, and no finalizer makes anybody delete the disks",
-        &leak,
+        &leaked,
     );
-    tell(
+    add(
         Fate::Kept,
         "their reclaim policy is Retain; the volumes are Released then",
-        &stay,
+        &kept,
     );
-    if !go.is_empty() {
-        let names: Vec<_> = go.iter().map(|volume| volume.name()).collect();
+    if !destroyed.is_empty() {
+        let names: Vec<_> = destroyed.iter().map(|volume| volume.name()).collect();
         impact.steps.insert(
             0,
             Step {
@@ -72,12 +73,12 @@ pub(crate) fn behind<'a>(
     }
 }
 
-fn said(fate: Fate, which: &str, because: &str, volumes: &[&Object], impact: &mut Impact) {
+fn add_disks_with_fate(fate: Fate, which: &str, because: &str, volumes: &[&Object], impact: &mut Impact) {
     if volumes.is_empty() {
         return;
     }
     let size = storage_quantity::of(volumes);
-    impact.say(
+    impact.add_effect(
         fate,
         format!(
             "disks behind {which}: {}, of {size} in all; {because}",
@@ -107,7 +108,7 @@ fn volumes<'a>(names: &[&str], view: &View<'a>) -> Result<Vec<&'a Object>, Missi
             .filter(|volume| names.contains(&volume.name()))
             .collect());
     }
-    // All are asked for before the first answer is used.
+    // All queries are made before the first answer is used.
     let asked: Vec<_> = names
         .iter()
         .map(|name| view.object("", "persistentvolumes", "", name))

@@ -1,11 +1,13 @@
-//! What Kubernetes knows of a CSI driver is to be deleted, and its volumes are still used.
+//! A `CSIDriver` object that is to be deleted while the driver's volumes are in use.
 //!
-//! **Recognises** a `CSIDriver`. **Why:** nothing holds it. Without it a kubelet takes the driver for one that needs
-//! attachments, is not told the pod and gets no tokens, gives volumes to the pod's group by another rule, refreshes nothing,
-//! and refuses its volumes inline in pods (`kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` skipAttach, podInfoEnabled,
-//! supportsVolumeLifecycleMode, RequiresRemount; `kubernetes/kubernetes:pkg/volume/csi/csi_mounter.go` getFSGroupPolicy).
-//! **Wants** all volumes and attachments; all workloads and pods if it takes inline volumes. **Concludes** what new mounts
-//! would lack, and who has inline volumes. **Advises** to save it first; the driver's volumes go before the driver.
+//! **Recognises** a `CSIDriver`. **Why:** nothing holds it. Without it a kubelet assumes that the driver needs
+//! attachments. It does not tell the driver the pod, and requests no tokens. It applies another rule for the
+//! group of a volume's files, refreshes nothing, and refuses the driver's inline volumes
+//! (`kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` skipAttach, podInfoEnabled,
+//! supportsVolumeLifecycleMode, RequiresRemount; `kubernetes/kubernetes:pkg/volume/csi/csi_mounter.go`
+//! getFSGroupPolicy). **Wants** all volumes and attachments, and all workloads and pods if the driver takes
+//! inline volumes. **Concludes** what new mounts would lack, and which workloads have inline volumes.
+//! **Advises** to save it first, and to delete the driver's volumes before the driver.
 
 use crate::{
     diagnose::{
@@ -18,7 +20,7 @@ use crate::{
 
 pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<'_>) {
     let name = driver.name();
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let volumes = view.list("", "persistentvolumes", "");
     let attachments = view.list("storage.k8s.io", "volumeattachments", "");
     let lacks = lacks(driver);
@@ -45,10 +47,10 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
                     ),
                 };
                 let says = format!("volumes of it: {}, of {size} in all; {more}", own.len());
-                impact.say(fate, says, references(own));
+                impact.add_effect(fate, says, references(own));
             }
         }
-        Err(missing) => impact.unknown("which volumes are of this driver", &missing),
+        Err(missing) => impact.add_unknown("which volumes are of this driver", &missing),
     }
     match attachments {
         Ok(all) => {
@@ -61,22 +63,22 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
                     "attachments by it: {}; its attacher still has to detach them",
                     own.len()
                 );
-                impact.say(Fate::Kept, says, references(own));
+                impact.add_effect(Fate::Kept, says, references(own));
             }
         }
-        Err(missing) => impact.unknown("what is attached by it", &missing),
+        Err(missing) => impact.add_unknown("what is attached by it", &missing),
     }
     let modes = driver.list("/spec/volumeLifecycleModes");
     if modes.iter().any(|mode| mode == "Ephemeral") {
-        inline(name, impact, view);
+        add_inline_volumes(name, impact, view);
     }
     if impact.effects.iter().any(|effect| effect.fate == Fate::Broken) {
-        impact.then(
+        impact.add_step(
             Safety::Safe,
             "save it first, to make it again; uninstall a driver only once its volumes are gone",
             format!("kubectl get csidriver {name} -o yaml > csidriver-{name}.yaml"),
         );
-        impact.then(
+        impact.add_step(
             Safety::Reversible,
             "then delete it",
             format!("kubectl delete csidriver {name}"),
@@ -84,13 +86,14 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
     }
 }
 
-/// Who has volumes of it inline, which a kubelet mounts only of a driver that it knows to have such.
-fn inline(driver: &str, impact: &mut Impact, view: &View<'_>) {
+/// Adds workloads and pods with inline volumes of the driver. A kubelet mounts them only if the `CSIDriver`
+/// says that the driver has such volumes.
+fn add_inline_volumes(driver: &str, impact: &mut Impact, view: &View<'_>) {
     let is_one = |volume: &serde_json::Value| {
         let named = volume.pointer("/csi/driver");
         named.and_then(serde_json::Value::as_str) == Some(driver)
     };
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let (makers, pods) = (
         ephemeral_volumes::makers(&is_one, view),
         ephemeral_volumes::pods(&is_one, view),
@@ -103,9 +106,9 @@ fn inline(driver: &str, impact: &mut Impact, view: &View<'_>) {
                     "{what} with inline volumes of it: {}; pods that run go on, and new ones do not start",
                     found.len()
                 );
-                impact.say(Fate::Broken, says, references(found));
+                impact.add_effect(Fate::Broken, says, references(found));
             }
-            Err(missing) => impact.unknown(&format!("which {what} have inline volumes of it"), &missing),
+            Err(missing) => impact.add_unknown(&format!("which {what} have inline volumes of it"), &missing),
         }
     }
 }
@@ -114,7 +117,7 @@ fn has(driver: &Object, field: &str, value: impl Into<serde_json::Value>) -> boo
     driver.value.pointer(field) == Some(&value.into())
 }
 
-/// What a kubelet does for the driver's mounts only because this object says so.
+/// What a kubelet does for the driver's mounts only because of this object.
 fn lacks(driver: &Object) -> Vec<&'static str> {
     let mut all = Vec::new();
     if has(driver, "/spec/attachRequired", false) {

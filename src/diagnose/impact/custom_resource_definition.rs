@@ -1,11 +1,12 @@
-//! A type that is to be deleted, with all its objects.
+//! A custom type that is to be deleted, with all its objects.
 //!
-//! **Recognises** a CustomResourceDefinition. **Why:** kube-apiserver deletes every object of it first, in all
-//! namespaces, and each waits for its own finalizers; afterwards nothing can be read of them any more
-//! (`kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`). **Wants** the objects, and for each
-//! finalizer on them whoever removes it. **Concludes** how many objects go, where, and which of them nobody would let
-//! go. **Advises** to save them, and to delete them first, while their controller runs: a deletion of objects can be
-//! stopped half-way, that of a type cannot.
+//! **Recognises** a CustomResourceDefinition. **Why:** kube-apiserver first deletes every object of the type,
+//! in all namespaces, and each object waits for its own finalizers. Afterwards nothing of them can be read any
+//! more (`kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`). **Wants** the
+//! objects, and for each of their finalizers the controller that removes it. **Concludes** how many objects are
+//! deleted, where, and which of them no controller would release. **Advises** to save the objects, and to
+//! delete them first, while their controller runs. A deletion of objects can be stopped half-way, the deletion
+//! of a type cannot.
 
 use std::collections::BTreeSet;
 
@@ -24,11 +25,11 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
     let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
     if !view.has_type(&resource) {
         let says = "which objects of this type there are is not known: the server does not serve it";
-        return impact.say(Fate::Unknown, says, []);
+        return impact.add_effect(Fate::Unknown, says, []);
     }
     let objects = match view.list(&resource.group, &resource.plural, "") {
         Ok(objects) => objects,
-        Err(missing) => return impact.unknown("which objects of this type there are", &missing),
+        Err(missing) => return impact.add_unknown("which objects of this type there are", &missing),
     };
     if objects.is_empty() {
         return;
@@ -39,12 +40,12 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
         .map(Object::namespace)
         .filter(|place| !place.is_empty())
         .collect();
-    impact.say(
+    impact.add_effect(
         Fate::Destroyed,
         format!("all objects of this type{}: {}", within(&places), objects.len()),
         references(objects),
     );
-    finalizer_holders::assess(objects, None, impact, view);
+    finalizer_holders::add_finalizer_holders(objects, None, impact, view);
     impact.steps.push(Step {
         when: impact::KEEP,
         text: "save all objects of this type; a new definition of the same name does not bring them back"
@@ -54,12 +55,12 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
         )),
         safety: Safety::Safe,
     });
-    impact.then(
+    impact.add_step(
         Safety::Destructive,
         "DATA LOSS: delete the objects first, while whoever cleans up after them runs; this waits until they are gone",
         format!("kubectl delete {name} --all{}", if places.is_empty() { "" } else { " --all-namespaces" }),
     );
-    impact.then(
+    impact.add_step(
         Safety::Reversible,
         "then delete the definition, which has no objects any more",
         format!("kubectl delete crd {name}"),

@@ -1,18 +1,20 @@
-//! The default storage class is to be deleted, which claims get that name none.
+//! The default storage class is to be deleted, which claims without a class name get.
 //!
-//! **Recognises** a `StorageClass` that says it is the default, in either annotation. **Why:** without a default nobody
-//! gives them one, and they wait until there is a default again
+//! **Recognises** a `StorageClass` that says in either annotation that it is the default. **Why:** without a
+//! default class such claims wait until there is a default again
 //! (`kubernetes/kubernetes:plugin/pkg/admission/storage/storageclass/setdefault/admission.go`,
 //! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` assignDefaultStorageClass).
-//! **Wants** the other classes and all workloads. **Concludes** who gets no volumes any more, unless another class is a
-//! default too. **Advises** to make another one the default first.
+//! **Wants** the other classes and all workloads. **Concludes** which workloads get no volumes any more, unless
+//! another class is a default too. **Advises** to make another class the default first.
 
 use crate::{
     diagnose::{
         causes::advice,
         impact::{
             Impact, ephemeral_volumes, references,
-            storage_class::{class_of_template, scratch, scratch_of, templates},
+            storage_class_references::{
+                add_ephemeral_volumes, class_of_template, ephemeral_claim, template_classes,
+            },
         },
         limits,
         model::{Fate, Safety, Step},
@@ -22,9 +24,9 @@ use crate::{
 };
 
 const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
-const OLD_DEFAULT: &str = "storageclass.beta.kubernetes.io/is-default-class";
+const BETA_DEFAULT: &str = "storageclass.beta.kubernetes.io/is-default-class";
 
-pub(crate) fn losing_the_default(
+pub(crate) fn add_loss_of_default(
     class: &Object,
     sets: Option<&[Object]>,
     impact: &mut Impact,
@@ -32,32 +34,34 @@ pub(crate) fn losing_the_default(
 ) {
     let others: Vec<_> = match view.list("storage.k8s.io", "storageclasses", "") {
         Ok(all) => all.iter().filter(|other| other.name() != class.name()).collect(),
-        Err(missing) => return impact.unknown("whether there is another default class", &missing),
+        Err(missing) => return impact.add_unknown("whether there is another default class", &missing),
     };
     if others.iter().any(|other| is_default(other)) {
         return;
     }
     let says =
         "it is the only default class: new claims that name no class stay Pending until there is one again";
-    impact.say(Fate::Broken, says, []);
+    impact.add_effect(Fate::Broken, says, []);
     let asking: Vec<_> = sets
         .into_iter()
         .flatten()
-        .filter(|set| templates(set).any(|class| class.is_none()))
+        .filter(|set| template_classes(set).any(|class| class.is_none()))
         .collect();
     if !asking.is_empty() {
         let says = format!(
             "StatefulSets whose claims name no class: {}; new replicas of them get no volume",
             asking.len()
         );
-        impact.say(Fate::Broken, says, references(asking));
+        impact.add_effect(Fate::Broken, says, references(asking));
     }
     match ephemeral_volumes::makers(
-        &|volume| scratch(volume).is_some_and(|claim| class_of_template(claim).is_none()),
+        &|volume| ephemeral_claim(volume).is_some_and(|claim| class_of_template(claim).is_none()),
         view,
     ) {
-        Ok(makers) => scratch_of(&makers, "no class", impact),
-        Err(missing) => impact.unknown("which workloads have ephemeral volumes without a class", &missing),
+        Ok(makers) => add_ephemeral_volumes(&makers, "no class", impact),
+        Err(missing) => {
+            impact.add_unknown("which workloads have ephemeral volumes without a class", &missing);
+        }
     }
     let (text, command) = match others.as_slice() {
         [] => return,
@@ -99,9 +103,10 @@ pub(crate) fn losing_the_default(
     });
 }
 
-/// Both annotations count (`kubernetes/kubernetes:pkg/volume/util/storageclass.go` IsDefaultAnnotation).
+/// Whether the class is a default. Both annotations count
+/// (`kubernetes/kubernetes:pkg/volume/util/storageclass.go` IsDefaultAnnotation).
 pub(crate) fn is_default(class: &Object) -> bool {
-    [DEFAULT, OLD_DEFAULT]
+    [DEFAULT, BETA_DEFAULT]
         .iter()
         .any(|name| class.annotation(name) == "true")
 }

@@ -1,7 +1,8 @@
-//! Who has pods with a volume of some sort: workloads by their templates, and pods that none of these made.
+//! Finds workloads and pods with a certain kind of volume: workloads by their templates, and pods that have no
+//! such workload.
 //!
-//! **Recognises** nothing by itself. **Wants** all workloads, and all pods where what runs now counts too. What another
-//! controller makes of a type of its own shows in its pods alone.
+//! **Recognises** nothing by itself. **Wants** all workloads, and all pods if running pods count too. Pods of
+//! other controllers are found as pods alone.
 
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Types that make pods, and where their volumes stand.
+/// The types that make pods, and the path of the volumes in them.
 const MAKERS: [(&str, &str, &str); 4] = [
     ("apps", "deployments", "/spec/template/spec/volumes"),
     ("apps", "statefulsets", "/spec/template/spec/volumes"),
@@ -22,12 +23,12 @@ const MAKERS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// The workloads that make pods with such a volume.
+/// The workloads whose pods have such a volume.
 pub(crate) fn makers<'a>(
     is_one: &dyn Fn(&Value) -> bool,
     view: &View<'a>,
 ) -> Result<Vec<&'a Object>, Missing> {
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let lists = MAKERS.map(|(group, plural, volumes)| (view.list(group, plural, ""), volumes));
     let mut all = Vec::new();
     for (list, volumes) in lists {
@@ -36,7 +37,7 @@ pub(crate) fn makers<'a>(
     Ok(all)
 }
 
-/// The pods with such a volume that have been made by nobody whom [`makers`] knows.
+/// The pods with such a volume that no workload of [`makers`] made.
 pub(crate) fn pods<'a>(is_one: &dyn Fn(&Value) -> bool, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
     let is_made = |pod: &&Object| {
         pod.controller()

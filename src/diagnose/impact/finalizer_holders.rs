@@ -1,9 +1,11 @@
-//! Objects that go together with something else, and whoever must remove their finalizers.
+//! Objects that are deleted together with another object, and the controllers that must remove their
+//! finalizers.
 //!
-//! **Recognises** finalizers that no rule knows by name. **Why:** an object without anybody who removes its finalizer
-//! stays, and keeps its namespace or its type from going. **Wants** for each finalizer what shows its holder.
-//! **Concludes** `stuck` where the holder does not run, or runs in the very namespace that is to be deleted: its pods
-//! go first (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
+//! **Recognises** finalizers that no cause knows by name. **Why:** an object whose finalizer no controller
+//! removes stays, and keeps its namespace or its type from being deleted. **Wants** for each finalizer the
+//! signs of its controller. **Concludes** `stuck` if the controller does not run, or runs in the namespace that
+//! is to be deleted: its pods are deleted first
+//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
 
 use std::{
     cmp::Reverse,
@@ -14,7 +16,7 @@ use crate::{
     diagnose::{
         causes::{is_known, operators::holder_report},
         holder,
-        holder::{Holder, State},
+        holder::{Holder, Liveness},
         impact::{Impact, references},
         limits,
         model::{Fate, Safety},
@@ -25,7 +27,7 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Objects of one type that have the same finalizer.
+/// Objects of one type with the same finalizer.
 pub(crate) type Groups<'a> = BTreeMap<(String, Finalizer), Vec<&'a Object>>;
 
 pub(crate) fn groups<'a>(
@@ -44,8 +46,9 @@ pub(crate) fn groups<'a>(
     groups
 }
 
-/// Says of each finalizer on these objects whether somebody will remove it; `home` is the namespace that goes with them.
-pub(crate) fn assess<'a>(
+/// Adds for each finalizer on these objects whether a controller will remove it. `home` is the namespace that
+/// is deleted with them.
+pub(crate) fn add_finalizer_holders<'a>(
     objects: impl IntoIterator<Item = &'a Object>,
     home: Option<&str>,
     impact: &mut Impact,
@@ -57,19 +60,19 @@ pub(crate) fn assess<'a>(
     groups.sort_by_key(|(_, objects)| Reverse(objects.len()));
     for ((type_name, finalizer), objects) in groups.iter().take(limits::HOLDERS_LOOKED_FOR) {
         let Some(first) = objects.first() else { continue };
-        let (who, holder) = of(first, finalizer, view);
+        let (who, holder) = controller_of(first, finalizer, view);
         if holder.pending {
             continue;
         }
         let says = format!("{}, {who}", count(objects, type_name, finalizer));
         let (fate, more) = fate(&holder, home);
-        impact.say(
+        impact.add_effect(
             fate,
             format!("{says}. {more}"),
             references(objects.iter().copied()),
         );
-        if let (Fate::Stuck, Some(home), State::Running) = (fate, home, holder.state()) {
-            impact.then(
+        if let (Fate::Stuck, Some(home), Liveness::Running) = (fate, home, holder.liveness()) {
+            impact.add_step(
                 Safety::Destructive,
                 format!(
                     "DATA LOSS: delete the {type_name} in it first, while their controller runs; this waits until they \
@@ -82,11 +85,11 @@ pub(crate) fn assess<'a>(
             .evidence
             .extend(holder.signs.iter().map(holder::Sign::evidence));
     }
-    not_looked_for(&groups[groups.len().min(limits::HOLDERS_LOOKED_FOR)..], impact);
+    add_unchecked(&groups[groups.len().min(limits::HOLDERS_LOOKED_FOR)..], impact);
 }
 
-/// Those on the fewest objects.
-fn not_looked_for(rest: &[((String, Finalizer), Vec<&Object>)], impact: &mut Impact) {
+/// Adds the finalizers on the fewest objects, which were not checked.
+fn add_unchecked(rest: &[((String, Finalizer), Vec<&Object>)], impact: &mut Impact) {
     if rest.is_empty() {
         return;
     }
@@ -110,11 +113,11 @@ fn not_looked_for(rest: &[((String, Finalizer), Vec<&Object>)], impact: &mut Imp
         limits::HOLDERS_LOOKED_FOR
     );
     let objects = rest.iter().flat_map(|(_, objects)| objects).copied();
-    impact.say(Fate::Unknown, says, references(objects));
+    impact.add_effect(Fate::Unknown, says, references(objects));
 }
 
-/// Who must remove it, as it is found for an object that is stuck.
-pub(crate) fn of(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> (String, Holder) {
+/// The controller that must remove the finalizer, found as for a stuck object, and a clause that names it.
+pub(crate) fn controller_of(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> (String, Holder) {
     let reference = object.reference();
     match view
         .knowledge
@@ -131,36 +134,36 @@ pub(crate) fn of(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> (St
     }
 }
 
-/// The holder of an object of which no more than its metadata has been read. Which instance of a product it is of, more of it
-/// may tell.
+/// The controller of an object whose metadata alone was read. The rest of the object may tell which instance of
+/// a product it belongs to.
 fn described(object: &Object, finalizer: &Finalizer, entry: &Entry, view: &View<'_>) -> Holder {
-    let look = |object: &Object| holder::described(object, finalizer, entry, view);
+    let search = |object: &Object| holder::described(object, finalizer, entry, view);
     if !holder::is_of_each_instance(entry) {
-        return look(object);
+        return search(object);
     }
     let ty = &object.resource;
     match view.object(&ty.group, &ty.plural, object.namespace(), object.name()) {
-        Ok(Some(whole)) => look(whole),
-        // It has gone meanwhile.
-        Ok(None) => look(object),
+        Ok(Some(whole)) => search(whole),
+        // The object was deleted meanwhile.
+        Ok(None) => search(object),
         Err(missing) => {
-            let mut holder = look(object);
-            holder.miss(&missing);
+            let mut holder = search(object);
+            holder.add_missing(&missing);
             holder
         }
     }
 }
 
-/// `3 widgets.example.com with example.com/clean`.
+/// The objects in a sentence: `3 widgets.example.com with example.com/clean`.
 pub(crate) fn count(objects: &[&Object], type_name: &str, finalizer: &Finalizer) -> String {
     format!("{} {type_name} with {finalizer}", objects.len())
 }
 
 fn fate(holder: &Holder, home: Option<&str>) -> (Fate, String) {
-    let state = holder.state();
+    let state = holder.liveness();
     let running = holder.running();
     let within = |workload: &&ObjectRef| workload.namespace.as_deref() == home;
-    if let (State::Running, Some(home), Some(first)) = (state, home, running.first())
+    if let (Liveness::Running, Some(home), Some(first)) = (state, home, running.first())
         && running.iter().all(within)
     {
         let says = format!(
@@ -170,9 +173,9 @@ fn fate(holder: &Holder, home: Option<&str>) -> (Fate, String) {
         return (Fate::Stuck, says);
     }
     let fate = match state {
-        State::Running => Fate::Released,
-        State::Off | State::Failing | State::Gone => Fate::Stuck,
-        State::Elsewhere | State::Unknown => Fate::Unknown,
+        Liveness::Running => Fate::Released,
+        Liveness::Off | Liveness::Failing | Liveness::Gone => Fate::Stuck,
+        Liveness::Elsewhere | Liveness::Unknown => Fate::Unknown,
     };
     (fate, holder_report::in_words(holder))
 }

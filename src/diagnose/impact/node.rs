@@ -1,11 +1,11 @@
-//! A node that is to be deleted, with its pods and what only it can reach.
+//! A node that is to be deleted, with its pods and the volumes that only it can reach.
 //!
-//! **Recognises** a Node. **Why:** the pods of a node that does not exist are deleted by force after a minute, without
-//! anybody having stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned); what is in
-//! their `emptyDir`s goes with the machine, and what is in generic ephemeral volumes with the pods. A volume whose node
-//! affinity no other node meets cannot be used any more (`kubernetes/component-helpers:storage/volume/helpers.go`
-//! CheckNodeAffinity). **Wants** its pods, all volumes and nodes, and the attachments. **Concludes** what goes with it.
-//! **Advises** to drain it first.
+//! **Recognises** a Node. **Why:** the pods of a missing node are deleted by force after a minute, although no
+//! kubelet stopped them (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go` gcOrphaned). The content
+//! of their `emptyDir`s is lost with the machine, and that of generic ephemeral volumes with the pods. A volume
+//! whose node affinity no other node meets cannot be used any more
+//! (`kubernetes/component-helpers:storage/volume/helpers.go` CheckNodeAffinity). **Wants** its pods, all
+//! volumes and nodes, and the attachments. **Concludes** what is lost with it. **Advises** to drain it first.
 
 use serde_json::Value;
 
@@ -25,17 +25,17 @@ use crate::{
 
 pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>) {
     let name = node.name();
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let pods = view.search("", "pods", "", By::Node(name.to_owned()));
     let (volumes, nodes) = (view.list("", "persistentvolumes", ""), view.list("", "nodes", ""));
     let attachments = view.list("storage.k8s.io", "volumeattachments", "");
     match pods {
-        Ok(pods) => running(name, pods, impact),
-        Err(missing) => impact.unknown("which pods are on it", &missing),
+        Ok(pods) => add_pods(name, pods, impact),
+        Err(missing) => impact.add_unknown("which pods are on it", &missing),
     }
     match volumes.and_then(|volumes| Ok((volumes, nodes?))) {
-        Ok((volumes, nodes)) => out_of_reach(node, volumes, nodes, impact),
-        Err(missing) => impact.unknown("which volumes only it can reach", &missing),
+        Ok((volumes, nodes)) => add_unreachable_volumes(node, volumes, nodes, impact),
+        Err(missing) => impact.add_unknown("which volumes only it can reach", &missing),
     }
     match attachments {
         Ok(all) => {
@@ -48,13 +48,13 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
                     "attachments of volumes to it: {}; they are deleted once its pods are gone",
                     own.len()
                 );
-                impact.say(Fate::Released, says, references(own));
+                impact.add_effect(Fate::Released, says, references(own));
             }
         }
-        Err(missing) => impact.unknown("which volumes are attached to it", &missing),
+        Err(missing) => impact.add_unknown("which volumes are attached to it", &missing),
     }
     if !impact.effects.is_empty() {
-        impact.then(
+        impact.add_step(
             Safety::Reversible,
             "then delete the Node; a kubelet that still runs makes it again when it starts",
             format!("kubectl delete node {name}"),
@@ -62,7 +62,7 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
     }
 }
 
-fn running(node: &str, pods: &[Object], impact: &mut Impact) {
+fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
     let is_bound_to_it = |pod: &&Object| {
         let of_daemon_set = pod.controller().is_some_and(|(kind, _)| kind == "DaemonSet");
         !of_daemon_set && !is_static(pod) && !is_finished(pod)
@@ -81,7 +81,7 @@ fn running(node: &str, pods: &[Object], impact: &mut Impact) {
         moved.iter().copied().filter(has).collect()
     };
     let (scratch, ephemeral) = (with(is_empty_dir), with(is_ephemeral));
-    impact.say(
+    impact.add_effect(
         Fate::Released,
         format!(
             "pods on it: {}; without a drain they are deleted by force within two minutes, and nobody stops them first",
@@ -91,18 +91,18 @@ fn running(node: &str, pods: &[Object], impact: &mut Impact) {
     );
     if !alone.is_empty() {
         let says = format!("pods on it that no controller makes again: {}", alone.len());
-        impact.say(Fate::Destroyed, says, references(alone.iter().copied()));
+        impact.add_effect(Fate::Destroyed, says, references(alone.iter().copied()));
     }
     if !scratch.is_empty() {
         let says = format!("what pods on it keep in emptyDir volumes: {} pods", scratch.len());
-        impact.say(Fate::Destroyed, says, references(scratch.iter().copied()));
+        impact.add_effect(Fate::Destroyed, says, references(scratch.iter().copied()));
     }
     if !ephemeral.is_empty() {
         let says = format!(
             "what pods on it keep in ephemeral volumes, whose claims are deleted with the pods: {} pods",
             ephemeral.len()
         );
-        impact.say(Fate::Destroyed, says, references(ephemeral.iter().copied()));
+        impact.add_effect(Fate::Destroyed, says, references(ephemeral.iter().copied()));
     }
     let mut command = format!("kubectl drain {node} --ignore-daemonsets");
     let lost: Vec<_> = [
@@ -122,14 +122,14 @@ fn running(node: &str, pods: &[Object], impact: &mut Impact) {
     }
     let how = "move its pods away first; they are asked to stop, and budgets are kept";
     if lost.is_empty() {
-        impact.then(Safety::Reversible, how, command);
+        impact.add_step(Safety::Reversible, how, command);
     } else {
         let text = format!("DATA LOSS ({}): {how}", lost.join(", "));
-        impact.then(Safety::Destructive, text, command);
+        impact.add_step(Safety::Destructive, text, command);
     }
 }
 
-fn out_of_reach(node: &Object, volumes: &[Object], nodes: &[Object], impact: &mut Impact) {
+fn add_unreachable_volumes(node: &Object, volumes: &[Object], nodes: &[Object], impact: &mut Impact) {
     let only_here = |volume: &&Object| {
         let others = || nodes.iter().filter(|other| other.name() != node.name());
         reaches(node, volume) == Some(true) && others().all(|other| reaches(other, volume) == Some(false))
@@ -144,10 +144,10 @@ fn out_of_reach(node: &Object, volumes: &[Object], nodes: &[Object], impact: &mu
          data is on that machine",
         own.len()
     );
-    impact.say(Fate::Broken, says, references(own));
+    impact.add_effect(Fate::Broken, says, references(own));
 }
 
-/// Whether a volume that says where it can be used can be used on this node; none if that cannot be told.
+/// Whether a volume with a node affinity can be used on this node. None if that is unknown.
 fn reaches(node: &Object, volume: &Object) -> Option<bool> {
     let terms = volume.list("/spec/nodeAffinity/required/nodeSelectorTerms");
     if terms.is_empty() {
@@ -163,7 +163,7 @@ fn reaches(node: &Object, volume: &Object) -> Option<bool> {
         let by_fields =
             part("matchFields").map(|one| meets(one, |key| (key == "metadata.name").then_some(name)));
         let all: Vec<_> = by_labels.chain(by_fields).collect();
-        // A term without any condition meets nothing.
+        // A term without a condition matches nothing.
         if all.is_empty() || all.contains(&Some(false)) {
             continue;
         }
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::diagnose::testing::world::bare as object;
 
-    /// On the node `a`, for a volume with these terms.
+    /// Whether a volume with these terms can be used on the node `a`.
     fn reached(terms: &Value) -> Option<bool> {
         let labels = json!({"kubernetes.io/hostname": "a", "zone": "z"});
         let node = object(
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_reached_by_any_term_and_all_of_its_conditions() {
+    fn a_node_matches_any_term_and_all_of_its_conditions() {
         let host = "kubernetes.io/hostname";
         assert_eq!(reached(&json!([term(host, "In", &json!(["a"]))])), Some(true));
         assert_eq!(reached(&json!([term(host, "In", &json!(["b"]))])), Some(false));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_not_told() {
+    fn unknown_operators_and_missing_terms_are_unknown() {
         assert_eq!(reached(&json!([])), None, "anywhere, as far as it says");
         assert_eq!(
             reached(&json!([{}])),

@@ -1,11 +1,11 @@
-//! A volume that is to be deleted, and the disk behind it.
+//! A volume that is to be deleted, and its disk.
 //!
-//! **Recognises** a PersistentVolume. **Why:** the disk is deleted by policy, and only if somebody looks at the policy
-//! before the object goes ([`crate::diagnose::causes::storage::reclaim_policy`];
-//! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume); a volume that is deleted
-//! before its claim stays Terminating until the claim goes, and that cannot be taken back. **Wants** the claim and its pods.
-//! **Concludes** what becomes of the disk. **Advises** Retain where the data is to be kept, and the order pods, claim,
-//! volume.
+//! **Recognises** a PersistentVolume. **Why:** the reclaim policy decides about the disk, and only if a
+//! controller reads the policy before the object is gone ([`crate::diagnose::causes::storage::reclaim_policy`];
+//! `kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). A volume
+//! that is deleted before its claim stays Terminating until the claim is gone, and this cannot be undone.
+//! **Wants** the claim and its pods. **Concludes** what happens to the disk. **Advises** Retain to keep the
+//! data, and the order pods, claim, volume.
 
 use crate::{
     diagnose::{
@@ -44,10 +44,10 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
         ),
         "Released" if deletes && !reclaimed => (Fate::Leaked, reclaim_policy::free_fate(volume)),
         "Released" if deletes => (Fate::Destroyed, reclaim_policy::free_fate(volume)),
-        // What then holds it for ever, its finalizer's rule says.
+        // The cause of its finalizer says what then holds it for ever.
         _ => (Fate::Kept, reclaim_policy::free_fate(volume)),
     };
-    impact.say(fate, says, []);
+    impact.add_effect(fate, says, []);
     impact.evidence.push(Evidence {
         source: format!("PersistentVolume {name} spec.persistentVolumeReclaimPolicy, status.phase"),
         value: format!("{}, {phase}", reclaim_policy::policy(volume)),
@@ -68,11 +68,11 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
         Ok(Some(claim)) => {
             match pvc_protection::users(claim, view) {
                 Ok(users) => impact.steps.extend(stop_consumers::release(claim, &users, view)),
-                Err(missing) => impact.unknown("which pods use it", &missing),
+                Err(missing) => impact.add_unknown("which pods use it", &missing),
             }
             impact.steps.push(pv_protection::delete_claim(volume, claim));
             if !deletes {
-                impact.then(
+                impact.add_step(
                     Safety::Reversible,
                     "then delete the volume object, which is Released; write down its disk",
                     format!("kubectl delete pv {name}"),
@@ -80,6 +80,6 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
             }
         }
         Ok(None) => {}
-        Err(missing) => impact.unknown("whether its claim still exists", &missing),
+        Err(missing) => impact.add_unknown("whether its claim still exists", &missing),
     }
 }

@@ -1,11 +1,11 @@
-//! A claim that is to be deleted, its volume with the disk, and what is made from it.
+//! A claim that is to be deleted, its volume with the disk, and its snapshots.
 //!
-//! **Recognises** a PersistentVolumeClaim. **Why:** its volume is released, and the reclaim policy decides about the
-//! disk (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). Snapshots are
-//! objects of their own, with a policy of their own
-//! (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`). **Wants** the volume, the pods,
-//! and the snapshots of its namespace. **Concludes** what becomes of each. **Advises** Retain where the data is to be
-//! kept, and to stop the pods first.
+//! **Recognises** a PersistentVolumeClaim. **Why:** its volume is released, and the reclaim policy decides
+//! about the disk (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
+//! reclaimVolume). Snapshots are separate objects with their own policy
+//! (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`). **Wants** the volume,
+//! the pods, and the snapshots of its namespace. **Concludes** what happens to each. **Advises** Retain to keep
+//! the data, and to stop the pods first.
 
 use crate::{
     diagnose::{
@@ -25,18 +25,18 @@ const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 
 pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'_>) {
     let name = object.text("/spec/volumeName");
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let found = (!name.is_empty()).then(|| view.object("", "persistentvolumes", "", name));
     let users = pvc_protection::users(object, view);
-    snapshots(object, impact, view);
+    add_snapshots(object, impact, view);
     let volume = match found {
         Some(Ok(Some(volume))) => volume,
         Some(Err(missing)) => {
-            return impact.unknown("what becomes of the disk", &missing);
+            return impact.add_unknown("what becomes of the disk", &missing);
         }
         Some(Ok(None)) => {
             let says = format!("its volume {name} does not exist any more");
-            return impact.say(Fate::Kept, says, []);
+            return impact.add_effect(Fate::Kept, says, []);
         }
         None => return,
     };
@@ -45,7 +45,7 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
         "Delete" => Fate::Destroyed,
         _ => Fate::Kept,
     };
-    impact.say(fate, reclaim_policy::fate(volume), [volume.reference()]);
+    impact.add_effect(fate, reclaim_policy::fate(volume), [volume.reference()]);
     if fate == Fate::Destroyed {
         impact.steps.push(Step {
             when: impact::KEEP,
@@ -56,12 +56,12 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
     }
     match users {
         Ok(users) => impact.steps.extend(stop_consumers::release(object, &users, view)),
-        Err(missing) => impact.unknown("which pods use it", &missing),
+        Err(missing) => impact.add_unknown("which pods use it", &missing),
     }
     impact.steps.push(pv_protection::delete_claim(volume, object));
 }
 
-fn snapshots(claim: &Object, impact: &mut Impact, view: &View<'_>) {
+fn add_snapshots(claim: &Object, impact: &mut Impact, view: &View<'_>) {
     let plural = "volumesnapshots";
     if !view.has_type(&Resource::new(SNAPSHOTS, plural)) {
         return;
@@ -72,9 +72,9 @@ fn snapshots(claim: &Object, impact: &mut Impact, view: &View<'_>) {
             let own: Vec<_> = all.iter().filter(of_it).collect();
             if !own.is_empty() {
                 let says = format!("snapshots of it: {}; they stay", own.len());
-                impact.say(Fate::Kept, says, references(own));
+                impact.add_effect(Fate::Kept, says, references(own));
             }
         }
-        Err(missing) => impact.unknown("which snapshots of it there are", &missing),
+        Err(missing) => impact.add_unknown("which snapshots of it there are", &missing),
     }
 }

@@ -1,9 +1,10 @@
-//! A pod that is to be deleted, and what it keeps in volumes that go with it.
+//! A pod that is to be deleted, and the volumes that are deleted with it.
 //!
-//! **Recognises** a Pod. **Why:** an `emptyDir` goes with its pod; a generic ephemeral volume is a claim that has the pod as its
-//! owner and is collected with it (`kubernetes/kubernetes:pkg/controller/volume/ephemeral/controller.go`), and the reclaim
-//! policy decides about the disk. A pod of no controller is not made again. **Wants** the claims of its ephemeral volumes and
-//! their volumes. **Concludes** what is lost. **Advises** Retain where the data is to be kept.
+//! **Recognises** a Pod. **Why:** an `emptyDir` is deleted with its pod. A generic ephemeral volume is a claim
+//! that the pod owns. It is garbage-collected with the pod
+//! (`kubernetes/kubernetes:pkg/controller/volume/ephemeral/controller.go`), and the reclaim policy decides
+//! about the disk. A pod without a controller is not recreated. **Wants** the claims of its ephemeral volumes
+//! and their volumes. **Concludes** what is lost. **Advises** Retain to keep the data.
 
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
     for found in asked {
         match found {
             Ok(claim) => claims.extend(claim.filter(|claim| is_own(claim, pod))),
-            Err(missing) => impact.unknown("what becomes of its ephemeral volumes", &missing),
+            Err(missing) => impact.add_unknown("what becomes of its ephemeral volumes", &missing),
         }
     }
     if !claims.is_empty() {
@@ -38,17 +39,17 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
             "claims of its ephemeral volumes: {}; they have it as their owner and are deleted with it",
             claims.len()
         );
-        impact.say(Fate::Released, says, references(claims.iter().copied()));
-        claim_disks::behind(claims, "its ephemeral volumes", impact, view);
+        impact.add_effect(Fate::Released, says, references(claims.iter().copied()));
+        claim_disks::add_disks(claims, "its ephemeral volumes", impact, view);
     }
     if is_finished(pod) {
         return;
     }
     if volumes.iter().any(is_empty_dir) {
-        impact.say(Fate::Destroyed, "what it keeps in emptyDir volumes", []);
+        impact.add_effect(Fate::Destroyed, "what it keeps in emptyDir volumes", []);
     }
     if pod.controller().is_none() && !is_static(pod) {
-        impact.say(
+        impact.add_effect(
             Fate::Destroyed,
             "the pod itself: no controller makes it again",
             [],
@@ -56,7 +57,7 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
     }
 }
 
-/// A kubelet makes it again from a file of its own.
+/// Whether it is a static pod: a kubelet recreates it from a file of its own.
 pub(crate) fn is_static(pod: &Object) -> bool {
     !pod.annotation("kubernetes.io/config.mirror").is_empty()
 }
@@ -65,12 +66,13 @@ pub(crate) fn is_empty_dir(volume: &Value) -> bool {
     volume.get("emptyDir").is_some()
 }
 
-/// Whether it is a volume that is made with the pod, and deleted with it.
+/// Whether the volume is created with the pod and deleted with it.
 pub(crate) fn is_ephemeral(volume: &Value) -> bool {
     volume.get("ephemeral").is_some()
 }
 
-/// Another claim may have its name: then the pod does not start, and does not own it.
+/// Whether the pod owns the claim. Another claim may have the name; the pod then does not start, and does not
+/// own it.
 fn is_own(claim: &Object, pod: &Object) -> bool {
     claim.owned_by(pod.uid()).next().is_some()
 }

@@ -1,11 +1,11 @@
-//! The snapshot-controller is to be deleted, and the contents behind all snapshots of a cluster wait for it.
+//! The snapshot-controller is to be deleted, and the contents of all snapshots of the cluster wait for it.
 //!
-//! **Recognises** workloads that only the finalizer of bound VolumeSnapshots waits for. **Why:** a driver's
+//! **Recognises** workloads that must remove the finalizer of bound VolumeSnapshots. **Why:** a driver's
 //! csi-snapshotter deletes a snapshot only after the snapshot-controller has marked its content
-//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete), except of one
-//! that no VolumeSnapshot was ever bound to. So the finalizer on a content is the sidecar's, and waits for the
-//! controller all the same. **Wants** the contents. **Concludes** `stuck` for those that are bound and bear no mark.
-//! **Advises** to delete the snapshots first, or to keep the controller.
+//! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete). The only
+//! exception is a content that was never bound to a VolumeSnapshot. So the sidecar owns the finalizer on a
+//! content, but still waits for the controller. **Wants** the contents. **Concludes** `stuck` for those that
+//! are bound and have no mark. **Advises** to delete the snapshots first, or to keep the controller.
 
 use crate::{
     diagnose::{
@@ -19,14 +19,14 @@ use crate::{
 
 const GROUP: &str = "snapshot.storage.k8s.io";
 const CONTENTS: &str = "volumesnapshotcontents";
-/// What the controller itself removes.
+/// The finalizer that the controller itself removes.
 const BOUND: &str = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection";
-/// What waits for its mark.
+/// The finalizer that waits for the mark of the controller.
 const CONTENT_BOUND: &str = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
-/// The mark.
+/// The annotation that is the mark.
 const MARK: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
 
-/// Says which contents nobody would mark any more, if snapshots are among what is `stuck`.
+/// Adds the contents that no controller would mark any more, if snapshots are among what is `stuck`.
 pub(crate) fn add_waiting_contents(stuck: &[Finalizer], impact: &mut Impact, view: &View<'_>) {
     let goes = stuck.iter().any(|finalizer| finalizer.name == BOUND);
     if !goes || !view.has_type(&Resource::new(GROUP, CONTENTS)) {
@@ -46,10 +46,10 @@ pub(crate) fn add_waiting_contents(stuck: &[Finalizer], impact: &mut Impact, vie
                      controller has marked them",
                     waiting.len()
                 );
-                impact.say(Fate::Stuck, says, references(waiting));
+                impact.add_effect(Fate::Stuck, says, references(waiting));
             }
         }
-        Err(missing) => impact.unknown(
+        Err(missing) => impact.add_unknown(
             "which contents of snapshots wait for it when they are deleted",
             &missing,
         ),

@@ -1,36 +1,40 @@
 //! A storage class that is to be deleted, and the claims and volumes that name it.
 //!
-//! **Recognises** a `StorageClass`. **Why:** nothing holds it; claims without a volume wait until there is a class of
-//! that name (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` provisionClaim), and
-//! the provisioner deletes a disk without the class's secret where the volume does not name one itself
-//! (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` Delete). Volumes need it for nothing else.
-//! **Wants** all claims, volumes and workloads, and the other classes if it is the default. **Concludes** which of them wait
-//! for it. **Advises** to save it: one of the same name and parameters does as well.
-
-use serde_json::Value;
+//! **Recognises** a `StorageClass`. **Why:** nothing holds it. Claims without a volume wait until there is a
+//! class of that name (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
+//! provisionClaim). The provisioner deletes a disk without the class's secret if the volume does not name one
+//! itself (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` Delete). Volumes need the class
+//! for nothing else. **Wants** all claims, volumes and workloads, and the other classes if it is the default.
+//! **Concludes** which of them wait for it. **Advises** to save it: a class with the same name and parameters
+//! does the same.
 
 use crate::{
     diagnose::{
         causes::{advice, storage::reclaim_policy},
-        impact::{Impact, default_storage_class, ephemeral_volumes, references, storage_quantity},
+        impact::{
+            Impact, default_storage_class, ephemeral_volumes, references,
+            storage_class_references::{
+                add_ephemeral_volumes, class_of, class_of_template, ephemeral_claim, template_classes,
+            },
+            storage_quantity,
+        },
         model::{Fate, Safety, Step},
         view::View,
     },
     snapshot::facts::Object,
 };
 
-const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const OWN_SECRET: &str = "volume.kubernetes.io/provisioner-deletion-secret-name";
 
 pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_>) {
     let name = class.name();
     let names_it = |object: &&Object| class_of(object) == name;
-    // Asked together, so that they are read together.
+    // Queried together, so that they are read together.
     let claims = view.list("", "persistentvolumeclaims", "");
     let volumes = view.list("", "persistentvolumes", "");
     let sets = view.list("apps", "statefulsets", "");
-    let brought = ephemeral_volumes::makers(
-        &|volume| scratch(volume).is_some_and(|claim| class_of_template(claim) == Some(name)),
+    let workloads = ephemeral_volumes::makers(
+        &|volume| ephemeral_claim(volume).is_some_and(|claim| class_of_template(claim) == Some(name)),
         view,
     );
     match claims {
@@ -42,38 +46,38 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
                     "claims without a volume that name it: {}; they wait until there is a class of that name again",
                     waiting.len()
                 );
-                impact.say(Fate::Broken, says, references(waiting));
+                impact.add_effect(Fate::Broken, says, references(waiting));
             }
         }
-        Err(missing) => impact.unknown("which claims wait for a volume of it", &missing),
+        Err(missing) => impact.add_unknown("which claims wait for a volume of it", &missing),
     }
     match volumes {
         Ok(volumes) => {
             let own: Vec<_> = volumes.iter().filter(names_it).collect();
-            made(class, &own, impact);
+            add_volumes(class, &own, impact);
         }
-        Err(missing) => impact.unknown("which volumes were made from it", &missing),
+        Err(missing) => impact.add_unknown("which volumes were made from it", &missing),
     }
     match &sets {
         Ok(sets) => {
-            let asks = |set: &&Object| templates(set).any(|class| class == Some(name));
+            let asks = |set: &&Object| template_classes(set).any(|class| class == Some(name));
             let asking: Vec<_> = sets.iter().filter(asks).collect();
             if !asking.is_empty() {
                 let says = format!(
                     "StatefulSets whose claims name it: {}; new replicas of them get no volume",
                     asking.len()
                 );
-                impact.say(Fate::Broken, says, references(asking));
+                impact.add_effect(Fate::Broken, says, references(asking));
             }
         }
-        Err(missing) => impact.unknown("which StatefulSets make claims of it", missing),
+        Err(missing) => impact.add_unknown("which StatefulSets make claims of it", missing),
     }
-    match brought {
-        Ok(makers) => scratch_of(&makers, "it", impact),
-        Err(missing) => impact.unknown("which workloads have ephemeral volumes of it", &missing),
+    match workloads {
+        Ok(makers) => add_ephemeral_volumes(&makers, "it", impact),
+        Err(missing) => impact.add_unknown("which workloads have ephemeral volumes of it", &missing),
     }
     if default_storage_class::is_default(class) {
-        default_storage_class::losing_the_default(class, sets.ok(), impact, view);
+        default_storage_class::add_loss_of_default(class, sets.ok(), impact, view);
     }
     if impact
         .effects
@@ -88,7 +92,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
             )),
             safety: Safety::Safe,
         });
-        impact.then(
+        impact.add_step(
             Safety::Reversible,
             "then delete it",
             format!("kubectl delete storageclass {name}"),
@@ -96,12 +100,12 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
     }
 }
 
-fn made(class: &Object, volumes: &[&Object], impact: &mut Impact) {
+fn add_volumes(class: &Object, volumes: &[&Object], impact: &mut Impact) {
     if volumes.is_empty() {
         return;
     }
     let size = storage_quantity::of(volumes);
-    impact.say(
+    impact.add_effect(
         Fate::Kept,
         format!(
             "volumes that were made from it: {}, of {size} in all; they stay as they are, and still need {} when they go",
@@ -122,47 +126,6 @@ fn made(class: &Object, volumes: &[&Object], impact: &mut Impact) {
             "disks that cannot be deleted later without the class's secret, which their volumes do not name: {}",
             bare.len()
         );
-        impact.say(Fate::Leaked, says, references(bare));
+        impact.add_effect(Fate::Leaked, says, references(bare));
     }
-}
-
-/// Who makes pods whose volumes are made of it with them.
-pub(crate) fn scratch_of(makers: &[&Object], which: &str, impact: &mut Impact) {
-    if makers.is_empty() {
-        return;
-    }
-    let says = format!(
-        "workloads with ephemeral volumes that name {which}: {}; new pods of them get no volume, and wait",
-        makers.len()
-    );
-    impact.say(Fate::Broken, says, references(makers.iter().copied()));
-}
-
-/// The claim that a generic ephemeral volume is made from, if it is one.
-pub(crate) fn scratch(volume: &Value) -> Option<&Value> {
-    volume.pointer("/ephemeral/volumeClaimTemplate")
-}
-
-/// The class that a claim or a volume names, in its annotation before its spec
-/// (`kubernetes/component-helpers:storage/volume/helpers.go` GetPersistentVolumeClaimClass).
-fn class_of(object: &Object) -> &str {
-    match object.annotation(OLD_CLASS) {
-        "" => object.text("/spec/storageClassName"),
-        class => class,
-    }
-}
-
-/// The class that each template of claims of a `StatefulSet` names.
-pub(crate) fn templates(set: &Object) -> impl Iterator<Item = Option<&str>> {
-    set.list("/spec/volumeClaimTemplates")
-        .iter()
-        .map(class_of_template)
-}
-
-/// The class that a template names. An empty one asks for volumes without a class.
-pub(crate) fn class_of_template(template: &Value) -> Option<&str> {
-    let annotations = template.pointer("/metadata/annotations");
-    let old = annotations.and_then(|all| all.get(OLD_CLASS));
-    let class = old.or_else(|| template.pointer("/spec/storageClassName"));
-    class.and_then(Value::as_str)
 }

@@ -1,4 +1,4 @@
-//! Sums of storage, as people read them.
+//! Adds up quantities of storage, in the form that people read.
 
 use crate::snapshot::facts::Object;
 
@@ -17,18 +17,19 @@ const UNITS: [(&str, f64); 11] = [
     ("", 1.0),
 ];
 
-/// How much some volumes hold together.
+/// The total capacity of some volumes.
 pub(crate) fn of<'a>(volumes: impl IntoIterator<Item = &'a &'a Object>) -> String {
     let volumes = volumes.into_iter();
     sum(volumes.map(|volume| volume.text("/spec/capacity/storage")))
 }
 
-/// What these claims were given.
+/// The total capacity of these claims.
 pub(crate) fn of_claims(claims: &[&Object]) -> String {
     sum(claims.iter().map(|claim| claim.text("/status/capacity/storage")))
 }
 
-/// The sum of some quantities, in the largest binary unit that it fills: `30Gi`. What cannot be read counts as none.
+/// The sum of some quantities, in the largest binary unit that it fills: `30Gi`. Unreadable quantities count as
+/// zero.
 fn sum<'a>(quantities: impl Iterator<Item = &'a str>) -> String {
     let bytes: f64 = quantities.filter_map(bytes).fold(0.0, |sum, bytes| sum + bytes);
     let unit = UNITS[..5].iter().rev().find(|(_, size)| bytes >= *size);
@@ -44,7 +45,7 @@ fn bytes(quantity: &str) -> Option<f64> {
 }
 
 #[test]
-fn sums_are_read_as_they_were_written() {
+fn sums_quantities_in_binary_units() {
     assert_eq!(sum(["10Gi", "20Gi"].into_iter()), "30Gi");
     assert_eq!(sum(["512Mi", "1Gi"].into_iter()), "1.5Gi");
     assert_eq!(sum(["1Ti", "junk", ""].into_iter()), "1Ti");

@@ -1,13 +1,13 @@
-//! A `StatefulSet` is to be deleted, and the claims of its volumeClaimTemplates go with it or stay.
+//! A `StatefulSet` is to be deleted, and the claims of its volumeClaimTemplates are deleted with it or stay.
 //!
-//! **Recognises** a `StatefulSet` with volumeClaimTemplates. **Why:** they go with it only if they have it as their
-//! owner, which its controller sees to where `persistentVolumeClaimRetentionPolicy.whenDeleted` is Delete
-//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go` updateClaimOwnerRefForSetAndPod). The
-//! garbage collector goes by the owners alone
-//! (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem), so what they say
-//! counts, and the policy only tells what they will say. **Wants** the claims of its namespace, and the volumes of
-//! those that go. **Concludes** which claims go and what becomes of their disks, and which stay and go on costing.
-//! **Advises** Retain where the data is to be kept.
+//! **Recognises** a `StatefulSet` with volumeClaimTemplates. **Why:** claims are deleted with it only if they
+//! have it as their owner. Its controller sets the owner if `persistentVolumeClaimRetentionPolicy.whenDeleted`
+//! is Delete (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_set_utils.go`
+//! updateClaimOwnerRefForSetAndPod). The garbage collector only reads the owners
+//! (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem). So the
+//! owners count, and the policy only tells what they will be. **Wants** the claims of its namespace, and the
+//! volumes of those that are deleted. **Concludes** which claims are deleted and what happens to their disks,
+//! and which stay and continue to cost money. **Advises** Retain to keep the data.
 
 use crate::{
     diagnose::{
@@ -27,44 +27,45 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
     let claims = match view.list("", "persistentvolumeclaims", set.namespace()) {
         Ok(claims) => claims,
         Err(missing) => {
-            return impact.unknown("which claims it has, and what becomes of their data", &missing);
+            return impact.add_unknown("which claims it has, and what becomes of their data", &missing);
         }
     };
     let own: Vec<_> = claims.iter().filter(|claim| is_of(claim, set)).collect();
-    let (go, stay): (Vec<&Object>, Vec<&Object>) = own.into_iter().partition(|claim| goes_with(claim, set));
+    let (deleted, kept): (Vec<&Object>, Vec<&Object>) =
+        own.into_iter().partition(|claim| goes_with(claim, set));
     let policy = set.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted");
-    if !go.is_empty() {
+    if !deleted.is_empty() {
         let says = format!(
             "claims of its volumeClaimTemplates: {}; they have it as their owner and are deleted with it \
              (persistentVolumeClaimRetentionPolicy.whenDeleted)",
-            go.len()
+            deleted.len()
         );
-        impact.say(Fate::Released, says, references(go.iter().copied()));
-        claim_disks::behind(go.iter().copied(), "its claims", impact, view);
-        keep(set, policy, impact);
+        impact.add_effect(Fate::Released, says, references(deleted.iter().copied()));
+        claim_disks::add_disks(deleted.iter().copied(), "its claims", impact, view);
+        add_keep_step(set, policy, impact);
     }
-    if stay.is_empty() {
+    if kept.is_empty() {
         return;
     }
-    let size = storage_quantity::of_claims(&stay);
+    let size = storage_quantity::of_claims(&kept);
     if policy == "Delete" {
         let says = format!(
             "whether these claims go with it is not known: {}, of {size} in all. It should take them along \
              (persistentVolumeClaimRetentionPolicy.whenDeleted is Delete), but is not yet their owner",
-            stay.len()
+            kept.len()
         );
-        impact.say(Fate::Unknown, says, references(stay));
+        impact.add_effect(Fate::Unknown, says, references(kept));
     } else {
         let says = format!(
             "claims of its volumeClaimTemplates: {}, of {size} in all; they stay with their data, and cost what they cost \
              until they are deleted too. A StatefulSet of the same name takes them up again",
-            stay.len()
+            kept.len()
         );
-        impact.say(Fate::Kept, says, references(stay));
+        impact.add_effect(Fate::Kept, says, references(kept));
     }
 }
 
-/// Whether it was made from one of the templates: `TEMPLATE-SET-ORDINAL`.
+/// Whether the claim was made from one of the templates: `TEMPLATE-SET-ORDINAL`.
 fn is_of(claim: &Object, set: &Object) -> bool {
     let ordinal = |template: &str| {
         let rest = claim.name().strip_prefix(template)?;
@@ -81,7 +82,7 @@ fn is_of(claim: &Object, set: &Object) -> bool {
     })
 }
 
-/// Whether nobody but the set, and its pods that go with it, owns the claim.
+/// Whether the claim has owners, and all of them are the set or pods that are deleted with it.
 fn goes_with(claim: &Object, set: &Object) -> bool {
     let owners = claim.list("/metadata/ownerReferences");
     let text = |owner: &serde_json::Value, field: &str| {
@@ -95,8 +96,8 @@ fn goes_with(claim: &Object, set: &Object) -> bool {
     !owners.is_empty() && owners.iter().all(goes)
 }
 
-/// The claims stay once the set no longer owns them.
-fn keep(set: &Object, policy: &str, impact: &mut Impact) {
+/// Adds the step that keeps the claims: they stay once the set no longer owns them.
+fn add_keep_step(set: &Object, policy: &str, impact: &mut Impact) {
     let (namespace, name) = (set.namespace(), set.name());
     let patch = r#"{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain"}}}"#;
     let (text, command) = if policy == "Delete" {

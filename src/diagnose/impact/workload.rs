@@ -1,11 +1,12 @@
-//! A controller that is to be deleted, and what only it can let go.
+//! A controller that is to be deleted, and what only it can release.
 //!
-//! **Recognises** Deployments, StatefulSets and DaemonSets. **Why:** most stuck deletions are of custom resources whose
-//! controller was uninstalled first; and with a StatefulSet go its claims if it says so
-//! (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** the metadata of the types that
-//! may have its finalizers, for each finalizer its holder, and the Services that lead to its pods with whoever calls them.
-//! **Concludes** `stuck` for what nobody else that runs would remove, `broken` for what calls it. **Advises** the order:
-//! the objects while it runs, then what the API server calls, then the controller, its types last.
+//! **Recognises** Deployments, StatefulSets and DaemonSets. **Why:** most stuck deletions are of custom
+//! resources whose controller was uninstalled first. The claims of a StatefulSet are deleted with it if its
+//! policy says so (`kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** the
+//! metadata of the types that may have its finalizers, and the controller of each finalizer. Also the Services
+//! of its pods, and what calls them. **Concludes** `stuck` for objects that no other running controller would
+//! release, and `broken` for what calls it. **Advises** the order: the objects while it runs, then what the API
+//! server calls, then the controller, its types last.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use crate::{
         holder,
         impact::{
             Impact, api_extensions, departing_controllers::Workloads, pod::is_ephemeral,
-            volume_claim_templates,
+            volume_claim_templates, waiting_objects::add_waiting_objects,
         },
         model::{Fate, Safety},
         view::View,
@@ -23,10 +24,10 @@ use crate::{
 };
 
 pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &View<'_>) {
-    let found = Workloads::one(workload);
-    // Asked together, so that they are read together.
+    let workloads = Workloads::one(workload);
+    // Queried together, so that they are read together.
     let services = view.list("", "services", workload.namespace());
-    found.look(impact, view);
+    add_waiting_objects(&workloads, impact, view);
     match services {
         Ok(services) => {
             let answers: BTreeSet<_> = services
@@ -40,9 +41,9 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
                 api_extensions::add_api_extensions(&is_ours, impact, view);
             }
         }
-        Err(missing) => impact.unknown("which Services lead to it, and who calls them", &missing),
+        Err(missing) => impact.add_unknown("which Services lead to it, and who calls them", &missing),
     }
-    own(workload, impact);
+    add_pods(workload, impact);
     if workload.is("apps", "statefulsets") {
         volume_claim_templates::add_claims_of_templates(workload, impact, view);
     }
@@ -66,7 +67,7 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
         };
         let safety = cost.map_or(Safety::Reversible, |_| Safety::Destructive);
         let text = format!("{}{installed}", cost.unwrap_or("then delete it"));
-        impact.then(
+        impact.add_step(
             safety,
             text,
             format!(
@@ -76,18 +77,18 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
                 workload.name()
             ),
         );
-        found.types_last(impact, view);
+        workloads.add_type_deletion(impact, view);
     }
 }
 
-/// What goes with it by itself.
-fn own(workload: &Object, impact: &mut Impact) {
+/// Adds what is deleted with the workload.
+fn add_pods(workload: &Object, impact: &mut Impact) {
     let pods = ["/status/replicas", "/status/currentNumberScheduled"]
         .iter()
         .find_map(|field| workload.number(field))
         .unwrap_or_default();
     if pods > 0 {
-        impact.say(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
+        impact.add_effect(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
     }
     if pods > 0
         && workload
@@ -97,11 +98,11 @@ fn own(workload: &Object, impact: &mut Impact) {
     {
         let says = "what its pods keep in ephemeral volumes: the claims are deleted with the pods, and by their reclaim policy \
                     the disks";
-        impact.say(Fate::Destroyed, says, []);
+        impact.add_effect(Fate::Destroyed, says, []);
     }
 }
 
-/// Whether a Service leads to the pods of a workload.
+/// Whether a Service selects the pods of a workload.
 fn selects(service: &Object, workload: &Object) -> bool {
     let selector = service.value.pointer("/spec/selector");
     let pairs: Vec<_> = selector

@@ -1,18 +1,20 @@
 //! An object in a namespace that no longer exists.
 //!
-//! **Recognises** an object whose namespace has no Namespace object. **Why:** somebody emptied `spec.finalizers`
-//! through `/finalize` while something was left; the Namespace goes and its content stays in etcd. Nothing can be
-//! created there any more, so controllers fail, and an update that a webhook with a namespaceSelector looks at is
-//! refused with `namespaces "…" not found`. Source: `kubernetes/kubernetes:pkg/registry/core/namespace/` and
-//! `kubernetes/apiserver:pkg/admission/plugin/webhook/predicates/namespace/matcher.go`. **Wants** the Namespace.
-//! **Concludes** that the missing namespace is in the way, beside what each finalizer says. **Advises** to create it
-//! again, finish what is in it, and delete it in the normal way.
+//! **Recognises** an object whose namespace has no Namespace object. **Why:** a user emptied `spec.finalizers`
+//! through `/finalize` before the namespace was empty. The Namespace is then deleted and its content stays in
+//! etcd. Nothing can be created in it any more, so controllers fail. A webhook with a namespaceSelector makes
+//! every update fail with `namespaces "…" not found`. Source:
+//! `kubernetes/kubernetes:pkg/registry/core/namespace/` and
+//! `kubernetes/apiserver:pkg/admission/plugin/webhook/predicates/namespace/matcher.go`. **Wants** the
+//! Namespace. **Concludes** that the missing namespace blocks the deletion, in addition to what each finalizer
+//! waits for. **Advises** to create the namespace again, to finish its content, and to delete it in the normal
+//! way.
 
 use std::collections::BTreeMap;
 
 use crate::{
     diagnose::{
-        leftovers::Left,
+        leftovers::Leftover,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -23,12 +25,12 @@ use crate::{
     },
 };
 
-/// How it comes to that, and what it means.
-const HOW: &str = "does not exist: it was finalized by force, and";
+/// The cause, as the beginning of a sentence.
+const FINALIZED_BY_FORCE: &str = "does not exist: it was finalized by force, and";
 
 pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     let name = object.namespace();
-    // Protection that works, and a pod that is only slow, need no look at the namespace.
+    // Neither an object in use nor a pod in its grace period needs its namespace read.
     let at_rest = object
         .deletion()
         .is_some_and(|deletion| deletion.in_grace(view.now()))
@@ -48,7 +50,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
                 ..ObjectRef::default()
             }),
             format!(
-                "{HOW} this object was left behind. Controllers cannot create anything in it, and updates may be refused \
+                "{FINALIZED_BY_FORCE} this object was left behind. Controllers cannot create anything in it, and updates may be refused \
                  with `namespaces not found`"
             ),
         ));
@@ -100,32 +102,32 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
     );
 }
 
-/// Objects were seen in a namespace that was not. It may have been created since the namespaces were listed, or
-/// created and deleted: so it is looked at once more, and then one of the objects.
-pub(crate) fn without_namespace(
+/// The leftover for a namespace that was not listed although its objects were. The namespace may have been
+/// created since the list, or created and deleted. So it is read once more, and then one of the objects.
+pub(crate) fn leftover_if_missing(
     name: &str,
-    strays: &BTreeMap<String, LeftoverCount>,
+    leftovers: &BTreeMap<String, LeftoverCount>,
     view: &View<'_>,
-) -> Option<Left> {
+) -> Option<Leftover> {
     let Ok(None) = view.object("", "namespaces", "", name) else {
         return None;
     };
-    let first = strays.values().find_map(|stray| stray.first.first());
+    let first = leftovers.values().find_map(|leftover| leftover.first.first());
     if let Some(first) = first {
         let ty = Resource::named(&first.type_name);
-        // It may be that it cannot be read alone: it was listed, and that is enough.
+        // If the object cannot be read alone, its place in the list is enough.
         if let Ok(None) = view.object(&ty.group, &ty.plural, name, &first.name) {
             return None;
         }
     }
-    Some(left(name))
+    Some(leftover(name))
 }
 
-/// What is said of them all.
-pub(crate) fn left(name: &str) -> Left {
-    Left {
+/// The leftover that stands for all objects of the namespace.
+pub(crate) fn leftover(name: &str) -> Leftover {
+    Leftover {
         verdict: Verdict::Stalled,
         since: None,
-        says: format!("Namespace {name} {HOW} what was in it was left behind"),
+        says: format!("Namespace {name} {FINALIZED_BY_FORCE} what was in it was left behind"),
     }
 }

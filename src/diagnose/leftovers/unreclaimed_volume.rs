@@ -1,15 +1,15 @@
-//! A volume that nobody uses any more and whose disk nobody deletes: it is still there, and billed.
+//! A released volume whose disk no controller deletes: the disk still exists and costs money.
 //!
-//! **Recognises** a volume that is Released or Failed with policy Delete, not being deleted itself, for longer than
-//! deleting a disk takes. **Why:** the claim is gone, and whoever provisioned the disk has to delete it: a CSI
-//! provisioner only in phase Released, only if the annotation `pv.kubernetes.io/provisioned-by` names it, and not
-//! while an attachment names the volume
+//! **Recognises** a volume that is Released or Failed with policy Delete and is not being deleted itself. Its
+//! phase has lasted longer than deleting a disk takes. **Why:** the claim is gone, and the provisioner of the
+//! disk has to delete it. A CSI provisioner deletes a disk only in phase Released. The annotation
+//! `pv.kubernetes.io/provisioned-by` must name it, and no attachment may name the volume
 //! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete,
-//! `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume); anything else
-//! kube-controller-manager (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
-//! reclaimVolume). **Wants** its events, and whether the driver is there. **Concludes** `failing` with the driver's
-//! words, `waiting` while attached, `orphaned` without the driver, otherwise `stalled`. **Advises** nothing itself:
-//! `explain` does.
+//! `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume). kube-controller-manager
+//! deletes all other disks (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
+//! reclaimVolume). **Wants** the events of the volume, and whether the driver is installed. **Concludes**
+//! `failing` with the driver's words, `waiting` while the volume is attached, `orphaned` without the driver,
+//! otherwise `stalled`. **Advises** nothing itself: `explain` does.
 
 use jiff::Timestamp;
 
@@ -21,7 +21,7 @@ use crate::{
             reclaim_policy::{disk, policy},
         },
         events::{event_time, last_event},
-        leftovers::Left,
+        leftovers::Leftover,
         model::Verdict,
         timing,
         view::View,
@@ -36,8 +36,8 @@ pub(crate) fn is_due(volume: &Object, now: Timestamp) -> bool {
     over && policy(volume) == "Delete" && volume.deletion().is_none() && due
 }
 
-/// Since when it is in its phase. Servers before 1.28 do not say; the phase is then no younger than the last write
-/// to its status.
+/// The time since when the volume is in its phase. Servers before 1.28 do not report it. The phase is then at
+/// least as old as the last write to the status.
 pub(crate) fn since(volume: &Object) -> Option<Timestamp> {
     let status = || {
         volume
@@ -50,14 +50,14 @@ pub(crate) fn since(volume: &Object) -> Option<Timestamp> {
     volume.time("/status/lastPhaseTransitionTime").or_else(status)
 }
 
-pub(crate) fn not_reclaimed(volume: &Object, attached: Option<&[Object]>, view: &View<'_>) -> Left {
+pub(crate) fn leftover_volume(volume: &Object, attached: Option<&[Object]>, view: &View<'_>) -> Leftover {
     let phase = volume.text("/status/phase");
     let disk = match disk(volume) {
         own if own.starts_with("of ") => "its disk".to_owned(),
         handle => format!("its disk {handle}"),
     };
     let (verdict, says) = why(volume, phase, attached, view);
-    Left {
+    Leftover {
         verdict,
         since: since(volume),
         says: format!("{phase}, and {disk} is not deleted though its policy is Delete: {says}"),
@@ -141,7 +141,7 @@ fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_
     }
 }
 
-/// By which the catalogue knows who deletes disks, whether this volume carries it or not.
+/// The finalizer by which the catalogue knows the controller that deletes disks. The volume need not have it.
 fn provisioner() -> Finalizer {
     Finalizer {
         list: List::Metadata,

@@ -1,19 +1,20 @@
-//! An attachment to a node, or of a volume, that no longer exists, and that nobody has asked to detach.
+//! An attachment to a node, or of a volume, that no longer exists. No controller has asked to detach it.
 //!
-//! **Recognises** a `VolumeAttachment` that is not being deleted. **Why:** the attach/detach controller deletes it six
-//! minutes after the node went, but it forgets attachments whose volume is gone when it restarts, and never acts if
-//! force-detach is switched off (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/` reconciler and
-//! attach_detach_controller.go processVolumeAttachments). The volume cannot be deleted meanwhile, nor attached
-//! elsewhere if it takes one node. **Wants** the node, the volume, and events about the node, which tell whether it
-//! went just now. **Concludes** `stalled`. **Advises** nothing itself: `explain` does.
+//! **Recognises** a `VolumeAttachment` that is not being deleted. **Why:** the attach/detach controller deletes
+//! it six minutes after its node was deleted. But after a restart it no longer knows attachments whose volume
+//! is gone. If force-detach is switched off, it never acts
+//! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/` reconciler and attach_detach_controller.go
+//! processVolumeAttachments). Until then the volume cannot be deleted, and a volume for one node cannot be
+//! attached elsewhere. **Wants** the node, the volume, and the events of the node, which tell whether it was
+//! deleted just now. **Concludes** `stalled`. **Advises** nothing itself: `explain` does.
 
 use crate::{
-    diagnose::{events, leftovers::Left, model::Verdict, timing, view::View},
+    diagnose::{events, leftovers::Leftover, model::Verdict, timing, view::View},
     object::Age,
     snapshot::facts::{Object, Resource},
 };
 
-pub(crate) fn left_on_a_gone_node(attachment: &Object, view: &View<'_>) -> Option<Left> {
+pub(crate) fn leftover_attachment(attachment: &Object, view: &View<'_>) -> Option<Leftover> {
     let since = attachment.time("/metadata/creationTimestamp");
     let is_new = |time| Age::between(time, view.now()).0.as_secs() < timing::CLEAN_UP;
     if attachment.deletion().is_some() || since.is_some_and(is_new) {
@@ -26,7 +27,7 @@ pub(crate) fn left_on_a_gone_node(attachment: &Object, view: &View<'_>) -> Optio
         !volume.is_empty() && matches!(view.object("", "persistentvolumes", "", volume), Ok(None));
     let mut says = Vec::new();
     if let Ok(None) = node {
-        // Without the events it is not known whether the node went just now, which is normal.
+        // Without the events it is unknown whether the node was deleted just now, which is normal.
         let events = view.events(&node_object(name)).ok()?;
         if !events.iter().filter_map(events::event_time).any(is_new) {
             says.push(format!(
@@ -40,14 +41,14 @@ pub(crate) fn left_on_a_gone_node(attachment: &Object, view: &View<'_>) -> Optio
              after a restart, and may never delete it"
         ));
     }
-    (!says.is_empty()).then(|| Left {
+    (!says.is_empty()).then(|| Leftover {
         verdict: Verdict::Stalled,
         since: None,
         says: says.join("; "),
     })
 }
 
-/// The node as far as it takes to look for events about it.
+/// The node with the fields that are needed to query its events.
 fn node_object(name: &str) -> Object {
     Object {
         resource: Resource::new("", "nodes"),
@@ -108,18 +109,18 @@ mod tests {
     }
 
     fn said(world: &World, attachment: &Object) -> Option<String> {
-        let looked = leftovers::attachment(attachment, &world.facts(), &Knowledge::builtin());
-        assert!(looked.wanted.is_empty(), "{:?}", looked.wanted);
-        looked.left.map(|left| left.says)
+        let inspection = leftovers::attachment(attachment, &world.facts(), &Knowledge::builtin());
+        assert!(inspection.wanted.is_empty(), "{:?}", inspection.wanted);
+        inspection.leftover.map(|leftover| leftover.says)
     }
 
     const OLD: &str = "2025-12-01T00:00:00Z";
 
     #[test]
-    fn to_a_node_or_of_a_volume_that_is_gone() {
-        let node = said(&world(false, true, Ok(Vec::new())), &attachment(OLD)).expect("left behind");
+    fn recognises_an_attachment_whose_node_or_volume_is_gone() {
+        let node = said(&world(false, true, Ok(Vec::new())), &attachment(OLD)).expect("a leftover");
         assert!(node.starts_with("node node-1 does not exist any more"), "{node}");
-        let volume = said(&world(true, false, Ok(Vec::new())), &attachment(OLD)).expect("left behind");
+        let volume = said(&world(true, false, Ok(Vec::new())), &attachment(OLD)).expect("a leftover");
         assert!(
             volume.starts_with("volume pv-1 does not exist any more"),
             "{volume}"
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_order_or_has_its_time_is_not_called_left_behind() {
+    fn a_valid_or_recent_attachment_is_no_leftover() {
         assert_eq!(said(&world(true, true, Ok(Vec::new())), &attachment(OLD)), None);
         assert_eq!(said(&world(false, false, Ok(Vec::new())), &attachment(NOW)), None);
         let removed = object(
@@ -143,10 +144,10 @@ mod tests {
     }
 
     #[test]
-    fn without_the_events_of_the_node_it_is_not_known() {
+    fn a_missing_node_without_its_events_is_a_gap() {
         let world = world(false, true, Err(Why::Forbidden("no".into())));
-        let looked = leftovers::attachment(&attachment(OLD), &world.facts(), &Knowledge::builtin());
-        assert_eq!(looked.left, None);
-        assert_eq!(looked.gaps.len(), 1);
+        let inspection = leftovers::attachment(&attachment(OLD), &world.facts(), &Knowledge::builtin());
+        assert_eq!(inspection.leftover, None);
+        assert_eq!(inspection.gaps.len(), 1);
     }
 }

@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use super::world::object;
 use crate::snapshot::facts::Object;
 
-/// Long before the moment of the tests: whoever has not acted since then is late.
+/// A time long before [`NOW`](super::world::NOW): a controller that has not acted since then is late.
 pub(crate) const LONG_AGO: &str = "2026-01-01T10:00:00Z";
 
-/// Metadata of an object that was deleted long ago.
+/// The metadata of an object whose deletion was requested long ago.
 pub(crate) fn going(name: &str, namespace: &str, finalizers: &[&str]) -> Value {
     json!({"name": name, "namespace": namespace, "finalizers": finalizers, "creationTimestamp": "2026-01-01T08:00:00Z",
         "deletionTimestamp": LONG_AGO, "deletionGracePeriodSeconds": 0})
 }
 
-/// A Deployment that is ready, with its pod, and an account that may do everything to a group.
+/// A ready Deployment, and an account with all rights on a group.
 pub(crate) fn controller(namespace: &str, name: &str, labels: &Value, group: &str) -> [Object; 4] {
     let api = "rbac.authorization.k8s.io";
     [

@@ -1,6 +1,6 @@
-//! Each fact is taken away in turn: what is then said of an object may only be weaker, and names the gap.
+//! Checks that a diagnosis with fewer facts is only weaker, and names the gap. Each fact is hidden in turn.
 //!
-//! The worlds of the rules' tests come here by themselves, so a test of a rule is a test of this too.
+//! The worlds of all tests of causes are checked here automatically, so a test of a cause also tests this.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use crate::{
     },
 };
 
-/// Takes each answer away that `facts` hold, and each type out of what was listed in a namespace. Whatever else is
-/// wanted then, `answer` tells.
+/// Hides each answer in `facts`, and each type from the list of a namespace's content. `answer` answers all
+/// further queries.
 #[track_caller]
 pub(crate) fn withstands_less(
     target: &Object,
@@ -25,12 +25,12 @@ pub(crate) fn withstands_less(
     knowledge: &Knowledge,
     answer: impl Fn(&Query) -> Result<Answer, Why>,
 ) {
-    let full = [said(target, facts.clone(), knowledge, &answer)];
+    let full = [explained(target, facts.clone(), knowledge, &answer)];
     let mut found = Vec::new();
     let mut check = |hidden: &str, query: &Query, instead: Result<Answer, Why>| {
         let mut less = facts.clone();
         less.answers.insert(query.clone(), instead);
-        let less = said(target, less, knowledge, &answer);
+        let less = explained(target, less, knowledge, &answer);
         for fault in weaker::faults(&full, &less, Some(hidden)) {
             found.push(format!("without {hidden}: {fault}"));
         }
@@ -74,7 +74,7 @@ pub(crate) fn withstands_less(
     assert!(found.is_empty(), "{}\nof {:#}", found.join("\n"), full[0]);
 }
 
-fn said(
+fn explained(
     target: &Object,
     mut facts: Facts,
     knowledge: &Knowledge,
@@ -92,7 +92,7 @@ fn said(
     }
 }
 
-/// As users get it. The layer above is used in tests alone.
+/// The diagnosis in its public form. Only tests use this higher layer.
 #[cfg(test)]
 fn public(diagnosis: &crate::diagnose::Diagnosis) -> Value {
     serde_json::to_value(crate::report::ExplainReport::from(diagnosis)).expect("a report is JSON")

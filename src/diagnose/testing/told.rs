@@ -1,8 +1,8 @@
-//! What a diagnosis says, as tests ask for it.
+//! Reads parts of a diagnosis for tests.
 
 use crate::diagnose::{Diagnosis, Verdict, model::Blocker};
 
-/// The verdict on a finalizer, or on none.
+/// The verdict on a finalizer; for an empty name on an object without finalizers.
 pub(crate) fn verdict(diagnosis: &Diagnosis, finalizer: &str) -> Option<Verdict> {
     diagnosis
         .waits
@@ -11,7 +11,7 @@ pub(crate) fn verdict(diagnosis: &Diagnosis, finalizer: &str) -> Option<Verdict>
         .map(|wait| wait.verdict)
 }
 
-/// All that is said of the waits, as one text.
+/// The texts of all waits and their blockers, as one text.
 pub(crate) fn said(diagnosis: &Diagnosis) -> String {
     fn blockers(all: &[Blocker], text: &mut String) {
         for blocker in all {
@@ -29,7 +29,7 @@ pub(crate) fn said(diagnosis: &Diagnosis) -> String {
     text
 }
 
-/// The commands of all steps.
+/// The commands of all steps, as one text.
 pub(crate) fn commands(diagnosis: &Diagnosis) -> String {
     let commands: Vec<_> = diagnosis
         .steps
@@ -39,9 +39,9 @@ pub(crate) fn commands(diagnosis: &Diagnosis) -> String {
     commands.join("\n")
 }
 
-/// What its first finalizer waits for: name and state of each.
-pub(crate) fn waits_for(told: &Diagnosis) -> Vec<(String, String)> {
-    let on = told.waits.first().map_or(&[][..], |wait| &wait.on);
+/// The blockers of the first finalizer: the name and state of each.
+pub(crate) fn waits_for(diagnosis: &Diagnosis) -> Vec<(String, String)> {
+    let on = diagnosis.waits.first().map_or(&[][..], |wait| &wait.on);
     on.iter()
         .map(|blocker| {
             let name = blocker.object.as_ref().map_or("", |object| &object.name);
@@ -50,17 +50,18 @@ pub(crate) fn waits_for(told: &Diagnosis) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The command of each step.
-pub(crate) fn command_lines(told: &Diagnosis) -> Vec<&str> {
-    told.steps
+/// The command of each step that has one.
+pub(crate) fn command_lines(diagnosis: &Diagnosis) -> Vec<&str> {
+    diagnosis
+        .steps
         .iter()
         .filter_map(|step| step.command.as_deref())
         .collect()
 }
 
-/// What happens next, a line each.
-pub(crate) fn outlook(told: &Diagnosis) -> String {
-    let all: Vec<_> = told
+/// The outlook, one line for each entry.
+pub(crate) fn outlook(diagnosis: &Diagnosis) -> String {
+    let all: Vec<_> = diagnosis
         .outlook
         .iter()
         .map(|each| format!("{}: {}", each.when, each.then))

@@ -1,4 +1,4 @@
-//! A cluster in memory for tests: some objects, and what nobody may read.
+//! A cluster in memory for tests: its objects, and what may not be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,22 +15,22 @@ use crate::{
     },
 };
 
-/// The moment of all these tests.
+/// The current time in all these tests.
 pub(crate) const NOW: &str = "2026-01-01T12:00:00Z";
 
-/// The objects of a cluster.
+/// A cluster in memory.
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) objects: Vec<Object>,
     types: Vec<ResourceType>,
     hidden: Vec<&'static str>,
-    /// Answers that were given in so many words; they win over the objects.
+    /// Explicit answers, which take precedence over the objects.
     answers: BTreeMap<Query, Result<Answer, Why>>,
-    /// Whatever has no answer in so many words may not be read.
+    /// Whether everything without an explicit answer is forbidden.
     closed: bool,
 }
 
-/// An object of `plural` in `group`.
+/// An object of the type `plural` in `group`, with a uid.
 pub(crate) fn object(group: &str, plural: &str, kind: &str, mut value: Value) -> Object {
     if value.pointer("/metadata/uid").is_none() {
         let name = value
@@ -42,7 +42,7 @@ pub(crate) fn object(group: &str, plural: &str, kind: &str, mut value: Value) ->
     bare(group, plural, kind, value)
 }
 
-/// The same with nothing added to it.
+/// Like [`object`], with exactly this value.
 pub(crate) fn bare(group: &str, plural: &str, kind: &str, value: Value) -> Object {
     Object {
         resource: Resource::new(group, plural),
@@ -56,7 +56,7 @@ pub(crate) fn bare(group: &str, plural: &str, kind: &str, value: Value) -> Objec
     }
 }
 
-/// A type of objects in namespaces.
+/// A namespaced type.
 pub(crate) fn namespaced_type(group: &str, plural: &str, kind: &str) -> ResourceType {
     ResourceType {
         group: group.into(),
@@ -69,7 +69,7 @@ pub(crate) fn namespaced_type(group: &str, plural: &str, kind: &str) -> Resource
 }
 
 impl World {
-    /// These objects and no others.
+    /// A cluster with these objects.
     pub(crate) fn of(objects: impl IntoIterator<Item = Object>) -> Self {
         World {
             objects: objects.into_iter().collect(),
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    /// Nothing may be read but what is answered in so many words.
+    /// A cluster in which everything without an explicit answer is forbidden.
     pub(crate) fn closed() -> Self {
         World {
             closed: true,
@@ -85,25 +85,25 @@ impl World {
         }
     }
 
-    /// And this one.
+    /// Adds an object.
     pub(crate) fn with(mut self, object: Object) -> Self {
         self.objects.push(object);
         self
     }
 
-    /// With this namespaced custom type.
+    /// Adds a namespaced custom type.
     pub(crate) fn serving(mut self, group: &str, plural: &str, kind: &str) -> Self {
         self.types.push(namespaced_type(group, plural, kind));
         self
     }
 
-    /// Nobody may read objects of this type.
+    /// Forbids to read objects of this type.
     pub(crate) fn hiding(mut self, plural: &'static str) -> Self {
         self.hidden.push(plural);
         self
     }
 
-    /// The server has this type, of which nothing more is known.
+    /// Adds a type by its name alone.
     pub(crate) fn with_type(mut self, group: &str, plural: &str) -> Self {
         self.types.push(ResourceType {
             group: group.into(),
@@ -114,7 +114,7 @@ impl World {
         self
     }
 
-    /// Looking for this object finds that.
+    /// Answers a get of this object.
     pub(crate) fn object(
         self,
         group: &str,
@@ -131,7 +131,7 @@ impl World {
         self.answer(query, Ok(Answer::Object(found.map(Box::new))))
     }
 
-    /// These are all objects of the type.
+    /// Answers a list of this type.
     pub(crate) fn list(self, group: &str, plural: &str, namespace: &str, found: Vec<Object>) -> Self {
         let query = Query::List {
             resource: Resource::new(group, plural),
@@ -140,7 +140,7 @@ impl World {
         self.answer(query, Ok(Answer::List(found)))
     }
 
-    /// This is in the namespace.
+    /// Answers the query for the content of a namespace.
     pub(crate) fn content(self, namespace: &str, content: Content) -> Self {
         let query = Query::Content {
             namespace: namespace.into(),
@@ -148,7 +148,7 @@ impl World {
         self.answer(query, Ok(Answer::Content(Box::new(content))))
     }
 
-    /// This query gets that answer.
+    /// Answers this query.
     pub(crate) fn answer(mut self, query: Query, answer: Result<Answer, Why>) -> Self {
         self.answers.insert(query, answer);
         self
@@ -185,7 +185,7 @@ impl World {
         match query {
             Query::Object { name, .. } => {
                 let mut found = found.into_iter().find(|object| object.name() == name);
-                // Only a test of namespaces has to say which there are.
+                // Every namespace exists, so that only tests of namespaces have to add them.
                 if resource == Resource::new("", "namespaces") {
                     found = found.or_else(|| {
                         Some(self::object(
@@ -225,7 +225,7 @@ impl World {
         Ok(Answer::List(found))
     }
 
-    /// What was answered in so many words, and nothing else.
+    /// The explicit answers, and nothing else.
     pub(crate) fn facts(&self) -> Facts {
         Facts {
             now: NOW.parse().expect("a time"),
@@ -235,19 +235,20 @@ impl World {
         }
     }
 
-    /// Nobody may read anything.
+    /// Forbids to read anything.
     pub(crate) fn hiding_everything(mut self) -> Self {
         self.closed = true;
         self
     }
 
-    /// What is said of the first object.
+    /// The diagnosis of the first object.
     #[track_caller]
     pub(crate) fn explain_first(&self) -> Diagnosis {
         self.explain(&self.objects[0])
     }
 
-    /// What is said of an object, which need not be one of the cluster's. With any less to see it must be weaker.
+    /// The diagnosis of an object, which need not be one of the cluster. Checks that with fewer facts it is
+    /// only weaker.
     #[track_caller]
     pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();
@@ -259,14 +260,14 @@ impl World {
         diagnosis
     }
 
-    /// What `look` sees in the end, when all that it wants to see has been answered.
-    pub(crate) fn answered<T>(&self, look: impl Fn(&Facts) -> (T, BTreeSet<Query>)) -> T {
+    /// The final result of `step`, once all queries that it returns are answered.
+    pub(crate) fn answered<T>(&self, step: impl Fn(&Facts) -> (T, BTreeSet<Query>)) -> T {
         let mut facts = Facts {
             answers: BTreeMap::new(),
             ..self.facts()
         };
         loop {
-            let (seen, wanted) = look(&facts);
+            let (seen, wanted) = step(&facts);
             if wanted.is_empty() {
                 return seen;
             }

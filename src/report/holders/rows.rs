@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diagnose::{
-        holder::{Found, Holder, Tells, Trace, apart},
+        holder::{FoundHolder, Holder, Tells, Trace, distinguishing_driver},
         model::Strength,
     },
     knowledge::{Entry, GroupKind, Knowledge, Runs},
@@ -54,7 +54,7 @@ impl ScanReport {
             for (alike, crowd) in crowds {
                 let mut met = BTreeSet::new();
                 for finalizer in &alike.finalizers {
-                    let driver = apart(finalizer, on, alike, knowledge);
+                    let driver = distinguishing_driver(finalizer, on, alike, knowledge);
                     let result = by_place
                         .get(&(on.name.as_str(), finalizer, driver))
                         .and_then(|one| one.result.as_ref());
@@ -65,10 +65,11 @@ impl ScanReport {
                         Some(one) => {
                             row.holder.join(&one.found.holder);
                             if let Some(each) = one.found.of_others_too {
-                                row.holder.unsee(&sample_note(each, one.found.driver.as_deref()));
+                                row.holder
+                                    .add_unseen(&sample_note(each, one.found.driver.as_deref()));
                             }
                         }
-                        None => row.holder.unsee(why_not_searched(searches.is_some())),
+                        None => row.holder.add_unseen(why_not_searched(searches.is_some())),
                     }
                     let held =
                         row.finalizers
@@ -133,7 +134,7 @@ fn new_row(
     finalizer: &Finalizer,
     on: &OnType,
     driver: Option<&str>,
-    found: Option<&Found>,
+    found: Option<&FoundHolder>,
     knowledge: &Knowledge,
 ) -> (String, Row) {
     let kind = GroupKind {
@@ -195,7 +196,7 @@ fn catalogue_name(entry: &Entry, driver: Option<&str>) -> String {
 }
 
 /// The workloads found for a controller that the catalogue does not describe.
-fn workload_names(found: &Found) -> Option<String> {
+fn workload_names(found: &FoundHolder) -> Option<String> {
     let names: BTreeSet<_> = found
         .holder
         .signs
@@ -211,7 +212,7 @@ impl From<Row> for HolderReport {
         let holder = &row.holder;
         let says = evidence_line(holder);
         HolderReport {
-            state: holder.state().into(),
+            state: holder.liveness().into(),
             likely: deciding_signs(holder)
                 .first()
                 .is_some_and(|sign| sign.strength > Strength::Strong || row.is_one_of_many),

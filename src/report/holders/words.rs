@@ -1,15 +1,15 @@
 //! The evidence for the state of a controller, in one line.
 
-use crate::diagnose::holder::{Holder, Sign, State, Tells, Trace};
+use crate::diagnose::holder::{Holder, Liveness, Sign, Tells, Trace};
 
 /// The signs that decide the state, the strongest first.
 pub(super) fn deciding_signs(holder: &Holder) -> Vec<&Sign> {
-    let tells = match holder.state() {
-        State::Running => Tells::Alive,
-        State::Failing => Tells::Failing,
-        State::Off => Tells::Off,
-        State::Gone => Tells::Gone,
-        State::Elsewhere | State::Unknown => return Vec::new(),
+    let tells = match holder.liveness() {
+        Liveness::Running => Tells::Alive,
+        Liveness::Failing => Tells::Failing,
+        Liveness::Off => Tells::Off,
+        Liveness::Gone => Tells::Gone,
+        Liveness::Elsewhere | Liveness::Unknown => return Vec::new(),
     };
     let mut signs: Vec<_> = holder.with(tells).collect();
     signs.sort_by_key(|sign| sign.strength);
@@ -24,15 +24,17 @@ pub(super) fn deciding_signs(holder: &Holder) -> Vec<&Sign> {
 pub(super) fn evidence_line(holder: &Holder) -> String {
     let sign_in_words = |sign: &Sign| format!("{}: {}", sign.source, sign.value);
     let signs = deciding_signs(holder);
-    match (holder.state(), signs.first()) {
+    match (holder.liveness(), signs.first()) {
         // Two signs together prove that a controller is gone.
-        (State::Gone, _) => signs
+        (Liveness::Gone, _) => signs
             .iter()
             .map(|sign| sign_in_words(sign))
             .collect::<Vec<_>>()
             .join("; "),
         (_, Some(sign)) => sign_in_words(sign),
-        (State::Elsewhere, None) => format!("it is one that runs {}", holder.elsewhere.unwrap_or_default()),
+        (Liveness::Elsewhere, None) => {
+            format!("it is one that runs {}", holder.elsewhere.unwrap_or_default())
+        }
         (_, None) if !holder.unseen.is_empty() => holder.unseen.join("; "),
         (_, None) => match holder.with(Tells::Gone).next() {
             Some(sign) => format!("{}, which is one sign and no proof", sign_in_words(sign)),

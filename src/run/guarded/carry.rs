@@ -172,7 +172,7 @@ impl Carrier<'_> {
         }
         facts.answers.clear();
         let plan = match self.planner.plan(&object, facts).await {
-            Ok(plan) if item.plan.is_the_same_truth(&plan) => plan,
+            Ok(plan) if item.plan.means_the_same(&plan) => plan,
             Ok(plan) => {
                 return ended(Settled::refused(format!(
                     "it is no longer as it was confirmed: it is {} now, and these would stay: {}; look at it again",

@@ -7,7 +7,7 @@ use super::asking::{Ask, LimitedReader};
 use crate::{
     diagnose::{
         self,
-        holder::{apart, find},
+        holder::{distinguishing_driver, find},
         view::View,
     },
     knowledge::Knowledge,
@@ -47,7 +47,7 @@ impl HolderSearches {
         for (on, crowds) in &snapshot.tally.crowds.0 {
             for (alike, crowd) in crowds {
                 for finalizer in &alike.finalizers {
-                    let driver = apart(finalizer, on, alike, knowledge);
+                    let driver = distinguishing_driver(finalizer, on, alike, knowledge);
                     let known = first.entry((&on.name, finalizer, driver)).or_insert(crowd);
                     if crowd.rank() < known.rank() {
                         *known = crowd;

@@ -13,7 +13,7 @@ use super::{
     asking::{Ask, LimitedReader},
 };
 use crate::{
-    diagnose::leftovers::{self, Looked},
+    diagnose::leftovers::{self, Inspection},
     knowledge::Knowledge,
     report::leftovers::{LeftoverGap, LeftoverKind, LeftoverObjects, Leftovers, MissingNamespace},
     settings::Scan,
@@ -56,7 +56,7 @@ struct Candidate<T> {
 
 enum CandidateState {
     Open,
-    Done(Looked),
+    Done(Inspection),
     NotLookedAt,
 }
 
@@ -72,7 +72,7 @@ impl<T> Candidate<T> {
         &mut self,
         reader: &mut LimitedReader,
         wanted: &mut BTreeSet<Query>,
-        judge: impl Fn(&T, &Facts) -> Looked,
+        judge: impl Fn(&T, &Facts) -> Inspection,
     ) {
         let (CandidateState::Open, Some(facts)) = (&self.state, &reader.facts) else {
             return;
@@ -265,8 +265,9 @@ impl LeftoverSearch {
             for one in all {
                 let (name, types) = one.what;
                 match one.state {
-                    CandidateState::Done(Looked {
-                        left: Some(leftover), ..
+                    CandidateState::Done(Inspection {
+                        leftover: Some(leftover),
+                        ..
                     }) => {
                         missing.push(MissingNamespace {
                             name,
@@ -288,10 +289,10 @@ impl LeftoverSearch {
             let leftover_of = |one: Candidate<Unreclaimed>| {
                 let reference = one.what.volume.reference();
                 let leftover = match one.state {
-                    CandidateState::Done(looked) => looked.left,
+                    CandidateState::Done(looked) => looked.leftover,
                     // It is known to be a leftover, but the reason is not known.
                     CandidateState::Open | CandidateState::NotLookedAt => {
-                        facts.and_then(|facts| unreclaimed(&one.what, facts, knowledge).left)
+                        facts.and_then(|facts| unreclaimed(&one.what, facts, knowledge).leftover)
                     }
                 };
                 leftover.map(|leftover| (reference, leftover))
@@ -308,8 +309,9 @@ impl LeftoverSearch {
             for one in all.list {
                 let reference = one.what.reference();
                 match one.state {
-                    CandidateState::Done(Looked {
-                        left: Some(leftover), ..
+                    CandidateState::Done(Inspection {
+                        leftover: Some(leftover),
+                        ..
                     }) => first.push((reference, leftover)),
                     CandidateState::Done(looked) => open += u64::from(!looked.gaps.is_empty()),
                     CandidateState::Open | CandidateState::NotLookedAt => open += 1,
@@ -350,7 +352,7 @@ pub(super) fn remaining<T>(candidates: Option<&Candidates<T>>) -> u64 {
         .map_or(0, |candidates| candidates.counted)
 }
 
-fn unreclaimed(one: &Unreclaimed, facts: &Facts, knowledge: &Knowledge) -> Looked {
+fn unreclaimed(one: &Unreclaimed, facts: &Facts, knowledge: &Knowledge) -> Inspection {
     leftovers::unreclaimed(&one.volume, one.attached.as_deref(), facts, knowledge)
 }
 

@@ -2,12 +2,12 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    diagnose::admission::Around,
+    diagnose::admission::NamespaceLabels,
     snapshot::facts::{Object, Resource},
 };
 
 #[test]
-fn what_is_certain_is_known_and_nothing_else() {
+fn evaluates_only_what_is_certain() {
     let object = Object {
         resource: Resource::new("x.test", "widgets"),
         kind: "Widget".into(),
@@ -21,7 +21,7 @@ fn what_is_certain_is_known_and_nothing_else() {
         object: &object,
         subresource: "",
         served: vec![("x.test", "v1")],
-        around: Around::Nothing,
+        namespace_labels: NamespaceLabels::Nothing,
         labels: None,
     };
     let of = |text: &str| expression(&json!({"expression": text}), &change);

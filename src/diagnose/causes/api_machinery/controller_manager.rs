@@ -151,7 +151,7 @@ pub(crate) fn stale<'a>(view: &View<'a>) -> Result<Option<(&'a Object, Age)>, Mi
     let Some(lease) = view.object("coordination.k8s.io", "leases", NAMESPACE, NAME)? else {
         return Ok(None);
     };
-    Ok(match holder::of(lease, view.now()) {
+    Ok(match holder::life_of_lease(lease, view.now()) {
         Some((_, Life::Stale { ago, .. })) => Some((lease, ago)),
         _ => None,
     })

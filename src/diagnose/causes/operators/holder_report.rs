@@ -5,7 +5,7 @@ use crate::{
         causes::{advice, products::olm_subscription, verdicts},
         complaint::complaints,
         holder,
-        holder::{Holder, Sign, State, Tells, Trace, paused},
+        holder::{Holder, Liveness, Sign, Tells, Trace, paused},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -25,8 +25,8 @@ pub(crate) fn finding(
     let says = format!("removed by {who}. {}", in_words(holder));
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Unknown, says);
     finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
-    match holder.state() {
-        State::Running => {
+    match holder.liveness() {
+        Liveness::Running => {
             finding.wait.verdict = Verdict::Waiting;
             marked(object, &mut finding, view);
             complain(object, &mut finding, view);
@@ -34,20 +34,20 @@ pub(crate) fn finding(
                 finding.steps.push(advice::nudge(object));
             }
         }
-        State::Off => {
+        Liveness::Off => {
             finding.wait.verdict = Verdict::Waiting;
             in_the_way(&mut finding, holder, Tells::Off);
         }
-        State::Failing => {
+        Liveness::Failing => {
             finding.wait.verdict = Verdict::Failing;
             in_the_way(&mut finding, holder, Tells::Failing);
         }
-        State::Gone => {
+        Liveness::Gone => {
             finding.wait.verdict = Verdict::Orphaned;
             finding.steps.extend(bring_back(object, view));
             olm_subscription::add_subscription(object, &mut finding, view);
         }
-        State::Elsewhere | State::Unknown => {
+        Liveness::Elsewhere | Liveness::Unknown => {
             marked(object, &mut finding, view);
             complain(object, &mut finding, view);
         }
@@ -68,9 +68,9 @@ pub(crate) fn blame(finding: &mut Finding, object: &Object, view: &View<'_>) {
     let Some(entry) = entry else { return };
     let found = holder::described(object, &finalizer, &entry, view);
     finding.evidence.extend(found.signs.iter().map(Sign::evidence));
-    let tells = match found.state() {
-        State::Off => Tells::Off,
-        State::Failing => Tells::Failing,
+    let tells = match found.liveness() {
+        Liveness::Off => Tells::Off,
+        Liveness::Failing => Tells::Failing,
         _ => return,
     };
     // Nobody looks, however often it is touched, or cannot act on what it sees.
@@ -94,26 +94,26 @@ pub(crate) fn in_words(holder: &Holder) -> String {
     let hidden = holder
         .elsewhere
         .map_or_else(String::new, |place| format!("It is one that runs {place}. "));
-    let state = match holder.state() {
-        State::Running => format!("It {}runs. {}", likely(Tells::Alive), told(Tells::Alive)),
-        State::Off => format!("It was {}switched off. {}", likely(Tells::Off), told(Tells::Off)),
-        State::Failing if holder.with(Tells::Alive).next().is_some() => format!(
+    let state = match holder.liveness() {
+        Liveness::Running => format!("It {}runs. {}", likely(Tells::Alive), told(Tells::Alive)),
+        Liveness::Off => format!("It was {}switched off. {}", likely(Tells::Off), told(Tells::Off)),
+        Liveness::Failing if holder.with(Tells::Alive).next().is_some() => format!(
             "It {}runs. {}. But it may not do its work. {}",
             likely(Tells::Alive),
             told(Tells::Alive),
             told(Tells::Failing)
         ),
-        State::Failing => format!(
+        Liveness::Failing => format!(
             "It {}cannot run. {}",
             likely(Tells::Failing),
             told(Tells::Failing)
         ),
-        State::Gone => format!("It is gone. {}", sentence(&told(Tells::Gone))),
-        State::Elsewhere => "It cannot be seen from here".to_owned(),
-        State::Unknown if !holder.unseen.is_empty() => {
+        Liveness::Gone => format!("It is gone. {}", sentence(&told(Tells::Gone))),
+        Liveness::Elsewhere => "It cannot be seen from here".to_owned(),
+        Liveness::Unknown if !holder.unseen.is_empty() => {
             format!("Whether it is alive is not known: {}", holder.unseen.join("; "))
         }
-        State::Unknown => match told(Tells::Gone) {
+        Liveness::Unknown => match told(Tells::Gone) {
             one if one.is_empty() => {
                 "Whether it is alive is not known: no sign of it was found, which proves nothing".into()
             }
@@ -159,7 +159,7 @@ fn marked(object: &Object, finding: &mut Finding, view: &View<'_>) {
 }
 
 /// What to do about a mark. Who paused something may have wanted to keep what the deletion would take.
-fn unmark(on: &Object, mark: &paused::Found) -> Step {
+fn unmark(on: &Object, mark: &paused::PauseMark) -> Step {
     let (text, command, safety) = match mark.undo(on) {
         Some(undo) => (
             "DELETES WHAT IT STANDS FOR, if the object goes on being deleted: ask who marked it, and why; then take the mark \
@@ -295,7 +295,7 @@ pub(crate) fn last_line(
     (consequence, text): (Consequence, &str),
 ) -> Option<Step> {
     let of_namespace = finalizer.list != crate::object::List::Metadata;
-    if holder.state() != State::Gone || object.deletion().is_none() || of_namespace {
+    if holder.liveness() != Liveness::Gone || object.deletion().is_none() || of_namespace {
         return None;
     }
     let costs = match consequence {

@@ -15,7 +15,7 @@ use crate::{
             products::{aws_ingress_group, deployed_resources, karpenter_drain, longhorn_uninstall},
         },
         holder,
-        holder::{Holder, State},
+        holder::{Holder, Liveness},
         model::{Finding, Outlook, Safety, Step},
         view::View,
     },
@@ -73,14 +73,14 @@ const GONE: &str = "is it gone?";
 /// What the entry advises, less what is for a holder that stands otherwise. Where that is not known, what holds in one
 /// case only comes last and is asked for.
 fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
-    let when = |step: &knowledge::Step| match (step.if_holder, holder.state()) {
+    let when = |step: &knowledge::Step| match (step.if_holder, holder.liveness()) {
         (None, _)
-        | (Some(IfHolder::Runs), State::Running | State::Failing)
-        | (Some(IfHolder::Gone), State::Gone)
-        | (Some(IfHolder::Unknown), State::Elsewhere | State::Unknown) => Some(ANYHOW),
-        (Some(IfHolder::Runs), State::Elsewhere | State::Unknown) => Some(RUNS),
+        | (Some(IfHolder::Runs), Liveness::Running | Liveness::Failing)
+        | (Some(IfHolder::Gone), Liveness::Gone)
+        | (Some(IfHolder::Unknown), Liveness::Elsewhere | Liveness::Unknown) => Some(ANYHOW),
+        (Some(IfHolder::Runs), Liveness::Elsewhere | Liveness::Unknown) => Some(RUNS),
         // What destroys waits until that is certain.
-        (Some(IfHolder::Gone), State::Elsewhere | State::Unknown) if !step.destructive => Some(GONE),
+        (Some(IfHolder::Gone), Liveness::Elsewhere | Liveness::Unknown) if !step.destructive => Some(GONE),
         _ => None,
     };
     let mut steps: Vec<_> = entry

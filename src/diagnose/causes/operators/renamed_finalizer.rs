@@ -11,7 +11,7 @@
 use crate::{
     diagnose::{
         causes::advice::let_go,
-        holder::{Holder, State, succeeded},
+        holder::{Holder, Liveness, author_and_successor},
         model::{Finding, Safety, Step, Verdict},
         timing,
         view::View,
@@ -40,10 +40,10 @@ pub(crate) fn add_rename(
     let late = object.deletion().is_some_and(|deletion| {
         Age::between(deletion.requested_at(), view.now()).0.as_secs() > timing::WORKING_CONTROLLER
     });
-    let Some((older, newer)) = succeeded(object, finalizer) else {
+    let Some((older, newer)) = author_and_successor(object, finalizer) else {
         return;
     };
-    if holder.state() != State::Running || !late || finding.wait.verdict != Verdict::Waiting {
+    if holder.liveness() != Liveness::Running || !late || finding.wait.verdict != Verdict::Waiting {
         return;
     }
     finding.wait.verdict = Verdict::Stalled;

@@ -122,7 +122,7 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
 fn lease_of(node: &Object, view: &View<'_>) -> Result<Option<Life>, Missing> {
     let lease = view.object("coordination.k8s.io", "leases", "kube-node-lease", node.name())?;
     Ok(lease
-        .and_then(|lease| holder::of(lease, view.now()))
+        .and_then(|lease| holder::life_of_lease(lease, view.now()))
         .map(|(_, life)| life))
 }
 

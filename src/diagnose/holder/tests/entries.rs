@@ -1,4 +1,4 @@
-//! All entries of the catalogue, each on a cluster made for it.
+//! Tests every entry of the catalogue on a cluster made for it.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::{
     knowledge::{FoundBy, OF_OBJECT, Workload},
 };
 
-/// An object with this finalizer, and in all the fields that tell whose it is something to tell by.
+/// An object with this finalizer. All fields that name its instance or node have a value.
 fn target_of(entry: &Entry, group: &str, kind: &str) -> Object {
     let mut value = json!({"metadata": {"name": "o", "namespace": "n", "finalizers": [entry.example],
         "deletionTimestamp": "2026-01-01T09:00:00Z"}});
@@ -27,20 +27,20 @@ fn target_of(entry: &Entry, group: &str, kind: &str) -> Object {
     object(group, "somethings", kind, value)
 }
 
-/// A ready Pod of this `DaemonSet` on the node.
-fn pod_on(node: &str, daemons: &Object) -> Object {
-    let name = format!("{}-{node}", daemons.name());
+/// A ready Pod of this `DaemonSet` on this node.
+fn pod_on(node: &str, daemon_set: &Object) -> Object {
+    let name = format!("{}-{node}", daemon_set.name());
     object(
         "",
         "pods",
         "Pod",
-        json!({"metadata": {"name": name, "namespace": daemons.namespace(), "uid": name, "ownerReferences": [{"uid": daemons.uid()}]},
+        json!({"metadata": {"name": name, "namespace": daemon_set.namespace(), "uid": name, "ownerReferences": [{"uid": daemon_set.uid()}]},
             "spec": {"nodeName": node, "serviceAccountName": "a"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}),
     )
 }
 
-/// A cluster in which everything that the entry names is there and runs, also for this object alone.
-fn with_all_of(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Object> {
+/// A cluster in which everything that the entry names exists and runs, for this object.
+fn installation(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Object> {
     let place = |one: &Workload| one.namespace.as_deref() == Some(OF_OBJECT);
     let home = match entry.holder.namespaces.first() {
         _ if entry.holder.workloads.iter().any(place) => target.namespace(),
@@ -85,11 +85,11 @@ fn with_all_of(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Obj
                     "conditions": [{"type": "Ready", "status": "True"}]}}),
         ));
     }
-    if let Some(node) = node::of(target, finalizer, entry) {
+    if let Some(node) = node::node_of_holder(target, finalizer, entry) {
         let pods: Vec<_> = all
             .iter()
             .filter(|one| one.is("apps", "daemonsets"))
-            .map(|daemons| pod_on(node, daemons))
+            .map(|daemon_set| pod_on(node, daemon_set))
             .collect();
         all.extend(pods);
     }
@@ -117,7 +117,7 @@ fn with_all_of(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Obj
     all
 }
 
-/// Whether what the entry names is enough to find the holder by.
+/// Whether the names in the entry are enough to find the controller.
 fn is_named(entry: &Entry) -> bool {
     let fixed = |name: &str| !name.contains('{');
     let by_lease = entry.holder.leases.iter().any(|lease| fixed(&lease.name));
@@ -128,9 +128,9 @@ fn is_named(entry: &Entry) -> bool {
     by_lease || by_workload
 }
 
-/// Every entry, on three clusters: its holder is there and runs; nothing is there; nothing can be seen.
+/// Tries every entry on three clusters: the controller runs, nothing exists, and nothing can be read.
 #[test]
-fn every_entry_is_understood() {
+fn finds_the_controller_of_every_entry() {
     let knowledge = Knowledge::builtin();
     let mut tried = 0;
     for entry in knowledge.all() {
@@ -147,7 +147,7 @@ fn every_entry_is_understood() {
             name: entry.example.clone(),
         };
         let target = target_of(&entry, kind.group(), kind.kind());
-        let state = |cluster: &World| {
+        let search = |cluster: &World| {
             let view = |facts: &Facts| {
                 let view = crate::diagnose::view(facts, &knowledge);
                 let found = holder::described(&target, &finalizer, &entry, &view);
@@ -157,38 +157,41 @@ fn every_entry_is_understood() {
         };
         tried += 1;
         let name = &entry.name;
-        let there = state(&World::of(with_all_of(&entry, &finalizer, &target)));
+        let there = search(&World::of(installation(&entry, &finalizer, &target)));
         if entry.holder.runs == Runs::OtherCluster {
-            // All of that is the other one's namesake, which cleans up for this cluster.
-            assert_eq!(there.state(), State::Elsewhere, "{name}: {there:#?}");
+            // All of this belongs to the controller of the same name that cleans up for this cluster.
+            assert_eq!(there.liveness(), Liveness::Elsewhere, "{name}: {there:#?}");
         } else if is_named(&entry) {
-            assert_eq!(there.state(), State::Running, "{name}: {there:#?}");
+            assert_eq!(there.liveness(), Liveness::Running, "{name}: {there:#?}");
         } else {
-            assert_ne!(there.state(), State::Gone, "{name}: {there:#?}");
+            assert_ne!(there.liveness(), Liveness::Gone, "{name}: {there:#?}");
         }
-        let absent = state(&World::default());
+        let absent = search(&World::default());
         assert!(
-            matches!(absent.state(), State::Gone | State::Unknown | State::Elsewhere),
+            matches!(
+                absent.liveness(),
+                Liveness::Gone | Liveness::Unknown | Liveness::Elsewhere
+            ),
             "{name}: {absent:#?}"
         );
         if entry.holder.runs != Runs::InCluster && entry.holder.runs != Runs::Nobody {
-            assert_ne!(absent.state(), State::Gone, "{name}");
+            assert_ne!(absent.liveness(), Liveness::Gone, "{name}");
         }
-        // Everywhere but where it must run.
-        if node::of(&target, &finalizer, &entry).is_some() {
-            let mut elsewhere = with_all_of(&entry, &finalizer, &target);
+        // The controller runs on every node but the one where it must run.
+        if node::node_of_holder(&target, &finalizer, &entry).is_some() {
+            let mut elsewhere = installation(&entry, &finalizer, &target);
             for pod in elsewhere.iter_mut().filter(|one| one.is("", "pods")) {
                 pod.value["spec"]["nodeName"] = json!("another");
             }
-            let elsewhere = state(&World::of(elsewhere));
-            assert_eq!(elsewhere.state(), State::Failing, "{name}: {elsewhere:#?}");
+            let elsewhere = search(&World::of(elsewhere));
+            assert_eq!(elsewhere.liveness(), Liveness::Failing, "{name}: {elsewhere:#?}");
             for hidden in ["pods", "nodes"] {
-                let all = with_all_of(&entry, &finalizer, &target);
+                let all = installation(&entry, &finalizer, &target);
                 let there = all
                     .into_iter()
                     .filter(|one| hidden == "pods" || !one.is("", "pods"));
-                let unseen = state(&World::of(there).hiding(hidden));
-                assert_eq!(unseen.state(), State::Unknown, "{name}: {unseen:#?}");
+                let unseen = search(&World::of(there).hiding(hidden));
+                assert_eq!(unseen.liveness(), Liveness::Unknown, "{name}: {unseen:#?}");
                 assert_eq!(unseen.with(Tells::Gone).count(), 0, "{name}: {unseen:#?}");
             }
         }
@@ -200,12 +203,16 @@ fn every_entry_is_understood() {
         {
             let mut another = target.clone();
             another.value["spec"]["cluster"]["name"] = json!("another");
-            let of_another = state(&World::of(with_all_of(&entry, &finalizer, &another)));
-            assert_ne!(of_another.state(), State::Running, "{name}: {of_another:#?}");
+            let of_another = search(&World::of(installation(&entry, &finalizer, &another)));
+            assert_ne!(
+                of_another.liveness(),
+                Liveness::Running,
+                "{name}: {of_another:#?}"
+            );
         }
-        let hidden = state(&World::of(with_all_of(&entry, &finalizer, &target)).hiding_everything());
+        let hidden = search(&World::of(installation(&entry, &finalizer, &target)).hiding_everything());
         assert!(
-            matches!(hidden.state(), State::Unknown | State::Elsewhere),
+            matches!(hidden.liveness(), Liveness::Unknown | Liveness::Elsewhere),
             "{name}: {hidden:#?}"
         );
     }

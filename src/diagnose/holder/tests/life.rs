@@ -1,52 +1,53 @@
-//! Whether it lives: uninstalled, unseen, running, switched off, crashing.
+//! Tests whether the controller is alive: uninstalled, unreadable, running, switched off, crashing.
 
 use serde_json::json;
 
 use super::*;
 
 #[test]
-fn uninstalled_is_orphaned_and_says_what_it_costs() {
-    let told = World::of([definition()]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
-    let last = told.steps.last().expect("a step");
+fn an_uninstalled_controller_is_orphaned_with_the_cost_of_removal() {
+    let diagnosis = World::of([definition()]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
+    let last = diagnosis.steps.last().expect("a step");
     assert!(last.text.starts_with("LEAKED INFRASTRUCTURE"), "{last:?}");
     assert_eq!(last.safety, Safety::Destructive);
-    assert!(takes_out(&told));
-    // Bringing it back comes first, and whoever installed it is named.
+    assert!(advises_removal(&diagnosis));
+    // The first step brings the controller back, and names what installed it.
     assert!(
-        told.steps[0].text.contains("Helm release cert-manager"),
+        diagnosis.steps[0].text.contains("Helm release cert-manager"),
         "{:?}",
-        told.steps
+        diagnosis.steps
     );
 }
 
 #[test]
-fn what_cannot_be_seen_is_not_gone() {
+fn a_controller_that_cannot_be_read_is_unknown() {
     for plural in ["deployments", "serviceaccounts", "leases"] {
-        let told = World::of([definition()]).hiding(plural).explain(&challenge());
-        assert_eq!(verdict(&told), Verdict::Unknown, "{plural}: {told:#?}");
-        assert!(!takes_out(&told));
-        assert!(!told.gaps.is_empty());
+        let diagnosis = World::of([definition()]).hiding(plural).explain(&challenge());
+        assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{plural}: {diagnosis:#?}");
+        assert!(!advises_removal(&diagnosis));
+        assert!(!diagnosis.gaps.is_empty());
     }
 }
 
 #[test]
-fn one_that_runs_is_waited_for() {
-    let told = installed().explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
+fn a_running_controller_is_waited_for() {
+    let diagnosis = installed().explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
     assert!(
-        told.waits[0]
+        diagnosis.waits[0]
             .says
             .contains("Deployment cert-manager/cert-manager: 1 of 1 ready")
     );
-    assert!(!takes_out(&told));
+    assert!(!advises_removal(&diagnosis));
 }
 
-/// What the entry says for a holder that is gone is no advice where it runs, and the other way round.
+/// Steps for a controller that is gone are no advice if it runs, and the other way round.
 #[test]
-fn what_is_advised_is_for_how_it_stands() {
-    let steps = |told: &Diagnosis| -> Vec<(&'static str, String)> {
-        told.steps
+fn steps_depend_on_the_state_of_the_controller() {
+    let steps = |diagnosis: &Diagnosis| -> Vec<(&'static str, String)> {
+        diagnosis
+            .steps
             .iter()
             .map(|step| (step.when, step.text.clone()))
             .collect()
@@ -86,40 +87,41 @@ fn what_is_advised_is_for_how_it_stands() {
 }
 
 #[test]
-fn a_chart_may_have_given_it_another_name() {
+fn finds_a_deployment_that_a_chart_renamed() {
     let mut renamed = deployment("infra", &labels(), 1, 1);
     renamed.value["metadata"]["name"] = "certs".into();
     let mut all = vec![definition(), renamed];
     all.extend(rights("infra", "cert-manager"));
-    let told = World::of(all).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
+    let diagnosis = World::of(all).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
 }
 
 #[test]
-fn a_deployment_of_the_same_name_elsewhere_is_neither_it_nor_its_absence() {
+fn a_deployment_of_the_same_name_elsewhere_leaves_the_controller_unknown() {
     let other = deployment("shop", &json!({"app": "shop"}), 1, 1);
-    let told = World::of([definition(), other]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    assert!(!takes_out(&told));
+    let diagnosis = World::of([definition(), other]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    assert!(!advises_removal(&diagnosis));
 }
 
 #[test]
-fn scaled_to_zero_is_the_root_cause() {
+fn a_controller_scaled_to_zero_is_the_root_cause() {
     let mut off = deployment("cert-manager", &labels(), 0, 0);
     off.value["metadata"]["managedFields"] = json!([{"manager": "kubectl-scale", "time": "2026-01-01T08:00:00Z",
         "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
-    let told = World::of([definition(), off, account("cert-manager", "cert-manager")]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
-    let root = &told.waits[0].on[0];
+    let diagnosis =
+        World::of([definition(), off, account("cert-manager", "cert-manager")]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    let root = &diagnosis.waits[0].on[0];
     assert_eq!(root.says, "is scaled to 0 replicas, by kubectl-scale 4h ago");
     assert_eq!(
-        told.steps[0].command.as_deref(),
+        diagnosis.steps[0].command.as_deref(),
         Some("kubectl -n cert-manager scale deployments.apps cert-manager --replicas=1")
     );
 }
 
 #[test]
-fn what_is_installed_beside_it_is_no_sign_of_its_life() {
+fn other_parts_of_the_product_are_no_sign_of_life() {
     let machine = object(
         "kubevirt.io",
         "virtualmachines",
@@ -138,9 +140,9 @@ fn what_is_installed_beside_it_is_no_sign_of_its_life() {
         part("virt-api", 2),
         part("virt-operator", 2),
     ];
-    let told = World::of(all).explain(&machine);
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
-    let root = &told.waits[0].on[0];
+    let diagnosis = World::of(all).explain(&machine);
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    let root = &diagnosis.waits[0].on[0];
     assert_eq!(
         root.object.as_ref().map(|object| object.name.as_str()),
         Some("virt-controller")
@@ -149,7 +151,7 @@ fn what_is_installed_beside_it_is_no_sign_of_its_life() {
 }
 
 #[test]
-fn as_many_replicas_as_there_were_are_advised() {
+fn advises_the_former_number_of_replicas() {
     let command = |annotations: serde_json::Value, message: &str| {
         let mut off = deployment("cert-manager", &labels(), 0, 0);
         off.value["metadata"]["annotations"] = annotations;
@@ -162,8 +164,8 @@ fn as_many_replicas_as_there_were_are_advised() {
                 "involvedObject": {"kind": "Deployment", "namespace": "cert-manager", "name": "cert-manager"}}),
         );
         let all = [definition(), off, account("cert-manager", "cert-manager"), event];
-        let told = World::of(all).explain(&challenge());
-        let command = told.steps[0].command.clone().unwrap_or_default();
+        let diagnosis = World::of(all).explain(&challenge());
+        let command = diagnosis.steps[0].command.clone().unwrap_or_default();
         command.rsplit(' ').next().unwrap_or_default().to_owned()
     };
     let by_event = "Scaled down replica set cert-manager-1 from 3 to 0";
@@ -174,7 +176,7 @@ fn as_many_replicas_as_there_were_are_advised() {
     );
     let applied = json!({"kubectl.kubernetes.io/last-applied-configuration": "{\"spec\":{\"replicas\":2}}"});
     assert_eq!(command(applied, by_event), "--replicas=2");
-    // Applied as zero, it says nothing of before; and what is no JSON says nothing at all.
+    // An applied zero tells nothing about the number before. Invalid JSON tells nothing at all.
     let applied = json!({"kubectl.kubernetes.io/last-applied-configuration": "{\"spec\":{\"replicas\":0}}"});
     assert_eq!(command(applied, by_event), "--replicas=3");
     let idle = json!({"idling.alpha.openshift.io/previous-scale": "4", "kubectl.kubernetes.io/last-applied-configuration": "{"});
@@ -182,7 +184,7 @@ fn as_many_replicas_as_there_were_are_advised() {
 }
 
 #[test]
-fn one_that_crashes_is_failing_with_the_reason() {
+fn a_crashing_controller_is_failing_with_the_reason() {
     let pod = object(
         "",
         "pods",
@@ -190,11 +192,11 @@ fn one_that_crashes_is_failing_with_the_reason() {
         json!({"metadata": {"name": "p", "namespace": "cert-manager", "labels": labels()}, "status": {"containerStatuses": [
             {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]}}),
     );
-    let told =
+    let diagnosis =
         World::of([definition(), deployment("cert-manager", &labels(), 1, 0), pod]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
+    assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
     assert_eq!(
-        told.waits[0].on[0].says,
+        diagnosis.waits[0].on[0].says,
         "0 of 1 ready: ImagePullBackOff: no such image"
     );
 }

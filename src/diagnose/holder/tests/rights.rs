@@ -1,54 +1,54 @@
-//! Who may change the object, and what it means that the holder may not.
+//! Tests which accounts may change the object, and what missing rights of the controller mean.
 
 use serde_json::{Value, json};
 
 use super::*;
 
 #[test]
-fn one_that_may_not_do_its_work_is_failing() {
+fn a_controller_without_rights_is_failing() {
     let without = World::of([
         definition(),
         deployment("cert-manager", &labels(), 1, 1),
         account("cert-manager", "cert-manager"),
     ]);
-    let told = without.explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
+    let diagnosis = without.explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
     assert!(
-        told.waits[0].on[0]
+        diagnosis.waits[0].on[0]
             .says
             .contains("may neither update nor patch challenges.acme.cert-manager.io")
     );
-    // Rights that cannot be read are no missing rights.
+    // Rights that cannot be read are not missing rights.
     let hidden =
         World::of([definition(), deployment("cert-manager", &labels(), 1, 1)]).hiding("clusterroles");
     assert_eq!(verdict(&hidden.explain(&challenge())), Verdict::Waiting);
 }
 
 #[test]
-fn a_pipeline_that_may_edit_is_not_taken_for_the_controller() {
+fn a_pipeline_with_edit_rights_is_not_the_controller() {
     let account = |name: &str| json!([{"kind": "ServiceAccount", "namespace": "ops", "name": name}]);
     let mut pipeline = deployment("ops", &json!({"app": "ci"}), 1, 1);
     pipeline.value["metadata"]["name"] = "ci".into();
     pipeline.value["spec"]["template"]["spec"]["serviceAccountName"] = "ci".into();
     let mut all = vec![pipeline];
     all.extend(granted("widget-editor", &json!(["widgets"]), &account("ci")));
-    let told = World::of(all.clone()).explain(&widget());
+    let diagnosis = World::of(all.clone()).explain(&widget());
     assert!(
-        told.waits[0].says.contains("ops/ci"),
-        "nobody else may: {told:#?}"
+        diagnosis.waits[0].says.contains("ops/ci"),
+        "no other account has the rights: {diagnosis:#?}"
     );
     all.extend(granted(
         "widget-manager",
         &json!(["widgets", "widgets/finalizers"]),
         &account("manager"),
     ));
-    let told = World::of(all).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    assert!(!told.waits[0].says.contains("ops/ci"), "{told:#?}");
+    let diagnosis = World::of(all).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    assert!(!diagnosis.waits[0].says.contains("ops/ci"), "{diagnosis:#?}");
 }
 
 #[test]
-fn rights_are_counted_as_the_api_server_counts_them() {
+fn evaluates_rights_as_the_api_server_does() {
     let account = json!([{"kind": "ServiceAccount", "namespace": "cert-manager", "name": "cert-manager"}]);
     let base = || {
         vec![

@@ -1,11 +1,11 @@
-//! What counts as a sign of life, and what does not.
+//! Tests what counts as a sign of life, and what does not.
 
 use serde_json::{Value, json};
 
 use super::*;
 
 #[test]
-fn of_many_of_a_kind_the_one_for_other_types_says_nothing() {
+fn a_provider_of_other_types_is_no_sign_of_life() {
     let bucket = object(
         "s3.aws.upbound.io",
         "buckets",
@@ -23,21 +23,21 @@ fn of_many_of_a_kind_the_one_for_other_types_says_nothing() {
         another.value["metadata"]["name"] = "provider-sql".into();
         another
     };
-    let told = World::of([another()]).explain(&bucket);
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    let text = format!("{told:?}");
+    let diagnosis = World::of([another()]).explain(&bucket);
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    let text = format!("{diagnosis:?}");
     assert!(
         text.contains("is for others: it may not change buckets.s3.aws.upbound.io"),
         "{text}"
     );
     assert!(!text.contains("may neither"), "{text}");
-    // Nor does it while nobody knows what it may.
-    let told = World::of([another()]).hiding("clusterroles").explain(&bucket);
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    // The same if its rights cannot be read.
+    let diagnosis = World::of([another()]).hiding("clusterroles").explain(&bucket);
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
 }
 
 #[test]
-fn its_complaint_is_quoted() {
+fn quotes_the_event_of_the_controller() {
     let event = object(
         "",
         "events",
@@ -46,46 +46,46 @@ fn its_complaint_is_quoted() {
             "message": "Error cleaning up challenge: secret \"dns\" not found", "count": 7,
             "lastTimestamp": "2026-01-01T11:58:00Z", "involvedObject": {"name": "api-cert"}}),
     );
-    let told = installed().with(event).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Failing);
+    let diagnosis = installed().with(event).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Failing);
     assert_eq!(
-        told.waits[0].on[0].says,
+        diagnosis.waits[0].on[0].says,
         "CleanUpError: Error cleaning up challenge: secret \"dns\" not found (7 times)"
     );
 }
 
 #[test]
-fn a_status_written_since_then_shows_that_somebody_lives() {
+fn a_status_written_after_the_deletion_is_a_sign_of_life() {
     let mut written = challenge();
     written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
         "time": "2026-01-01T11:59:00Z", "fieldsV1": {"f:status": {"f:state": {}}}}]);
-    let told = World::of([definition()]).explain(&written);
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
-    // A person's hand is no controller, and neither is a time before the deletion.
+    let diagnosis = World::of([definition()]).explain(&written);
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    // A tool that people use is no controller, and a time before the deletion does not count.
     for (manager, time) in [
         ("kubectl-edit", "2026-01-01T11:59:00Z"),
         ("controller", "2026-01-01T08:00:00Z"),
     ] {
         written.value["metadata"]["managedFields"][0]["manager"] = manager.into();
         written.value["metadata"]["managedFields"][0]["time"] = time.into();
-        let told = World::of([definition()]).explain(&written);
-        assert_eq!(verdict(&told), Verdict::Orphaned, "{manager} {time}");
+        let diagnosis = World::of([definition()]).explain(&written);
+        assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{manager} {time}");
     }
 }
 
 #[test]
-fn a_stale_lease_alone_proves_nothing_more() {
-    let told = World::of([definition(), lease("2026-01-01T11:58:00Z")])
+fn a_stale_lease_alone_proves_nothing() {
+    let diagnosis = World::of([definition(), lease("2026-01-01T11:58:00Z")])
         .hiding("serviceaccounts")
         .explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    // One that was never renewed in time is not there: an hour is enough to be a second sign.
-    let told = World::of([definition(), lease("2026-01-01T10:00:00Z")]).explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Orphaned);
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    // A Lease that is stale for an hour is a second sign.
+    let diagnosis = World::of([definition(), lease("2026-01-01T10:00:00Z")]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned);
 }
 
 #[test]
-fn the_lease_of_another_instance_does_not_bring_it_to_life() {
+fn the_lease_of_another_instance_is_no_sign_of_life() {
     let finalizer = "widgets.test/clean";
     let off = |namespace: &str| {
         let mut off = deployment(namespace, &json!({"app": "w"}), 0, 0);
@@ -97,17 +97,17 @@ fn the_lease_of_another_instance_does_not_bring_it_to_life() {
         lease.value["metadata"] = json!({"name": "8f2a.widgets.test", "namespace": namespace});
         lease
     };
-    let told = |home: &str| {
+    let diagnosis = |home: &str| {
         let mut all = vec![off("ops"), lease(home)];
         all.extend(widget_rights("ops", "cert-manager"));
         World::of(all).explain(&widget())
     };
-    let ours = told("ops");
+    let ours = diagnosis("ops");
     assert!(
         ours.waits[0].says.contains("It likely runs. Lease ops/8f2a"),
         "{finalizer}: {ours:#?}"
     );
-    let another = told("elsewhere");
+    let another = diagnosis("elsewhere");
     assert!(another.waits[0].says.contains("switched off"), "{another:#?}");
     assert!(
         another
@@ -118,21 +118,25 @@ fn the_lease_of_another_instance_does_not_bring_it_to_life() {
 }
 
 #[test]
-fn one_in_a_namespace_that_goes_cannot_be_repaired_there() {
+fn a_controller_in_a_terminating_namespace_is_failing() {
     let namespace = object(
         "",
         "namespaces",
         "Namespace",
         json!({"metadata": {"name": "cert-manager", "deletionTimestamp": "2026-01-01T11:00:00Z"}}),
     );
-    let told = World::of([
+    let diagnosis = World::of([
         definition(),
         deployment("cert-manager", &labels(), 1, 0),
         namespace,
     ])
     .explain(&challenge());
-    assert_eq!(verdict(&told), Verdict::Failing, "{told:#?}");
-    let roots: Vec<_> = told.waits[0].on.iter().map(|root| root.says.as_str()).collect();
+    assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
+    let roots: Vec<_> = diagnosis.waits[0]
+        .on
+        .iter()
+        .map(|root| root.says.as_str())
+        .collect();
     assert!(
         roots
             .iter()
@@ -142,7 +146,7 @@ fn one_in_a_namespace_that_goes_cannot_be_repaired_there() {
 }
 
 #[test]
-fn kubernetes_writes_the_status_of_its_own_types_whoever_holds_them() {
+fn the_status_of_a_built_in_type_is_no_sign_of_life() {
     let mut claim = object(
         "",
         "persistentvolumeclaims",
@@ -153,14 +157,14 @@ fn kubernetes_writes_the_status_of_its_own_types_whoever_holds_them() {
                 "fieldsV1": {"f:status": {"f:phase": {}}}}]}}),
     );
     assert_eq!(verdict(&World::default().explain(&claim)), Verdict::Unknown);
-    // Whoever put the finalizer on is another matter.
+    // If that manager also put the finalizer on, it is a sign of life.
     claim.value["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"] =
         json!({"f:finalizers": {"v:\"widgets.test/clean\"": {}}});
     assert_eq!(verdict(&World::default().explain(&claim)), Verdict::Waiting);
 }
 
 #[test]
-fn what_was_written_before_it_was_switched_off_says_nothing() {
+fn a_status_written_before_the_switch_off_is_no_sign_of_life() {
     let mut off = deployment("cert-manager", &labels(), 0, 0);
     off.value["metadata"]["managedFields"] = json!([{"manager": "kubectl", "time": "2026-01-01T11:57:00Z",
         "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
@@ -172,34 +176,35 @@ fn what_was_written_before_it_was_switched_off_says_nothing() {
     ] {
         written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
             "time": time, "fieldsV1": {"f:status": {}}}]);
-        let told = cluster.explain(&written);
-        assert!(told.waits[0].says.contains(words), "{time}: {told:#?}");
+        let diagnosis = cluster.explain(&written);
+        assert!(diagnosis.waits[0].says.contains(words), "{time}: {diagnosis:#?}");
     }
 }
 
 #[test]
-fn a_mark_is_named_and_taken_away() {
+fn names_a_pause_mark_and_the_command_to_remove_it() {
     let mut marked = challenge();
     marked.value["metadata"]["annotations"] = json!({"cluster.x-k8s.io/paused": "true"});
-    let told = installed().explain(&marked);
-    assert_eq!(verdict(&told), Verdict::Waiting);
+    let diagnosis = installed().explain(&marked);
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting);
     assert!(
-        told.waits[0].on[0].says.contains("marked to be left alone"),
-        "{told:#?}"
+        diagnosis.waits[0].on[0].says.contains("marked to be left alone"),
+        "{diagnosis:#?}"
     );
     let command = "kubectl -n pay annotate challenges.acme.cert-manager.io/api-cert cluster.x-k8s.io/paused-";
     assert!(
-        told.steps
+        diagnosis
+            .steps
             .iter()
             .any(|step| step.command.as_deref() == Some(command)),
         "{:#?}",
-        told.steps
+        diagnosis.steps
     );
 }
 
-/// With its package a controller goes too; one that is there, or that nobody may see, says nothing.
+/// A controller is uninstalled with its package. A package that exists or cannot be read is no sign.
 #[test]
-fn a_package_that_is_gone_is_a_sign() {
+fn a_missing_package_is_a_sign_that_the_controller_is_gone() {
     let group = "pkg.crossplane.io";
     let mut definition = definition();
     definition.value["metadata"]["name"] = "widgets.widgets.test".into();
@@ -212,24 +217,24 @@ fn a_package_that_is_gone_is_a_sign() {
     );
     let on =
         |objects: Vec<Object>| World::of(objects).serving(group, "providerrevisions", "ProviderRevision");
-    let told = on(vec![definition.clone()]).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
+    let diagnosis = on(vec![definition.clone()]).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
     assert!(
-        told.waits[0]
+        diagnosis.waits[0]
             .says
             .contains("belongs to ProviderRevision p-1, which does not exist")
     );
-    let told = on(vec![definition.clone(), revision]).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    let told = on(vec![definition])
+    let diagnosis = on(vec![definition.clone(), revision]).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    let diagnosis = on(vec![definition])
         .hiding("providerrevisions")
         .explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
 }
 
-/// Whoever suspends an object of Flux wants what it applied to stay: to resume it would delete that.
+/// A user who suspends a Flux object wants to keep what it applied. To resume it would delete that.
 #[test]
-fn what_is_suspended_is_not_to_be_resumed() {
+fn does_not_advise_to_resume_a_suspended_object() {
     let flux = |spec: Value| {
         object(
             "kustomize.toolkit.fluxcd.io",
@@ -239,37 +244,42 @@ fn what_is_suspended_is_not_to_be_resumed() {
                 "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0}, "spec": spec}),
         )
     };
-    let speaks = |told: &Diagnosis| {
-        told.outlook
+    let speaks = |diagnosis: &Diagnosis| {
+        diagnosis
+            .outlook
             .iter()
             .any(|outlook| outlook.then.contains("lets go without deleting"))
     };
-    let told = World::default().explain(&flux(json!({"suspend": true})));
-    assert!(speaks(&told), "{told:#?}");
+    let diagnosis = World::default().explain(&flux(json!({"suspend": true})));
+    assert!(speaks(&diagnosis), "{diagnosis:#?}");
     assert!(
-        told.do_not.iter().any(|text| text.contains("resume it")),
-        "{told:#?}"
+        diagnosis.do_not.iter().any(|text| text.contains("resume it")),
+        "{diagnosis:#?}"
     );
     let resumes = |step: &crate::diagnose::Step| {
         step.command
             .as_deref()
             .is_some_and(|text| text.contains("\"suspend\":false"))
     };
-    assert!(!told.steps.iter().any(resumes), "{told:#?}");
+    assert!(!diagnosis.steps.iter().any(resumes), "{diagnosis:#?}");
     assert!(!speaks(
         &World::default().explain(&flux(json!({"suspend": false})))
     ));
 }
 
 #[test]
-fn somebody_outside_the_cluster_may_be_the_holder() {
+fn a_user_outside_the_cluster_may_be_the_controller() {
     let mut stale = lease("2026-01-01T10:00:00Z");
     stale.value["metadata"] = json!({"name": "8f2a.widgets.test", "namespace": "ops"});
-    let told = World::of([stale.clone()]).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Orphaned, "two signs: {told:#?}");
+    let diagnosis = World::of([stale.clone()]).explain(&widget());
+    assert_eq!(
+        verdict(&diagnosis),
+        Verdict::Orphaned,
+        "two signs: {diagnosis:#?}"
+    );
     let user = json!([{"kind": "User", "name": "hub-agent"}]);
     let mut all = vec![stale];
     all.extend(granted("hub", &json!(["widgets", "widgets/status"]), &user));
-    let told = World::of(all).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
+    let diagnosis = World::of(all).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
 }

@@ -1,41 +1,43 @@
-//! A holder that is in no catalogue.
+//! Tests controllers that the catalogue does not describe.
 
 use serde_json::json;
 
 use super::*;
 
 #[test]
-fn an_undescribed_holder_is_found_by_its_rights() {
+fn finds_an_undescribed_controller_by_its_rights() {
     let mut all = vec![deployment("ops", &json!({"app": "w"}), 1, 1)];
     all.extend(widget_rights("ops", "cert-manager"));
-    let told = World::of(all).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Waiting, "{told:#?}");
+    let diagnosis = World::of(all).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
     assert!(
-        told.waits[0]
+        diagnosis.waits[0]
             .says
             .contains("It likely runs. Deployment ops/cert-manager"),
         "{}",
-        told.waits[0].says
+        diagnosis.waits[0].says
     );
 
-    // Nothing runs with the rights: one sign, with nobody having them another, and never both.
-    let told = World::of(widget_rights("ops", "cert-manager")).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    let told = World::default().explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Unknown, "{told:#?}");
-    assert!(!takes_out(&told));
+    // No workload runs with the rights: one sign. No account has the rights: another sign. Both never occur
+    // together.
+    let diagnosis = World::of(widget_rights("ops", "cert-manager")).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    let diagnosis = World::default().explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    assert!(!advises_removal(&diagnosis));
 }
 
 #[test]
-fn an_undescribed_holder_is_gone_by_two_signs() {
+fn an_undescribed_controller_is_gone_by_two_signs() {
     let mut definition = definition();
     definition.value["metadata"]["name"] = "widgets.widgets.test".into();
     definition.value["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"service":
         {"namespace": "ops", "name": "webhook"}}}});
-    let told = World::of([definition]).explain(&widget());
-    assert_eq!(verdict(&told), Verdict::Orphaned, "{told:#?}");
+    let diagnosis = World::of([definition]).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
     assert!(
-        told.steps
+        diagnosis
+            .steps
             .last()
             .is_some_and(|step| step.text.starts_with("DATA LOSS"))
     );

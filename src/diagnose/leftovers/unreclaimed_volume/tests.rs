@@ -30,14 +30,14 @@ fn volume(phase: &str, since: &str) -> Object {
 }
 
 fn with(mut volume: Object, pointer: &str, value: Value) -> Object {
-    *volume.value.pointer_mut(pointer).expect("it has one") = value;
+    *volume.value.pointer_mut(pointer).expect("the field exists") = value;
     volume
 }
 
 const LONG_AGO: &str = "2025-12-01T00:00:00Z";
 
 #[test]
-fn only_what_is_over_and_due_counts() {
+fn only_a_released_or_failed_volume_is_due() {
     let now: Timestamp = NOW.parse().expect("a time");
     let due = |volume: &Object| is_due(volume, now);
     assert!(due(&volume("Released", LONG_AGO)));
@@ -50,7 +50,7 @@ fn only_what_is_over_and_due_counts() {
         json!("Retain"),
     );
     assert!(!due(&kept));
-    // A server before 1.28 says when the status was written, and no more.
+    // A server before 1.28 only reports when the status was written.
     let old = with(volume("Released", ""), "/metadata/uid", json!("u"));
     let fields = json!([{"subresource": "status", "time": "2026-01-01T11:59:30Z"}]);
     let mut old = old;
@@ -58,7 +58,7 @@ fn only_what_is_over_and_due_counts() {
     assert!(!due(&old));
 }
 
-/// Verdict and words, where the driver's events are these and nothing else can be read.
+/// The verdict and its words if the driver's events are these and nothing else can be read.
 fn said(volume: &Object, attached: Option<&[Object]>, events: Result<Vec<Object>, Why>) -> (Verdict, String) {
     let about = Query::Events {
         kind: "PersistentVolume".into(),
@@ -67,19 +67,19 @@ fn said(volume: &Object, attached: Option<&[Object]>, events: Result<Vec<Object>
     };
     let mut world = World::closed().answer(about, events.map(Answer::List));
     loop {
-        let looked = leftovers::unreclaimed(volume, attached, &world.facts(), &Knowledge::builtin());
-        if looked.wanted.is_empty() {
-            let left = looked.left.expect("it is always said why");
-            return (left.verdict, left.says);
+        let inspection = leftovers::unreclaimed(volume, attached, &world.facts(), &Knowledge::builtin());
+        if inspection.wanted.is_empty() {
+            let leftover = inspection.leftover.expect("there is always a reason");
+            return (leftover.verdict, leftover.says);
         }
-        for query in looked.wanted {
+        for query in inspection.wanted {
             world = world.answer(query, Err(Why::Forbidden("no".into())));
         }
     }
 }
 
 #[test]
-fn the_drivers_own_words_come_first() {
+fn quotes_the_event_of_the_driver_first() {
     let event = object(
         "",
         "events",
@@ -98,7 +98,7 @@ fn the_drivers_own_words_come_first() {
 }
 
 #[test]
-fn an_attachment_is_in_the_way() {
+fn waits_for_an_attachment() {
     let attachment = object(
         "storage.k8s.io",
         "volumeattachments",
@@ -111,7 +111,7 @@ fn an_attachment_is_in_the_way() {
 }
 
 #[test]
-fn what_no_provisioner_will_ever_do() {
+fn a_volume_that_no_provisioner_deletes_is_stalled() {
     let (verdict, says) = said(&volume("Failed", LONG_AGO), Some(&[]), Ok(Vec::new()));
     assert!(
         verdict == Verdict::Stalled && says.contains("never tries again"),
@@ -126,7 +126,7 @@ fn what_no_provisioner_will_ever_do() {
 }
 
 #[test]
-fn what_was_not_seen_is_not_concluded_from() {
+fn unread_attachments_or_events_make_the_verdict_unknown() {
     for (attached, events) in [
         (None, Ok(Vec::new())),
         (Some(&[][..]), Err(Why::Forbidden("no".into()))),

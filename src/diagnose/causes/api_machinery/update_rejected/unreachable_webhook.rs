@@ -60,7 +60,7 @@ pub(crate) fn dead(finding: &mut Finding, webhooks: &[Webhook<'_>], in_full: boo
                 "bring back what webhook {} calls, Service {service}: it {}",
                 first.name, dead.why
             ),
-            command: Some(dead.look.clone()),
+            command: Some(dead.command.clone()),
             safety: Safety::Safe,
         },
         without(first),

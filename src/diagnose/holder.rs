@@ -1,0 +1,35 @@
+//! Finds who must remove a finalizer, and whether that controller is alive, with the evidence.
+//!
+//! [`life`] reads the Lease alone, for causes that know their controller by name. [`described`] and
+//! [`undescribed`] search by everything that a controller leaves in a cluster. [`find`] calls one of the two.
+
+mod account;
+mod driver;
+mod found;
+mod lease;
+mod node;
+mod off;
+pub mod paused;
+mod pod_template;
+mod product;
+pub mod rbac;
+mod reach;
+mod search;
+mod standing;
+#[cfg(test)]
+mod tests;
+pub mod trace;
+mod workload;
+mod writer;
+
+pub use driver::{distinguishing_driver, registers};
+pub use found::{FoundHolder, find};
+pub(super) use lease::life_of_lease;
+pub use lease::{Life, life};
+pub use pod_template::labels;
+pub use product::installer;
+pub use reach::{Reach, reach};
+pub use search::{described, undescribed};
+pub use trace::{Holder, Liveness, Sign, Tells, Trace};
+pub use workload::{could_be_holder, is_of_each_instance, sidecar};
+pub use writer::{author_and_successor, authors};
