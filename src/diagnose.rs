@@ -12,6 +12,7 @@ mod events;
 pub mod graph;
 pub mod holder;
 mod impact;
+mod kinds;
 pub mod leftovers;
 mod limits;
 pub mod model;

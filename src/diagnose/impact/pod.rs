@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::storage::pvc_protection::is_finished,
         impact::{Impact, claim_disks, references},
+        kinds::Pod,
         model::Fate,
         view::View,
     },
@@ -41,7 +41,7 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
         impact.say(Fate::Released, says, references(claims.iter().copied()));
         claim_disks::behind(claims, "its ephemeral volumes", impact, view);
     }
-    if is_finished(pod) {
+    if Pod(pod).is_finished() {
         return;
     }
     if volumes.iter().any(is_empty_dir) {

@@ -15,10 +15,11 @@ use crate::{
         causes::{
             advice,
             cause::Cause,
-            pods::stop_consumers::release,
+            pods::stop_consumers,
             storage::{csi_holder::Holder, pvc_protection},
             verdicts,
         },
+        kinds::Pod,
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
@@ -129,7 +130,7 @@ fn who<'a>(device: &Object, entries: &[Value], view: &View<'a>) -> Reserved<'a> 
 
 /// The controller's own predicate.
 fn is_done(pod: &Object) -> bool {
-    pvc_protection::is_finished(pod) || pod.deletion().is_some() && pod.text("/spec/nodeName").is_empty()
+    Pod(pod).is_finished() || pod.deletion().is_some() && pod.text("/spec/nodeName").is_empty()
 }
 
 fn advise(finding: &mut Finding, device: &Object, found: &Reserved<'_>, view: &View<'_>) {
@@ -149,7 +150,9 @@ fn advise(finding: &mut Finding, device: &Object, found: &Reserved<'_>, view: &V
     if !going {
         return;
     }
-    finding.steps.extend(release(device, &found.pods, view));
+    finding
+        .steps
+        .extend(stop_consumers::steps(device, &found.pods, view));
     for (place, name) in &found.others {
         finding.steps.push(drop_entry(device, *place, name));
     }

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use crate::{
     diagnose::{
-        causes::{advice, storage::pvc_protection::is_finished},
+        causes::advice,
+        kinds::Pod,
         limits,
         model::{Safety, Step},
         view::{Missing, View},
@@ -20,11 +21,11 @@ use crate::{
 };
 
 /// How to make the users of a claim go, finished ones first. With many owners only the first are told.
-pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<Step> {
+pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<Step> {
     let namespace = claim.namespace();
     let present = users.iter().copied().filter(|pod| pod.deletion().is_none());
     let (finished, running): (Vec<&Object>, Vec<&Object>) =
-        present.partition(|pod| is_finished(pod) && !comes_back(pod));
+        present.partition(|pod| Pod(pod).is_finished() && !comes_back(pod));
     let mut steps = Vec::new();
     if !finished.is_empty() {
         let names: Vec<_> = finished
