@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 pub use crate::diagnose::{
     causes::{
         advice::{NUDGED, word},
-        api_machinery::is_of_definition,
+        api_machinery::is_definition_failure,
         operators::known_finalizer::filled,
     },
     model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
@@ -55,7 +55,7 @@ pub struct Progress {
 pub fn view<'a>(facts: &'a Facts, knowledge: &'a Knowledge) -> View<'a> {
     let causes = Causes {
         findings: causes::findings,
-        each: causes::each,
+        each: causes::own_findings,
     };
     View::new(facts, knowledge, causes)
 }
@@ -120,7 +120,7 @@ fn rests_on_what_is_there(verdict: Verdict) -> bool {
 
 /// Whether any rule looks into objects of this type beyond their metadata.
 pub fn looks_into(object: &ObjectRef) -> bool {
-    causes::look_into(&object.type_name)
+    causes::needs_whole_object(&object.type_name)
 }
 
 fn assemble(target: &Object, findings: Vec<Finding>, before: Impact, view: &View<'_>) -> Diagnosis {

@@ -68,7 +68,7 @@ fn inside(content: &Content, name: &str, impact: &mut Impact, view: &View<'_>) {
         let says = format!("{all} objects that could be seen in it, and not everything could be read");
         impact.say(Fate::Destroyed, says, []);
     } else if !only_born_with {
-        let counted = content_groups::counted(&counts);
+        let counted = content_groups::counts_in_words(&counts);
         impact.say(Fate::Destroyed, format!("{all} objects in it: {counted}"), []);
     }
     if content.counts.contains_key("services") {
