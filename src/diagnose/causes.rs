@@ -115,14 +115,12 @@ pub(crate) fn has_own_cause(object: &Object, finalizer: &Finalizer) -> bool {
 
 /// The finding about one finalizer.
 fn explain_finalizer(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    // A Namespace has two lists of finalizers, and any name can stand in either list.
+    // A Namespace has two lists of finalizers, and any name can be in either list.
     if object.is("", "namespaces") {
         return finalizer_lists::explain_entry(object, finalizer, view);
     }
     match finalizer.name.as_str() {
-        "foregroundDeletion" => {
-            return foreground_deletion::dependents_remain(object, finalizer, view);
-        }
+        "foregroundDeletion" => return foreground_deletion::dependents_remain(object, finalizer, view),
         "orphan" => return orphan_dependents::dependents_not_orphaned(object, finalizer, view),
         _ => {}
     }

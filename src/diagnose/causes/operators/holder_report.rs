@@ -67,16 +67,16 @@ pub(crate) fn add_stopped_holder(finding: &mut Finding, object: &Object, view: &
         .knowledge
         .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
     let Some(entry) = entry else { return };
-    let found = holder::described(object, &finalizer, &entry, view);
-    finding.evidence.extend(found.signs.iter().map(Sign::evidence));
-    let tells = match found.state() {
+    let holder = holder::described(object, &finalizer, &entry, view);
+    finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
+    let tells = match holder.state() {
         State::Off => Tells::Off,
         State::Failing => Tells::Failing,
         _ => return,
     };
     // Touching the object has no effect while its controller does not run, or cannot act.
     finding.steps.retain(|step| !advice::is_nudge(step));
-    add_holder_blockers(finding, &found, tells);
+    add_holder_blockers(finding, &holder, tells);
 }
 
 /// The state of the controller, in sentences. Each sign is one sentence.

@@ -109,7 +109,7 @@ fn judges_endpoints_as_the_api_server_does() {
             .object("", "services", "sys", "hook", Some(service(spec)))
             .list("discovery.k8s.io", "endpointslices", "sys", slices)
             .explain(&widget());
-        verdict(&diagnosis, HOLD).expect("a verdict")
+        verdict(&diagnosis, HOLD).expect("the finalizer has a verdict")
     };
     let spec = || json!({"ports": [{"name": "https", "port": 443}]});
     assert_eq!(
@@ -144,7 +144,7 @@ fn an_object_selector_is_undecided_without_the_labels_of_the_object() {
     let mut seen = widget();
     seen.value["metadata"]
         .as_object_mut()
-        .expect("metadata")
+        .expect("the object has metadata")
         .remove("resourceVersion");
     let of = |object: &Object| {
         let world = world(vec![configuration("c", &json!([webhook(&selecting)]))]);
@@ -199,7 +199,7 @@ fn summarizes_thousands_of_webhooks() {
     };
     let diagnosis = world((0..3000).map(many).collect()).explain(&widget());
     assert_eq!(verdict(&diagnosis, HOLD), Some(Verdict::Unknown));
-    let line = &diagnosis.outlook.last().expect("a line").then;
+    let line = &diagnosis.outlook.last().expect("the outlook has a line").then;
     assert!(line.contains("and 2996 more") && line.len() < 400, "{line}");
     assert!(!commands(&diagnosis).contains("delete"));
 }
@@ -226,7 +226,7 @@ fn with_a_parameter(action: &str, failure: &str) -> World {
 
 #[test]
 fn a_missing_parameter_rejects_before_any_match_condition() {
-    let of = |world: World| verdict(&world.explain(&widget()), HOLD).expect("a verdict");
+    let of = |world: World| verdict(&world.explain(&widget()), HOLD).expect("the finalizer has a verdict");
     let without = |world: World| world.object("", "serviceaccounts", "a", "account", None);
     let with = |world: World| {
         let account = json!({"metadata": {"name": "account", "namespace": "a"}});

@@ -39,7 +39,7 @@ fn content_of_groups(groups: usize, each: usize) -> Content {
                 },
                 created: None,
                 deletion: Some(Deletion {
-                    timestamp: world::NOW.parse().expect("a time"),
+                    timestamp: world::NOW.parse().expect("the time is valid"),
                     grace_seconds: 0,
                 }),
                 finalizers: vec![Finalizer {
@@ -132,7 +132,7 @@ fn quotes_a_denial_and_does_not_advise_to_delete_its_webhook() {
 
 fn one(created: Option<&str>) -> Content {
     let mut content = content_of_groups(1, 1);
-    content.kept[0].created = created.map(|time| time.parse().expect("a time"));
+    content.kept[0].created = created.map(|time| time.parse().expect("the time is valid"));
     content
 }
 
