@@ -148,11 +148,11 @@ mod tests {
             None,
         );
         for place in [Where::Namespace("ns".into()), Where::Owner("u1".into())] {
-            let owned = Owned {
+            let found = Owned {
                 objects: remaining.to_vec(),
                 gaps: Vec::new(),
             };
-            world = world.answer(Query::Owned(place), Ok(Answer::Owned(owned)));
+            world = world.answer(Query::Owned(place), Ok(Answer::Owned(found)));
         }
         for object in remaining {
             world = world.object("apps", "replicasets", "ns", object.name(), Some(object.clone()));

@@ -185,13 +185,13 @@ fn add_unheld_content(
         || rest
             .values()
             .any(|count| *count >= limits::OBJECTS_IN_ONE_REQUEST);
-    let pace = if is_slow {
+    let slow_note = if is_slow {
         "; slow, not stuck, as long as their number falls"
     } else {
         ""
     };
     finding.wait.on.push(Blocker::rest(format!(
-        "{}: not being deleted yet, and no finalizer holds them{pace}",
+        "{}: not being deleted yet, and no finalizer holds them{slow_note}",
         counts_in_words(rest)
     )));
     let Some((type_name, count)) = rest.iter().max_by_key(|(_, count)| **count) else {
