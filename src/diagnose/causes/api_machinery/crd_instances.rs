@@ -54,7 +54,7 @@ fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Fin
         match view.list(&resource.group, &resource.plural, "") {
             Ok(instances) => add_instances(&mut finding, crd, instances, view),
             Err(missing) if missing.is_ours() => {
-                add_unlisted_instances(&mut finding, &missing.in_words(), "", message)
+                add_unlisted_instances(&mut finding, &missing.in_words(), "", message);
             }
             Err(missing) => {
                 add_unlisted_instances(&mut finding, &missing.in_words(), reason, message);

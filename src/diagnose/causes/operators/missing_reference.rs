@@ -253,7 +253,7 @@ fn collect_references<'a>(
                             ty,
                             namespace,
                             name,
-                        })
+                        });
                     }
                     _ => collect_references(value, &path, object, view, found),
                 }
