@@ -12,6 +12,7 @@ mod events;
 pub mod graph;
 pub mod holder;
 mod impact;
+mod kinds;
 pub mod leftovers;
 mod limits;
 pub mod model;
@@ -26,7 +27,7 @@ use std::collections::BTreeSet;
 pub use crate::diagnose::{
     causes::{
         advice::{NUDGED, word},
-        api_machinery::is_of_definition,
+        api_machinery::is_definition_failure,
         operators::known_finalizer::filled,
     },
     model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
@@ -54,7 +55,7 @@ pub struct Progress {
 pub fn view<'a>(facts: &'a Facts, knowledge: &'a Knowledge) -> View<'a> {
     let causes = Causes {
         findings: causes::findings,
-        each: causes::each,
+        each: causes::own_findings,
     };
     View::new(facts, knowledge, causes)
 }
@@ -119,7 +120,7 @@ fn rests_on_existing_objects(verdict: Verdict) -> bool {
 
 /// Whether any cause reads more than the metadata of objects of this type.
 pub fn looks_into(object: &ObjectRef) -> bool {
-    causes::look_into(&object.type_name)
+    causes::needs_whole_object(&object.type_name)
 }
 
 fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View<'_>) -> Diagnosis {

@@ -1,4 +1,5 @@
-//! Why a deletion is stuck. One cause, one file, in folders by family; this file only asks each of them.
+//! Why a deletion is stuck. Each cause is one file, in folders named after Kubernetes. This file asks the causes and
+//! collects their findings.
 
 pub(crate) mod advice;
 pub(crate) mod api_machinery;
@@ -26,98 +27,105 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What every rule has to say about an object, one finding for each of its finalizers. For an object that is not
-/// being deleted: what would hold it.
+/// All findings about an object: its own, and what a diagnosis says once. For an object that is not being deleted,
+/// the findings say what would hold it.
 pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
-    // At the target nothing has been followed yet; where a rule asks for more, the circle was named before.
-    let mut findings = view.follow(object, || each(object, view)).unwrap_or_default();
-    controller_manager::mention(object, &mut findings, view);
+    // The target is the first object of the chain, so following it cannot fail.
+    let mut findings = view
+        .follow(object, || own_findings(object, view))
+        .unwrap_or_default();
+    controller_manager::add_stopped_controller_manager(object, &mut findings, view);
     absent_owners::add_absent_owners(object, &mut findings, view);
     findings
 }
 
-/// The same without what is said once for the whole diagnosis.
-pub(crate) fn each(object: &Object, view: &View<'_>) -> Vec<Finding> {
+/// The findings about the object itself, one for each of its finalizers, without what a diagnosis says once.
+pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     let finalizers = object.finalizers();
-    let missed = view.missed();
+    let missed_before = view.missed();
     let mut findings: Vec<_> = finalizers
         .iter()
-        .map(|finalizer| finding(object, finalizer, view))
+        .map(|finalizer| explain_finalizer(object, finalizer, view))
         .collect();
+    let of_operators = operator_finalizers(object, &finalizers);
     if object.deletion().is_some() {
         if object.is("", "pods") {
-            findings.extend(pods::not_gone(object, view));
+            findings.extend(pods::not_terminated(object, view));
         } else if finalizers.is_empty() {
             findings.push(no_finalizers::nothing_holds_it(object, view));
         }
-        let blind = view.missed() > missed;
-        update_rejected::add_rejections(object, &mut findings, blind, view);
+        let is_incomplete = view.missed() > missed_before;
+        update_rejected::add_rejections(object, &mut findings, &of_operators, is_incomplete, view);
         missing_namespace::add_missing_namespace(object, &mut findings, view);
         helm_release::add_release(object, &mut findings, view);
-        let certain = view.missed() == missed;
-        without_a_rule(object, &mut findings, certain, view);
+        let is_complete = view.missed() == missed_before;
+        if !object.is("", "namespaces") {
+            add_missing_references(object, &mut findings, &of_operators, is_complete, view);
+        }
     }
-    finalizer_re_added::add_re_added(object, &mut findings, view);
+    finalizer_re_added::add_re_added(object, &mut findings, &of_operators, view);
     external_resource::add_external_resources(object, &mut findings);
     findings
 }
 
-/// What the object itself adds where no rule knows its finalizers. Where there are several of them, nobody knows which
-/// one a complaint is about, and nothing is concluded from it.
-fn without_a_rule(object: &Object, findings: &mut [Finding], certain: bool, view: &View<'_>) {
+/// The entries of `metadata.finalizers` that no cause knows by name: operators remove these.
+fn operator_finalizers(object: &Object, finalizers: &[Finalizer]) -> Vec<Finalizer> {
+    finalizers
+        .iter()
+        .filter(|finalizer| finalizer.list == List::Metadata && !has_own_cause(object, finalizer))
+        .cloned()
+        .collect()
+}
+
+/// Adds the references of the object that lead nowhere, to the first finding about an operator's finalizer. With several
+/// such finalizers, a complaint does not tell which one it is about, and so proves nothing.
+fn add_missing_references(
+    object: &Object,
+    findings: &mut [Finding],
+    of_operators: &[Finalizer],
+    is_complete: bool,
+    view: &View<'_>,
+) {
     let mut open: Vec<_> = findings
         .iter_mut()
-        .filter(|finding| {
-            finding
-                .wait
-                .finalizer
-                .as_ref()
-                .is_some_and(|name| !object.is("", "namespaces") && !is_known(object, name))
-        })
+        .filter(|finding| finding.is_about(of_operators))
         .collect();
-    let alone = open.len() == 1;
+    let is_only_one = open.len() == 1;
     let Some(first) = open.first_mut() else {
         return;
     };
-    let said = complaints(object, view);
-    missing_reference::add_missing_references(object, first, &said, certain && alone, view);
+    let complaints = complaints(object, view);
+    missing_reference::add_missing_references(object, first, &complaints, is_complete && is_only_one, view);
 }
 
-/// Whether a rule reads more of objects of this type (`plural.group`) than their metadata.
-pub(crate) fn look_into(type_name: &str) -> bool {
+/// Whether a cause reads more than the metadata of objects of this type (`plural.group`).
+pub(crate) fn needs_whole_object(type_name: &str) -> bool {
     let by_kind = ["pods", "namespaces"];
     by_kind.contains(&type_name) || registry::is_for(type_name)
 }
 
-/// The garbage collector's own, on objects of any type.
-const OF_OWNERS: [&str; 2] = ["foregroundDeletion", "orphan"];
+/// The finalizers of the garbage collector, on objects of any type.
+const GARBAGE_COLLECTOR: [&str; 2] = ["foregroundDeletion", "orphan"];
 
-/// Whether a rule knows who holds this one by its name. What holds a Namespace has rules of its own, whatever it is called.
-pub(crate) fn is_known(object: &Object, finalizer: &Finalizer) -> bool {
-    OF_OWNERS.contains(&finalizer.name.as_str()) || registry::cause(object, finalizer).is_some()
+/// Whether a cause explains this finalizer by its name. Namespaces have their own causes for any name, which do not
+/// count here.
+pub(crate) fn has_own_cause(object: &Object, finalizer: &Finalizer) -> bool {
+    GARBAGE_COLLECTOR.contains(&finalizer.name.as_str()) || registry::cause(object, finalizer).is_some()
 }
 
-fn finding(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    // Two lists, and any name in either of them.
+/// The finding about one finalizer.
+fn explain_finalizer(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    // A Namespace has two lists of finalizers, and any name can be in either list.
     if object.is("", "namespaces") {
-        return finalizer_lists::entry_of_namespace(object, finalizer, view);
+        return finalizer_lists::explain_entry(object, finalizer, view);
     }
     match finalizer.name.as_str() {
-        "foregroundDeletion" => return foreground_deletion::foreground(object, finalizer, view),
+        "foregroundDeletion" => return foreground_deletion::dependents_remain(object, finalizer, view),
         "orphan" => return orphan_dependents::dependents_not_orphaned(object, finalizer, view),
         _ => {}
     }
     match registry::cause(object, finalizer) {
         Some(cause) => (cause.explain)(object, finalizer, view),
-        None => known_finalizer::by_its_entry(object, finalizer, view),
+        None => known_finalizer::explain_by_entry(object, finalizer, view),
     }
-}
-
-/// Whether a finding is about a holder that no rule knows by name, and not about what that waits for.
-fn is_held(object: &Object, finding: &Finding) -> bool {
-    finding
-        .wait
-        .finalizer
-        .as_ref()
-        .is_some_and(|finalizer| finalizer.list == List::Metadata && !is_known(object, finalizer))
 }

@@ -71,6 +71,12 @@ impl Finding {
     pub fn say(&mut self, more: impl AsRef<str>) {
         self.wait.says.push_str(more.as_ref());
     }
+
+    /// Whether it is about one of these finalizers.
+    pub fn is_about(&self, finalizers: &[Finalizer]) -> bool {
+        let finalizer = self.wait.finalizer.as_ref();
+        finalizer.is_some_and(|finalizer| finalizers.contains(finalizer))
+    }
 }
 
 /// The state of one finalizer of an object in deletion.

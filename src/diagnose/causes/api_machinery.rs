@@ -1,4 +1,7 @@
-//! The API server, etcd and the controller manager: what keeps an update from being made or an object from being read.
+//! Causes in the API server, etcd and the controller manager.
+//!
+//! Every update or read of an object fails. Admission rejects, a definition cannot be converted or served, an object
+//! cannot be decoded, etcd takes no writes, or the controller manager is stopped.
 
 pub(crate) mod controller_manager;
 pub(crate) mod conversion_webhook;
@@ -12,7 +15,7 @@ pub(crate) mod unreadable_object;
 pub(crate) mod update_rejected;
 pub(crate) mod webhook_backend;
 
-/// Whether the server's words say that the definition of a type keeps its objects from being read.
-pub fn is_of_definition(text: &str) -> bool {
-    conversion_webhook::failed(text) || stored_version::is_told(text)
+/// Whether this message of the API server blames the definition of a type for objects that cannot be read.
+pub fn is_definition_failure(message: &str) -> bool {
+    conversion_webhook::is_reported(message) || stored_version::is_reported(message)
 }

@@ -1,4 +1,4 @@
-//! Owners and dependents: foreground deletion, orphaning, and owners that are gone.
+//! The garbage collector, owners and dependents: foreground deletion, orphaned dependents, and owners that are gone.
 
 pub(crate) mod absent_owners;
 pub(crate) mod foreground_deletion;

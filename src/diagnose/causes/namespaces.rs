@@ -1,4 +1,4 @@
-//! Namespaces: their two lists of finalizers, what is left in them, and why that is not deleted.
+//! Namespaces: their two lists of finalizers, the content that remains in them, and why it is not deleted.
 
 pub(crate) mod conditions;
 pub(crate) mod content_deletion_failure;

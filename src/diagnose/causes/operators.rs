@@ -1,4 +1,5 @@
-//! Finalizers of controllers that are not part of Kubernetes: what the catalogue, the object and the cluster tell.
+//! Finalizers of controllers that are not part of Kubernetes. Their causes use what the catalogue, the object and the
+//! cluster tell about the controller.
 
 pub(crate) mod external_resource;
 pub(crate) mod finalizer_re_added;

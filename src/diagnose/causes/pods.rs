@@ -1,4 +1,5 @@
-//! Pods: their end, which only a kubelet confirms, and what uses or tracks them.
+//! Pods: their termination, which only a kubelet confirms, and the Jobs and ResourceClaims that hold them or wait for
+//! them.
 
 pub(crate) mod grace_period;
 pub(crate) mod job_tracking;
@@ -8,15 +9,15 @@ pub(crate) mod pod_garbage_collector;
 pub(crate) mod resource_claim;
 pub(crate) mod stop_consumers;
 
-use self::grace_period::in_grace;
+use self::grace_period::in_grace_period;
 use super::api_machinery::no_finalizers;
 use crate::{
     diagnose::{model::Finding, view::View},
     snapshot::facts::Object,
 };
 
-/// What the kubelet still has to do; none if it is done and finalizers hold the pod.
-pub(crate) fn not_gone(pod: &Object, view: &View<'_>) -> Option<Finding> {
+/// The finding for the termination of the Pod. None if the kubelet is done and only finalizers hold the Pod.
+pub(crate) fn not_terminated(pod: &Object, view: &View<'_>) -> Option<Finding> {
     let deletion = pod.deletion()?;
     if deletion.grace_seconds == 0 {
         return pod
@@ -25,7 +26,7 @@ pub(crate) fn not_gone(pod: &Object, view: &View<'_>) -> Option<Finding> {
             .then(|| no_finalizers::nothing_holds_it(pod, view));
     }
     if deletion.in_grace(view.now()) {
-        return Some(in_grace(pod, view));
+        return Some(in_grace_period(pod, view));
     }
     Some(kubelet_confirmation::not_confirmed(pod, view))
 }

@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     diagnose::{
-        causes::{is_known, operators::holder_report},
+        causes::{has_own_cause, operators::holder_report},
         holder,
         holder::{Holder, Liveness},
         impact::{Impact, references},
@@ -54,7 +54,7 @@ pub(crate) fn add_finalizer_holders<'a>(
     impact: &mut Impact,
     view: &View<'_>,
 ) {
-    let mut groups: Vec<_> = groups(objects, |object, finalizer| !is_known(object, finalizer))
+    let mut groups: Vec<_> = groups(objects, |object, finalizer| !has_own_cause(object, finalizer))
         .into_iter()
         .collect();
     groups.sort_by_key(|(_, objects)| Reverse(objects.len()));

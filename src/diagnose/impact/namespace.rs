@@ -73,7 +73,7 @@ fn add_content(content: &Content, name: &str, impact: &mut Impact, view: &View<'
         let says = format!("{all} objects that could be seen in it, and not everything could be read");
         impact.add_effect(Fate::Destroyed, says, []);
     } else if !only_defaults {
-        let counted = content_groups::counted(&counts);
+        let counted = content_groups::counts_in_words(&counts);
         impact.add_effect(Fate::Destroyed, format!("{all} objects in it: {counted}"), []);
     }
     if content.counts.contains_key("services") {

@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::storage::pvc_protection::is_finished,
         impact::{
             Impact,
             pod::{is_empty_dir, is_ephemeral, is_static},
             references, storage_quantity,
         },
+        kinds::Pod,
         model::{Fate, Safety},
         view::View,
     },
@@ -65,7 +65,7 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
 fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
     let is_bound_to_it = |pod: &&Object| {
         let of_daemon_set = pod.controller().is_some_and(|(kind, _)| kind == "DaemonSet");
-        !of_daemon_set && !is_static(pod) && !is_finished(pod)
+        !of_daemon_set && !is_static(pod) && !Pod(pod).is_finished()
     };
     let moved: Vec<_> = pods.iter().filter(is_bound_to_it).collect();
     if moved.is_empty() {

@@ -67,7 +67,7 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
     match pv_protection::claim_of(volume, view) {
         Ok(Some(claim)) => {
             match pvc_protection::users(claim, view) {
-                Ok(users) => impact.steps.extend(stop_consumers::release(claim, &users, view)),
+                Ok(users) => impact.steps.extend(stop_consumers::steps(claim, &users, view)),
                 Err(missing) => impact.add_unknown("which pods use it", &missing),
             }
             impact.steps.push(pv_protection::delete_claim(volume, claim));

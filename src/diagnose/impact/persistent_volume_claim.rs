@@ -55,7 +55,7 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
         });
     }
     match users {
-        Ok(users) => impact.steps.extend(stop_consumers::release(object, &users, view)),
+        Ok(users) => impact.steps.extend(stop_consumers::steps(object, &users, view)),
         Err(missing) => impact.add_unknown("which pods use it", &missing),
     }
     impact.steps.push(pv_protection::delete_claim(volume, object));

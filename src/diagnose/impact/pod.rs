@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::storage::pvc_protection::is_finished,
         impact::{Impact, claim_disks, references},
+        kinds::Pod,
         model::Fate,
         view::View,
     },
@@ -42,7 +42,7 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
         impact.add_effect(Fate::Released, says, references(claims.iter().copied()));
         claim_disks::add_disks(claims, "its ephemeral volumes", impact, view);
     }
-    if is_finished(pod) {
+    if Pod(pod).is_finished() {
         return;
     }
     if volumes.iter().any(is_empty_dir) {

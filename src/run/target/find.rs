@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Named, described, near};
 use crate::run::witness::Witness;
 use crate::{
-    diagnose::is_of_definition,
+    diagnose::is_definition_failure,
     error::Error,
     object::ResourceType,
     settings::NamespaceChoice,
@@ -134,7 +134,7 @@ fn unreadable(ty: &ResourceType, what: &str, why: &Why) -> Error {
         message: format!("cannot read {what}: {}", why.message()),
         hint: match why {
             Why::TimedOut(_) => Some("--request-timeout gives the server more time".into()),
-            _ if is_of_definition(&why.message()) => Some(format!(
+            _ if is_definition_failure(&why.message()) => Some(format!(
                 "its definition stops that, and what to do is said of it: kubectl finalizers explain crd/{}",
                 ty.name()
             )),

@@ -1,12 +1,12 @@
-//! kube-controller-manager does not act: then none of Kubernetes' own finalizers goes.
+//! kube-controller-manager does not act, so none of Kubernetes' own finalizers is removed.
 //!
-//! **Recognises** a finalizer of its controllers, and a Lease that it has not renewed in time. **Why:** the
-//! namespace, volume, job and pod controllers and the garbage collector are one process with one Lease,
-//! `kube-system/kube-controller-manager`. Source: `kubernetes/kubernetes:cmd/kube-controller-manager/app/`.
-//! **Wants** that Lease, and those of the API servers
-//! ([`store`]). **Concludes** nothing new about what is in use; a Lease alone does not prove death, so the
-//! verdict stays, and the Lease stands beside it with its age. **Advises** to bring it back first, and not to take
-//! finalizers out one by one.
+//! **Recognises** a finalizer of one of its controllers, and a Lease that it has not renewed in time. **Why:** the
+//! namespace, volume, job and pod controllers and the garbage collector run in one process with one Lease,
+//! `kube-system/kube-controller-manager`. Source: `kubernetes/kubernetes:cmd/kube-controller-manager/app/`. **Wants**
+//! that Lease, and the Leases of the API servers ([`crate::diagnose::causes::api_machinery::etcd_not_writable`]).
+//! **Concludes** nothing new about what is in use. A stale Lease alone does not prove that the process is dead. So
+//! the verdict stays, and the Lease is added with its age. **Advises** to bring kube-controller-manager back first,
+//! and not to remove finalizers one by one.
 
 use crate::{
     diagnose::{
@@ -24,8 +24,8 @@ use crate::{
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "kube-controller-manager";
 
-/// Says it in every finding that waits for one of its controllers.
-pub(crate) fn mention(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+/// Adds the stale Lease to every finding that waits for one of its controllers.
+pub(crate) fn add_stopped_controller_manager(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     if object.deletion().is_none() {
         return;
     }
@@ -37,30 +37,30 @@ pub(crate) fn mention(object: &Object, findings: &mut [Finding], view: &View<'_>
         let entry = view
             .knowledge
             .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
-        let Some(entry) = entry.filter(is_its_own) else {
+        let Some(entry) = entry.filter(is_removed_by_it) else {
             continue;
         };
         if finding.wait.verdict != Verdict::InUse {
-            blame(finding, view);
+            add_stale_lease(finding, view);
         }
-        let by_patch = finding
+        let is_in_metadata = finding
             .wait
             .finalizer
             .as_ref()
             .is_some_and(|it| it.list == List::Metadata);
         if let (Verdict::Stalled, true, Some(account)) = (
             finding.wait.verdict,
-            by_patch,
+            is_in_metadata,
             entry.holder.service_accounts.first(),
-        ) && matches!(stale(view), Ok(None))
+        ) && matches!(stale_lease(view), Ok(None))
         {
-            finding.steps.push(one_of_them(object, account));
+            finding.steps.push(check_one_controller(object, account));
         }
     }
 }
 
-/// Whether it is one of its controllers that removes what this entry is about.
-fn is_its_own(entry: &Entry) -> bool {
+/// Whether one of its controllers removes the finalizer of this catalogue entry.
+fn is_removed_by_it(entry: &Entry) -> bool {
     entry
         .holder
         .leases
@@ -68,8 +68,8 @@ fn is_its_own(entry: &Entry) -> bool {
         .any(|lease| lease.name == NAME && lease.namespace.as_deref() == Some(NAMESPACE))
 }
 
-/// The Lease is that of the whole process, and says nothing of one controller.
-fn one_of_them(object: &Object, account: &str) -> Step {
+/// Tells how to check one controller. The Lease belongs to the whole process and does not show a single controller.
+fn check_one_controller(object: &Object, account: &str) -> Step {
     Step {
         when: advice::STILL_THERE,
         text: format!(
@@ -86,9 +86,9 @@ fn one_of_them(object: &Object, account: &str) -> Step {
     }
 }
 
-/// Adds the stale Lease to what is in the way, if it is stale. Where it cannot be seen, nothing is taken out in the
-/// place of a controller that perhaps only does not run.
-pub(crate) fn blame(finding: &mut Finding, view: &View<'_>) {
+/// Adds the Lease as a blocker if it is stale. If the Lease cannot be read, drops the steps that do the work of a
+/// controller: that controller may only be stopped.
+pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
     let mut blocker = match blocker(view) {
         Ok(Some(blocker)) => blocker,
         Ok(None) => return,
@@ -97,13 +97,13 @@ pub(crate) fn blame(finding: &mut Finding, view: &View<'_>) {
             return;
         }
     };
-    let unwritten = etcd_not_writable::unwritten(view);
-    let full = unwritten.is_some();
-    blocker.on.extend(unwritten);
+    let unwritable = etcd_not_writable::stale_api_server_lease(view);
+    let is_unwritable = unwritable.is_some();
+    blocker.on.extend(unwritable);
     if !finding.wait.on.contains(&blocker) {
         finding.wait.on.push(blocker);
     }
-    // Nobody looks, however often it is touched.
+    // Touching the object has no effect while no controller runs.
     finding
         .steps
         .retain(|step| !advice::is_nudge(step) && step.when != advice::STILL_THERE);
@@ -111,7 +111,7 @@ pub(crate) fn blame(finding: &mut Finding, view: &View<'_>) {
         0,
         Step {
             when: "what to do",
-            text: if full {
+            text: if is_unwritable {
                 "then see that kube-controller-manager is back: it ends when it cannot renew its Lease, and is started \
                  again where it is a static pod of the control plane"
             } else {
@@ -125,17 +125,17 @@ pub(crate) fn blame(finding: &mut Finding, view: &View<'_>) {
             safety: Safety::Safe,
         },
     );
-    if full {
-        etcd_not_writable::advise(finding);
+    if is_unwritable {
+        etcd_not_writable::add_steps(finding);
     }
     finding.do_not.push(
         "take finalizers out one by one because everything hangs: that skips what they protect, and the cause stays".into(),
     );
 }
 
-/// Its stale Lease, in the way of whatever one of its controllers is to do.
+/// Its stale Lease as a blocker of whatever waits for one of its controllers.
 pub(crate) fn blocker(view: &View<'_>) -> Result<Option<Blocker>, Missing> {
-    Ok(stale(view)?.map(|(lease, ago)| {
+    Ok(stale_lease(view)?.map(|(lease, ago)| {
         Blocker::new(
             Some(lease.reference()),
             format!(
@@ -146,8 +146,8 @@ pub(crate) fn blocker(view: &View<'_>) -> Result<Option<Blocker>, Missing> {
     }))
 }
 
-/// Its Lease and the time since the last renewal, if that is too long ago.
-pub(crate) fn stale<'a>(view: &View<'a>) -> Result<Option<(&'a Object, Age)>, Missing> {
+/// Its Lease and the time since the last renewal, if that is too long.
+pub(crate) fn stale_lease<'a>(view: &View<'a>) -> Result<Option<(&'a Object, Age)>, Missing> {
     let Some(lease) = view.object("coordination.k8s.io", "leases", NAMESPACE, NAME)? else {
         return Ok(None);
     };

@@ -1,13 +1,13 @@
-//! A conversion webhook that is gone: objects stored in another version can be neither listed nor deleted.
+//! A conversion webhook is gone: objects stored in another version can be neither listed nor deleted.
 //!
-//! **Recognises** `conversion webhook for GROUP/VERSION, Kind=KIND failed` in what a list or the namespace
-//! controller was told, and the definition with `spec.conversion.strategy: Webhook`. **Why:** the API server converts
-//! each object whose stored version is not the one asked for, and one that it cannot convert fails the whole list;
-//! so neither the namespace nor the definition is ever empty. Source:
+//! **Recognises** `conversion webhook for GROUP/VERSION, Kind=KIND failed` in the error of a list or in a condition
+//! of a namespace. The definition then has `spec.conversion.strategy: Webhook`. **Why:** the API server converts each
+//! object whose stored version is not the requested one. One object that it cannot convert fails the whole list. So
+//! neither the namespace nor the definition is ever found empty. Source:
 //! `kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/webhook_converter.go`. **Wants** the definition and
-//! the Service behind its webhook. **Concludes** `failing`, with the Service as root cause. **Advises** to bring it
-//! back; `strategy: None` only where its product is uninstalled, with what that does to the objects; never to take
-//! the finalizer of the definition out.
+//! the Service behind its webhook. **Concludes** `failing`, with the Service as root cause. **Advises** to bring the
+//! Service back. Advises `strategy: None` only if the product is uninstalled, and says what that does to the objects.
+//! Never advises to remove the finalizer of the definition.
 
 use std::collections::BTreeSet;
 
@@ -21,15 +21,15 @@ use crate::{
     snapshot::facts::Object,
 };
 
-const SIGN: &str = "conversion webhook for ";
+const MESSAGE: &str = "conversion webhook for ";
 
-/// Names the definitions whose conversion these texts say has failed.
+/// Adds the definitions whose conversion failed according to these messages.
 pub(crate) fn add_conversion_failure<'a>(
     finding: &mut Finding,
-    texts: impl Iterator<Item = &'a str>,
+    messages: impl Iterator<Item = &'a str>,
     view: &View<'_>,
 ) {
-    let failed: BTreeSet<_> = texts.flat_map(kinds).collect();
+    let failed: BTreeSet<_> = messages.flat_map(failed_kinds).collect();
     for (group, kind) in failed {
         finding.wait.verdict = Verdict::Failing;
         let of_kind = |ty: &&ResourceType| ty.group == group && ty.kind == kind;
@@ -39,7 +39,7 @@ pub(crate) fn add_conversion_failure<'a>(
         let name = ty.name();
         match view.definition(&name) {
             Ok(Some(crd)) => {
-                if let Some(mut blocker) = webhook(finding, crd, view) {
+                if let Some(mut blocker) = add_webhook(finding, crd, view) {
                     let says = "its conversion webhook cannot be called, so none of its objects that is stored in another \
                                 version can be listed or deleted";
                     let on = std::mem::take(&mut blocker.on);
@@ -61,9 +61,10 @@ pub(crate) fn add_conversion_failure<'a>(
     }
 }
 
-/// `GROUP` and `KIND` of each failed conversion.
-fn kinds(text: &str) -> Vec<(&str, &str)> {
-    text.split(SIGN)
+/// `GROUP` and `KIND` of each failed conversion in a message.
+fn failed_kinds(message: &str) -> Vec<(&str, &str)> {
+    message
+        .split(MESSAGE)
         .skip(1)
         .filter_map(|rest| {
             let (version, rest) = rest.split_once(", Kind=")?;
@@ -74,13 +75,14 @@ fn kinds(text: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Whether this text says that a conversion failed.
-pub(crate) fn failed(text: &str) -> bool {
-    !kinds(text).is_empty()
+/// Whether this message reports a failed conversion.
+pub(crate) fn is_reported(message: &str) -> bool {
+    !failed_kinds(message).is_empty()
 }
 
-/// What this definition is converted by, as a blocker of whatever waits for its objects, and what to do about it.
-pub(crate) fn webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) -> Option<Blocker> {
+/// The conversion webhook of this definition, as a blocker of whatever waits for its objects. Adds the steps that
+/// repair it.
+pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) -> Option<Blocker> {
     let name = crd.name();
     if crd.text("/spec/conversion/strategy") != "Webhook" {
         finding.say(format!(

@@ -1,11 +1,11 @@
 //! `customresourcecleanup.apiextensions.k8s.io`: a type that still has instances.
 //!
-//! **Recognises** the finalizer on a CustomResourceDefinition. **Why:** kube-apiserver itself deletes all instances
-//! and takes the finalizer out when none is left; each instance waits for its own finalizers. Source:
-//! `kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`. **Wants** the instances, in all
-//! namespaces. **Concludes** with the instances and what holds them; where they cannot be listed, what the
-//! condition says. **Advises** to resolve the instances, and never to take the finalizer out: they stay in etcd and
-//! come back with the next definition of that name.
+//! **Recognises** the finalizer on a CustomResourceDefinition. **Why:** kube-apiserver itself deletes all instances,
+//! and removes the finalizer when none is left. Each instance waits for its own finalizers. Source:
+//! `kubernetes/apiextensions-apiserver:pkg/controller/finalizer/crd_finalizer.go`. **Wants** the instances in all
+//! namespaces. **Concludes** with the instances and what holds them. If they cannot be listed, it concludes with what
+//! the condition says. **Advises** to resolve the instances, and never to remove the finalizer. The instances would
+//! stay in etcd and come back with the next definition of that name.
 
 use std::collections::BTreeMap;
 
@@ -32,10 +32,10 @@ pub(crate) const CAUSE: Cause = Cause {
     group: "apiextensions.k8s.io",
     plural: "customresourcedefinitions",
     finalizer: "customresourcecleanup.apiextensions.k8s.io",
-    explain: instances,
+    explain: instances_remain,
 };
 
-fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let resource = Resource::new(crd.text("/spec/group"), crd.text("/spec/names/plural"));
     let mut finding = Finding::new(
         Some(finalizer.clone()),
@@ -52,21 +52,23 @@ fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     }
     if view.has_type(&resource) {
         match view.list(&resource.group, &resource.plural, "") {
-            Ok(instances) => left(&mut finding, crd, instances, view),
-            Err(missing) if missing.is_ours() => unseen(&mut finding, &missing.in_words(), "", message),
+            Ok(instances) => add_instances(&mut finding, crd, instances, view),
+            Err(missing) if missing.is_ours() => {
+                add_unlisted_instances(&mut finding, &missing.in_words(), "", message);
+            }
             Err(missing) => {
-                unseen(&mut finding, &missing.in_words(), reason, message);
-                unreadable(&mut finding, crd, &missing, message, view);
+                add_unlisted_instances(&mut finding, &missing.in_words(), reason, message);
+                add_unreadable_instances(&mut finding, crd, &missing, message, view);
             }
         }
     } else {
-        unseen(
+        add_unlisted_instances(
             &mut finding,
             "the server does not serve this type",
             reason,
             message,
         );
-        stored_version::none(&mut finding, crd);
+        stored_version::add_none_served(&mut finding, crd);
     }
     finding.do_not.push(format!(
         "take out {} by hand: the objects stay in etcd where no API reaches them, and come back, still being deleted, \
@@ -76,9 +78,9 @@ fn instances(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     finding
 }
 
-/// What the server says where nobody can look. That we may not look is no reason to believe its condition, which
-/// tells of its last try.
-fn unseen(finding: &mut Finding, why: &str, reason: &str, message: &str) {
+/// Adds what the condition of the server says about instances that cannot be listed. If only our rights are missing,
+/// pass no `reason`: the condition describes the last try of the server, which may be old.
+fn add_unlisted_instances(finding: &mut Finding, why: &str, reason: &str, message: &str) {
     if reason == "InstanceDeletionFailed" {
         finding.wait.verdict = Verdict::Failing;
         finding.say(format!("; it fails: {message}"));
@@ -88,26 +90,32 @@ fn unseen(finding: &mut Finding, why: &str, reason: &str, message: &str) {
     finding.say(format!("; which objects are left is not known: {why}"));
 }
 
-/// Objects that nobody can read, as against those that only we may not.
-fn unreadable(finding: &mut Finding, crd: &Object, missing: &Missing, message: &str, view: &View<'_>) {
-    let told = match missing {
+/// Adds why nobody can read the instances, in contrast to instances that only we may not read.
+fn add_unreadable_instances(
+    finding: &mut Finding,
+    crd: &Object,
+    missing: &Missing,
+    message: &str,
+    view: &View<'_>,
+) {
+    let reported = match missing {
         Missing::Gap(Gap {
             why: Why::ServerError(text) | Why::Throttled(text),
             ..
         }) => text,
         _ => "",
     };
-    if conversion_webhook::failed(told) || conversion_webhook::failed(message) {
+    if conversion_webhook::is_reported(reported) || conversion_webhook::is_reported(message) {
         finding.wait.verdict = Verdict::Failing;
-        if let Some(webhook) = conversion_webhook::webhook(finding, crd, view) {
+        if let Some(webhook) = conversion_webhook::add_webhook(finding, crd, view) {
             finding.wait.on.extend(webhook.on);
         }
     }
-    unreadable_object::add_unreadable_objects(finding, [told, message].into_iter(), view);
-    stored_version::add_unserved_versions(finding, crd, &[told, message]);
+    unreadable_object::add_unreadable_objects(finding, [reported, message].into_iter(), view);
+    stored_version::add_missing_versions(finding, crd, &[reported, message]);
 }
 
-fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'_>) {
+fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'_>) {
     let name = crd.name();
     finding.evidence.push(Evidence {
         source: format!("a list of {name} in all namespaces"),
@@ -130,30 +138,30 @@ fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, objects)| std::cmp::Reverse(objects.len()));
     let deleting = crd.deletion().is_some();
-    for (at, (finalizers, objects)) in groups.iter().take(limits::BLOCKERS).enumerate() {
+    for (index, (finalizers, objects)) in groups.iter().take(limits::BLOCKERS).enumerate() {
         let Some(first) = objects.first() else { continue };
         let more = match objects.len() - 1 {
             0 => String::new(),
             more => format!(" (and {more} more like it)"),
         };
-        let held: Vec<_> = finalizers.iter().map(ToString::to_string).collect();
-        let going = if first.deletion().is_some() {
+        let finalizer_names: Vec<_> = finalizers.iter().map(ToString::to_string).collect();
+        let deletion_state = if first.deletion().is_some() {
             "being deleted"
         } else {
             "not being deleted"
         };
-        let says = if held.is_empty() {
-            format!("{going}, without a finalizer{more}")
+        let says = if finalizer_names.is_empty() {
+            format!("{deletion_state}, without a finalizer{more}")
         } else {
-            format!("{going}, held by {}{more}", held.join(", "))
+            format!("{deletion_state}, held by {}{more}", finalizer_names.join(", "))
         };
-        let blocker = if at < limits::EXPLAINED_IN_FULL {
+        let blocker = if index < limits::EXPLAINED_IN_FULL {
             view.blocker(first, says)
         } else {
             Blocker::new(Some(first.reference()), says)
         };
         finding.wait.on.push(blocker);
-        if deleting && !held.is_empty() {
+        if deleting && !finalizer_names.is_empty() {
             finding.steps.push(Step {
                 when: advice::INTENDED,
                 text: format!(
@@ -230,37 +238,37 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_is_not_served_may_have_objects() {
-        let told = World::closed().explain(&definition("InstanceDeletionFailed"));
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Failing));
-        assert!(said(&told).contains("conversion webhook for x.test/v1 failed"));
-        assert!(said(&told).contains("is not known"));
+    fn a_type_that_is_not_served_may_still_have_instances() {
+        let diagnosis = World::closed().explain(&definition("InstanceDeletionFailed"));
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Failing));
+        assert!(said(&diagnosis).contains("conversion webhook for x.test/v1 failed"));
+        assert!(said(&diagnosis).contains("is not known"));
     }
 
     #[test]
-    fn a_type_that_only_we_may_not_list_is_unknown_whatever_went_wrong_before() {
+    fn a_type_that_we_may_not_list_is_unknown_even_if_deletion_failed_before() {
         let query = Query::List {
             resource: Resource::new("x.test", "as"),
             namespace: None,
         };
-        let told = |why: Why| {
+        let diagnosis = |why: Why| {
             World::closed()
                 .with_type("x.test", "as")
                 .answer(query.clone(), Err(why))
                 .explain(&definition("InstanceDeletionFailed"))
         };
-        let forbidden = told(Why::Forbidden("no".into()));
+        let forbidden = diagnosis(Why::Forbidden("no".into()));
         assert_eq!(verdict(&forbidden, NAME), Some(Verdict::Unknown));
-        let broken = told(Why::ServerError("conversion webhook failed".into()));
+        let broken = diagnosis(Why::ServerError("conversion webhook failed".into()));
         assert_eq!(verdict(&broken, NAME), Some(Verdict::Failing));
     }
 
     #[test]
-    fn without_instances_the_server_is_late() {
-        let told = World::closed()
+    fn a_type_without_instances_is_stalled() {
+        let diagnosis = World::closed()
             .with_type("x.test", "as")
             .list("x.test", "as", "", Vec::new())
             .explain(&definition("InstanceDeletionPending"));
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
     }
 }

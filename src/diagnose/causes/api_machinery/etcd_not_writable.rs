@@ -1,12 +1,13 @@
-//! The API server answers, and nothing can be written: etcd is full, or has lost its quorum.
+//! The API server answers but cannot write: etcd is full, or has lost its quorum.
 //!
-//! **Recognises** that kube-controller-manager has not renewed its Lease, and neither has any API server its own. **Why:** each
-//! API server renews a Lease of its own in `kube-system` every ten seconds, by itself and in the same store. One that answers
-//! lives; if even its own Lease is old, it cannot write. Then no controller can either, however alive it is. Source:
-//! `kubernetes/kubernetes:pkg/controlplane/apiserver/server.go` `IdentityLeaseRenewIntervalPeriod`;
-//! `etcd-io/etcd:server/etcdserver/api/v3rpc/rpctypes/error.go` (`mvcc: database space exceeded`). **Wants** these Leases.
-//! **Concludes** nothing about finalizers; none of these Leases proves nothing (before 1.26 there were none). **Advises** to
-//! look at etcd first, and not to force anything: without writes nothing can be deleted at all.
+//! **Recognises** that kube-controller-manager has not renewed its Lease, and that no API server has renewed its own
+//! Lease. **Why:** each API server renews its own Lease in `kube-system` every ten seconds, and stores it in the same
+//! etcd. An API server that answers is alive. If even its own Lease is old, it cannot write. Then no controller can
+//! write either, even if it runs. Source: `kubernetes/kubernetes:pkg/controlplane/apiserver/server.go`
+//! `IdentityLeaseRenewIntervalPeriod`; `etcd-io/etcd:server/etcdserver/api/v3rpc/rpctypes/error.go` (`mvcc: database
+//! space exceeded`). **Wants** these Leases. **Concludes** nothing about finalizers. If none of these Leases exists,
+//! that proves nothing: API servers before 1.26 had none. **Advises** to look at etcd first, and not to force
+//! anything: without writes nothing can be deleted at all.
 
 use crate::{
     diagnose::{
@@ -18,16 +19,16 @@ use crate::{
     snapshot::facts::{By, Object},
 };
 
-const OWN: &str = "apiserver.kubernetes.io/identity=kube-apiserver";
+const API_SERVER_LEASES: &str = "apiserver.kubernetes.io/identity=kube-apiserver";
 
-/// The Lease of the API server itself, if none of them is renewed any more.
-pub(crate) fn unwritten(view: &View<'_>) -> Option<Blocker> {
+/// The newest Lease of an API server, if no API server renews its Lease any more.
+pub(crate) fn stale_api_server_lease(view: &View<'_>) -> Option<Blocker> {
     let leases = view
         .search(
             "coordination.k8s.io",
             "leases",
             "kube-system",
-            By::Labels(OWN.into()),
+            By::Labels(API_SERVER_LEASES.into()),
         )
         .ok()?;
     let renewed = |lease: &&Object| lease.time("/spec/renewTime");
@@ -44,8 +45,8 @@ pub(crate) fn unwritten(view: &View<'_>) -> Option<Blocker> {
     })
 }
 
-/// What to look at, before anything else.
-pub(crate) fn advise(finding: &mut Finding) {
+/// Adds the steps that check and repair etcd, before all other steps.
+pub(crate) fn add_steps(finding: &mut Finding) {
     let step = |text: &str, command: &str, safety| Step {
         when: "what to do",
         text: text.into(),

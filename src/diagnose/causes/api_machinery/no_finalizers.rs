@@ -1,10 +1,10 @@
-//! An object that is being deleted although nothing holds it.
+//! An object is being deleted although nothing holds it.
 //!
-//! **Recognises** a deletion mark without finalizers and without a grace period. **Why:** an object goes in the same
-//! update that takes its last finalizer; if that second half of a delete fails once, nobody tries again. Source:
-//! `kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete, and `pkg/registry/generic/registry/store.go`
-//! deleteWithoutFinalizers. **Wants** nothing, and for a namespace its content. **Concludes** `stalled`.
-//! **Advises** to delete it once more, which finishes it.
+//! **Recognises** a deletion timestamp without finalizers and without a grace period. **Why:** the update that
+//! removes the last finalizer also deletes the object. If that second half of the update fails once, nobody tries
+//! again. Source: `kubernetes/apiserver:pkg/registry/rest/delete.go` BeforeDelete, and
+//! `pkg/registry/generic/registry/store.go` deleteWithoutFinalizers. **Wants** nothing. For a namespace it wants the
+//! content. **Concludes** `stalled`. **Advises** to delete the object once more, which finishes the deletion.
 
 use crate::{
     diagnose::{
@@ -20,7 +20,7 @@ pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
         .deletion()
         .is_some_and(|deletion| deletion.in_grace(view.now()))
     {
-        return grace_period::in_grace(object, view);
+        return grace_period::in_grace_period(object, view);
     }
     if object
         .number("/metadata/deletionGracePeriodSeconds")
@@ -43,7 +43,7 @@ pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
         value: "deletionTimestamp set, no finalizers, deletionGracePeriodSeconds 0 or not set".into(),
         strength: Strength::Proof,
     });
-    if object.is("", "namespaces") && !finalizer_lists::may_go(object, &mut finding, view) {
+    if object.is("", "namespaces") && !finalizer_lists::leaves_nothing_behind(object, &mut finding, view) {
         return finding;
     }
     finding.steps.push(Step {

@@ -1,15 +1,16 @@
-//! A version in which objects are stored and which their definition no longer has; or a definition that serves none.
+//! A definition lacks the version that its objects are stored in, or serves no version.
 //!
-//! **Recognises** `request to convert CR from an invalid group/version` in what a list, the namespace controller or the
-//! definition's own condition was told, and a definition of which no version has `served: true`. **Why:** the API server
-//! reads each object in the version that it is stored in. A version may only leave `spec.versions` when
-//! `status.storedVersions` lacks it, which somebody has edited before all objects were rewritten; then one of them fails
-//! every list, and neither a namespace nor the definition is ever found empty. What no version serves has objects that
-//! nobody can see or finish, while the definition waits for them. Source:
+//! **Recognises** `request to convert CR from an invalid group/version` in the error of a list, or in a condition of
+//! a namespace or of the definition. Also recognises a definition without any version that has `served: true`.
+//! **Why:** the API server reads each object in the version that it is stored in. A version may leave `spec.versions`
+//! only when `status.storedVersions` lacks it. If somebody edits that status before all objects are rewritten, one
+//! old object fails every list. Then neither a namespace nor the definition is ever found empty. If no version is
+//! served, nobody can see or finish the objects, while the definition waits for them. Source:
 //! `kubernetes/apiextensions-apiserver:pkg/apiserver/conversion/converter.go`,
-//! `pkg/apis/apiextensions/validation/validation.go`, `pkg/controller/finalizer/crd_finalizer.go`. **Wants** the definition.
-//! **Concludes** `failing`, or `waiting` where none is served, with the definition as root cause. **Advises** to give it the
-//! version back, unserved, or to serve one again; never to take the finalizer of the definition out.
+//! `pkg/apis/apiextensions/validation/validation.go`, `pkg/controller/finalizer/crd_finalizer.go`. **Wants** the
+//! definition. **Concludes** `failing` with the definition as root cause, or `waiting` if no version is served.
+//! **Advises** to add the version again without serving it, or to serve a version again. Never advises to remove the
+//! finalizer of the definition.
 
 use std::collections::BTreeSet;
 
@@ -24,20 +25,25 @@ use crate::{
     snapshot::facts::Object,
 };
 
-const SIGN: &str = "request to convert CR from an invalid group/version: ";
+const MESSAGE: &str = "request to convert CR from an invalid group/version: ";
 
-/// Whether this text says that a version is not known any more.
-pub(crate) fn is_told(text: &str) -> bool {
-    text.contains(SIGN)
+/// Whether this message reports a version that the definition no longer has.
+pub(crate) fn is_reported(message: &str) -> bool {
+    message.contains(MESSAGE)
 }
 
-/// Says so of the type (`plural.group`) whose list was told this.
-pub(crate) fn of_type(finding: &mut Finding, type_name: &str, text: &str, view: &View<'_>) {
-    if !is_told(text) {
+/// Adds the missing versions of a type (`plural.group`) if its list failed with this message.
+pub(crate) fn add_missing_versions_of_type(
+    finding: &mut Finding,
+    type_name: &str,
+    message: &str,
+    view: &View<'_>,
+) {
+    if !is_reported(message) {
         return;
     }
     match view.definition(type_name) {
-        Ok(Some(definition)) => add_unserved_versions(finding, definition, &[text]),
+        Ok(Some(definition)) => add_missing_versions(finding, definition, &[message]),
         Ok(None) => finding.say(format!("; the definition {type_name} has gone since")),
         Err(missing) => {
             finding.wait.verdict = Verdict::Failing;
@@ -49,15 +55,18 @@ pub(crate) fn of_type(finding: &mut Finding, type_name: &str, text: &str, view: 
     }
 }
 
-/// Says so of this definition, and what is to be done, once for all these texts.
-pub(crate) fn add_unserved_versions(finding: &mut Finding, definition: &Object, texts: &[&str]) {
-    let told: BTreeSet<_> = texts.iter().flat_map(|text| versions(text, definition)).collect();
-    if told.is_empty() {
+/// Adds the versions that these messages miss in the definition, each once, and the steps that add them again.
+pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, messages: &[&str]) {
+    let reported: BTreeSet<_> = messages
+        .iter()
+        .flat_map(|message| reported_versions(message, definition))
+        .collect();
+    if reported.is_empty() {
         return;
     }
     finding.wait.verdict = Verdict::Failing;
     let name = definition.name();
-    for version in told {
+    for version in reported {
         let known = definition.list("/spec/versions");
         if known
             .iter()
@@ -89,19 +98,22 @@ pub(crate) fn add_unserved_versions(finding: &mut Finding, definition: &Object, 
     }
 }
 
-/// The versions of the definition's group that this text names.
-fn versions<'a>(text: &'a str, definition: &Object) -> Vec<&'a str> {
+/// The versions that a message names, in the group of the definition.
+fn reported_versions<'a>(message: &'a str, definition: &Object) -> Vec<&'a str> {
     let group = definition.text("/spec/group");
-    text.split(SIGN)
+    message
+        .split(MESSAGE)
         .skip(1)
         .filter_map(|rest| rest.split([',', ' ', ';', ']']).next()?.split_once('/'))
-        .filter(|(of, version)| *of == group && version.chars().all(|c| c.is_ascii_alphanumeric()))
+        .filter(|(version_group, version)| {
+            *version_group == group && version.chars().all(|c| c.is_ascii_alphanumeric())
+        })
         .map(|(_, version)| version)
         .collect()
 }
 
-/// A definition of which no version is served.
-pub(crate) fn none(finding: &mut Finding, definition: &Object) {
+/// Adds that the definition serves none of its versions, if that is so.
+pub(crate) fn add_none_served(finding: &mut Finding, definition: &Object) {
     let versions = definition.list("/spec/versions");
     let is = |version: &Value, field: &str| version.get(field) == Some(&Value::Bool(true));
     let stored = versions.iter().position(|version| is(version, "storage"));

@@ -1,3 +1,3 @@
-//! An API server that cannot write, on small worlds.
+//! Tests of an API server that cannot write, on small clusters.
 
 mod etcd_not_writable;

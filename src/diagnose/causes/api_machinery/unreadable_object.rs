@@ -1,11 +1,11 @@
-//! Objects that the API server can no longer read from its store: the key is lost, or the bytes are damaged.
+//! The API server can no longer read an object from etcd: the encryption key is lost, or the bytes are damaged.
 //!
-//! **Recognises** the server's words for it in what a list or the namespace controller was told. **Why:** one such
-//! object fails the list of its type in its namespace, and the watch cache of the type in all of them, so that no
-//! namespace at all is found empty. Source: `kubernetes/apiserver:pkg/storage/etcd3/store.go`,
-//! `pkg/storage/etcd3/corrupt_obj_deleter.go`, `pkg/storage/cacher/`. **Wants** nothing more. **Concludes** `failing`,
-//! and names the object where the words hold its key. **Advises** to bring the key back; the unsafe delete of KEP-3926
-//! only for what is certainly lost; never to delete keys in etcd.
+//! **Recognises** the messages of the server in the error of a list or in a condition of a namespace. **Why:** one
+//! such object fails the list of its type in its namespace. It also fails the watch cache of the type in all
+//! namespaces. So no namespace at all is found empty. Source: `kubernetes/apiserver:pkg/storage/etcd3/store.go`,
+//! `pkg/storage/etcd3/corrupt_obj_deleter.go`, `pkg/storage/cacher/`. **Wants** nothing more. **Concludes**
+//! `failing`, and names the object if the message contains its key in etcd. **Advises** to bring the encryption key
+//! back. Advises the unsafe delete of KEP-3926 only for what is certainly lost, and never to delete keys in etcd.
 
 use std::collections::BTreeSet;
 
@@ -17,43 +17,45 @@ use crate::{
     object::{ObjectRef, ResourceType},
 };
 
-/// The store could not decrypt or decode: without and with `AllowUnsafeMalformedObjectDeletion`.
-const SIGNS: [&str; 5] = [
+/// The messages for an object that cannot be decrypted or decoded, without and with the feature gate
+/// `AllowUnsafeMalformedObjectDeletion`.
+const MESSAGES: [&str; 5] = [
     "unable to transform key \"",
     "StorageError: corrupt object",
     "data from the storage is not transformable",
     "object not decodable",
     "failed to read one or more ",
 ];
-const BODY: &str =
+const UNSAFE_DELETE: &str =
     r#"{"kind":"DeleteOptions","apiVersion":"v1","ignoreStoreReadErrorWithClusterBreakingPotential":true}"#;
-/// Where the key in etcd is not the plural (`kubernetes/kubernetes:pkg/kubeapiserver/default_storage_factory_builder.go`).
-const KEYS: [(&str, &str); 3] = [
+/// The types whose key in etcd does not contain the plural
+/// (`kubernetes/kubernetes:pkg/kubeapiserver/default_storage_factory_builder.go`).
+const PLURAL_OF_KEY: [(&str, &str); 3] = [
     ("controllers", "replicationcontrollers"),
     ("specs", "services"),
     ("ingress", "ingresses"),
 ];
 
-/// Whether this text says that something in the store cannot be read.
-pub(crate) fn is_told(text: &str) -> bool {
-    SIGNS.iter().any(|sign| text.contains(sign))
+/// Whether this message reports an object in etcd that cannot be read.
+pub(crate) fn is_reported(message: &str) -> bool {
+    MESSAGES.iter().any(|sign| message.contains(sign))
 }
 
-/// Says so, and what is to be done, once for all these texts.
+/// Adds the unreadable objects of these messages, and the steps that repair them, each once.
 pub(crate) fn add_unreadable_objects<'a>(
     finding: &mut Finding,
-    texts: impl Iterator<Item = &'a str>,
+    messages: impl Iterator<Item = &'a str>,
     view: &View<'_>,
 ) {
-    let texts: Vec<_> = texts.filter(|text| is_told(text)).collect();
-    if texts.is_empty() {
+    let messages: Vec<_> = messages.filter(|message| is_reported(message)).collect();
+    if messages.is_empty() {
         return;
     }
     finding.wait.verdict = Verdict::Failing;
-    let found: BTreeSet<_> = texts.iter().flat_map(|text| keys(text)).collect();
+    let found: BTreeSet<_> = messages.iter().flat_map(|message| etcd_keys(message)).collect();
     let objects: Vec<_> = found
         .into_iter()
-        .filter_map(|key| Stored::of(key, view))
+        .filter_map(|key| StoredObject::of(key, view))
         .collect();
     let says = "the API server cannot read it from its store, and one such object fails the lists of its type, which stops the \
                 deletion of every namespace";
@@ -74,7 +76,7 @@ pub(crate) fn add_unreadable_objects<'a>(
             .into(),
         command: objects.first().map(|object| {
             let ty = object.ty.name();
-            format!("kubectl get {ty}{} -o name", object.place())
+            format!("kubectl get {ty}{} -o name", object.namespace_flag())
         }),
         safety: Safety::Safe,
     });
@@ -89,7 +91,7 @@ pub(crate) fn add_unreadable_objects<'a>(
                 object.name
             ),
             command: Some(format!(
-                "printf %s '{BODY}' | kubectl delete --raw {} -f -",
+                "printf %s '{UNSAFE_DELETE}' | kubectl delete --raw {} -f -",
                 object.path()
             )),
             safety: Safety::Destructive,
@@ -102,47 +104,47 @@ pub(crate) fn add_unreadable_objects<'a>(
     );
 }
 
-/// Every key of etcd in a text: `key "/registry/…"` or `Key: /registry/…,`.
-fn keys(text: &str) -> Vec<&str> {
+/// Every key of etcd in a message: `key "/registry/…"` or `Key: /registry/…,`.
+fn etcd_keys(message: &str) -> Vec<&str> {
     ["unable to transform key \"", "Key: "]
         .into_iter()
-        .flat_map(|before| text.split(before).skip(1))
+        .flat_map(|before| message.split(before).skip(1))
         .filter_map(|rest| rest.split(['"', ',', ' ']).next())
         .filter(|key| key.starts_with('/'))
         .collect()
 }
 
-/// An object by its key in etcd.
-struct Stored<'a> {
+/// An object that is known by its key in etcd.
+struct StoredObject<'a> {
     ty: &'a ResourceType,
     namespace: Option<&'a str>,
     name: &'a str,
 }
 
-impl<'a> Stored<'a> {
-    /// None if the key is of no type that the server has, or of several, or is no name.
+impl<'a> StoredObject<'a> {
+    /// None if the key fits no type of the server or several types, or if it is not a name.
     fn of(key: &'a str, view: &View<'a>) -> Option<Self> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/".contains(c);
-        // A message that was cut short ends in dots.
-        if !key.chars().all(plain) || key.ends_with("...") {
+        let is_name_character = |c: char| c.is_ascii_alphanumeric() || "-._:/".contains(c);
+        // A message that was cut short ends with dots.
+        if !key.chars().all(is_name_character) || key.ends_with("...") {
             return None;
         }
-        let fits = |ty: &'a ResourceType| {
+        let by_type = |ty: &'a ResourceType| {
             let mut parts = key.rsplit('/');
             let name = parts.next()?;
             let namespace = if ty.namespaced { Some(parts.next()?) } else { None };
             let plural = parts.next()?;
-            let plural = KEYS
+            let plural = PLURAL_OF_KEY
                 .iter()
                 .find(|(key, _)| *key == plural)
                 .map_or(plural, |(_, plural)| plural);
-            // Custom resources have their group in the key, and most others have none.
-            let exact = parts.next() == Some(&ty.group);
-            (plural == ty.plural).then_some((exact, Stored { ty, namespace, name }))
+            // The key of a custom resource contains its group. The keys of most other types do not.
+            let has_group = parts.next() == Some(&ty.group);
+            (plural == ty.plural).then_some((has_group, StoredObject { ty, namespace, name }))
         };
-        let mut found: Vec<_> = view.types().iter().filter_map(fits).collect();
-        if found.iter().any(|(exact, _)| *exact) {
-            found.retain(|(exact, _)| *exact);
+        let mut found: Vec<_> = view.types().iter().filter_map(by_type).collect();
+        if found.iter().any(|(has_group, _)| *has_group) {
+            found.retain(|(has_group, _)| *has_group);
         }
         match found.pop() {
             Some((_, stored)) if found.is_empty() => Some(stored),
@@ -161,7 +163,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    fn place(&self) -> String {
+    fn namespace_flag(&self) -> String {
         self.namespace
             .map(|name| format!(" -n {name}"))
             .unwrap_or_default()

@@ -1,14 +1,15 @@
-//! The API server would refuse that a finalizer is taken out, whoever tries.
+//! The API server would reject every update that removes a finalizer, whoever sends it.
 //!
-//! **Recognises** an object whose finalizers nothing else keeps, and webhooks, policies or a schema that every update
-//! of it must pass. **Why:** to take a finalizer out is an update like any other; a webhook that cannot be called
-//! refuses it, and so the webhook of a product that is gone vetoes the repair. Source:
+//! **Recognises** an object whose finalizers nothing else keeps, and the webhooks, policies and schema that every
+//! update of it must pass. **Why:** removing a finalizer is an update like any other. A webhook that cannot be called
+//! rejects it. So the webhook of a product that is gone blocks the repair. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/`, `pkg/admission/plugin/policy/` and
-//! `pkg/admission/plugin/namespace/lifecycle/admission.go`. **Wants** the webhook configurations and policies once, and
-//! the Service behind each that is asked. **Concludes** `rejected` only where the refusal is certain, or where the holder
-//! itself tells of it; what may refuse is named, and how to try it without changing anything. Where that could not all be
-//! looked at, no holder is called gone. **Advises** to bring the backend back; to delete that one configuration only when its
-//! product is gone; to except one namespace from what works.
+//! `pkg/admission/plugin/namespace/lifecycle/admission.go`. **Wants** the webhook configurations and policies once,
+//! and the Service behind each webhook that matches. **Concludes** `rejected` only if the rejection is certain, or if
+//! the controller itself reports it. Names what may reject the update, and how to try it without a change. If not all
+//! of this could be read, does not call a controller gone. **Advises** to bring the Service of the webhook back.
+//! Advises to delete one webhook configuration only if its product is gone, and to exempt one namespace from what
+//! works.
 
 mod admission_policy;
 mod namespace_exemption;
@@ -20,39 +21,47 @@ use std::collections::BTreeMap;
 use crate::{
     diagnose::{
         admission::{Change, Truth, policies, schema, webhooks, webhooks::Webhook},
-        causes,
         causes::advice,
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
-    object::List,
+    object::{Finalizer, List},
     snapshot::facts::Object,
 };
 
-/// `blind` says that the rules could not see all that they wanted of this object: what is unknown for that reason may
-/// be at work or waiting.
-pub(crate) fn add_rejections(object: &Object, findings: &mut [Finding], blind: bool, view: &View<'_>) {
-    let slow = object
+/// Adds to each finding what rejects the removal of its finalizer.
+///
+/// `of_operators` are the finalizers that no cause knows by name. `is_incomplete` says that the causes could not read
+/// all that they wanted: an unknown finding may then be about a controller that works or waits.
+pub(crate) fn add_rejections(
+    object: &Object,
+    findings: &mut [Finding],
+    of_operators: &[Finalizer],
+    is_incomplete: bool,
+    view: &View<'_>,
+) {
+    let is_in_grace_period = object
         .deletion()
         .is_none_or(|deletion| deletion.in_grace(view.now()));
-    if slow {
+    if is_in_grace_period {
         return;
     }
     for finding in findings {
-        // While its protection works or its wait goes on, nobody tries to take it out.
-        let awaited = match finding.wait.verdict {
-            // Whoever a holder is, and whether it runs: it is refused like anybody else.
-            Verdict::Unknown | Verdict::Waiting if causes::is_held(object, finding) => true,
-            Verdict::Unknown => !blind,
+        // While its protection works or its wait goes on, nobody tries to remove the finalizer.
+        let is_of_operator = finding.is_about(of_operators);
+        let may_be_rejected = match finding.wait.verdict {
+            // The API server rejects the update of any controller, whether that controller runs or not.
+            Verdict::Unknown | Verdict::Waiting if is_of_operator => true,
+            Verdict::Unknown => !is_incomplete,
             Verdict::Stalled | Verdict::Orphaned | Verdict::Failing => true,
             _ => false,
         };
-        if awaited {
-            let missed = view.missed();
-            one(object, finding, view);
-            // Whoever is refused cannot do his part, whether he is there or not.
-            if finding.wait.verdict == Verdict::Orphaned && view.missed() > missed {
+        if may_be_rejected {
+            let missed_before = view.missed();
+            add_rejections_of_update(object, finding, is_of_operator, view);
+            // If not all of it could be read, the controller may run and be rejected. Then it is not called gone.
+            if finding.wait.verdict == Verdict::Orphaned && view.missed() > missed_before {
                 finding.wait.verdict = Verdict::Stalled;
                 finding.say("; whether the API server takes an update of it is not known");
             }
@@ -60,14 +69,14 @@ pub(crate) fn add_rejections(object: &Object, findings: &mut [Finding], blind: b
     }
 }
 
-fn one(object: &Object, finding: &mut Finding, view: &View<'_>) {
+fn add_rejections_of_update(object: &Object, finding: &mut Finding, is_of_operator: bool, view: &View<'_>) {
     let Some(finalizer) = finding.wait.finalizer.clone() else {
         return;
     };
     if !object.namespace().is_empty()
         && matches!(view.object("", "namespaces", "", object.namespace()), Ok(None))
     {
-        refuse(
+        add_rejection(
             finding,
             &format!("namespaces \"{}\" not found", object.namespace()),
         );
@@ -76,45 +85,46 @@ fn one(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let Some(change) = Change::new(object, &finalizer, view) else {
         return;
     };
-    let asked = webhooks::asked(&change, view);
+    let matching = webhooks::asked(&change, view);
     let policies = policies::refusing(&change, view);
-    let told = reported_denial::add_reported_denials(object, finding, &asked, &policies, view);
-    let (mut dead, mut perhaps) = (BTreeMap::<_, Vec<Webhook<'_>>>::new(), Vec::new());
-    for webhook in asked {
+    let reported =
+        reported_denial::add_reported_denials(object, finding, is_of_operator, &matching, &policies, view);
+    let (mut unreachable, mut possible) = (BTreeMap::<_, Vec<Webhook<'_>>>::new(), Vec::new());
+    for webhook in matching {
         match (webhook.dead().is_some(), webhook.asked) {
-            (true, Truth::Yes) => dead
+            (true, Truth::Yes) => unreachable
                 .entry((&webhook.configuration.kind, webhook.configuration.name()))
                 .or_default()
                 .push(webhook),
-            (true, _) => perhaps.push(format!(
+            (true, _) => possible.push(format!(
                 "webhook {}, which cannot be called, if its selectors and matchConditions cover it",
                 webhook.name
             )),
-            (false, _) if told.iter().any(|name| name == webhook.name) => {}
-            (false, _) => perhaps.push(format!("webhook {}", webhook.name)),
+            (false, _) if reported.iter().any(|name| name == webhook.name) => {}
+            (false, _) => possible.push(format!("webhook {}", webhook.name)),
         }
     }
-    for (at, webhooks) in dead.values().enumerate() {
-        unreachable_webhook::dead(finding, webhooks, at < limits::REJECTIONS_IN_FULL);
+    for (index, webhooks) in unreachable.values().enumerate() {
+        unreachable_webhook::add_unreachable_webhooks(finding, webhooks, index < limits::REJECTIONS_IN_FULL);
     }
     for policy in policies {
         if policy.refuses == Truth::Yes {
-            admission_policy::certain(object, finding, &policy);
-        } else if !told.iter().any(|name| name == policy.object.name()) {
-            perhaps.push(format!("ValidatingAdmissionPolicy {}", policy.object.name()));
+            admission_policy::add_policy_rejection(object, finding, &policy);
+        } else if !reported.iter().any(|name| name == policy.object.name()) {
+            possible.push(format!("ValidatingAdmissionPolicy {}", policy.object.name()));
         }
     }
     if let Some((definition, missing)) = schema::missing(object, view) {
-        by_schema(object, finding, definition, &missing);
+        add_schema_rejection(object, finding, definition, &missing);
     }
-    if !perhaps.is_empty() && finalizer.list == List::Metadata {
-        may_refuse(object, finding, &perhaps);
+    if !possible.is_empty() && finalizer.list == List::Metadata {
+        add_possible_rejections(object, finding, &possible);
     }
 }
 
-/// Says that it is refused, with the words of the server that people search for.
-fn refuse(finding: &mut Finding, words: &str) {
-    // A holder that fails at its own work has not come so far yet.
+/// Adds that the update is rejected, with the message of the server that people search for.
+fn add_rejection(finding: &mut Finding, words: &str) {
+    // A controller that fails at its own work has not tried the update yet.
     if finding.wait.verdict != Verdict::Failing {
         finding.wait.verdict = Verdict::Rejected;
     }
@@ -124,14 +134,14 @@ fn refuse(finding: &mut Finding, words: &str) {
             "every attempt to take a finalizer out is refused, its controller's and yours: {words}"
         ),
     });
-    // To touch it is an update too.
+    // Touching the object is an update too.
     finding
         .steps
         .retain(|step| !advice::is_nudge(step) && step.when != advice::STILL_THERE);
 }
 
-/// To change what makes the object invalid, as `text` says.
-fn edit(object: &Object, text: String) -> Step {
+/// The step that edits an object so that it becomes valid, as `text` says.
+fn edit_step(object: &Object, text: String) -> Step {
     Step {
         when: "what to do",
         text,
@@ -145,7 +155,7 @@ fn edit(object: &Object, text: String) -> Step {
     }
 }
 
-fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missing: &[&str]) {
+fn add_schema_rejection(object: &Object, finding: &mut Finding, definition: &Object, missing: &[&str]) {
     let fields = missing.join(", ");
     finding.wait.on.push(Blocker::new(
         Some(definition.reference()),
@@ -155,7 +165,7 @@ fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missin
         ),
     ));
     let first = missing.first().copied().unwrap_or_default();
-    refuse(finding, &format!("{first}: Required value"));
+    add_rejection(finding, &format!("{first}: Required value"));
     finding.evidence.push(Evidence {
         source: format!(
             "CustomResourceDefinition {} openAPIV3Schema.required",
@@ -166,7 +176,7 @@ fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missin
     });
     finding.steps.insert(
         0,
-        edit(
+        edit_step(
             object,
             format!(
                 "add {fields} to the object, with values that its schema takes; an object that is being deleted can \
@@ -180,14 +190,14 @@ fn by_schema(object: &Object, finding: &mut Finding, definition: &Object, missin
     ));
 }
 
-/// What is asked and may say no, and how to find out.
-fn may_refuse(object: &Object, finding: &mut Finding, perhaps: &[String]) {
-    let named: Vec<_> = perhaps
+/// Adds the webhooks and policies that may reject the update, and the step that tries it.
+fn add_possible_rejections(object: &Object, finding: &mut Finding, possible: &[String]) {
+    let named: Vec<_> = possible
         .iter()
         .take(limits::POSSIBLE_REJECTIONS)
         .map(String::as_str)
         .collect();
-    let more = match perhaps.len() - named.len() {
+    let more = match possible.len() - named.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };

@@ -1,10 +1,10 @@
-//! What stands behind a webhook: a Service, and whether anything answers there.
+//! The Service behind a webhook, and whether it answers.
 //!
-//! **Why:** without the Service, or (with `--enable-aggregator-routing`) without a ready endpoint, the API server
-//! cannot call the webhook at all; otherwise it calls the cluster IP and waits in vain. Source:
-//! `kubernetes/apiserver:pkg/util/proxy/proxy.go`, `kubernetes/kubernetes:cmd/kube-apiserver/app/server.go`
-//! buildServiceResolver. **Wants** the Service and its EndpointSlices. **Concludes** no more than these say: with
-//! ready endpoints the call may still fail, by certificate or network.
+//! **Why:** the API server cannot call the webhook at all without the Service, or (with
+//! `--enable-aggregator-routing`) without a ready endpoint. Otherwise it calls the cluster IP and gets no answer.
+//! Source: `kubernetes/apiserver:pkg/util/proxy/proxy.go`, `kubernetes/kubernetes:cmd/kube-apiserver/app/server.go`
+//! buildServiceResolver. **Wants** the Service and its EndpointSlices. **Concludes** no more than these objects show:
+//! with ready endpoints the call may still fail, because of a certificate or the network.
 
 use serde_json::Value;
 
@@ -21,32 +21,32 @@ use crate::{
 pub(crate) struct Backend<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
-    /// How it stands, in words.
+    /// Its state, in words.
     pub(crate) state: String,
-    /// Whether that alone explains that calls fail.
-    dead: bool,
+    /// Whether its state alone explains that calls fail.
+    is_dead: bool,
 }
 
-/// The Service that this `clientConfig` calls; none if it is a URL.
+/// The Service that this `clientConfig` calls. None if the `clientConfig` has a URL.
 pub(crate) fn of<'a>(client_config: &'a Value, view: &View<'_>) -> Option<Backend<'a>> {
     let service = client_config.get("service")?;
     let field = |name: &str| service.get(name).and_then(Value::as_str).unwrap_or_default();
     let (namespace, name) = (field("namespace"), field("name"));
     let port = service.get("port").and_then(Value::as_i64).unwrap_or(443);
-    let (state, dead) = match view.object("", "services", namespace, name) {
+    let (state, is_dead) = match view.object("", "services", namespace, name) {
         Ok(None) => ("does not exist".to_owned(), true),
         Err(missing) => (format!("could not be looked at: {}", missing.in_words()), false),
-        Ok(Some(service)) => behind(service, port, view),
+        Ok(Some(service)) => state_of_service(service, port, view),
     };
     Some(Backend {
         namespace,
         name,
         state,
-        dead,
+        is_dead,
     })
 }
 
-fn behind(service: &Object, port: i64, view: &View<'_>) -> (String, bool) {
+fn state_of_service(service: &Object, port: i64, view: &View<'_>) -> (String, bool) {
     if service.text("/spec/type") == "ExternalName" {
         let host = service.text("/spec/externalName");
         return (format!("exists, and stands for the host {host}"), false);
@@ -66,7 +66,7 @@ fn behind(service: &Object, port: i64, view: &View<'_>) -> (String, bool) {
                 false,
             )
         }
-        Ok(slices) if slices.iter().any(|slice| serves(slice, service.name())) => (
+        Ok(slices) if slices.iter().any(|slice| has_ready_endpoint(slice, service.name())) => (
             "exists and has ready endpoints, so see its certificate (caBundle), and whether the API server reaches it"
                 .to_owned(),
             false,
@@ -75,8 +75,8 @@ fn behind(service: &Object, port: i64, view: &View<'_>) -> (String, bool) {
     }
 }
 
-/// Whether a slice of that Service has an endpoint that is ready, or does not say.
-fn serves(slice: &Object, service: &str) -> bool {
+/// Whether the slice belongs to this Service and has an endpoint that is ready, or that does not say.
+fn has_ready_endpoint(slice: &Object, service: &str) -> bool {
     slice.text("/metadata/labels/kubernetes.io~1service-name") == service
         && slice
             .list("/endpoints")
@@ -85,7 +85,7 @@ fn serves(slice: &Object, service: &str) -> bool {
 }
 
 impl Backend<'_> {
-    /// The Service as what is in the way.
+    /// The Service as a blocker.
     pub(crate) fn blocker(&self) -> Blocker {
         Blocker::new(
             Some(ObjectRef {
@@ -104,7 +104,7 @@ impl Backend<'_> {
         Evidence {
             source: format!("Service {}/{}", self.namespace, self.name),
             value: self.state.clone(),
-            strength: if self.dead {
+            strength: if self.is_dead {
                 Strength::Strong
             } else {
                 Strength::Hint
@@ -112,7 +112,7 @@ impl Backend<'_> {
         }
     }
 
-    /// Shows what is there.
+    /// The command that shows the Service, its endpoints and its Pods.
     pub(crate) fn command(&self) -> String {
         format!("kubectl -n {} get service,endpointslices,pods", self.namespace)
     }

@@ -1,12 +1,13 @@
-//! An object whose owners are gone or cannot be found: the garbage collector deletes it, or never will.
+//! The owners of an object are gone or cannot be found: the garbage collector deletes the object, or never will.
 //!
-//! **Recognises** `metadata.ownerReferences`. **Why:** the garbage collector looks for each owner by kind and name *in the
-//! object's own namespace*, and compares the uid; if none of them is there it deletes the object, whoever copied the
-//! reference. An owner in another namespace is not there. A kind that the server does not have, or a namespaced owner of
-//! an object without namespace, is left alone
-//! (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` isDangling, attemptToDeleteItem). **Wants**
-//! the owners, and the event `OwnerRefInvalidNamespace`. **Concludes** nothing about the finalizers; says who deleted the
-//! object, or that an owner waits for it (`blockOwnerDeletion`). **Advises** to take the references out of what was copied.
+//! **Recognises** `metadata.ownerReferences`. **Why:** the garbage collector looks up each owner by kind and name *in
+//! the namespace of the object*, and compares the uid. If no owner is found, it deletes the object, even if somebody
+//! only copied the reference. An owner in another namespace is not found. The garbage collector leaves the object
+//! alone if the server does not have the kind of the owner. The same holds for a namespaced owner of an object
+//! without a namespace (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` isDangling,
+//! attemptToDeleteItem). **Wants** the owners, and the event `OwnerRefInvalidNamespace`. **Concludes** nothing about
+//! the finalizers. Says who deleted the object, or that an owner waits for it (`blockOwnerDeletion`). **Advises** to
+//! remove the references from a copied object.
 
 use serde_json::Value;
 
@@ -20,25 +21,25 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// How an owner stands, as the garbage collector sees it.
-enum Owner {
-    /// It is there.
+/// The state of an owner, as the garbage collector sees it.
+enum OwnerState {
+    /// It exists.
     Present {
-        /// It is being deleted, and goes only after its dependents.
+        /// Whether it is being deleted, and stays until its dependents are gone.
         waits: bool,
     },
-    /// There is none of that name and uid where it is looked for.
+    /// No object with that name and uid exists where the garbage collector looks. The text says why.
     Gone(&'static str),
-    /// The server has no such kind, so nobody looks.
+    /// The server does not have the kind, so the garbage collector does not look.
     NoSuchKind,
-    /// It lives in a namespace, and the object does not.
+    /// It is in a namespace, and the object is not.
     OutOfReach,
-    /// It could not be looked at.
+    /// It could not be read.
     Unseen,
 }
 
 pub(crate) fn add_absent_owners(object: &Object, findings: &mut [Finding], view: &View<'_>) {
-    // The rules of pods have their owners, which come and go all day.
+    // The owners of Pods are created and deleted all the time, and the causes of Pods handle them.
     if object.is("", "pods") {
         return;
     }
@@ -48,14 +49,17 @@ pub(crate) fn add_absent_owners(object: &Object, findings: &mut [Finding], view:
     let references = object.list("/metadata/ownerReferences");
     let owners: Vec<_> = references
         .iter()
-        .map(|reference| (reference, state(object, reference, view)))
+        .map(|reference| (reference, owner_state(object, reference, view)))
         .collect();
     for (reference, owner) in &owners {
-        tell(first, object, reference, owner);
+        add_owner(first, object, reference, owner);
     }
-    let all_gone = !owners.is_empty() && owners.iter().all(|(_, owner)| matches!(owner, Owner::Gone(_)));
+    let all_gone = !owners.is_empty()
+        && owners
+            .iter()
+            .all(|(_, owner)| matches!(owner, OwnerState::Gone(_)));
     if all_gone {
-        collected(first, object, view);
+        add_collection(first, object, view);
     }
 }
 
@@ -63,23 +67,23 @@ fn field<'a>(reference: &'a Value, name: &str) -> &'a str {
     reference.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn state(object: &Object, reference: &Value, view: &View<'_>) -> Owner {
+fn owner_state(object: &Object, reference: &Value, view: &View<'_>) -> OwnerState {
     let api_version = field(reference, "apiVersion");
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     let Some(ty) = view.kind(group, field(reference, "kind")) else {
-        // A group that did not say its types may have it.
+        // A group that did not list its types may have the kind.
         return if view.knows_all_types() {
-            Owner::NoSuchKind
+            OwnerState::NoSuchKind
         } else {
-            Owner::Unseen
+            OwnerState::Unseen
         };
     };
     if ty.namespaced && object.namespace().is_empty() {
-        return Owner::OutOfReach;
+        return OwnerState::OutOfReach;
     }
     let namespace = if ty.namespaced { object.namespace() } else { "" };
     match view.object(&ty.group, &ty.plural, namespace, field(reference, "name")) {
-        Ok(Some(owner)) if owner.uid() == field(reference, "uid") => Owner::Present {
+        Ok(Some(owner)) if owner.uid() == field(reference, "uid") => OwnerState::Present {
             waits: reference.get("blockOwnerDeletion") == Some(&Value::Bool(true))
                 && owner.deletion().is_some()
                 && owner
@@ -87,32 +91,32 @@ fn state(object: &Object, reference: &Value, view: &View<'_>) -> Owner {
                     .iter()
                     .any(|finalizer| finalizer.name == "foregroundDeletion"),
         },
-        Ok(Some(_)) => Owner::Gone("has another uid: it was made anew"),
-        Ok(None) if ty.namespaced => Owner::Gone("does not exist in this namespace"),
-        Ok(None) => Owner::Gone("does not exist"),
-        Err(_) => Owner::Unseen,
+        Ok(Some(_)) => OwnerState::Gone("has another uid: it was made anew"),
+        Ok(None) if ty.namespaced => OwnerState::Gone("does not exist in this namespace"),
+        Ok(None) => OwnerState::Gone("does not exist"),
+        Err(_) => OwnerState::Unseen,
     }
 }
 
-fn tell(finding: &mut Finding, object: &Object, reference: &Value, owner: &Owner) {
+fn add_owner(finding: &mut Finding, object: &Object, reference: &Value, owner: &OwnerState) {
     let name = format!("{} {}", field(reference, "kind"), field(reference, "name"));
     let value = match owner {
-        Owner::Gone(why) => format!("owner {name} {why}"),
-        Owner::NoSuchKind => format!(
+        OwnerState::Gone(why) => format!("owner {name} {why}"),
+        OwnerState::NoSuchKind => format!(
             "owner {name}: the server has no such kind in {}, so the garbage collector leaves the object alone",
             field(reference, "apiVersion")
         ),
-        Owner::OutOfReach => format!(
+        OwnerState::OutOfReach => format!(
             "owner {name} lives in a namespace and this object does not, so the garbage collector leaves it alone"
         ),
-        Owner::Present { waits: true } => {
+        OwnerState::Present { waits: true } => {
             finding.outlook.push(Outlook {
                 when: "when it goes".into(),
                 then: format!("its owner {name} can go too, which waits for it (blockOwnerDeletion)"),
             });
             return;
         }
-        Owner::Present { waits: false } | Owner::Unseen => return,
+        OwnerState::Present { waits: false } | OwnerState::Unseen => return,
     };
     finding.evidence.push(Evidence {
         source: format!("{} {} metadata.ownerReferences", object.kind, object.name()),
@@ -121,10 +125,10 @@ fn tell(finding: &mut Finding, object: &Object, reference: &Value, owner: &Owner
     });
 }
 
-/// No owner is left: it was deleted because of that, or is about to be.
-fn collected(finding: &mut Finding, object: &Object, view: &View<'_>) {
-    let foreign = last_event(object, &["OwnerRefInvalidNamespace"], view);
-    if let Ok(Some(event)) = foreign {
+/// Adds that no owner exists: the garbage collector deleted the object because of that, or is about to.
+fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
+    let event = last_event(object, &["OwnerRefInvalidNamespace"], view);
+    if let Ok(Some(event)) = event {
         finding.evidence.push(Evidence {
             source: format!(
                 "Event OwnerRefInvalidNamespace on {} {}",

@@ -1,13 +1,14 @@
-//! `foregroundDeletion`: an owner that waits for what it owns.
+//! `foregroundDeletion`: an owner that waits for its dependents.
 //!
-//! **Recognises** the finalizer on any object. **Why:** the garbage collector takes it off once no object is left that
-//! names the owner's uid with `blockOwnerDeletion: true`; until then it asks each of those to go, and one that is stuck
-//! holds the owner too. It compares nothing but the uid, and a dependant without `blockOwnerDeletion` holds nobody.
-//! Source: `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` processDeletingDependentsItem,
-//! `graph.go` blockingDependents. **Wants** the metadata of what has owners in the owner's namespace, of every type, once
-//! for all owners there; of an owner without namespace, everywhere what it owns; then each dependant that blocks.
-//! **Concludes** `waiting`, with exactly those and what holds each; `stalled` if none is left, or none has been asked to
-//! go. **Advises** to resolve the dependant, and never to take the finalizer off instead.
+//! **Recognises** the finalizer on any object. **Why:** the garbage collector removes it when no object names the uid
+//! of the owner with `blockOwnerDeletion: true`. Until then it deletes each of those dependents, and one stuck
+//! dependent holds the owner too. It compares only the uid. A dependent without `blockOwnerDeletion` does not hold
+//! the owner. Source: `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go`
+//! processDeletingDependentsItem, `graph.go` blockingDependents. **Wants** the metadata of all objects with owners in
+//! the namespace of the owner, of every type, once for all owners there. For an owner without a namespace, wants its
+//! dependents in all namespaces. Then wants each dependent that blocks. **Concludes** `waiting` with exactly these
+//! dependents and what holds each. Concludes `stalled` if none is left, or if none is being deleted. **Advises** to
+//! resolve the dependent, and never to remove the finalizer instead.
 
 use serde_json::Value;
 
@@ -32,7 +33,7 @@ use crate::{
     },
 };
 
-pub(crate) fn foreground(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+pub(crate) fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let holder = Holder::of(owner, finalizer, None, view);
     let mut finding = Finding::new(
         Some(finalizer.clone()),
@@ -50,8 +51,8 @@ pub(crate) fn foreground(owner: &Object, finalizer: &Finalizer, view: &View<'_>)
         finalizer.name
     ));
     match Dependents::of(owner, view, blocks) {
-        Ok(found) => told(&mut finding, owner, &found, view),
-        Err(missing) => found_nothing(&mut finding, &missing.in_words()),
+        Ok(dependents) => add_dependents(&mut finding, owner, &dependents, view),
+        Err(missing) => add_unknown_dependents(&mut finding, &missing.in_words()),
     }
     finding
 }
@@ -60,31 +61,31 @@ fn blocks(reference: &Value) -> bool {
     reference.get("blockOwnerDeletion") == Some(&Value::Bool(true))
 }
 
-fn told(finding: &mut Finding, owner: &Object, found: &Dependents<'_>, view: &View<'_>) {
-    let blockers = found.blockers(view, |dependent| match held_by(dependent) {
+fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents<'_>, view: &View<'_>) {
+    let blockers = dependents.blockers(view, |dependent| match held_by(dependent) {
         _ if dependent.deletion().is_none() => "not being deleted yet".to_owned(),
-        held if held.is_empty() => "being deleted".to_owned(),
-        held => format!("being deleted, held by {held}"),
+        finalizer_names if finalizer_names.is_empty() => "being deleted".to_owned(),
+        finalizer_names => format!("being deleted, held by {finalizer_names}"),
     });
     if blockers.is_empty() {
-        none_left(finding, owner, found, view);
+        add_no_dependents(finding, owner, dependents, view);
         return;
     }
-    let asked = found
+    let any_being_deleted = dependents
         .objects
         .iter()
         .any(|dependent| dependent.deletion().is_some());
-    if !asked && !timing::is_recent(owner, view) {
-        finding.wait.verdict = if found.all_seen() {
+    if !any_being_deleted && !timing::is_recent(owner, view) {
+        finding.wait.verdict = if dependents.are_complete() {
             Verdict::Stalled
         } else {
             Verdict::Unknown
         };
         finding.say("; it has asked none of them to go");
-        not_acting(finding, found, view);
+        add_late_garbage_collector(finding, dependents, view);
     }
     for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {
-        if let Some(object) = blocker.object.as_ref().filter(|_| asked) {
+        if let Some(object) = blocker.object.as_ref().filter(|_| any_being_deleted) {
             let place = object.namespace.as_ref().map(|name| format!(" -n {name}"));
             finding.steps.push(Step {
                 when: "what to do",
@@ -110,16 +111,21 @@ fn told(finding: &mut Finding, owner: &Object, found: &Dependents<'_>, view: &Vi
 }
 
 fn held_by(object: &Object) -> String {
-    let held: Vec<_> = object.finalizers().iter().map(ToString::to_string).collect();
-    held.join(", ")
+    let finalizer_names: Vec<_> = object.finalizers().iter().map(ToString::to_string).collect();
+    finalizer_names.join(", ")
 }
 
-/// Nothing is found that it waits for: its holder is late, or what it waits for cannot be seen.
-pub(crate) fn none_left(finding: &mut Finding, owner: &Object, found: &Dependents<'_>, view: &View<'_>) {
-    if !found.all_seen() {
-        found_nothing(finding, &found.unseen());
-        if !timing::is_recent(owner, view) && found.nobody_can_see() {
-            conversion_webhook::add_conversion_failure(finding, found.complaints(), view);
+/// Adds that no dependent was found: the garbage collector is late, or the dependents could not be listed.
+pub(crate) fn add_no_dependents(
+    finding: &mut Finding,
+    owner: &Object,
+    dependents: &Dependents<'_>,
+    view: &View<'_>,
+) {
+    if !dependents.are_complete() {
+        add_unknown_dependents(finding, &dependents.gaps_in_words());
+        if !timing::is_recent(owner, view) && dependents.only_unconvertible_are_missing() {
+            conversion_webhook::add_conversion_failure(finding, dependents.server_errors(), view);
         }
         return;
     }
@@ -134,7 +140,7 @@ pub(crate) fn none_left(finding: &mut Finding, owner: &Object, found: &Dependent
         strength: Strength::Strong,
     });
     if finding.wait.verdict == Verdict::Stalled {
-        not_acting(finding, found, view);
+        add_late_garbage_collector(finding, dependents, view);
         finding.steps.push(Step {
             when: advice::STILL_THERE,
             text: "delete it once more, in the background: the API server itself then takes off what the garbage collector \
@@ -151,15 +157,19 @@ pub(crate) fn none_left(finding: &mut Finding, owner: &Object, found: &Dependent
     }
 }
 
-fn found_nothing(finding: &mut Finding, why: &str) {
+fn add_unknown_dependents(finding: &mut Finding, why: &str) {
     finding.wait.verdict = Verdict::Unknown;
     finding.say(format!("; which are left is not known: {why}"));
 }
 
-/// The garbage collector has had its time. A type that nobody can list stops it, up to Kubernetes 1.31.
-pub(crate) fn not_acting(finding: &mut Finding, found: &Dependents<'_>, view: &View<'_>) {
+/// Adds that the garbage collector is late. Up to Kubernetes 1.31, a type that nobody can list stops it.
+pub(crate) fn add_late_garbage_collector(
+    finding: &mut Finding,
+    dependents: &Dependents<'_>,
+    view: &View<'_>,
+) {
     let verdict = finding.wait.verdict;
-    conversion_webhook::add_conversion_failure(finding, found.complaints(), view);
+    conversion_webhook::add_conversion_failure(finding, dependents.server_errors(), view);
     finding.wait.verdict = verdict;
     finding.steps.push(Step {
         when: "what to do",
@@ -176,43 +186,44 @@ pub(crate) fn not_acting(finding: &mut Finding, found: &Dependents<'_>, view: &V
     });
 }
 
-/// What names an owner, as far as it could be listed.
+/// The objects that name an owner, as far as they could be listed.
 pub(crate) struct Dependents<'a> {
-    /// Those that are on their way out first.
+    /// The objects that are being deleted come first.
     pub(crate) objects: Vec<&'a Object>,
     gaps: Vec<&'a Gap>,
 }
 
 impl<'a> Dependents<'a> {
-    /// Those of which a reference `counts`.
+    /// The dependents with an owner reference that `counts`.
     pub(crate) fn of(
         owner: &'a Object,
         view: &View<'a>,
         counts: fn(&Value) -> bool,
     ) -> Result<Self, Missing> {
         let everywhere = Where::Owner(owner.uid().to_owned());
-        let mut found = match owner.namespace() {
-            "" => Self::at(everywhere, owner, view, counts)?,
+        let mut dependents = match owner.namespace() {
+            "" => Self::listed_in(everywhere, owner, view, counts)?,
             namespace => {
-                let found = Self::at(Where::Namespace(namespace.to_owned()), owner, view, counts)?;
-                let late = found.objects.is_empty() && !timing::is_recent(owner, view);
-                // A copy elsewhere that still names the uid counts too. That costs a look at everything, and is not
-                // needed where it is known who does not act.
-                if late && !matches!(controller_manager::stale(view), Ok(Some(_))) {
-                    Self::at(everywhere, owner, view, counts)?
+                let dependents =
+                    Self::listed_in(Where::Namespace(namespace.to_owned()), owner, view, counts)?;
+                let may_be_elsewhere = dependents.objects.is_empty() && !timing::is_recent(owner, view);
+                // A copy in another namespace that still names the uid counts too. Finding it needs all types in all
+                // namespaces. It is not needed if a stopped controller manager explains the delay.
+                if may_be_elsewhere && !matches!(controller_manager::stale_lease(view), Ok(Some(_))) {
+                    Self::listed_in(everywhere, owner, view, counts)?
                 } else {
-                    found
+                    dependents
                 }
             }
         };
         for gap in view.silent_groups() {
             view.miss(gap);
-            found.gaps.push(gap);
+            dependents.gaps.push(gap);
         }
-        Ok(found)
+        Ok(dependents)
     }
 
-    fn at(
+    fn listed_in(
         place: Where,
         owner: &'a Object,
         view: &View<'a>,
@@ -231,12 +242,12 @@ impl<'a> Dependents<'a> {
         })
     }
 
-    /// Whether there can be no other.
-    pub(crate) fn all_seen(&self) -> bool {
+    /// Whether all dependents are known.
+    pub(crate) fn are_complete(&self) -> bool {
         self.gaps.is_empty()
     }
 
-    fn unseen(&self) -> String {
+    fn gaps_in_words(&self) -> String {
         let first = self.gaps.first().copied().map(crate::snapshot::Gap::in_words);
         match self.gaps.len() {
             0 | 1 => first.unwrap_or_default(),
@@ -244,23 +255,23 @@ impl<'a> Dependents<'a> {
         }
     }
 
-    /// What the server says of types that it fails to list, to whomever.
-    fn complaints(&self) -> impl Iterator<Item = &'a str> {
+    /// The error messages of the server for types that it cannot list for anybody.
+    fn server_errors(&self) -> impl Iterator<Item = &'a str> {
         self.gaps.iter().filter_map(|gap| match &gap.why {
             Why::ServerError(text) | Why::Throttled(text) => Some(text.as_str()),
             _ => None,
         })
     }
 
-    /// Whether all that was not seen is what the garbage collector cannot see either.
-    fn nobody_can_see(&self) -> bool {
-        self.complaints()
-            .filter(|text| conversion_webhook::failed(text))
+    /// Whether the garbage collector cannot list any of the unlisted types either.
+    fn only_unconvertible_are_missing(&self) -> bool {
+        self.server_errors()
+            .filter(|text| conversion_webhook::is_reported(text))
             .count()
             == self.gaps.len()
     }
 
-    /// Each as something that is waited for.
+    /// Each dependent as a blocker.
     pub(crate) fn blockers(&self, view: &View<'_>, says: impl Fn(&Object) -> String) -> Vec<Blocker> {
         let mut blockers: Vec<_> = self
             .objects
@@ -279,7 +290,7 @@ impl<'a> Dependents<'a> {
                     Ok(Some(whole)) if whole.uid() == dependent.uid() => {
                         Some(view.blocker(whole, says(dependent)))
                     }
-                    // It has gone since.
+                    // It was deleted in the meantime.
                     Ok(_) => None,
                     Err(Missing::NotYet) => Some(Blocker::new(reference, says(dependent))),
                     Err(missing) => Some(Blocker::new(

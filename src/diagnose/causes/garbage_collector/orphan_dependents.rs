@@ -1,12 +1,12 @@
-//! `orphan`: an owner whose dependants are to outlive it.
+//! `orphan`: an owner whose dependents are to outlive it.
 //!
-//! **Recognises** the finalizer on any object. **Why:** the garbage collector takes the owner out of the
-//! `ownerReferences` of everything that names its uid, and only then this finalizer off; one update that is refused
-//! keeps it. If it goes earlier the garbage collector finds objects whose owner is gone, and deletes them. Source:
-//! `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` orphanDependents,
-//! attemptToOrphanWorker. **Wants** what `foregroundDeletion` wants. **Concludes** `stalled` when it is late, with the
-//! objects that still name it. **Advises** to take those references out, as the garbage collector would; never to take
-//! the finalizer off before that.
+//! **Recognises** the finalizer on any object. **Why:** the garbage collector removes the owner from the
+//! `ownerReferences` of every object that names its uid. Only then it removes this finalizer. One rejected update
+//! keeps the finalizer. If the finalizer is removed earlier, the garbage collector finds objects whose owner is gone,
+//! and deletes them. Source: `kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go`
+//! orphanDependents, attemptToOrphanWorker. **Wants** what `foregroundDeletion` wants. **Concludes** `stalled` if the
+//! garbage collector is late, with the objects that still name the owner. **Advises** to remove those references, as
+//! the garbage collector would. Never advises to remove the finalizer before that.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,9 @@ use crate::{
         causes::{
             advice,
             advice::{place_of, quoted},
-            garbage_collector::foreground_deletion::{Dependents, none_left, not_acting},
+            garbage_collector::foreground_deletion::{
+                Dependents, add_late_garbage_collector, add_no_dependents,
+            },
             storage::csi_holder::Holder,
             verdicts,
         },
@@ -39,8 +41,8 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
         ),
     );
     holder.testify(&mut finding);
-    let found = match Dependents::of(owner, view, |_| true) {
-        Ok(found) => found,
+    let dependents = match Dependents::of(owner, view, |_| true) {
+        Ok(dependents) => dependents,
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
             finding.say(format!(
@@ -55,18 +57,18 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
          garbage collector then deletes that object (DATA LOSS)",
         finalizer.name
     ));
-    let blockers = found.blockers(view, |_| "still names it as its owner".to_owned());
+    let blockers = dependents.blockers(view, |_| "still names it as its owner".to_owned());
     if blockers.is_empty() {
-        none_left(&mut finding, owner, &found, view);
+        add_no_dependents(&mut finding, owner, &dependents, view);
         return finding;
     }
     finding.wait.verdict = verdicts::nothing_blocks(owner, view);
     if finding.wait.verdict == Verdict::Stalled {
-        not_acting(&mut finding, &found, view);
-        for dependent in found.objects.iter().take(limits::STEPS_FOR_EACH) {
+        add_late_garbage_collector(&mut finding, &dependents, view);
+        for dependent in dependents.objects.iter().take(limits::STEPS_FOR_EACH) {
             finding
                 .steps
-                .extend(by_hand(owner, dependent).into_iter().flatten());
+                .extend(orphan_steps(owner, dependent).into_iter().flatten());
         }
     }
     finding.wait.on.extend(blockers);
@@ -77,16 +79,16 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
     finding
 }
 
-/// What the garbage collector would do: first whether that is refused, then that.
-fn by_hand(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
+/// The steps that do the work of the garbage collector: first the dry run, then the update.
+fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
     let references = dependent.list("/metadata/ownerReferences");
     let index = references
         .iter()
         .position(|reference| reference.get("uid").and_then(Value::as_str) == Some(owner.uid()))?;
-    let place = format!("/metadata/ownerReferences/{index}");
+    let reference_path = format!("/metadata/ownerReferences/{index}");
     let operations = json!([
-        {"op": "test", "path": format!("{place}/uid"), "value": owner.uid()},
-        {"op": "remove", "path": place},
+        {"op": "test", "path": format!("{reference_path}/uid"), "value": owner.uid()},
+        {"op": "remove", "path": reference_path},
     ]);
     let patch = format!(
         "kubectl{} patch {}/{} --type=json -p {}",
@@ -130,7 +132,7 @@ mod tests {
         snapshot::facts::{Answer, Owned, Query, Where},
     };
 
-    fn told(deleted: &str, left: &[Object]) -> Diagnosis {
+    fn explain_with(deleted: &str, remaining: &[Object]) -> Diagnosis {
         let owner = object(
             "apps",
             "deployments",
@@ -147,12 +149,12 @@ mod tests {
         );
         for place in [Where::Namespace("ns".into()), Where::Owner("u1".into())] {
             let found = Owned {
-                objects: left.to_vec(),
+                objects: remaining.to_vec(),
                 gaps: Vec::new(),
             };
             world = world.answer(Query::Owned(place), Ok(Answer::Owned(found)));
         }
-        for object in left {
+        for object in remaining {
             world = world.object("apps", "replicasets", "ns", object.name(), Some(object.clone()));
         }
         world.explain(&owner)
@@ -169,24 +171,24 @@ mod tests {
     }
 
     #[test]
-    fn late_it_is_done_by_hand_for_each_that_is_left() {
-        let told = told("2026-01-01T11:00:00Z", &[set()]);
-        assert_eq!(verdict(&told, "orphan"), Some(Verdict::Stalled));
-        assert!(commands(&told).contains("\"path\":\"/metadata/ownerReferences/1\""));
-        assert!(!commands(&told).contains("--cascade"));
+    fn advises_to_orphan_each_dependent_if_the_garbage_collector_is_late() {
+        let diagnosis = explain_with("2026-01-01T11:00:00Z", &[set()]);
+        assert_eq!(verdict(&diagnosis, "orphan"), Some(Verdict::Stalled));
+        assert!(commands(&diagnosis).contains("\"path\":\"/metadata/ownerReferences/1\""));
+        assert!(!commands(&diagnosis).contains("--cascade"));
     }
 
     #[test]
-    fn in_its_first_minute_it_only_waits() {
-        let told = told("2026-01-01T11:59:30Z", &[set()]);
-        assert_eq!(verdict(&told, "orphan"), Some(Verdict::Waiting));
-        assert!(!commands(&told).contains("patch"));
+    fn only_waits_in_the_first_minute() {
+        let diagnosis = explain_with("2026-01-01T11:59:30Z", &[set()]);
+        assert_eq!(verdict(&diagnosis, "orphan"), Some(Verdict::Waiting));
+        assert!(!commands(&diagnosis).contains("patch"));
     }
 
     #[test]
-    fn with_none_left_a_second_deletion_is_safe() {
-        let told = told("2026-01-01T11:00:00Z", &[]);
-        assert_eq!(verdict(&told, "orphan"), Some(Verdict::Stalled));
-        assert!(commands(&told).contains("--cascade=background"));
+    fn advises_a_second_deletion_if_no_dependent_is_left() {
+        let diagnosis = explain_with("2026-01-01T11:00:00Z", &[]);
+        assert_eq!(verdict(&diagnosis, "orphan"), Some(Verdict::Stalled));
+        assert!(commands(&diagnosis).contains("--cascade=background"));
     }
 }

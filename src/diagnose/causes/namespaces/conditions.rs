@@ -1,7 +1,7 @@
-//! What the namespace controller wrote into the conditions, in its own words, because people search for them.
+//! The conditions of the namespace controller, quoted literally because people search for these messages.
 //!
-//! As evidence and no more: they say what it saw last, they never move while it does not run, and from Kubernetes
-//! 1.33 on they may say that all is gone while pods are left. Source:
+//! They are evidence and no more. They show what the controller saw last, and never change while it does not run.
+//! From Kubernetes 1.33 on, they may claim that all content is gone while Pods remain. Source:
 //! `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`.
 
 use crate::{
@@ -12,8 +12,9 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The controller's own words, because people search for them; as evidence, because they may be old or wrong.
-pub(crate) fn quote_conditions(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
+/// Adds the messages of the controller literally, because people search for them. They are evidence, because they may
+/// be old or wrong.
+pub(crate) fn add_conditions(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
     let all = namespace.list("/status/conditions");
     if all.is_empty() && namespace.deletion().is_some() {
         finding.evidence.push(Evidence {

@@ -1,14 +1,14 @@
-//! The namespace controller tries to delete the content and is refused.
+//! The namespace controller tries to delete the content, and the API server rejects that.
 //!
-//! **Recognises** the condition `NamespaceDeletionContentFailure`, and types whose list fails for everybody: the
-//! controller may take minutes until it writes the condition, because it asks again and again. **Why:** its message is the error of the API
-//! server, literally: a webhook that cannot be called, one that denies, a policy, a conversion webhook that is gone.
-//! Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`,
+//! **Recognises** the condition `NamespaceDeletionContentFailure`, and types whose list fails for everybody. The
+//! controller may take minutes to write the condition, because it retries first. **Why:** its message is the literal
+//! error of the API server: a webhook that cannot be called, a webhook that denies, a policy, a conversion webhook
+//! that is gone. Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/status_condition_utils.go`,
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/`. **Wants** the webhook configurations, and the Service behind
-//! the webhook that the message names. **Concludes** `failing`, with the message quoted. `unexpected items still
-//! remain` alone is no failure: pods whose kubelet has not confirmed. A request that ran out of time over very many objects
-//! is slow, and held up by no finalizer. **Advises** to bring the Service back; to
-//! delete that one configuration, saved, only when its product is uninstalled.
+//! the webhook that the message names. **Concludes** `failing`, and quotes the message. `unexpected items still
+//! remain` alone is no failure: the kubelets have not confirmed these Pods yet. A request that timed out over very
+//! many objects is slow, and no finalizer holds it up. **Advises** to bring the Service back. Advises to save and
+//! delete one webhook configuration only if its product is uninstalled.
 
 use std::collections::BTreeSet;
 
@@ -35,37 +35,37 @@ pub(crate) fn add_content_failures(finding: &mut Finding, namespace: &Object, vi
         Some(("True", _, message)) => message,
         _ => "",
     };
-    let unlisted = unlisted(namespace, view);
-    let refused = message.contains("failed calling webhook")
+    let unlistable = unlistable_types(namespace, view);
+    let was_rejected = message.contains("failed calling webhook")
         || message.contains("denied")
         || message.contains("forbidden")
-        || conversion_webhook::failed(message)
-        || unreadable_object::is_told(message);
-    let late = message.contains("unexpected items still remain in namespace") && !refused;
-    if !message.is_empty() && !late {
+        || conversion_webhook::is_reported(message)
+        || unreadable_object::is_reported(message);
+    let only_waits_for_pods = message.contains("unexpected items still remain in namespace") && !was_rejected;
+    if !message.is_empty() && !only_waits_for_pods {
         finding.wait.verdict = Verdict::Failing;
         finding.say(format!("; it fails: {message}"));
-        if ran_out_of_time(namespace) {
+        if timed_out(namespace) {
             finding.say(
                 ". That request ran out of time, as one does over very many objects: no finalizer holds it up, and each time \
                  it begins again",
             );
         }
         for webhook in all_between(message, "failed calling webhook \"", "\"") {
-            dead_webhook(finding, webhook, view);
+            add_unreachable_webhook(finding, webhook, view);
         }
         for webhook in all_between(message, "admission webhook \"", "\" denied") {
-            denies(finding, webhook);
+            add_denying_webhook(finding, webhook);
         }
         for policy in all_between(message, "ValidatingAdmissionPolicy '", "'") {
-            forbids(finding, policy, view);
+            add_denying_policy(finding, policy, view);
         }
     }
-    for (type_name, text) in &unlisted {
+    for (type_name, text) in &unlistable {
         if !message.contains(text) {
             finding.say(format!("; {type_name} cannot be listed: {text}"));
         }
-        stored_version::of_type(finding, type_name, text, view);
+        stored_version::add_missing_versions_of_type(finding, type_name, text, view);
         if !is_explained(text) {
             finding.wait.on.push(Blocker::new(
                 None,
@@ -76,15 +76,16 @@ pub(crate) fn add_content_failures(finding: &mut Finding, namespace: &Object, vi
             ));
         }
     }
-    let told = || std::iter::once(message).chain(unlisted.iter().map(|(_, text)| *text));
-    conversion_webhook::add_conversion_failure(finding, told(), view);
-    unreadable_object::add_unreadable_objects(finding, told(), view);
+    let messages = || std::iter::once(message).chain(unlistable.iter().map(|(_, text)| *text));
+    conversion_webhook::add_conversion_failure(finding, messages(), view);
+    unreadable_object::add_unreadable_objects(finding, messages(), view);
 }
 
-/// Whether a request to delete all objects of a type ended before it was done: the server's own end, as a client tells of it
-/// (`kubernetes/apimachinery:pkg/api/errors/errors.go`, `kubernetes/apiserver:pkg/server/filters/timeout.go`).
-pub(crate) fn ran_out_of_time(namespace: &Object) -> bool {
-    let ends = [
+/// Whether a request to delete all objects of a type ended before it was done. These are the messages that a client
+/// reports (`kubernetes/apimachinery:pkg/api/errors/errors.go`,
+/// `kubernetes/apiserver:pkg/server/filters/timeout.go`).
+pub(crate) fn timed_out(namespace: &Object) -> bool {
+    let timeouts = [
         "unable to return a response in the time allotted",
         "request did not complete within",
         "context deadline exceeded",
@@ -92,39 +93,41 @@ pub(crate) fn ran_out_of_time(namespace: &Object) -> bool {
     ];
     match namespace.condition(CONDITION) {
         Some(("True", _, message)) => {
-            !message.contains("webhook") && ends.iter().any(|end| message.contains(end))
+            !message.contains("webhook") && timeouts.iter().any(|timeout| message.contains(timeout))
         }
         _ => false,
     }
 }
 
-/// Whether there is a rule for what a list was told.
+/// Whether another cause explains this error of a list.
 fn is_explained(text: &str) -> bool {
-    conversion_webhook::failed(text) || unreadable_object::is_told(text) || stored_version::is_told(text)
+    conversion_webhook::is_reported(text)
+        || unreadable_object::is_reported(text)
+        || stored_version::is_reported(text)
 }
 
-/// Types of which the server has objects there that it cannot hand out, to nobody, and what it says.
-fn unlisted<'a>(namespace: &Object, view: &View<'a>) -> Vec<(&'a str, &'a str)> {
+/// The types whose objects the server can return to nobody, and its messages.
+fn unlistable_types<'a>(namespace: &Object, view: &View<'a>) -> Vec<(&'a str, &'a str)> {
     if namespace.deletion().is_none() {
         return Vec::new();
     }
     let Ok(Some(content)) = view.content(namespace.name()) else {
         return Vec::new();
     };
-    let told = |gap: &'a Gap| match (&gap.what, &gap.why) {
+    let unlistable = |gap: &'a Gap| match (&gap.what, &gap.why) {
         (What::TypeIn { name, .. } | What::Type { name, .. }, Why::ServerError(text)) => {
             Some((&**name, &**text))
         }
-        // A watch cache that cannot be filled says so, and why, with a request to wait.
+        // A watch cache that cannot be filled reports that with the reason, and with a request to wait.
         (What::TypeIn { name, .. } | What::Type { name, .. }, Why::Throttled(text)) if is_explained(text) => {
             Some((&**name, &**text))
         }
         _ => None,
     };
-    content.gaps.iter().filter_map(told).collect()
+    content.gaps.iter().filter_map(unlistable).collect()
 }
 
-fn denies(finding: &mut Finding, webhook: &str) {
+fn add_denying_webhook(finding: &mut Finding, webhook: &str) {
     finding.wait.on.push(Blocker::new(
         None,
         format!("admission webhook {webhook} runs and denies the deletion; its reason is in the message"),
@@ -134,8 +137,8 @@ fn denies(finding: &mut Finding, webhook: &str) {
     ));
 }
 
-/// A policy works as meant; which one, and where to look.
-fn forbids(finding: &mut Finding, policy: &str, view: &View<'_>) {
+/// Adds a policy that denies, and the step that shows it. The policy works as intended.
+fn add_denying_policy(finding: &mut Finding, policy: &str, view: &View<'_>) {
     let object = match view.object(GROUP, "validatingadmissionpolicies", "", policy) {
         Ok(Some(found)) => Some(found.reference()),
         Ok(None) => {
@@ -145,7 +148,7 @@ fn forbids(finding: &mut Finding, policy: &str, view: &View<'_>) {
             ));
             return;
         }
-        // What could not be read is named among the gaps; the message stands all the same.
+        // The gaps name what could not be read. The message counts anyway.
         Err(_) => None,
     };
     finding.wait.on.push(Blocker::new(
@@ -175,12 +178,12 @@ fn all_between<'a>(text: &'a str, before: &str, after: &str) -> BTreeSet<&'a str
         .collect()
 }
 
-/// The configuration that has this webhook, and the Service that it calls.
-fn dead_webhook(finding: &mut Finding, webhook: &str, view: &View<'_>) {
+/// Adds the configuration of this webhook, and the Service that it calls.
+fn add_unreachable_webhook(finding: &mut Finding, webhook: &str, view: &View<'_>) {
     let mut found = false;
     for plural in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {
         let Ok(configurations) = view.list(GROUP, plural, "") else {
-            // What could not be read is named among the gaps; the message stands all the same.
+            // The gaps name what could not be read. The message counts anyway.
             found = true;
             continue;
         };
@@ -193,7 +196,7 @@ fn dead_webhook(finding: &mut Finding, webhook: &str, view: &View<'_>) {
                 continue;
             };
             found = true;
-            blame(finding, configuration, webhook, entry, view);
+            add_webhook_configuration(finding, configuration, webhook, entry, view);
         }
     }
     if !found {
@@ -204,7 +207,13 @@ fn dead_webhook(finding: &mut Finding, webhook: &str, view: &View<'_>) {
     }
 }
 
-fn blame(finding: &mut Finding, configuration: &Object, webhook: &str, entry: &Value, view: &View<'_>) {
+fn add_webhook_configuration(
+    finding: &mut Finding,
+    configuration: &Object,
+    webhook: &str,
+    entry: &Value,
+    view: &View<'_>,
+) {
     let backend = entry
         .get("clientConfig")
         .and_then(|config| webhook_backend::of(config, view));

@@ -1,7 +1,7 @@
-//! What is left in a namespace, in groups that a person can take in.
+//! The content that remains in a namespace, in groups that a person can read.
 //!
-//! Objects of one type with the same finalizers are one group; one of each of the largest groups is explained in
-//! full. **Why** the pods stand first: from Kubernetes 1.33 on the namespace controller asks nothing else to go until
+//! Objects of one type with the same finalizers form one group. One object of each of the largest groups is explained
+//! in full. **Why** Pods come first: from Kubernetes 1.33 on, the namespace controller deletes nothing else until
 //! they are gone (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`).
 
 use std::{cmp::Reverse, collections::BTreeMap};
@@ -26,8 +26,9 @@ pub(crate) struct Group<'a> {
     pub(crate) objects: Vec<&'a Seen>,
 }
 
-/// What holds the namespace: with its own deletion asked for, objects on their way out; before that, all that have
-/// finalizers. Pods first, because everything else waits for them, then the largest group.
+/// The groups that hold the namespace. If the namespace is being deleted, these are the objects that are being
+/// deleted; otherwise all objects with finalizers. Pods come first, because everything else waits for them, then the
+/// largest group.
 pub(crate) fn groups(content: &Content, deleting: bool) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<(&str, String), Vec<&Seen>> = BTreeMap::new();
     for seen in content
@@ -53,10 +54,10 @@ pub(crate) fn groups(content: &Content, deleting: bool) -> Vec<Group<'_>> {
     groups
 }
 
-pub(crate) fn one_group(
+pub(crate) fn add_group(
     finding: &mut Finding,
     group: &Group<'_>,
-    deep: bool,
+    in_full: bool,
     deleting: bool,
     view: &View<'_>,
 ) {
@@ -67,19 +68,19 @@ pub(crate) fn one_group(
         0 => String::new(),
         more => format!(" (and {more} more like it)"),
     };
-    let going = if first.deletion.is_some() {
+    let deletion_state = if first.deletion.is_some() {
         "being deleted"
     } else {
         "not being deleted"
     };
     let says = if group.held_by.is_empty() {
-        format!("{going}, without a finalizer{more}")
+        format!("{deletion_state}, without a finalizer{more}")
     } else {
-        format!("{going}, held by {}{more}", group.held_by)
+        format!("{deletion_state}, held by {}{more}", group.held_by)
     };
     let reference = &first.object;
     let plural = reference.type_name.split('.').next().unwrap_or_default();
-    let whole = deep.then(|| {
+    let whole = in_full.then(|| {
         view.object(
             reference.group(),
             plural,
@@ -108,8 +109,8 @@ pub(crate) fn one_group(
     }
 }
 
-/// What has not been asked to go yet.
-pub(crate) fn others(
+/// Adds the objects that the namespace controller has not deleted yet.
+pub(crate) fn add_content_not_deleted_yet(
     finding: &mut Finding,
     content: &Content,
     groups: &[Group<'_>],
@@ -135,17 +136,17 @@ pub(crate) fn others(
     } else if unseen_pods {
         "not being deleted yet; whether pods are left, for which everything else waits, is not known"
     } else {
-        slow(finding, &rest, namespace, view);
+        add_unheld_content(finding, &rest, namespace, view);
         return;
     };
     finding
         .wait
         .on
-        .push(Blocker::rest(format!("{}: {why}", counted(&rest))));
+        .push(Blocker::rest(format!("{}: {why}", counts_in_words(&rest))));
 }
 
-/// `3 pods, 1 configmaps` and so on, the most first.
-pub(crate) fn counted(counts: &BTreeMap<String, u64>) -> String {
+/// `3 pods, 1 configmaps` and so on, the largest number first.
+pub(crate) fn counts_in_words(counts: &BTreeMap<String, u64>) -> String {
     let mut counts: Vec<_> = counts.iter().collect();
     counts.sort_by_key(|(_, count)| Reverse(**count));
     let mut named: Vec<_> = counts
@@ -167,34 +168,41 @@ pub(crate) fn counted(counts: &BTreeMap<String, u64>) -> String {
     named.join(", ")
 }
 
-/// What no finalizer holds goes one object after the other. A request to delete very many may end before it is done,
-/// and the next begins again (`kubernetes/kubernetes#107948`). With a limit it ends after a page
-/// (`kubernetes/apiserver:pkg/registry/generic/registry/store.go` `DeleteCollection`); kubectl has no word for that, and
-/// object by object it allows itself five requests a second.
-fn slow(finding: &mut Finding, rest: &BTreeMap<String, u64>, namespace: &Object, view: &View<'_>) {
-    let ran_out = content_deletion_failure::ran_out_of_time(namespace);
-    let many = ran_out
+/// Adds the objects that no finalizer holds. They are deleted one after the other.
+///
+/// A request to delete very many objects may end before it is done, and the next request begins again
+/// (`kubernetes/kubernetes#107948`). A request with a limit ends after one page
+/// (`kubernetes/apiserver:pkg/registry/generic/registry/store.go` `DeleteCollection`). kubectl has no flag for that,
+/// and limits itself to five requests a second when it deletes object by object.
+fn add_unheld_content(
+    finding: &mut Finding,
+    rest: &BTreeMap<String, u64>,
+    namespace: &Object,
+    view: &View<'_>,
+) {
+    let timed_out = content_deletion_failure::timed_out(namespace);
+    let is_slow = timed_out
         || rest
             .values()
             .any(|count| *count >= limits::OBJECTS_IN_ONE_REQUEST);
-    let pace = if many {
+    let slow_note = if is_slow {
         "; slow, not stuck, as long as their number falls"
     } else {
         ""
     };
     finding.wait.on.push(Blocker::rest(format!(
-        "{}: not being deleted yet, and no finalizer holds them{pace}",
-        counted(rest)
+        "{}: not being deleted yet, and no finalizer holds them{slow_note}",
+        counts_in_words(rest)
     )));
     let Some((type_name, count)) = rest.iter().max_by_key(|(_, count)| **count) else {
         return;
     };
     let (plural, group) = type_name.split_once('.').unwrap_or((type_name, ""));
     let ty = view.resource_type(group, plural).filter(|ty| ty.namespaced);
-    let Some(ty) = ty.filter(|_| many) else {
+    let Some(ty) = ty.filter(|_| is_slow) else {
         return;
     };
-    let (when, runs) = if ran_out {
+    let (when, runs) = if timed_out {
         ("what to do", "run")
     } else {
         ("number does not fall?", "may run")

@@ -1,12 +1,13 @@
-//! `spec.finalizers: kubernetes`: a namespace goes when everything in it is gone and every API group has said so.
+//! `spec.finalizers: kubernetes`: a namespace stays until its content is gone and every API group answers.
 //!
 //! **Recognises** that entry. **Why:** the namespace controller asks discovery for every namespaced type
-//! ([`crate::diagnose::causes::namespaces::discovery_failure`]), deletes pods first and until they are gone (1.33 and later) asks nothing else to go, then
-//! everything else, and counts what remains. Its conditions are what it saw last; while pods remain they may say
-//! that all is gone. Source:
-//! `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`. **Wants** the content,
-//! listed, not believed, and one object of each of the largest groups in full. **Concludes** from what is really
-//! there. **Advises** to resolve what is left, and never to empty `spec.finalizers`.
+//! ([`crate::diagnose::causes::namespaces::discovery_failure`]). From 1.33 on, it deletes the Pods first, and deletes
+//! nothing else until they are gone. Then it deletes everything else, and counts what remains. Its conditions show
+//! what it saw last. While Pods remain, they may claim that all content is gone. Source:
+//! `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`. **Wants** lists of all
+//! types in the namespace, and does not trust its conditions. Then wants one object of each of the largest groups in
+//! full. **Concludes** from what really exists. **Advises** to resolve what remains, and never to empty
+//! `spec.finalizers`.
 
 use jiff::Timestamp;
 
@@ -16,9 +17,9 @@ use crate::{
             advice,
             api_machinery::controller_manager,
             namespaces::{
-                conditions::quote_conditions,
+                conditions::add_conditions,
                 content_deletion_failure,
-                content_groups::{counted, groups, one_group, others},
+                content_groups::{add_content_not_deleted_yet, add_group, counts_in_words, groups},
                 discovery_failure,
             },
             verdicts,
@@ -35,7 +36,7 @@ use crate::{
     },
 };
 
-pub(crate) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+pub(crate) fn content_remains(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let entry = view.knowledge.lookup(
         &finalizer.name,
         finalizer.list,
@@ -51,16 +52,22 @@ pub(crate) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
     );
     let name = namespace.name();
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
-    let dead = discovery_failure::add_discovery_failures(&mut finding, view);
-    let mut blind = true;
+    let has_unavailable_groups = discovery_failure::add_discovery_failures(&mut finding, view);
+    let mut is_incomplete = true;
     match view.content(name) {
         Ok(Some(content)) => {
-            blind = is_blind(content, view);
-            left(&mut finding, content, (dead, blind), namespace, view);
+            is_incomplete = has_unlisted_content(content, view);
+            add_content(
+                &mut finding,
+                content,
+                (has_unavailable_groups, is_incomplete),
+                namespace,
+                view,
+            );
         }
         Ok(None) => {}
         Err(missing) => {
-            if !dead {
+            if !has_unavailable_groups {
                 finding.wait.verdict = Verdict::Unknown;
             }
             finding.say(format!(
@@ -73,11 +80,11 @@ pub(crate) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
         .evidence
         .extend(life.iter().filter_map(holder::Life::evidence));
     content_deletion_failure::add_content_failures(&mut finding, namespace, view);
-    unreported(&mut finding, namespace, view);
+    add_missing_report(&mut finding, namespace, view);
     if namespace.deletion().is_some() {
-        outlook(&mut finding, name, blind, view);
+        add_outlook(&mut finding, name, is_incomplete, view);
     }
-    quote_conditions(&mut finding, namespace, view);
+    add_conditions(&mut finding, namespace, view);
     finding.do_not.push(
         "empty spec.finalizers through /finalize: what is left stays in etcd in a namespace that no longer exists, and \
          its clean-up never runs"
@@ -86,15 +93,15 @@ pub(crate) fn content(namespace: &Object, finalizer: &Finalizer, view: &View<'_>
     finding
 }
 
-/// Whether some of it could not be seen.
-fn is_blind(content: &Content, view: &View<'_>) -> bool {
-    !content.gaps.is_empty() || discovery_failure::is_partly_blind(view.silent_groups())
+/// Whether some content could not be listed.
+fn has_unlisted_content(content: &Content, view: &View<'_>) -> bool {
+    !content.gaps.is_empty() || discovery_failure::has_unknown_groups(view.silent_groups())
 }
 
-fn left(
+fn add_content(
     finding: &mut Finding,
     content: &Content,
-    (dead, blind): (bool, bool),
+    (has_unavailable_groups, is_incomplete): (bool, bool),
     namespace: &Object,
     view: &View<'_>,
 ) {
@@ -102,12 +109,12 @@ fn left(
     let all: u64 = content.counts.values().sum();
     finding.evidence.push(Evidence {
         source: format!("a list of every type in {name}"),
-        value: if blind {
-            format!("{}, and some types could not be listed", objects(all))
+        value: if is_incomplete {
+            format!("{}, and some types could not be listed", objects_in_words(all))
         } else {
-            objects(all)
+            objects_in_words(all)
         },
-        strength: if blind || dead {
+        strength: if is_incomplete || has_unavailable_groups {
             Strength::Moderate
         } else {
             Strength::Proof
@@ -115,8 +122,8 @@ fn left(
     });
     let deleting = namespace.deletion().is_some();
     let groups = groups(content, deleting);
-    for (at, group) in groups.iter().take(limits::CONTENT_GROUPS).enumerate() {
-        one_group(finding, group, at < limits::EXPLAINED_IN_FULL, deleting, view);
+    for (index, group) in groups.iter().take(limits::CONTENT_GROUPS).enumerate() {
+        add_group(finding, group, index < limits::EXPLAINED_IN_FULL, deleting, view);
     }
     if groups.len() > limits::CONTENT_GROUPS {
         let rest: usize = groups
@@ -130,27 +137,34 @@ fn left(
         )));
     }
     if !deleting {
-        // What becomes of it all is said elsewhere.
-        if blind && groups.is_empty() {
+        // `impact` describes what happens to the content.
+        if is_incomplete && groups.is_empty() {
             finding.wait.verdict = Verdict::Unknown;
         }
         return;
     }
-    others(finding, content, &groups, namespace, view);
-    made_again(finding, content, namespace);
+    add_content_not_deleted_yet(finding, content, &groups, namespace, view);
+    add_objects_created_later(finding, content, namespace);
     if all == 0 {
-        nothing_left(finding, content, dead, blind, namespace, view);
+        add_nothing_left(
+            finding,
+            content,
+            has_unavailable_groups,
+            is_incomplete,
+            namespace,
+            view,
+        );
     } else {
-        let and = if blind {
+        let and = if is_incomplete {
             ", and some types could not be listed"
         } else {
             ""
         };
-        finding.say(format!(". Left now: {}{and}", counted(&content.counts)));
+        finding.say(format!(". Left now: {}{and}", counts_in_words(&content.counts)));
         if let Some(("False", _, message)) = namespace.condition("NamespaceContentRemaining") {
             let why = if content.counts.contains_key("pods") {
                 "from Kubernetes 1.33 on they do while pods are left"
-            } else if blind {
+            } else if is_incomplete {
                 "why is not known, as not everything could be listed"
             } else {
                 "what the controller could not delete or list it does not count"
@@ -162,19 +176,19 @@ fn left(
     }
 }
 
-fn nothing_left(
+fn add_nothing_left(
     finding: &mut Finding,
     content: &Content,
-    dead: bool,
-    blind: bool,
+    has_unavailable_groups: bool,
+    is_incomplete: bool,
     namespace: &Object,
     view: &View<'_>,
 ) {
-    if blind {
-        if !dead {
+    if is_incomplete {
+        if !has_unavailable_groups {
             finding.wait.verdict = Verdict::Unknown;
         }
-        let unread: Vec<_> = content
+        let unlisted: Vec<_> = content
             .gaps
             .iter()
             .filter_map(|gap| match &gap.what {
@@ -182,22 +196,22 @@ fn nothing_left(
                 _ => None,
             })
             .collect();
-        let which = if unread.is_empty() || unread.len() > limits::TYPES_IN_SENTENCE {
+        let which = if unlisted.is_empty() || unlisted.len() > limits::TYPES_IN_SENTENCE {
             String::new()
         } else {
-            format!(" ({})", unread.join(", "))
+            format!(" ({})", unlisted.join(", "))
         };
         finding.say(format!(
             "; nothing was found in it, but not everything could be read{which}"
         ));
         return;
     }
-    if dead {
+    if has_unavailable_groups {
         finding.say("; nothing is left in it, and only the API groups below are in the way");
         return;
     }
     finding.say("; nothing is left in it");
-    finding.wait.verdict = if moved_recently(namespace, view) {
+    finding.wait.verdict = if wrote_condition_recently(namespace, view) {
         Verdict::Waiting
     } else {
         verdicts::nothing_blocks(namespace, view)
@@ -207,8 +221,9 @@ fn nothing_left(
     }
 }
 
-/// The first is what people search for: it is what stands in the log of the restore or the pipeline that failed.
-fn outlook(finding: &mut Finding, name: &str, blind: bool, view: &View<'_>) {
+/// Adds what happens meanwhile. People search for the first text, because the log of a failed restore or pipeline
+/// contains it.
+fn add_outlook(finding: &mut Finding, name: &str, is_incomplete: bool, view: &View<'_>) {
     finding.outlook.push(Outlook {
         when: "until it is gone".into(),
         then: format!(
@@ -217,7 +232,7 @@ fn outlook(finding: &mut Finding, name: &str, blind: bool, view: &View<'_>) {
     });
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
-        then: match controller_manager::stale(view) {
+        then: match controller_manager::stale_lease(view) {
             Ok(Some(_)) => "it stays at least until kube-controller-manager runs again".into(),
             Err(_) if !finding.wait.on.is_empty() => {
                 "it stays at least until what is named above is gone, and whether kube-controller-manager runs, which \
@@ -225,27 +240,29 @@ fn outlook(finding: &mut Finding, name: &str, blind: bool, view: &View<'_>) {
                     .into()
             }
             _ if !finding.wait.on.is_empty() => "it stays until what is named above is gone".into(),
-            Ok(None) if !blind => "the namespace controller looks again within a minute".into(),
+            Ok(None) if !is_incomplete => "the namespace controller looks again within a minute".into(),
             _ => "it stays until what could not be seen is in order, if that is what holds it".into(),
         },
     });
 }
 
-/// Nothing can be created in a namespace that is being deleted, as admission forbids that on every type that this
-/// server stores (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`). It is possible where
-/// that plugin is switched off, where another API server serves the type, and for a moment while one of several API
-/// servers has not heard of the deletion.
-fn made_again(finding: &mut Finding, content: &Content, namespace: &Object) {
+/// Adds objects that were created after the deletion was requested.
+///
+/// Admission forbids that for every type that this API server stores
+/// (`kubernetes/apiserver:pkg/admission/plugin/namespace/lifecycle/admission.go`). It is possible if that plugin is
+/// switched off, or if another API server serves the type. It is also possible for a moment, while one of several API
+/// servers does not know of the deletion yet.
+fn add_objects_created_later(finding: &mut Finding, content: &Content, namespace: &Object) {
     let Some(deletion) = namespace.deletion() else {
         return;
     };
-    let newer = |seen: &&Seen| seen.created.is_some_and(|created| created > deletion.timestamp);
-    let made: Vec<_> = content.kept.iter().filter(newer).collect();
-    if let Some(first) = made.first() {
+    let is_newer = |seen: &&Seen| seen.created.is_some_and(|created| created > deletion.timestamp);
+    let created_later: Vec<_> = content.kept.iter().filter(is_newer).collect();
+    if let Some(first) = created_later.first() {
         finding.say(format!(
             ". {} created after the deletion was asked for, such as {} {}: somebody may go on making them, and then it never \
              ends; an API server should forbid that (admission plugin NamespaceLifecycle)",
-            match made.len() {
+            match created_later.len() {
                 1 => "1 object was".to_owned(),
                 count => format!("{count} objects were"),
             },
@@ -255,15 +272,19 @@ fn made_again(finding: &mut Finding, content: &Content, namespace: &Object) {
     }
 }
 
-/// A controller that is at work writes its conditions after the first look, which begins within five seconds.
-fn unreported(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
-    let silent = namespace.list("/status/conditions").is_empty();
-    let Some(deletion) = namespace.deletion().filter(|_| silent) else {
+/// Adds that the namespace controller has not reported on this deletion. A controller that works writes its
+/// conditions after its first sync, which begins within five seconds.
+fn add_missing_report(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
+    let has_no_conditions = namespace.list("/status/conditions").is_empty();
+    let Some(deletion) = namespace.deletion().filter(|_| has_no_conditions) else {
         return;
     };
-    // Where something is in the way, that is why; much of it is only there because the controller has acted.
-    let blocked = finding.wait.on.iter().any(|blocker| !blocker.rest);
-    if blocked || timing::is_recent(namespace, view) || !matches!(controller_manager::stale(view), Ok(None)) {
+    // A blocker explains the missing conditions. Many blockers only exist because the controller has acted.
+    let has_blocker = finding.wait.on.iter().any(|blocker| !blocker.rest);
+    if has_blocker
+        || timing::is_recent(namespace, view)
+        || !matches!(controller_manager::stale_lease(view), Ok(None))
+    {
         return;
     }
     let age = Age::between(deletion.requested_at(), view.now());
@@ -282,8 +303,8 @@ fn unreported(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
     });
 }
 
-/// Whether the controller wrote a condition just now: then it is at work, however old the deletion is.
-fn moved_recently(namespace: &Object, view: &View<'_>) -> bool {
+/// Whether the controller wrote a condition just now. Then it works, however old the deletion is.
+fn wrote_condition_recently(namespace: &Object, view: &View<'_>) -> bool {
     namespace
         .list("/status/conditions")
         .iter()
@@ -297,7 +318,7 @@ fn moved_recently(namespace: &Object, view: &View<'_>) -> bool {
         .any(|time| Age::between(time, view.now()).0.as_secs() < timing::SOON)
 }
 
-fn objects(count: u64) -> String {
+fn objects_in_words(count: u64) -> String {
     match count {
         0 => "no objects".into(),
         1 => "1 object".into(),

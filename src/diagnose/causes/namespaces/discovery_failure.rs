@@ -1,12 +1,12 @@
 //! An API group that does not answer stops the deletion of every namespace.
 //!
 //! **Recognises** a group and version that discovery calls unavailable. **Why:** the namespace controller asks
-//! discovery for all types, and finalizes no namespace while one group does not answer, empty or not. Source:
-//! `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`,
+//! discovery for all types. While one group does not answer, it finalizes no namespace, not even an empty one.
+//! Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`,
 //! `kubernetes/kube-aggregator:pkg/controllers/status/remote/remote_available_controller.go`. **Wants** nothing more
 //! than discovery. **Concludes** `waiting` for the APIService, named once for all namespaces. A group that only *we*
-//! may not ask for is a gap and proves nothing. **Advises** to bring its backend back; to delete the APIService only
-//! when what served it is uninstalled.
+//! may not ask for is a gap and proves nothing. **Advises** to bring its backend back. Advises to delete the
+//! APIService only if the product that served it is uninstalled.
 
 use crate::{
     diagnose::{
@@ -17,28 +17,28 @@ use crate::{
     snapshot::{Gap, What, Why},
 };
 
-/// Says which groups are dead; whether any is.
+/// Adds the groups that do not answer. Returns whether there are any.
 pub(crate) fn add_discovery_failures(finding: &mut Finding, view: &View<'_>) -> bool {
-    let mut any = false;
+    let mut found = false;
     for gap in view.silent_groups() {
         view.miss(gap);
         let (What::GroupVersion { group, version, .. }, Why::Unavailable(why)) = (&gap.what, &gap.why) else {
             continue;
         };
-        any = true;
-        blame(finding, group, version, why);
+        found = true;
+        add_unavailable_group(finding, group, version, why);
     }
-    any
+    found
 }
 
-/// Whether there is a group of which we do not know what it has, for a reason that may be ours alone.
-pub(crate) fn is_partly_blind(gaps: &[Gap]) -> bool {
+/// Whether the types of some group are unknown for a reason that may be only ours.
+pub(crate) fn has_unknown_groups(gaps: &[Gap]) -> bool {
     gaps.iter().any(|gap| !matches!(gap.why, Why::Unavailable(_)))
 }
 
-fn blame(finding: &mut Finding, group: &str, version: &str, why: &str) {
+fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why: &str) {
     let name = join_group(version, group);
-    // Discovery names the object, and so does what stands in front of the reason here.
+    // Discovery puts the name of the object before the reason. The blocker already names it.
     let why = why.strip_prefix(&format!("APIService {name}: ")).unwrap_or(why);
     finding.wait.on.push(Blocker::new(
         Some(ObjectRef {

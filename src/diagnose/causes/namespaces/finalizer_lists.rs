@@ -1,13 +1,13 @@
 //! The two finalizer lists of a namespace, and who empties which.
 //!
 //! **Recognises** every finalizer of a namespace. **Why:** kube-controller-manager removes only `kubernetes`, and
-//! only from `spec.finalizers`; any other entry there is for whoever put it there, through `/finalize`. Entries of
-//! `metadata.finalizers` do not stop the deletion of the content, they keep the empty Namespace object, and
-//! `/finalize` of `spec.finalizers` does not help against them. With `spec.finalizers` empty nobody deletes the
-//! content. Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`,
-//! `pkg/registry/core/namespace/strategy.go`. **Wants** the content, before it advises to take anything out.
-//! **Concludes** what the catalogue knows of the name. **Advises** to take out exactly one entry, with the verb that looks
-//! at everything again, and never `kubernetes` with it.
+//! only from `spec.finalizers`. Whoever added another entry there must remove it, through `/finalize`. Entries of
+//! `metadata.finalizers` do not stop the deletion of the content. They keep the empty Namespace object, and
+//! `/finalize` of `spec.finalizers` does not remove them. If `spec.finalizers` is empty, nobody deletes the content.
+//! Source: `kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`,
+//! `pkg/registry/core/namespace/strategy.go`. **Wants** the content, before it advises to remove anything.
+//! **Concludes** what the catalogue knows about the name. **Advises** to remove exactly one entry, with the verb that
+//! checks everything again, and never `kubernetes` with it.
 
 use serde_json::Value;
 
@@ -26,47 +26,49 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What the namespace controller removes itself.
+/// The entry that the namespace controller removes itself.
 const BUILT_IN: &str = "kubernetes";
 
-pub(crate) fn entry_of_namespace(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+pub(crate) fn explain_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     match finalizer.list {
-        List::Spec if finalizer.name == BUILT_IN => content_remaining::content(namespace, finalizer, view),
-        List::Spec => foreign(namespace, finalizer, view),
-        List::Metadata => metadata(namespace, finalizer, view),
+        List::Spec if finalizer.name == BUILT_IN => {
+            content_remaining::content_remains(namespace, finalizer, view)
+        }
+        List::Spec => other_spec_entry(namespace, finalizer, view),
+        List::Metadata => metadata_entry(namespace, finalizer, view),
     }
 }
 
-/// An entry of `spec.finalizers` that is not Kubernetes' own.
-fn foreign(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+/// The finding for an entry of `spec.finalizers` that is not `kubernetes`.
+fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let name = namespace.name();
     let entry = view.knowledge.lookup(
         &finalizer.name,
         finalizer.list,
         Some((&namespace.reference()).into()),
     );
-    let nobody = entry
+    let has_no_controller = entry
         .as_ref()
         .is_some_and(|entry| entry.holder.runs == Runs::Nobody);
-    let who = match &entry {
+    let removed_by = match &entry {
         Some(entry) => format!("removed by {}", entry.removed_by),
         None => "whoever put it there must remove it, through /finalize".to_owned(),
     };
     let mut finding = Finding::new(
         Some(finalizer.clone()),
-        if nobody {
+        if has_no_controller {
             Verdict::Orphaned
         } else {
             Verdict::Unknown
         },
         format!(
-            "it stands in spec.finalizers, where kube-controller-manager removes only {BUILT_IN}; {who}. The conditions \
+            "it stands in spec.finalizers, where kube-controller-manager removes only {BUILT_IN}; {removed_by}. The conditions \
              say nothing of it"
         ),
     );
     finding.evidence.push(Evidence {
         source: format!("Namespace {name} spec.finalizers"),
-        value: entries(namespace, "/spec/finalizers"),
+        value: entries_in_words(namespace, "/spec/finalizers"),
         strength: Strength::Proof,
     });
     finding.do_not.push(format!(
@@ -78,13 +80,13 @@ fn foreign(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findin
     if namespace.deletion().is_none() {
         return finding;
     }
-    if has_built_in(namespace) {
+    if has_kubernetes_entry(namespace) {
         finding.say(format!(
             ". Its turn comes when nothing is left in it and {BUILT_IN} is out"
         ));
         return finding;
     }
-    if !may_go(namespace, &mut finding, view) {
+    if !leaves_nothing_behind(namespace, &mut finding, view) {
         return finding;
     }
     let what = match &entry {
@@ -102,7 +104,7 @@ fn foreign(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findin
         }
     };
     finding.steps.push(Step {
-        when: if nobody {
+        when: if has_no_controller {
             "what to do"
         } else {
             "nobody handles it?"
@@ -115,20 +117,24 @@ fn foreign(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findin
             "kubectl finalizers finalize {name} --finalizer {}",
             advice::word(&finalizer.name)
         )),
-        safety: if nobody { Safety::Safe } else { Safety::Destructive },
+        safety: if has_no_controller {
+            Safety::Safe
+        } else {
+            Safety::Destructive
+        },
     });
     finding
 }
 
-/// An entry of `metadata.finalizers`.
-fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+/// The finding for an entry of `metadata.finalizers`.
+fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let name = namespace.name();
-    let mut finding = known_finalizer::by_its_entry(namespace, finalizer, view);
+    let mut finding = known_finalizer::explain_by_entry(namespace, finalizer, view);
     finding.say(". It stands in metadata.finalizers, which /finalize of spec.finalizers does not touch");
     for (list, pointer) in [("metadata", "/metadata/finalizers"), ("spec", "/spec/finalizers")] {
         finding.evidence.push(Evidence {
             source: format!("Namespace {name} {list}.finalizers"),
-            value: entries(namespace, pointer),
+            value: entries_in_words(namespace, pointer),
             strength: Strength::Proof,
         });
     }
@@ -136,14 +142,14 @@ fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         return finding;
     }
     let take_out = advice::take_out(namespace, finalizer);
-    if !may_go(namespace, &mut finding, view) {
+    if !leaves_nothing_behind(namespace, &mut finding, view) {
         finding
             .steps
             .retain(|step| step.command.as_ref() != Some(&take_out));
         return finding;
     }
     if finding.wait.verdict == Verdict::Orphaned {
-        // The step is there, with what it costs.
+        // The step exists already, with its cost.
         return finding;
     }
     let entry = view.knowledge.lookup(
@@ -171,10 +177,10 @@ fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     finding
 }
 
-/// Whether nothing would be left behind if the namespace went now. Says what would.
-pub(crate) fn may_go(namespace: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
+/// Whether no content stays in etcd if the namespace is deleted now. Otherwise adds what stays.
+pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, view: &View<'_>) -> bool {
     let name = namespace.name();
-    if has_built_in(namespace) {
+    if has_kubernetes_entry(namespace) {
         return true;
     }
     match view.content(name) {
@@ -193,13 +199,13 @@ pub(crate) fn may_go(namespace: &Object, finding: &mut Finding, view: &View<'_>)
             } else {
                 ", and what could not be listed,"
             };
-            let left = format!("{}{more}", content_groups::counted(&content.counts));
+            let remaining = format!("{}{more}", content_groups::counts_in_words(&content.counts));
             finding.say(format!(
-                ". spec.finalizers no longer has {BUILT_IN}, so nobody deletes what is in it, and that would be left behind: {left}"
+                ". spec.finalizers no longer has {BUILT_IN}, so nobody deletes what is in it, and that would be left behind: {remaining}"
             ));
             finding.outlook.push(Outlook {
                 when: "when it goes".into(),
-                then: format!("ORPHANED OBJECTS: {left} stay in etcd without a namespace"),
+                then: format!("ORPHANED OBJECTS: {remaining} stay in etcd without a namespace"),
             });
             finding.steps.push(Step {
                 when: "what to do",
@@ -220,13 +226,13 @@ pub(crate) fn may_go(namespace: &Object, finding: &mut Finding, view: &View<'_>)
     }
 }
 
-/// Whether the namespace controller still has something to do.
-fn has_built_in(namespace: &Object) -> bool {
+/// Whether the namespace controller still has work to do.
+fn has_kubernetes_entry(namespace: &Object) -> bool {
     let mut entries = namespace.list("/spec/finalizers").iter();
     entries.any(|entry| entry.as_str() == Some(BUILT_IN))
 }
 
-fn entries(namespace: &Object, pointer: &str) -> String {
+fn entries_in_words(namespace: &Object, pointer: &str) -> String {
     let names: Vec<_> = namespace.list(pointer).iter().filter_map(Value::as_str).collect();
     if names.is_empty() {
         "empty".into()

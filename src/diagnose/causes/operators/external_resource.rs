@@ -1,16 +1,16 @@
-//! What becomes of the thing outside the cluster that an object stands for.
+//! What happens to the external resource of an object when the object is deleted.
 //!
-//! **Recognises** the fields and annotations with which operators are told to delete it or to leave it. **Why:** whoever
-//! deletes a bucket's object may lose the bucket, or pay for it for ever. Sources:
+//! **Recognises** the fields and annotations that tell operators to delete the external resource or to keep it.
+//! **Why:** whoever deletes the object of a bucket may lose the bucket, or pay for it forever. Sources:
 //! `crossplane/crossplane-runtime:pkg/reconciler/managed/policies.go` (`deletionPolicy`, `managementPolicies`),
 //! `aws-controllers-k8s/runtime:apis/core/v1alpha1/annotations.go`, the reference of Config Connector
-//! (`cnrm.cloud.google.com/deletion-policy`),
-//! `openshift/hive:apis/hive/v1/clusterdeployment_types.go`, `open-cluster-management-io/api:work/v1/types.go`,
-//! `flux-iac/tofu-controller:api/v1alpha2/terraform_types.go`,
+//! (`cnrm.cloud.google.com/deletion-policy`), `openshift/hive:apis/hive/v1/clusterdeployment_types.go`,
+//! `open-cluster-management-io/api:work/v1/types.go`, `flux-iac/tofu-controller:api/v1alpha2/terraform_types.go`,
 //! `fluxcd/kustomize-controller:internal/controller/kustomization_controller.go` finalizerShouldDeleteResources,
-//! `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete, `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a
-//! load balancer: `kubernetes/cloud-provider:controllers/service/controller.go`. **Wants** nothing.
-//! **Concludes** nothing about the finalizers. **Advises** nothing; it says what happens when the object goes.
+//! `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete,
+//! `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a load balancer:
+//! `kubernetes/cloud-provider:controllers/service/controller.go`. **Wants** nothing. **Concludes** nothing about the
+//! finalizers. **Advises** nothing. It only says what happens when the object is gone.
 
 use serde_json::Value;
 
@@ -22,55 +22,55 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// An annotation that says to keep it.
-struct Keeps {
-    /// Of groups that are this or end so.
+/// An annotation that keeps the external resource.
+struct KeepAnnotation {
+    /// The group of the object, or its suffix after a dot.
     group: &'static str,
     annotation: &'static str,
     values: &'static [&'static str],
 }
 
-const ANNOTATIONS: &[Keeps] = &[
-    Keeps {
+const ANNOTATIONS: &[KeepAnnotation] = &[
+    KeepAnnotation {
         group: "services.k8s.aws",
         annotation: "services.k8s.aws/deletion-policy",
         values: &["retain"],
     },
-    Keeps {
+    KeepAnnotation {
         group: "cnrm.cloud.google.com",
         annotation: "cnrm.cloud.google.com/deletion-policy",
         values: &["abandon"],
     },
-    Keeps {
+    KeepAnnotation {
         group: "azure.com",
         annotation: "serviceoperator.azure.com/reconcile-policy",
         values: &["detach-on-delete", "skip"],
     },
 ];
 
-/// A field of the spec that says it.
-struct Says {
+/// A field of the spec that keeps or deletes the external resource.
+struct KeepField {
     group: &'static str,
     plural: &'static str,
     field: &'static str,
-    /// The value with which it is kept; with any other, and without one, it is deleted.
+    /// The value that keeps it. Any other value deletes it, and so does a missing field.
     keeps: &'static str,
 }
 
-const FIELDS: &[Says] = &[
-    Says {
+const FIELDS: &[KeepField] = &[
+    KeepField {
         group: "hive.openshift.io",
         plural: "clusterdeployments",
         field: "spec.preserveOnDelete",
         keeps: "true",
     },
-    Says {
+    KeepField {
         group: "work.open-cluster-management.io",
         plural: "manifestworks",
         field: "spec.deleteOption.propagationPolicy",
         keeps: "Orphan",
     },
-    Says {
+    KeepField {
         group: "infra.contrib.fluxcd.io",
         plural: "terraforms",
         field: "spec.destroyResourcesOnDeletion",
@@ -104,7 +104,7 @@ pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding]) 
             "resume it (spec.suspend: false) if what it applied is to stay: resumed, its controller deletes all of that".into(),
         );
     }
-    let Some((kept, because)) = fate(object) else {
+    let Some((kept, because)) = is_kept(object) else {
         return;
     };
     let name = match object.annotation("crossplane.io/external-name") {
@@ -122,14 +122,14 @@ pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding]) 
     });
 }
 
-/// A Kustomization or `HelmRelease` of Flux that is suspended.
+/// Whether it is a Kustomization or HelmRelease of Flux that is suspended.
 fn is_suspended(object: &Object) -> bool {
     let of_flux = object.is("kustomize.toolkit.fluxcd.io", "kustomizations")
         || object.is("helm.toolkit.fluxcd.io", "helmreleases");
     of_flux && object.value.pointer("/spec/suspend") == Some(&Value::Bool(true))
 }
 
-/// Where the load balancer of a Service, an Ingress or a Gateway is reached.
+/// The addresses of the load balancer of a Service, an Ingress or a Gateway.
 fn addresses(object: &Object) -> Vec<&str> {
     let of_load_balancer = object.list("/status/loadBalancer/ingress").iter();
     let of_gateway = match object.resource.group.as_str() {
@@ -147,15 +147,15 @@ fn addresses(object: &Object) -> Vec<&str> {
         .collect()
 }
 
-/// Whether it is kept, and what says so.
-fn fate(object: &Object) -> Option<(bool, String)> {
+/// Whether the external resource is kept, and the setting that says so.
+fn is_kept(object: &Object) -> Option<(bool, String)> {
     let group = object.resource.group.as_str();
     let rule = ANNOTATIONS
         .iter()
         .find(|rule| group == rule.group || group.ends_with(&format!(".{}", rule.group)));
     if let Some(rule) = rule {
         return match object.annotation(rule.annotation) {
-            // Its controller has a default of its own.
+            // Without the annotation, the controller has its own default.
             "" => None,
             value => Some((
                 rule.values.contains(&value),
@@ -163,25 +163,25 @@ fn fate(object: &Object) -> Option<(bool, String)> {
             )),
         };
     }
-    if let Some(says) = FIELDS.iter().find(|says| object.is(says.group, says.plural)) {
+    if let Some(rule) = FIELDS.iter().find(|rule| object.is(rule.group, rule.plural)) {
         let value = object
             .value
-            .pointer(&format!("/{}", says.field.replace('.', "/")));
+            .pointer(&format!("/{}", rule.field.replace('.', "/")));
         let value = value.map_or("not set".to_owned(), |value| {
             value.as_str().map_or_else(|| value.to_string(), str::to_owned)
         });
-        // What is to be destroyed only on request is kept without one.
-        let kept = value == says.keeps || says.keeps == "false" && value != "true";
-        return Some((kept, format!("{} is {value}", says.field)));
+        // A resource that is destroyed only on request is kept without a request.
+        let kept = value == rule.keeps || rule.keeps == "false" && value != "true";
+        return Some((kept, format!("{} is {value}", rule.field)));
     }
-    // Only a managed resource of Crossplane has both.
+    // Only managed resources of Crossplane have `forProvider` and these policies.
     object.value.pointer("/spec/forProvider")?;
     let policies: Vec<_> = object
         .list("/spec/managementPolicies")
         .iter()
         .filter_map(Value::as_str)
         .collect();
-    // Delete by name overrules the older deletionPolicy, all (`*`) does not.
+    // `Delete` overrides the older deletionPolicy. All policies (`*`) do not.
     if policies.contains(&"Delete") {
         return Some((false, "spec.managementPolicies has Delete".into()));
     }

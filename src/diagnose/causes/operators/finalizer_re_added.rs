@@ -1,48 +1,56 @@
-//! A finalizer that comes back, and who puts it back.
+//! A finalizer comes back after it was removed, because a controller or a GitOps tool adds it again.
 //!
-//! **Recognises** an object that is not being deleted, with a finalizer that somebody put on later than the object was made,
-//! or that is part of a manifest which a `GitOps` tool applies again and again (`managedFields`); and one that is being
-//! deleted, of which somebody says that `no new finalizers can be added`. **Why:** as long as an object is not being deleted
-//! whoever wants the finalizer writes it again, so that a patch succeeds and changes nothing; afterwards the API server
-//! refuses new ones (`kubernetes/apimachinery:pkg/api/validation/objectmeta.go` ValidateNoNewFinalizers). **Wants** nothing
-//! more. **Concludes** nothing about the finalizers that are there. **Advises** to delete first and to take off then; and not
-//! to fight a writer with patches.
+//! **Recognises** an object that is not being deleted, with a finalizer that was added later than the object was
+//! created. Also recognises a finalizer in a manifest that a GitOps tool applies again and again (`managedFields`).
+//! Also recognises the message `no new finalizers can be added` about an object that is being deleted. **Why:** while
+//! an object is not being deleted, whoever wants the finalizer adds it again. So a patch succeeds and changes
+//! nothing. Afterwards the API server rejects new finalizers
+//! (`kubernetes/apimachinery:pkg/api/validation/objectmeta.go` ValidateNoNewFinalizers). **Wants** nothing more.
+//! **Concludes** nothing about the existing finalizers. **Advises** to delete the object first, and to remove the
+//! finalizer then. Advises not to fight a writer with patches.
 
 use crate::{
     diagnose::{
-        causes,
         complaint::complaints,
         holder::authors,
         model::{Evidence, Finding, Outlook, Strength},
         timing,
         view::View,
     },
-    object::Age,
+    object::{Age, Finalizer},
     snapshot::facts::Object,
 };
 
-/// Who applies a manifest not once, but whenever the object differs.
-const AGAIN: [&str; 4] = ["argocd", "kustomize-controller", "helm-controller", "flux"];
-/// The API server's own words.
-const REFUSED: &str = "no new finalizers can be added if the object is being deleted";
+/// The managers that apply a manifest again whenever the object differs.
+const GITOPS_TOOLS: [&str; 4] = ["argocd", "kustomize-controller", "helm-controller", "flux"];
+/// The message of the API server.
+const NO_NEW_FINALIZERS: &str = "no new finalizers can be added if the object is being deleted";
 
-pub(crate) fn add_re_added(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+/// Adds who will add a finalizer again. `of_operators` are the finalizers that no cause knows by name.
+pub(crate) fn add_re_added(
+    object: &Object,
+    findings: &mut [Finding],
+    of_operators: &[Finalizer],
+    view: &View<'_>,
+) {
     if object.deletion().is_some() {
-        refused(object, findings, view);
+        add_rejected_addition(object, findings, of_operators, view);
         return;
     }
-    let made = object.time("/metadata/creationTimestamp");
+    let created = object.time("/metadata/creationTimestamp");
     for finding in findings {
         let Some(finalizer) = &finding.wait.finalizer else {
             continue;
         };
-        let later = |author: &&(String, jiff::Timestamp)| {
+        let added_later = |author: &&(String, jiff::Timestamp)| {
             let (manager, time) = author;
-            let applied = AGAIN.iter().any(|tool| manager.starts_with(tool));
-            applied || made.is_some_and(|made| Age::between(made, *time).0.as_secs() > timing::ADDED_LATER)
+            let applied = GITOPS_TOOLS.iter().any(|tool| manager.starts_with(tool));
+            applied
+                || created
+                    .is_some_and(|created| Age::between(created, *time).0.as_secs() > timing::ADDED_LATER)
         };
-        let all = authors(object, finalizer);
-        let Some((manager, time)) = all.iter().filter(later).max_by_key(|(_, time)| *time) else {
+        let writers = authors(object, finalizer);
+        let Some((manager, time)) = writers.iter().filter(added_later).max_by_key(|(_, time)| *time) else {
             continue;
         };
         let ago = Age::between(*time, view.now());
@@ -62,17 +70,22 @@ pub(crate) fn add_re_added(object: &Object, findings: &mut [Finding], view: &Vie
     }
 }
 
-/// Somebody tries, and may not.
-fn refused(object: &Object, findings: &mut [Finding], view: &View<'_>) {
-    // Of Kubernetes' own finalizers nobody says such a thing.
-    let Some(first) = findings
-        .iter_mut()
-        .find(|finding| causes::is_held(object, finding))
-    else {
+/// Adds that somebody tries to add a finalizer, and that the API server rejects it.
+fn add_rejected_addition(
+    object: &Object,
+    findings: &mut [Finding],
+    of_operators: &[Finalizer],
+    view: &View<'_>,
+) {
+    // The controllers of Kubernetes do not add their finalizers again, so only finalizers of operators count.
+    let Some(first) = findings.iter_mut().find(|finding| finding.is_about(of_operators)) else {
         return;
     };
-    let said = complaints(object, view);
-    let Some(complaint) = said.iter().find(|said| said.text.contains(REFUSED)) else {
+    let complaints = complaints(object, view);
+    let Some(complaint) = complaints
+        .iter()
+        .find(|complaint| complaint.text.contains(NO_NEW_FINALIZERS))
+    else {
         return;
     };
     let name = complaint

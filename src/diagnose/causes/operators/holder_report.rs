@@ -1,4 +1,4 @@
-//! A finalizer whose removal is somebody else's work: how it stands with that somebody, in words and steps.
+//! The state of the controller that must remove a finalizer, in words and steps.
 
 use crate::{
     diagnose::{
@@ -14,7 +14,7 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What is said of a finalizer and its holder, before anything that only the catalogue knows.
+/// The finding about a finalizer and its controller, without what only the catalogue knows.
 pub(crate) fn finding(
     object: &Object,
     finalizer: &Finalizer,
@@ -28,36 +28,37 @@ pub(crate) fn finding(
     match holder.liveness() {
         Liveness::Running => {
             finding.wait.verdict = Verdict::Waiting;
-            marked(object, &mut finding, view);
-            complain(object, &mut finding, view);
+            add_pause_marks(object, &mut finding, view);
+            add_complaints(object, &mut finding, view);
             if finding.wait.on.is_empty() && verdicts::nothing_blocks(object, view) == Verdict::Stalled {
                 finding.steps.push(advice::nudge(object));
             }
         }
         Liveness::Off => {
             finding.wait.verdict = Verdict::Waiting;
-            in_the_way(&mut finding, holder, Tells::Off);
+            add_holder_blockers(&mut finding, holder, Tells::Off);
         }
         Liveness::Failing => {
             finding.wait.verdict = Verdict::Failing;
-            in_the_way(&mut finding, holder, Tells::Failing);
+            add_holder_blockers(&mut finding, holder, Tells::Failing);
         }
         Liveness::Gone => {
             finding.wait.verdict = Verdict::Orphaned;
-            finding.steps.extend(bring_back(object, view));
+            finding.steps.extend(reinstall_step(object, view));
             olm_subscription::add_subscription(object, &mut finding, view);
         }
         Liveness::Elsewhere | Liveness::Unknown => {
-            marked(object, &mut finding, view);
-            complain(object, &mut finding, view);
+            add_pause_marks(object, &mut finding, view);
+            add_complaints(object, &mut finding, view);
         }
     }
     finding
 }
 
-/// Names the holder of a finalizer with a rule of its own as what is in the way, if it was switched off, cannot run, or may
-/// not do its work. The verdict stays the rule's: who sees less of the holder hears the same.
-pub(crate) fn blame(finding: &mut Finding, object: &Object, view: &View<'_>) {
+/// Adds the controller of a finalizer with its own cause as a blocker, if the controller is switched off or fails. A
+/// controller fails if it cannot run or may not do its work. Keeps the verdict of that cause, so that a user with
+/// fewer rights gets the same verdict.
+pub(crate) fn add_stopped_holder(finding: &mut Finding, object: &Object, view: &View<'_>) {
     let Some(finalizer) = finding.wait.finalizer.clone() else {
         return;
     };
@@ -66,21 +67,21 @@ pub(crate) fn blame(finding: &mut Finding, object: &Object, view: &View<'_>) {
         .knowledge
         .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
     let Some(entry) = entry else { return };
-    let found = holder::described(object, &finalizer, &entry, view);
-    finding.evidence.extend(found.signs.iter().map(Sign::evidence));
-    let tells = match found.liveness() {
+    let holder = holder::described(object, &finalizer, &entry, view);
+    finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
+    let tells = match holder.liveness() {
         Liveness::Off => Tells::Off,
         Liveness::Failing => Tells::Failing,
         _ => return,
     };
-    // Nobody looks, however often it is touched, or cannot act on what it sees.
+    // Touching the object has no effect while its controller does not run, or cannot act.
     finding.steps.retain(|step| !advice::is_nudge(step));
-    in_the_way(finding, &found, tells);
+    add_holder_blockers(finding, &holder, tells);
 }
 
-/// How it stands with the holder, in sentences of their own: each sign is one.
+/// The state of the controller, in sentences. Each sign is one sentence.
 pub(crate) fn in_words(holder: &Holder) -> String {
-    let told = |tells: Tells| {
+    let values_of = |tells: Tells| {
         let signs = holder.with(tells);
         let all: Vec<_> = signs
             .map(|sign| format!("{}: {}", sign.source, sign.value))
@@ -91,48 +92,52 @@ pub(crate) fn in_words(holder: &Holder) -> String {
         let known = holder.with(tells).any(|sign| sign.strength <= Strength::Strong);
         if known { "" } else { "likely " }
     };
-    let hidden = holder
+    let location = holder
         .elsewhere
         .map_or_else(String::new, |place| format!("It is one that runs {place}. "));
     let state = match holder.liveness() {
-        Liveness::Running => format!("It {}runs. {}", likely(Tells::Alive), told(Tells::Alive)),
-        Liveness::Off => format!("It was {}switched off. {}", likely(Tells::Off), told(Tells::Off)),
+        Liveness::Running => format!("It {}runs. {}", likely(Tells::Alive), values_of(Tells::Alive)),
+        Liveness::Off => format!(
+            "It was {}switched off. {}",
+            likely(Tells::Off),
+            values_of(Tells::Off)
+        ),
         Liveness::Failing if holder.with(Tells::Alive).next().is_some() => format!(
             "It {}runs. {}. But it may not do its work. {}",
             likely(Tells::Alive),
-            told(Tells::Alive),
-            told(Tells::Failing)
+            values_of(Tells::Alive),
+            values_of(Tells::Failing)
         ),
         Liveness::Failing => format!(
             "It {}cannot run. {}",
             likely(Tells::Failing),
-            told(Tells::Failing)
+            values_of(Tells::Failing)
         ),
-        Liveness::Gone => format!("It is gone. {}", sentence(&told(Tells::Gone))),
+        Liveness::Gone => format!("It is gone. {}", capitalized(&values_of(Tells::Gone))),
         Liveness::Elsewhere => "It cannot be seen from here".to_owned(),
         Liveness::Unknown if !holder.unseen.is_empty() => {
             format!("Whether it is alive is not known: {}", holder.unseen.join("; "))
         }
-        Liveness::Unknown => match told(Tells::Gone) {
+        Liveness::Unknown => match values_of(Tells::Gone) {
             one if one.is_empty() => {
                 "Whether it is alive is not known: no sign of it was found, which proves nothing".into()
             }
             one => format!("Whether it is alive is not known: {one}, which is one sign and no proof"),
         },
     };
-    format!("{hidden}{state}")
+    format!("{location}{state}")
 }
 
-/// With a capital in front.
-fn sentence(text: &str) -> String {
+/// The text with a capital letter in front.
+fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters
         .next()
         .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Whether its controller was told to leave this object alone, or the Cluster that it is of.
-fn marked(object: &Object, finding: &mut Finding, view: &View<'_>) {
+/// Adds the marks that pause the controller for this object, or for its Cluster.
+fn add_pause_marks(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let mut found: Vec<_> = paused::marks(object)
         .into_iter()
         .map(|mark| (object, mark))
@@ -144,23 +149,23 @@ fn marked(object: &Object, finding: &mut Finding, view: &View<'_>) {
             missing.in_words()
         )),
     }
-    for (on, mark) in found {
+    for (marked, mark) in found {
         finding
             .wait
             .on
-            .push(Blocker::new(Some(on.reference()), mark.says()));
+            .push(Blocker::new(Some(marked.reference()), mark.says()));
         finding.evidence.push(Evidence {
-            source: format!("{} {}", on.kind, on.name()),
+            source: format!("{} {}", marked.kind, marked.name()),
             value: mark.to_string(),
             strength: Strength::Moderate,
         });
-        finding.steps.push(unmark(on, &mark));
+        finding.steps.push(remove_mark_step(marked, &mark));
     }
 }
 
-/// What to do about a mark. Who paused something may have wanted to keep what the deletion would take.
-fn unmark(on: &Object, mark: &paused::PauseMark) -> Step {
-    let (text, command, safety) = match mark.undo(on) {
+/// The step that removes a mark. Whoever paused the object may have wanted to keep what the deletion would destroy.
+fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
+    let (text, command, safety) = match mark.undo(marked) {
         Some(undo) => (
             "DELETES WHAT IT STANDS FOR, if the object goes on being deleted: ask who marked it, and why; then take the mark \
              away, and its controller goes on",
@@ -185,27 +190,27 @@ fn unmark(on: &Object, mark: &paused::PauseMark) -> Step {
     }
 }
 
-/// What is said of it is quoted; what is said to go wrong makes it fail, whoever says so.
-fn complain(object: &Object, finding: &mut Finding, view: &View<'_>) {
-    let said = complaints(object, view);
-    for one in &said {
-        if one.is_failure {
+/// Adds the complaints about the object. A complaint about a failure makes the finding fail, whoever wrote it.
+fn add_complaints(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    let complaints = complaints(object, view);
+    for complaint in &complaints {
+        if complaint.is_failure {
             finding.wait.verdict = Verdict::Failing;
         }
-        finding.wait.on.push(Blocker::new(None, one.text.clone()));
+        finding.wait.on.push(Blocker::new(None, complaint.text.clone()));
     }
     finding
         .evidence
-        .extend(said.iter().map(|complaint| complaint.evidence(view.now())));
+        .extend(complaints.iter().map(|complaint| complaint.evidence(view.now())));
 }
 
-fn in_the_way(finding: &mut Finding, holder: &Holder, tells: Tells) {
-    // What only tells of another, as an event does, is in the way of nothing.
+fn add_holder_blockers(finding: &mut Finding, holder: &Holder, tells: Tells) {
+    // A sign without an object, such as an event, is not a blocker.
     for sign in holder.with(tells).filter(|sign| sign.object.is_some()) {
         finding.wait.on.push(sign.blocker());
         if let Some(object) = &sign.object {
             finding.steps.push(match tells {
-                Tells::Off => switch_on(object, sign.before),
+                Tells::Off => scale_up_step(object, sign.before),
                 _ if sign.trace == Trace::Home => Step {
                     when: "what to do",
                     text: format!(
@@ -220,7 +225,7 @@ fn in_the_way(finding: &mut Finding, holder: &Holder, tells: Tells) {
                     text: format!("repair it: {}", sign.value),
                     command: Some(format!(
                         "kubectl{} describe {} {}",
-                        place(object),
+                        namespace_flag(object),
                         object.type_name,
                         object.name
                     )),
@@ -231,7 +236,7 @@ fn in_the_way(finding: &mut Finding, holder: &Holder, tells: Tells) {
     }
 }
 
-fn switch_on(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
+fn scale_up_step(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
     let scalable = matches!(
         workload.type_name.as_str(),
         "deployments.apps" | "statefulsets.apps"
@@ -251,7 +256,7 @@ fn switch_on(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
         command: Some(if scalable {
             format!(
                 "kubectl{} scale {} {} --replicas={}",
-                place(workload),
+                namespace_flag(workload),
                 workload.type_name,
                 workload.name,
                 before.map_or(1, |(count, _)| count)
@@ -259,7 +264,7 @@ fn switch_on(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
         } else {
             format!(
                 "kubectl{} get {} {} -o yaml",
-                place(workload),
+                namespace_flag(workload),
                 workload.type_name,
                 workload.name
             )
@@ -268,8 +273,8 @@ fn switch_on(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
     }
 }
 
-/// Whoever installed the type knows how to install its controller again.
-fn bring_back(object: &Object, view: &View<'_>) -> Option<Step> {
+/// The step that installs the controller again, by the installer of the type.
+fn reinstall_step(object: &Object, view: &View<'_>) -> Option<Step> {
     let name = object.resource.name();
     if object.resource.group.is_empty() {
         return None;
@@ -286,16 +291,16 @@ fn bring_back(object: &Object, view: &View<'_>) -> Option<Step> {
     })
 }
 
-/// Taking the finalizer out by hand: only where its holder is proved gone, last of all, and with what it costs in
-/// front.
-pub(crate) fn last_line(
+/// The step that removes the finalizer by hand, with its cost in front. Only if the controller is proved gone, and
+/// always the last step.
+pub(crate) fn removal_step(
     object: &Object,
     finalizer: &Finalizer,
     holder: &Holder,
     (consequence, text): (Consequence, &str),
 ) -> Option<Step> {
-    let of_namespace = finalizer.list != crate::object::List::Metadata;
-    if holder.liveness() != Liveness::Gone || object.deletion().is_none() || of_namespace {
+    let is_in_spec = finalizer.list != crate::object::List::Metadata;
+    if holder.liveness() != Liveness::Gone || object.deletion().is_none() || is_in_spec {
         return None;
     }
     let costs = match consequence {
@@ -317,7 +322,7 @@ pub(crate) fn last_line(
     })
 }
 
-fn place(object: &ObjectRef) -> String {
+fn namespace_flag(object: &ObjectRef) -> String {
     object
         .namespace
         .as_ref()

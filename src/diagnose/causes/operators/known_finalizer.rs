@@ -1,11 +1,12 @@
-//! Any other finalizer: what the catalogue knows of it, and how it stands with whoever must remove it.
+//! A finalizer that no other cause explains: what the catalogue knows about it, and whether its controller lives.
 //!
-//! **Recognises** a finalizer that no other rule is about. **Why:** whoever put it there has work to do before the object
-//! may go; which work, says the entry, and where that is written are the entry's own sources. **Wants** what shows its
-//! holder: Lease, workload, account, webhooks, the definition of the type; then the rights on the object, and its events.
-//! **Concludes** `waiting` where the holder runs, or was switched off; `failing` where it cannot run, may not do its
-//! work, or complains; `orphaned` where two independent signs say that it is gone; otherwise `unknown`. **Advises**
-//! what brings the holder back, then what the entry advises, filled in for this object.
+//! **Recognises** a finalizer that no other cause is about. **Why:** the controller that added the finalizer has work
+//! to do before the object is deleted. The catalogue entry says which work, and the sources are the entry's own.
+//! **Wants** the signs of the controller: Lease, workload, account, webhooks, the definition of the type. Then wants
+//! the rights on the object, and its events. **Concludes** `waiting` if the controller runs or was switched off.
+//! Concludes `failing` if the controller cannot run, may not do its work, or complains. Concludes `orphaned` if two
+//! independent signs show that the controller is gone, otherwise `unknown`. **Advises** what brings the controller
+//! back, then what the entry advises, filled in for this object.
 
 use crate::{
     diagnose::{
@@ -25,35 +26,39 @@ use crate::{
     snapshot::facts::Object,
 };
 
-pub(crate) fn by_its_entry(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let reference = object.reference();
     let Some(entry) = view
         .knowledge
         .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
     else {
-        return unknown_finalizer::without_an_entry(object, finalizer, view);
+        return unknown_finalizer::explain_without_entry(object, finalizer, view);
     };
     let filled = |text: &str| filled(text, object, finalizer, &entry);
-    let found = holder::described(object, finalizer, &entry, view);
-    let mut finding = holder_report::finding(object, finalizer, &filled(&entry.removed_by), &found, view);
+    let holder = holder::described(object, finalizer, &entry, view);
+    let mut finding = holder_report::finding(object, finalizer, &filled(&entry.removed_by), &holder, view);
     if entry.holder.runs == Runs::Nobody {
         finding.say(". No released program removes it any more");
     }
-    let awaited = filled(&entry.waits_for.text);
-    finding.say(format!(". It waits for this: {}", awaited.trim_end_matches('.')));
-    renamed_finalizer::add_rename(object, finalizer, &entry, &found, &mut finding, view);
-    karpenter_drain::add_pods_to_drain(object, finalizer, &found, &mut finding, view);
-    deployed_resources::add_deployed_resources(object, finalizer, &found, &mut finding, view);
+    let waits_for_text = filled(&entry.waits_for.text);
+    finding.say(format!(
+        ". It waits for this: {}",
+        waits_for_text.trim_end_matches('.')
+    ));
+    renamed_finalizer::add_rename(object, finalizer, &entry, &holder, &mut finding, view);
+    karpenter_drain::add_pods_to_drain(object, finalizer, &holder, &mut finding, view);
+    deployed_resources::add_deployed_resources(object, finalizer, &holder, &mut finding, view);
     aws_ingress_group::add_group_members(object, finalizer, &mut finding, view);
-    waits_for::add_awaited_objects(object, &entry, &found, &mut finding, view);
-    finding.steps.extend(steps(&entry, &found, &filled));
-    let costs = filled(&entry.if_removed.text);
-    let last = holder_report::last_line(object, finalizer, &found, (entry.if_removed.consequence, &costs));
-    finding.steps.extend(last);
+    waits_for::add_awaited_objects(object, &entry, &holder, &mut finding, view);
+    finding.steps.extend(fitting_steps(&entry, &holder, &filled));
+    let cost = filled(&entry.if_removed.text);
+    let removal =
+        holder_report::removal_step(object, finalizer, &holder, (entry.if_removed.consequence, &cost));
+    finding.steps.extend(removal);
     longhorn_uninstall::add_missing_confirmation(object, finalizer, &mut finding, view);
-    // What it costs stands in the step that takes it out, where there is one.
+    // The step that removes the finalizer already says what that costs.
     let is_offered = finding.steps.iter().any(advice::is_take_out);
-    caution(&mut finding, finalizer, &entry, (!is_offered).then_some(&costs));
+    add_warning(&mut finding, finalizer, &entry, (!is_offered).then_some(&cost));
     if let Some(done) = &entry.done_when {
         finding.outlook.push(Outlook {
             when: "done when".into(),
@@ -63,24 +68,27 @@ pub(crate) fn by_its_entry(object: &Object, finalizer: &Finalizer, view: &View<'
     finding
 }
 
-/// When a step makes sense however it stands with the holder, or as is known; in the order in which they are told.
-const ANYHOW: &str = "what to do";
-/// Only if it runs, and that is not known.
-const RUNS: &str = "does it run?";
-/// Only if it is gone, and that is not known.
-const GONE: &str = "is it gone?";
+/// The condition of a step that always applies, or applies to the known state of the controller. The conditions are
+/// printed in this order.
+const ALWAYS: &str = "what to do";
+/// The condition of a step that applies only if the controller runs, which is unknown.
+const IF_IT_RUNS: &str = "does it run?";
+/// The condition of a step that applies only if the controller is gone, which is unknown.
+const IF_IT_IS_GONE: &str = "is it gone?";
 
-/// What the entry advises, less what is for a holder that stands otherwise. Where that is not known, what holds in one
-/// case only comes last and is asked for.
-fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
+/// The steps of the entry that fit the state of the controller. If that state is unknown, the steps for one state
+/// come last, as a question.
+fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
     let when = |step: &knowledge::Step| match (step.if_holder, holder.liveness()) {
         (None, _)
         | (Some(IfHolder::Runs), Liveness::Running | Liveness::Failing)
         | (Some(IfHolder::Gone), Liveness::Gone)
-        | (Some(IfHolder::Unknown), Liveness::Elsewhere | Liveness::Unknown) => Some(ANYHOW),
-        (Some(IfHolder::Runs), Liveness::Elsewhere | Liveness::Unknown) => Some(RUNS),
-        // What destroys waits until that is certain.
-        (Some(IfHolder::Gone), Liveness::Elsewhere | Liveness::Unknown) if !step.destructive => Some(GONE),
+        | (Some(IfHolder::Unknown), Liveness::Elsewhere | Liveness::Unknown) => Some(ALWAYS),
+        (Some(IfHolder::Runs), Liveness::Elsewhere | Liveness::Unknown) => Some(IF_IT_RUNS),
+        // A destructive step is not shown until the controller is certainly gone.
+        (Some(IfHolder::Gone), Liveness::Elsewhere | Liveness::Unknown) if !step.destructive => {
+            Some(IF_IT_IS_GONE)
+        }
         _ => None,
     };
     let mut steps: Vec<_> = entry
@@ -93,37 +101,46 @@ fn steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Ve
                 command: step.command.as_deref().map(filled),
                 safety: match step.if_holder {
                     _ if step.destructive => Safety::Destructive,
-                    // To find out changes nothing.
+                    // Finding out changes nothing.
                     Some(IfHolder::Unknown) => Safety::Safe,
                     _ => Safety::Reversible,
                 },
             })
         })
         .collect();
-    steps.sort_by_key(|step| [ANYHOW, RUNS, GONE].iter().position(|when| *when == step.when));
+    steps.sort_by_key(|step| {
+        [ALWAYS, IF_IT_RUNS, IF_IT_IS_GONE]
+            .iter()
+            .position(|when| *when == step.when)
+    });
     steps
 }
 
-fn caution(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, costs: Option<&String>) {
+fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost: Option<&String>) {
     let consequence = entry.if_removed.consequence;
     if consequence == Consequence::None {
         return;
     }
-    let costs = costs.map_or_else(String::new, |costs| format!(": {costs}"));
+    let cost = cost.map_or_else(String::new, |cost| format!(": {cost}"));
     finding.do_not.push(format!(
-        "remove {} by hand before that ({consequence}){costs}",
+        "remove {} by hand before that ({consequence}){cost}",
         finalizer.name
     ));
 }
 
-/// A text of an entry, with the names of this object in it.
+/// A text of an entry, with the names of this object filled in.
 pub fn filled(text: &str, object: &Object, finalizer: &Finalizer, entry: &Entry) -> String {
     fill(text, |word| {
-        value(word, object, finalizer, entry.matched(&finalizer.name))
+        placeholder_value(word, object, finalizer, entry.matched(&finalizer.name))
     })
 }
 
-fn value(word: &str, object: &Object, finalizer: &Finalizer, matched: Option<&str>) -> Option<String> {
+fn placeholder_value(
+    word: &str,
+    object: &Object,
+    finalizer: &Finalizer,
+    matched: Option<&str>,
+) -> Option<String> {
     let text = match word {
         "name" => object.name(),
         "namespace" => object.namespace(),

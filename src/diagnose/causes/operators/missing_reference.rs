@@ -1,13 +1,15 @@
-//! A custom resource whose credentials, ServiceAccount or configuration went first.
+//! The credentials, ServiceAccount or configuration of a custom resource were deleted before it.
 //!
-//! **Recognises** names in the object's `spec` that lead nowhere (`*SecretRef`, `secretName`, `configMapRef`,
-//! `serviceAccountName`, `providerConfigRef` and other `*Ref` with a kind), and objects that it complains are `not found`. **Why:** a namespace is deleted in no order,
-//! and an operator without its credentials cannot clean up outside
-//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`; Azure/azure-service-operator
-//! #4679, crossplane/crossplane#7801). **Wants** the named objects; of Secrets and `ConfigMaps` no more than metadata is
-//! ever sent. **Concludes** `failing`, with the missing object as root cause, only where the object's own words name it
-//! too: a reference alone proves nothing and is only mentioned. **Advises** to bring it back; in a namespace that is being
-//! deleted that cannot be, and then to clean up outside first.
+//! **Recognises** names in the `spec` of the object that lead nowhere (`*SecretRef`, `secretName`, `configMapRef`,
+//! `serviceAccountName`, `providerConfigRef` and other `*Ref` with a kind). Also recognises objects that its status
+//! or events report as `not found`. **Why:** the content of a namespace is deleted in no order. An operator without
+//! its credentials cannot clean up outside the cluster
+//! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`;
+//! Azure/azure-service-operator #4679, crossplane/crossplane#7801). **Wants** the named objects. Of Secrets and
+//! ConfigMaps, only metadata is ever sent. **Concludes** `failing` with the missing object as root cause, only if a
+//! message about the object names it too. A reference alone proves nothing and is only mentioned. **Advises** to
+//! bring the missing object back. That is impossible in a namespace that is being deleted, so advises to clean up
+//! outside the cluster first.
 
 use serde_json::Value;
 
@@ -23,8 +25,8 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// What is written to, or is somebody else's reference.
-const NOT_NEEDED: [&str; 5] = [
+/// Fields that the controller writes to, or that belong to a reference of another object.
+const IGNORED_FIELDS: [&str; 5] = [
     "writeConnectionSecretToRef",
     "claimRef",
     "template",
@@ -32,23 +34,23 @@ const NOT_NEEDED: [&str; 5] = [
     "jobTemplate",
 ];
 
-/// A name in the object's `spec`, and what it leads to.
+/// A name in the `spec` of the object, and the type that it leads to.
 pub(crate) struct Reference<'a> {
-    /// Where it stands.
+    /// The path of the field.
     pub(crate) field: String,
-    /// The type that it leads to.
+    /// The type of the named object.
     pub(crate) ty: &'a ResourceType,
-    /// The namespace, empty for types without.
+    /// The namespace of the named object. Empty for types without a namespace.
     pub(crate) namespace: &'a str,
-    /// The name.
+    /// The name of the object.
     pub(crate) name: &'a str,
 }
 
-/// The first references in the object's `spec` that can be followed.
-pub(crate) fn of<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> {
+/// The first references in the `spec` of the object that can be followed.
+pub(crate) fn references<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> {
     let mut found = Vec::new();
     if let Some(spec) = object.value.pointer("/spec") {
-        walk(spec, "spec", object, view, &mut found);
+        collect_references(spec, "spec", object, view, &mut found);
     }
     found
 }
@@ -56,11 +58,11 @@ pub(crate) fn of<'a>(object: &'a Object, view: &View<'a>) -> Vec<Reference<'a>> 
 pub(crate) fn add_missing_references(
     object: &Object,
     finding: &mut Finding,
-    said: &[Complaint],
-    certain: bool,
+    complaints: &[Complaint],
+    is_certain: bool,
     view: &View<'_>,
 ) {
-    for reference in of(object, view) {
+    for reference in references(object, view) {
         let Reference {
             field,
             ty,
@@ -75,8 +77,11 @@ pub(crate) fn add_missing_references(
             value: format!("names {} {name}, which does not exist", ty.kind),
             strength: Strength::Moderate,
         });
-        if said.iter().any(|said| complains_of(&said.text, name)) {
-            blame(object, finding, &reference, certain, view);
+        if complaints
+            .iter()
+            .any(|complaint| reports_missing(&complaint.text, name))
+        {
+            add_missing_object(object, finding, &reference, is_certain, view);
         } else {
             finding.say(format!(
                 "; its {field} names {} {name}, which does not exist",
@@ -84,31 +89,34 @@ pub(crate) fn add_missing_references(
             ));
         }
     }
-    // Of built-in objects it is Kubernetes itself that complains, of what has nothing to do with the finalizer.
-    let said = if is_custom_group(&object.resource.group) {
-        said
+    // For built-in objects, the complaints come from Kubernetes itself and have nothing to do with the finalizer.
+    let complaints = if is_custom_group(&object.resource.group) {
+        complaints
     } else {
         &[]
     };
-    for (ty, name) in said.iter().flat_map(|said| missing(&said.text, view)) {
-        let known = |on: &Blocker| on.object.as_ref().is_some_and(|known| known.name == name);
+    for (ty, name) in complaints
+        .iter()
+        .flat_map(|complaint| reported_missing(&complaint.text, view))
+    {
+        let is_known = |on: &Blocker| on.object.as_ref().is_some_and(|object| object.name == name);
         let namespace = if ty.namespaced { object.namespace() } else { "" };
-        let absent = || matches!(view.object(&ty.group, &ty.plural, namespace, &name), Ok(None));
-        if !finding.wait.on.iter().any(known) && absent() {
+        let is_absent = || matches!(view.object(&ty.group, &ty.plural, namespace, &name), Ok(None));
+        if !finding.wait.on.iter().any(is_known) && is_absent() {
             let reference = Reference {
                 field: String::new(),
                 ty,
                 namespace,
                 name: &name,
             };
-            blame(object, finding, &reference, certain, view);
+            add_missing_object(object, finding, &reference, is_certain, view);
         }
     }
 }
 
-/// What these words say is not there, in the API server's own form: `secrets "a" not found`
-/// (`kubernetes/apimachinery:pkg/api/errors/errors.go` NewNotFound), with the type in the plural or in the singular.
-fn missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, String)> {
+/// The objects that a message reports as missing, in the form of the API server: `secrets "a" not found`
+/// (`kubernetes/apimachinery:pkg/api/errors/errors.go` NewNotFound). The type is in the plural or in the singular.
+fn reported_missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, String)> {
     let parts: Vec<_> = text.split('"').collect();
     parts
         .windows(3)
@@ -125,8 +133,8 @@ fn missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, String)> {
         .collect()
 }
 
-/// `secrets "aws" not found` and the like.
-fn complains_of(text: &str, name: &str) -> bool {
+/// Whether a message reports this name as missing: `secrets "aws" not found` and similar forms.
+fn reports_missing(text: &str, name: &str) -> bool {
     let lower = text.to_lowercase();
     text.contains(name)
         && ["not found", "notfound", "not exist", "no such"]
@@ -134,14 +142,20 @@ fn complains_of(text: &str, name: &str) -> bool {
             .any(|sign| lower.contains(sign))
 }
 
-fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, certain: bool, view: &View<'_>) {
+fn add_missing_object(
+    object: &Object,
+    finding: &mut Finding,
+    reference: &Reference<'_>,
+    is_certain: bool,
+    view: &View<'_>,
+) {
     let Reference {
         field,
         ty,
         namespace,
         name,
     } = reference;
-    if certain && finding.wait.verdict == Verdict::Unknown {
+    if is_certain && finding.wait.verdict == Verdict::Unknown {
         finding.wait.verdict = Verdict::Failing;
     }
     finding.wait.on.push(Blocker::new(
@@ -159,9 +173,9 @@ fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, cert
             format!("does not exist; {field} names it, and its controller complains of that")
         },
     ));
-    let closed = !namespace.is_empty()
+    let namespace_is_terminating = !namespace.is_empty()
         && matches!(view.object("", "namespaces", "", namespace), Ok(Some(place)) if place.deletion().is_some());
-    let text = if closed {
+    let text = if namespace_is_terminating {
         format!(
             "the namespace is being deleted, so {} {name} cannot be made again in it (unable to create new content in \
              namespace {namespace} because it is being terminated). If its controller can take its credentials from \
@@ -215,7 +229,7 @@ fn blame(object: &Object, finding: &mut Finding, reference: &Reference<'_>, cert
     }
 }
 
-fn walk<'a>(
+fn collect_references<'a>(
     value: &'a Value,
     path: &str,
     object: &'a Object,
@@ -229,33 +243,33 @@ fn walk<'a>(
         Value::Object(fields) => {
             for (key, value) in fields
                 .iter()
-                .filter(|(key, _)| !NOT_NEEDED.contains(&key.as_str()))
+                .filter(|(key, _)| !IGNORED_FIELDS.contains(&key.as_str()))
             {
                 let path = format!("{path}.{key}");
-                match reference(key, value, object, view) {
+                match reference_target(key, value, object, view) {
                     Some((ty, namespace, name)) if found.len() < limits::REFERENCES => {
                         found.push(Reference {
                             field: path,
                             ty,
                             namespace,
                             name,
-                        })
+                        });
                     }
-                    _ => walk(value, &path, object, view, found),
+                    _ => collect_references(value, &path, object, view, found),
                 }
             }
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate().take(limits::REFERENCES) {
-                walk(item, &format!("{path}[{index}]"), object, view, found);
+                collect_references(item, &format!("{path}[{index}]"), object, view, found);
             }
         }
         _ => {}
     }
 }
 
-/// Type, namespace and name that a field names, if it is a reference that can be followed.
-fn reference<'a>(
+/// The type, namespace and name that a field names, if it is a reference that can be followed.
+fn reference_target<'a>(
     key: &str,
     value: &'a Value,
     object: &'a Object,
@@ -283,7 +297,7 @@ fn reference<'a>(
     } else if value.is_string() {
         None
     } else {
-        by_kind(bare, &field, object, view)
+        type_by_kind(bare, &field, object, view)
     }?;
     let namespace = match field("namespace") {
         _ if !ty.namespaced => "",
@@ -293,8 +307,9 @@ fn reference<'a>(
     (!name.is_empty() && ty.namespaced != namespace.is_empty()).then_some((ty, namespace, name))
 }
 
-/// Its kind is written there, or is that of Crossplane's references to what holds the credentials.
-fn by_kind<'a>(
+/// The type of a reference by its kind: the `kind` of the reference, or the kind that Crossplane uses for
+/// credentials.
+fn type_by_kind<'a>(
     bare: &str,
     field: &impl Fn(&str) -> &'a str,
     object: &Object,
@@ -309,7 +324,7 @@ fn by_kind<'a>(
         .into_iter()
         .find(|text| !text.is_empty())
         .map(|text| text.split_once('/').map_or(text, |(group, _)| group));
-    // A provider's types are in groups below its own: s3.aws.upbound.io and aws.upbound.io.
+    // The types of a provider are in subdomains of its group: s3.aws.upbound.io and aws.upbound.io.
     let fits = |ty: &&ResourceType| match named {
         Some(group) => ty.group == group,
         None => ty.group == own || !ty.group.is_empty() && own.ends_with(&format!(".{}", ty.group)),

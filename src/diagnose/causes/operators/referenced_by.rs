@@ -1,71 +1,73 @@
-//! Whether one object names another, and where: by a field, a label, or as its owner.
+//! Whether one object references another, and where: by a field, a label, or as its owner.
 //!
 //! **Recognises** the shapes that references have by convention (`kubernetes/community:contributors/devel/
-//! sig-architecture/api-conventions.md`, "Object references"): `…Ref` with a `name`, and `kind` and `namespace` where they
-//! are open; a text field called after the kind (`gatewayClassName`, `project` for an `AppProject`); a label
-//! `…/KIND-name` on what was made for an object. **Wants** nothing. **Concludes** nothing by itself: a name alone, under a
-//! field that does not fit the kind, is no reference.
+//! sig-architecture/api-conventions.md`, "Object references"): `…Ref` with a `name`, and with `kind` and `namespace`
+//! if they may vary. Also a text field that is called after the kind (`gatewayClassName`, `project` for an
+//! `AppProject`). Also a label `…/KIND-name` on an object that was created for another object. **Wants** nothing.
+//! **Concludes** nothing by itself: a name alone, in a field that does not fit the kind, is no reference.
 
 use serde_json::{Map, Value};
 
 use crate::{diagnose::limits, snapshot::facts::Object};
 
-/// A shorter field name fits too many kinds.
-const SHORTEST: usize = 4;
+/// The shortest field name that counts. A shorter one fits too many kinds.
+const SHORTEST_FIELD_NAME: usize = 4;
 
-/// The field of `user` that names `target`, as a path.
-pub(crate) fn field(user: &Object, target: &Object) -> Option<String> {
+/// The path of the field of `user` that names `target`.
+pub(crate) fn referencing_field(user: &Object, target: &Object) -> Option<String> {
     let fields = user.value.as_object()?;
-    let of_its_own = ["apiVersion", "kind", "metadata", "status"];
+    let other_fields = ["apiVersion", "kind", "metadata", "status"];
     fields
         .iter()
-        .filter(|(key, _)| !of_its_own.contains(&key.as_str()))
-        .find_map(|(key, value)| walk(key, key, value, user, target))
+        .filter(|(key, _)| !other_fields.contains(&key.as_str()))
+        .find_map(|(key, value)| find_reference(key, key, value, user, target))
 }
 
-/// Whether `child` was made for `parent`: it owns it, its label names it, a field does, or it lives in the namespace that
-/// is called like an object without namespace.
+/// Whether `child` was created for `parent`. An owner reference, a label or a field shows it. So does the namespace
+/// of `child`, if it has the name of a `parent` without a namespace.
 pub(crate) fn is_child(child: &Object, parent: &Object) -> bool {
     let owned = !parent.uid().is_empty() && child.owned_by(parent.uid()).next().is_some();
-    let of_its_namespace = parent.namespace().is_empty() && child.namespace() == parent.name();
-    owned || of_its_namespace || label(child, parent) || field(child, parent).is_some()
+    let is_in_own_namespace = parent.namespace().is_empty() && child.namespace() == parent.name();
+    owned || is_in_own_namespace || has_label_for(child, parent) || referencing_field(child, parent).is_some()
 }
 
-fn label(child: &Object, parent: &Object) -> bool {
+fn has_label_for(child: &Object, parent: &Object) -> bool {
     let kind = parent.kind.to_lowercase();
-    let near = parent.namespace().is_empty() || child.namespace() == parent.namespace();
-    near && child.labels().iter().any(|(key, value)| {
-        let last = key.rsplit('/').next().unwrap_or_default();
-        let plain = last.replace(['-', '_'], "").to_lowercase();
-        value == parent.name() && is_called_after(&plain, &kind)
-    })
+    let same_namespace = parent.namespace().is_empty() || child.namespace() == parent.namespace();
+    same_namespace
+        && child.labels().iter().any(|(key, value)| {
+            let last = key.rsplit('/').next().unwrap_or_default();
+            let plain = last.replace(['-', '_'], "").to_lowercase();
+            value == parent.name() && is_called_after(&plain, &kind)
+        })
 }
 
-fn walk(path: &str, key: &str, value: &Value, user: &Object, target: &Object) -> Option<String> {
+fn find_reference(path: &str, key: &str, value: &Value, user: &Object, target: &Object) -> Option<String> {
     if path.split('.').count() > limits::FIELD_DEPTH {
         return None;
     }
     match value {
         Value::String(name) => {
-            let fits =
-                name == target.name() && is_called_after(key, &target.kind) && is_near("", user, target);
+            let fits = name == target.name()
+                && is_called_after(key, &target.kind)
+                && is_in_namespace_of("", user, target);
             fits.then(|| path.to_owned())
         }
-        Value::Object(fields) if refers(key, fields, user, target) => Some(path.to_owned()),
-        // A reference to something else.
+        Value::Object(fields) if is_reference(key, fields, user, target) => Some(path.to_owned()),
+        // It references another object.
         Value::Object(_) if key.to_lowercase().trim_end_matches('s').ends_with("ref") => None,
         Value::Object(fields) => fields
             .iter()
-            .find_map(|(key, value)| walk(&format!("{path}.{key}"), key, value, user, target)),
+            .find_map(|(key, value)| find_reference(&format!("{path}.{key}"), key, value, user, target)),
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .find_map(|(place, item)| walk(&format!("{path}[{place}]"), key, item, user, target)),
+            .find_map(|(place, item)| find_reference(&format!("{path}[{place}]"), key, item, user, target)),
         _ => None,
     }
 }
 
-fn refers(key: &str, fields: &Map<String, Value>, user: &Object, target: &Object) -> bool {
+fn is_reference(key: &str, fields: &Map<String, Value>, user: &Object, target: &Object) -> bool {
     let field = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
     let fits = match field("kind") {
         "" => is_called_after(key, &target.kind),
@@ -75,27 +77,27 @@ fn refers(key: &str, fields: &Map<String, Value>, user: &Object, target: &Object
         .into_iter()
         .find(|text| !text.is_empty())
         .map_or("", |text| text.split_once('/').map_or(text, |(group, _)| group));
-    // `poolName` in `clusterPoolRef` is its name as well.
+    // `poolName` in `clusterPoolRef` holds the name too.
     let named = fields
         .iter()
         .any(|(key, value)| key.to_lowercase().ends_with("name") && value.as_str() == Some(target.name()));
     fits && named
         && (group.is_empty() || group == target.resource.group)
-        && is_near(field("namespace"), user, target)
+        && is_in_namespace_of(field("namespace"), user, target)
 }
 
-/// Whether `providerConfigRef`, `gatewayClassName` or `project` can mean an object of this kind.
+/// Whether `providerConfigRef`, `gatewayClassName` or `project` can name an object of this kind.
 fn is_called_after(key: &str, kind: &str) -> bool {
     let (key, kind) = (key.to_lowercase(), kind.to_lowercase());
     let bare = ["references", "reference", "refs", "ref", "names", "name"]
         .iter()
         .find_map(|end| key.strip_suffix(end))
         .unwrap_or(&key);
-    bare.len() >= SHORTEST && kind.ends_with(bare)
+    bare.len() >= SHORTEST_FIELD_NAME && kind.ends_with(bare)
 }
 
-/// Whether a reference with this namespace, or with none, leads to where the object is.
-fn is_near(namespace: &str, user: &Object, target: &Object) -> bool {
+/// Whether a reference with this namespace, or without one, leads to the namespace of the target.
+fn is_in_namespace_of(namespace: &str, user: &Object, target: &Object) -> bool {
     let place = if namespace.is_empty() {
         user.namespace()
     } else {
@@ -123,11 +125,11 @@ mod tests {
             "User",
             json!({"metadata": {"name": "prod", "namespace": "ns"}, "spec": spec}),
         );
-        field(&user, &target(kind, "ns"))
+        referencing_field(&user, &target(kind, "ns"))
     }
 
     #[test]
-    fn references_are_found_by_their_shape() {
+    fn finds_references_by_their_shape() {
         for (kind, spec, path) in [
             ("AppProject", json!({"project": "prod"}), "spec.project"),
             (
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn children_are_owned_labelled_or_in_its_namespace() {
+    fn finds_children_by_owner_label_or_namespace() {
         let child = |metadata: Value| object("x.test", "users", "User", json!({"metadata": metadata}));
         let cluster = target("Cluster", "ns");
         let labels = json!({"cluster.x-k8s.io/cluster-name": "prod"});

@@ -1,12 +1,13 @@
-//! A finalizer under a name that its product does not use any more.
+//! A finalizer has a name that its product no longer uses.
 //!
-//! **Recognises** a name that the catalogue has as an older one (`renamed-from`, `renamed-to`). **Why:** a controller that
-//! was upgraded takes off what it calls its finalizer now; the older string stays where the new release does not know it, or
-//! does not own it: put on by a merge patch, it is nobody's in server-side apply (tektoncd/chains#1755). Many releases do know
-//! both. **Wants** nothing more than the signs of the holder, and `managedFields`. **Concludes** `stalled` only where the holder
-//! runs, three minutes have passed, the newer name is not on the object, and whoever put the older one on has not been heard
-//! of since another program wrote to the object. Otherwise it mentions the rename. **Advises** the release that takes off
-//! both; else this one string, last.
+//! **Recognises** a name that the catalogue has as an older one (`renamed-from`, `renamed-to`). **Why:** an upgraded
+//! controller removes its finalizer under the current name. The older name stays if the new release does not know it
+//! or does not own it. A name that a merge patch added has no owner in server-side apply (tektoncd/chains#1755). Many
+//! releases know both names. **Wants** nothing more than the signs of the controller, and `managedFields`.
+//! **Concludes** `stalled` only if all of this holds: the controller runs, three minutes have passed, and the newer
+//! name is not on the object, and another program has taken over. The program that added the older name has then not
+//! written since. Otherwise it mentions the rename. **Advises** the release that removes both names. As a last
+//! resort, advises to remove this one name.
 
 use crate::{
     diagnose::{
@@ -29,21 +30,21 @@ pub(crate) fn add_rename(
     finding: &mut Finding,
     view: &View<'_>,
 ) {
-    let Some(now) = newer(finalizer, entry) else {
+    let Some(current) = current_name(finalizer, entry) else {
         return;
     };
-    finding.say(format!(". {} is an older name of {now}", finalizer.name));
-    if object.finalizers().iter().any(|other| other.name == now) {
+    finding.say(format!(". {} is an older name of {current}", finalizer.name));
+    if object.finalizers().iter().any(|other| other.name == current) {
         finding.say(". That is on this object too, and goes first");
         return;
     }
-    let late = object.deletion().is_some_and(|deletion| {
+    let is_late = object.deletion().is_some_and(|deletion| {
         Age::between(deletion.requested_at(), view.now()).0.as_secs() > timing::WORKING_CONTROLLER
     });
     let Some((older, newer)) = author_and_successor(object, finalizer) else {
         return;
     };
-    if holder.liveness() != Liveness::Running || !late || finding.wait.verdict != Verdict::Waiting {
+    if holder.liveness() != Liveness::Running || !is_late || finding.wait.verdict != Verdict::Waiting {
         return;
     }
     finding.wait.verdict = Verdict::Stalled;
@@ -84,11 +85,11 @@ pub(crate) fn add_rename(
     ));
 }
 
-/// The name that it has now, if this is not it.
-fn newer<'a>(finalizer: &Finalizer, entry: &'a Entry) -> Option<&'a str> {
+/// The current name of the finalizer, if it has an older one.
+fn current_name<'a>(finalizer: &Finalizer, entry: &'a Entry) -> Option<&'a str> {
     let is_older = entry.renamed_from.contains(&finalizer.name);
     match &entry.renamed_to {
-        Some(now) => Some(now),
+        Some(current) => Some(current),
         None => is_older.then_some(entry.name.as_str()),
     }
 }

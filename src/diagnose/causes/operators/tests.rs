@@ -1,4 +1,4 @@
-//! Finalizers of operators on small worlds, with what almost meets their causes.
+//! Tests of the finalizers of operators on small clusters, including cases that almost fit a cause.
 
 mod finalizer_names;
 mod waits_for;

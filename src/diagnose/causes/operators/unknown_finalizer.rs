@@ -1,11 +1,11 @@
 //! A finalizer that the catalogue does not have.
 //!
-//! **Recognises** what nobody has described. **Why:** whoever removes it must be allowed to change the object
-//! (`kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`), and has mostly written to it before
-//! (`kubernetes/apimachinery:pkg/util/managedfields/internal/`). **Wants** the rights on the object, what runs with them,
-//! Leases of its domain, the definition of the type. **Concludes** as for described ones, and says that the holder is
-//! likely, not known. **Advises** to find the product and bring it back; what is lost otherwise is not known, and is said
-//! so.
+//! **Recognises** a finalizer that nobody has described. **Why:** whoever removes it must be allowed to change the
+//! object (`kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`), and has usually written to the object
+//! before (`kubernetes/apimachinery:pkg/util/managedfields/internal/`). **Wants** the rights on the object and the
+//! workloads that run with these rights. Then wants Leases of the domain of the finalizer, and the definition of the
+//! type. **Concludes** as for known finalizers, and says that the controller is likely, not known. **Advises** to
+//! find the product and bring it back. Says that the cost of removal is unknown.
 
 use crate::{
     diagnose::{
@@ -19,13 +19,13 @@ use crate::{
     snapshot::facts::Object,
 };
 
-pub(crate) fn without_an_entry(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let found = holder::undescribed(object, finalizer, view);
+pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let holder = holder::undescribed(object, finalizer, view);
     let mut finding = holder_report::finding(
         object,
         finalizer,
         "a controller that is not in the catalogue",
-        &found,
+        &holder,
         view,
     );
     finding.say(". What it waits for, and what is lost without it, is not known");
@@ -35,12 +35,12 @@ pub(crate) fn without_an_entry(object: &Object, finalizer: &Finalizer, view: &Vi
         command: Some(format!("kubectl finalizers explain {}", finalizer.name)),
         safety: Safety::Safe,
     });
-    finding.steps.extend(holder_report::last_line(
+    finding.steps.extend(holder_report::removal_step(
         object,
         finalizer,
-        &found,
+        &holder,
         (
-            // The worst must be assumed of what nobody knows.
+            // Nobody knows the cost, so the worst must be assumed.
             Consequence::DataLoss,
             "what its controller would have cleaned up is not known; it stays as it is, or is lost",
         ),

@@ -1,13 +1,15 @@
-//! What a catalogued finalizer waits for, looked up: the objects that use it, were made for it, or are of the types that
-//! must be empty first.
+//! The objects that a known finalizer waits for: they use the object, were created for it, or are of a type that must
+//! be empty first.
 //!
-//! **Recognises** `used-by`, `child-objects`, `instances-of`, `instances-beside`, `instances` and `parent` of the entry's
-//! `waits-for`. **Why:** usages and references protect: a controller that works as it should keeps an `AppProject` while
-//! Applications name it, a `ProviderConfig` while managed resources use it, a cluster while it has machines; the sources are
-//! the entry's own. **Wants** all objects of those kinds, in the object's namespace where they must be there. **Concludes**
-//! `in-use` (`waiting` for what was made for it, `failing` if that is a Job that gave up) with those that
-//! [`named`](crate::diagnose::causes::operators::referenced_by) finds, unless its holder is gone, switched off or fails, or was not to be seen; finding none proves nothing, because not
-//! every product refers to others in the usual way. **Advises** to see what holds each.
+//! **Recognises** `used-by`, `child-objects`, `instances-of`, `instances-beside`, `instances` and `parent` in
+//! `waits-for` of the entry. **Why:** usages and references protect. A working controller keeps an `AppProject` while
+//! Applications name it. It keeps a `ProviderConfig` while managed resources use it, and a cluster while it has
+//! machines. The sources are the entry's own. **Wants** all objects of those kinds, in the namespace of the object if
+//! they must be there. **Concludes** `in-use` with the objects that
+//! [`referenced_by`](crate::diagnose::causes::operators::referenced_by) finds. Concludes `waiting` for objects that
+//! were created for it, and `failing` if such an object is a failed Job. Concludes none of these if the controller is
+//! gone, switched off, failing, or could not be read. Finding no object proves nothing, because not every product
+//! references others in the usual way. **Advises** to see what holds each of them.
 
 use crate::{
     diagnose::{
@@ -30,16 +32,16 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// How the objects that are looked for stand to this one.
+/// How the searched objects relate to this one.
 #[derive(Clone, Copy)]
-enum Link {
+enum Relation {
     Uses,
     MadeFor,
     OfType,
 }
 
-/// One finalizer, and what is found out about it.
-struct Look<'a, 'v> {
+/// A search for the objects that one finalizer waits for.
+struct Search<'a, 'v> {
     object: &'a Object,
     holder: &'a Holder,
     finding: &'a mut Finding,
@@ -53,7 +55,7 @@ pub(crate) fn add_awaited_objects(
     finding: &mut Finding,
     view: &View<'_>,
 ) {
-    let mut look = Look {
+    let mut search = Search {
         object,
         holder,
         finding,
@@ -61,27 +63,27 @@ pub(crate) fn add_awaited_objects(
     };
     for wait in &entry.waits_for.on {
         match wait {
-            Wait::UsedBy(kinds) => look.of_kinds(kinds, Link::Uses, ""),
-            Wait::ChildObjects(kinds) => look.of_kinds(kinds, Link::MadeFor, ""),
-            Wait::InstancesOf(kinds) => look.of_kinds(kinds, Link::OfType, ""),
-            Wait::InstancesBeside(kinds) => look.of_kinds(kinds, Link::OfType, object.namespace()),
+            Wait::UsedBy(kinds) => search.add_kinds(kinds, Relation::Uses, ""),
+            Wait::ChildObjects(kinds) => search.add_kinds(kinds, Relation::MadeFor, ""),
+            Wait::InstancesOf(kinds) => search.add_kinds(kinds, Relation::OfType, ""),
+            Wait::InstancesBeside(kinds) => search.add_kinds(kinds, Relation::OfType, object.namespace()),
             Wait::Instances => {
                 let group = object.text("/spec/group");
                 for names in ["/spec/names/plural", "/spec/claimNames/plural"] {
                     if let Some(ty) = view.resource_type(group, object.text(names)) {
-                        look.of_type(ty, Link::OfType, "");
+                        search.add_type(ty, Relation::OfType, "");
                     }
                 }
             }
-            Wait::Named(path) => look.must_go(path),
+            Wait::Named(path) => search.add_object_in_field(path),
             _ => {}
         }
     }
 }
 
-impl Look<'_, '_> {
-    /// The object that a field names.
-    fn must_go(&mut self, path: &str) {
+impl Search<'_, '_> {
+    /// Adds the object that a field names.
+    fn add_object_in_field(&mut self, path: &str) {
         let object = self.object;
         let pointer = format!("/{}", path.replace('.', "/"));
         let field = |name: &str| object.text(&format!("{pointer}/{name}"));
@@ -93,18 +95,18 @@ impl Look<'_, '_> {
             return;
         };
         let namespace = if ty.namespaced { object.namespace() } else { "" };
-        self.named(path, ty, namespace, name);
+        self.add_object(path, ty, namespace, name);
     }
 
-    /// What the object itself names, and what must go before it.
-    fn named(&mut self, field: &str, ty: &ResourceType, namespace: &str, name: &str) {
+    /// Adds an object that this object names, and that must be gone first.
+    fn add_object(&mut self, field: &str, ty: &ResourceType, namespace: &str, name: &str) {
         match self.view.object(&ty.group, &ty.plural, namespace, name) {
             Ok(Some(found)) => {
-                self.keeps(Verdict::Waiting);
-                let says = format!("is named in its {field}{}", stands(found));
+                self.mark_waiting(Verdict::Waiting);
+                let says = format!("is named in its {field}{}", deletion_state(found));
                 self.finding.wait.on.push(self.view.blocker(found, says));
                 if self.object.deletion().is_some() {
-                    self.finding.steps.insert(0, look_at(found));
+                    self.finding.steps.insert(0, see_step(found));
                 }
             }
             Ok(None) => {}
@@ -116,12 +118,12 @@ impl Look<'_, '_> {
         }
     }
 
-    fn of_kinds(&mut self, kinds: &[KindPattern], link: Link, namespace: &str) {
+    fn add_kinds(&mut self, kinds: &[KindPattern], relation: Relation, namespace: &str) {
         let own = &self.object.resource.group;
         for pattern in kinds {
             let is_meant = |ty: &&ResourceType| {
                 let of_its_group = !pattern.group().contains('*') || ty.group == *own;
-                // What is in the core group is named in ways of its own, by rules of its own.
+                // Types of the core group are referenced in their own ways, and have their own causes.
                 of_its_group
                     && !ty.group.is_empty()
                     && pattern.matches(GroupKind {
@@ -130,7 +132,7 @@ impl Look<'_, '_> {
                     })
             };
             if pattern.kind() == "*" {
-                self.by_reference(is_meant);
+                self.add_referenced(is_meant);
                 continue;
             }
             for ty in self
@@ -140,14 +142,15 @@ impl Look<'_, '_> {
                 .filter(is_meant)
                 .take(limits::TYPES_OF_PATTERN)
             {
-                self.of_type(ty, link, namespace);
+                self.add_type(ty, relation, namespace);
             }
         }
     }
 
-    /// Of a whole group of kinds there may be any number: only what the object itself names is looked at.
-    fn by_reference(&mut self, is_meant: impl Fn(&&ResourceType) -> bool) {
-        for reference in missing_reference::of(self.object, self.view)
+    /// Adds the objects that this object names, of kinds that fit a pattern. A whole group may have any number of
+    /// kinds, so nothing else is read.
+    fn add_referenced(&mut self, is_meant: impl Fn(&&ResourceType) -> bool) {
+        for reference in missing_reference::references(self.object, self.view)
             .iter()
             .filter(|reference| is_meant(&reference.ty))
         {
@@ -157,18 +160,18 @@ impl Look<'_, '_> {
                 namespace,
                 name,
             } = reference;
-            self.named(field, ty, namespace, name);
+            self.add_object(field, ty, namespace, name);
         }
     }
 
-    /// What its holder waits for is no fault of the holder's.
-    fn keeps(&mut self, verdict: Verdict) {
+    /// Marks the finding as waiting. The controller is not at fault for what it waits for.
+    fn mark_waiting(&mut self, verdict: Verdict) {
         waits(self.finding, self.holder, verdict);
-        // To look again changes nothing as long as this is there.
+        // Touching the object has no effect while this object exists.
         self.finding.steps.retain(|step| !advice::is_nudge(step));
     }
 
-    fn of_type(&mut self, ty: &ResourceType, link: Link, namespace: &str) {
+    fn add_type(&mut self, ty: &ResourceType, relation: Relation, namespace: &str) {
         let object = self.object;
         let place = if ty.namespaced { namespace } else { "" };
         let all = match self.view.list(&ty.group, &ty.plural, place) {
@@ -185,16 +188,18 @@ impl Look<'_, '_> {
         let found: Vec<_> = all
             .iter()
             .filter(|other| other.reference() != object.reference())
-            .filter_map(|other| Some((other, words(object, other, link)?)))
+            .filter_map(|other| Some((other, relation_in_words(object, other, relation)?)))
             .collect();
         if found.is_empty() {
             return;
         }
-        // What uses it is protected; what was made for it is on its way out with it, unless the work itself has failed.
-        self.keeps(match link {
-            Link::MadeFor if found.iter().any(|(other, _)| failed_job(other).is_some()) => Verdict::Failing,
-            Link::MadeFor => Verdict::Waiting,
-            Link::Uses | Link::OfType => Verdict::InUse,
+        // Users are protected. Children are being deleted with it, unless their own work has failed.
+        self.mark_waiting(match relation {
+            Relation::MadeFor if found.iter().any(|(other, _)| failed_job(other).is_some()) => {
+                Verdict::Failing
+            }
+            Relation::MadeFor => Verdict::Waiting,
+            Relation::Uses | Relation::OfType => Verdict::InUse,
         });
         self.finding.evidence.push(Evidence {
             source: format!("a list of {}", ty.name()),
@@ -222,31 +227,32 @@ impl Look<'_, '_> {
             let steps = found
                 .iter()
                 .take(limits::STEPS_FOR_EACH)
-                .map(|(other, _)| look_at(other));
+                .map(|(other, _)| see_step(other));
             self.finding.steps.splice(0..0, steps);
         }
     }
 }
 
-fn words(object: &Object, other: &Object, link: Link) -> Option<String> {
-    let stands = stands(other);
-    match link {
-        Link::Uses => referenced_by::field(other, object).map(|field| format!("names it in {field}{stands}")),
-        Link::MadeFor => referenced_by::is_child(other, object).then(|| match failed_job(other) {
+fn relation_in_words(object: &Object, other: &Object, relation: Relation) -> Option<String> {
+    let deletion_state = deletion_state(other);
+    match relation {
+        Relation::Uses => referenced_by::referencing_field(other, object)
+            .map(|field| format!("names it in {field}{deletion_state}")),
+        Relation::MadeFor => referenced_by::is_child(other, object).then(|| match failed_job(other) {
             Some(why) => format!("was made for it, and has failed: {why}"),
-            None => format!("was made for it{stands}"),
+            None => format!("was made for it{deletion_state}"),
         }),
-        Link::OfType => Some(format!("is of a type that must be empty first{stands}")),
+        Relation::OfType => Some(format!("is of a type that must be empty first{deletion_state}")),
     }
 }
 
-/// Why a Job that should have done the work has given up.
+/// Why a Job that should do the work has failed for good.
 fn failed_job(other: &Object) -> Option<String> {
     let (status, reason, message) = other.is("batch", "jobs").then(|| other.condition("Failed"))??;
     (status == "True").then(|| format!("{reason}: {message}"))
 }
 
-fn stands(other: &Object) -> &'static str {
+fn deletion_state(other: &Object) -> &'static str {
     if other.deletion().is_some() {
         ", is being deleted"
     } else {
@@ -254,8 +260,8 @@ fn stands(other: &Object) -> &'static str {
     }
 }
 
-/// What to do about one that is in the way.
-fn look_at(other: &Object) -> Step {
+/// The step for an object that this one waits for.
+fn see_step(other: &Object) -> Step {
     let what = if other.deletion().is_some() {
         "see what holds"
     } else {

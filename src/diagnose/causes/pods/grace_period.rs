@@ -1,11 +1,11 @@
-//! A pod's own end, which only the kubelet of its node confirms, whatever finalizers say.
+//! A Pod stays until the kubelet of its node confirms that it stopped, with or without finalizers.
 //!
-//! **Recognises** any pod that is being deleted. **Why:** the kubelet stops the containers within the grace period
-//! and then deletes the object with grace period 0
-//! (`kubernetes/kubernetes:pkg/kubelet/status/status_manager.go` canBeDeleted); until then a pod stays, with or
-//! without finalizers. `deletionTimestamp` is the moment when the grace period ends. **Wants** the node.
-//! **Concludes**: in the grace period slow, not stuck; after it, what [`crate::diagnose::causes::pods::kubelet_confirmation`] sees; with grace period 0 the
-//! kubelet is done, or was passed over by force, and only finalizers count. **Advises** to mend the node.
+//! **Recognises** any Pod that is being deleted. **Why:** the kubelet stops the containers within the grace period.
+//! Then it deletes the object with grace period 0 (`kubernetes/kubernetes:pkg/kubelet/status/status_manager.go`
+//! canBeDeleted). Until then the Pod stays. `deletionTimestamp` is the time when the grace period ends. **Wants** the
+//! node. **Concludes** in the grace period: slow, not stuck. After the grace period, concludes what
+//! [`crate::diagnose::causes::pods::kubelet_confirmation`] finds. With grace period 0, the kubelet is done or
+//! somebody forced the deletion, and only finalizers count. **Advises** to repair the node.
 
 use crate::{
     diagnose::{
@@ -17,17 +17,17 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Slow by agreement.
-pub(crate) fn in_grace(object: &Object, view: &View<'_>) -> Finding {
+/// The finding for an object whose grace period still runs.
+pub(crate) fn in_grace_period(object: &Object, view: &View<'_>) -> Finding {
     let Some(deletion) = object.deletion() else {
         return Finding::new(None, Verdict::Unknown, "it is not being deleted");
     };
-    let rest = Age::between(view.now(), deletion.timestamp);
+    let remaining = Age::between(view.now(), deletion.timestamp);
     let until = deletion.timestamp;
     let mut finding = Finding::new(
         None,
         Verdict::Waiting,
-        format!("its grace period runs for another {rest}, until {until}; slow, not stuck"),
+        format!("its grace period runs for another {remaining}, until {until}; slow, not stuck"),
     );
     finding.evidence.push(Evidence {
         source: format!("{} {} metadata.deletionTimestamp", object.kind, object.name()),
@@ -41,8 +41,8 @@ pub(crate) fn in_grace(object: &Object, view: &View<'_>) -> Finding {
     finding
 }
 
-/// Why a pod must not be forced.
-pub(crate) fn no_force(pod: &Object) -> String {
+/// What a forced deletion of the Pod would do, as a warning.
+pub(crate) fn force_warning(pod: &Object) -> String {
     let claims: Vec<_> = pod
         .list("/spec/volumes")
         .iter()
@@ -68,12 +68,13 @@ pub(crate) fn no_force(pod: &Object) -> String {
     format!("force it (--force --grace-period=0): only the object goes; {writers}{volumes}")
 }
 
-/// The mirror of a static pod comes back as long as its manifest is on the node.
-pub(crate) fn is_static(pod: &Object) -> bool {
+/// Whether it is the mirror of a static Pod. The kubelet creates the mirror again while the manifest is on the node.
+pub(crate) fn is_mirror_pod(pod: &Object) -> bool {
     !pod.annotation("kubernetes.io/config.mirror").is_empty()
 }
 
-pub(crate) fn mirror(pod: &Object) -> Finding {
+/// The finding for the mirror of a static Pod.
+pub(crate) fn mirror_pod(pod: &Object) -> Finding {
     let node = pod.text("/spec/nodeName");
     let mut finding = Finding::new(
         None,

@@ -1,16 +1,18 @@
-//! `batch.kubernetes.io/job-tracking`: a pod that its Job has not counted yet.
+//! `batch.kubernetes.io/job-tracking`: a Pod that its Job has not counted yet.
 //!
-//! **Recognises** the finalizer on a pod. **Why:** the Job controller removes it once the pod is finished and
-//! counted, and from pods whose Job is gone or finished. It looks after pods of a batch/v1 Job only: a pod that any
-//! other kind controls keeps it for ever, and so does one of a Job with `spec.managedBy` of somebody else. Source:
-//! `kubernetes/kubernetes:pkg/controller/job/job_controller.go`. **Wants** the Job. **Concludes** from its state.
-//! **Advises** to let the Job count; to take the entry out only where no Job counts the pod.
+//! **Recognises** the finalizer on a Pod. **Why:** the Job controller removes it when the Pod is finished and
+//! counted, and from Pods whose Job is gone or finished. It handles only Pods of a batch/v1 Job. A Pod that another
+//! kind controls keeps the finalizer forever. So does a Pod of a Job whose `spec.managedBy` names another controller.
+//! Source: `kubernetes/kubernetes:pkg/controller/job/job_controller.go`. **Wants** the Job. **Concludes** from the
+//! state of the Job. **Advises** to let the Job count the Pod, and to remove the finalizer only if no Job counts the
+//! Pod.
 
 use serde_json::Value;
 
 use crate::{
     diagnose::{
         causes::{advice, cause::Cause, verdicts},
+        kinds::Pod,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -25,7 +27,7 @@ pub(crate) const CAUSE: Cause = Cause {
     explain: not_counted,
 };
 
-/// Who counts unless `spec.managedBy` says otherwise.
+/// The controller that counts, unless `spec.managedBy` names another one.
 const BUILT_IN: &str = "kubernetes.io/job-controller";
 
 fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
@@ -34,12 +36,12 @@ fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
         .iter()
         .find(|owner| owner.get("controller") == Some(&Value::Bool(true)));
     let Some(owner) = owner else {
-        return uncounted(pod, finalizer, "no Job controls this pod", view);
+        return no_job_counts(pod, finalizer, "no Job controls this pod", view);
     };
     let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind, name, uid) = (field("apiVersion"), field("kind"), field("name"), field("uid"));
     if !(api_version.starts_with("batch/") && kind == "Job") {
-        return foreign(pod, finalizer, (api_version, kind, name), view);
+        return controlled_by_other_kind(pod, finalizer, (api_version, kind, name), view);
     }
     match view.object("batch", "jobs", pod.namespace(), name) {
         Err(missing) => Finding::new(
@@ -50,8 +52,8 @@ fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
                 missing.in_words()
             ),
         ),
-        Ok(Some(job)) if job.uid() == uid => of_job(pod, finalizer, job, view),
-        Ok(_) => uncounted(
+        Ok(Some(job)) if job.uid() == uid => job_exists(pod, finalizer, job, view),
+        Ok(_) => no_job_counts(
             pod,
             finalizer,
             &format!("its Job {name} does not exist any more"),
@@ -60,8 +62,8 @@ fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
     }
 }
 
-/// Nothing counts the pod, so the Job controller lets it go.
-fn uncounted(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>) -> Finding {
+/// The finding for a Pod that no Job counts: the Job controller removes the finalizer.
+fn no_job_counts(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdicts::nothing_blocks(pod, view),
@@ -81,8 +83,8 @@ fn uncounted(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>) ->
     finding
 }
 
-/// The Job controller does not look after pods of other kinds.
-fn foreign(
+/// The finding for a Pod of another kind, which the Job controller ignores.
+fn controlled_by_other_kind(
     pod: &Object,
     finalizer: &Finalizer,
     (api_version, kind, name): (&str, &str, &str),
@@ -133,7 +135,8 @@ fn foreign(
     finding
 }
 
-fn of_job(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>) -> Finding {
+/// The finding for a Pod whose Job exists.
+fn job_exists(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>) -> Finding {
     let name = job.name();
     let manager = job.text("/spec/managedBy");
     if !manager.is_empty() && manager != BUILT_IN {
@@ -150,7 +153,7 @@ fn of_job(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>) ->
         .into_iter()
         .find(|kind| matches!(job.condition(kind), Some(("True", ..))));
     if let Some(finished) = finished {
-        return uncounted(
+        return no_job_counts(
             pod,
             finalizer,
             &format!("its Job {name} is finished ({finished})"),
@@ -158,12 +161,12 @@ fn of_job(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>) ->
         );
     }
     if job.deletion().is_some() {
-        return uncounted(pod, finalizer, &format!("its Job {name} is being deleted"), view);
+        return no_job_counts(pod, finalizer, &format!("its Job {name} is being deleted"), view);
     }
     let phase = pod.text("/status/phase");
-    let ended = matches!(phase, "Succeeded" | "Failed");
-    let when_ended = job.text("/spec/podReplacementPolicy") == "Failed";
-    let mut finding = if ended || (pod.deletion().is_some() && !when_ended) {
+    let ended = Pod(pod).is_finished();
+    let counts_ended_only = job.text("/spec/podReplacementPolicy") == "Failed";
+    let mut finding = if ended || (pod.deletion().is_some() && !counts_ended_only) {
         let mut finding = Finding::new(
             Some(finalizer.clone()),
             verdicts::nothing_blocks(pod, view),
@@ -176,7 +179,7 @@ fn of_job(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>) ->
         }
         finding
     } else {
-        let policy = if when_ended {
+        let policy = if counts_ended_only {
             "; its podReplacementPolicy Failed counts a pod only when it has ended"
         } else {
             ""
@@ -237,8 +240,8 @@ mod tests {
         )
     }
 
-    /// With this Job, and nothing that says of kube-controller-manager that it does not run.
-    fn with(job: Option<Value>) -> crate::diagnose::Diagnosis {
+    /// The diagnosis with this Job, and without a Lease that shows a stopped kube-controller-manager.
+    fn diagnosis_with(job: Option<Value>) -> crate::diagnose::Diagnosis {
         let job = job.map(|value| object("batch", "jobs", "Job", value));
         let (group, name) = ("coordination.k8s.io", "kube-controller-manager");
         World::closed()
@@ -248,18 +251,22 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_gone_counts_nothing() {
-        let told = with(None);
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
-        assert!(commands(&told).contains("remove"), "{}", commands(&told));
-        let another = with(Some(
+    fn a_job_that_is_gone_does_not_count_pods() {
+        let diagnosis = diagnosis_with(None);
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
+        assert!(
+            commands(&diagnosis).contains("remove"),
+            "{}",
+            commands(&diagnosis)
+        );
+        let another = diagnosis_with(Some(
             json!({"metadata": {"name": "j", "namespace": "n", "uid": "other"}}),
         ));
         assert_eq!(verdict(&another, NAME), Some(Verdict::Stalled));
     }
 
     #[test]
-    fn while_nobody_looks_nothing_is_taken_out() {
+    fn does_not_advise_removal_while_the_controller_manager_is_stopped() {
         let lease = object(
             "coordination.k8s.io",
             "leases",
@@ -267,7 +274,7 @@ mod tests {
             json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
                 "spec": {"renewTime": "2026-01-01T11:50:00.000000Z", "leaseDurationSeconds": 15}}),
         );
-        let told = World::closed()
+        let diagnosis = World::closed()
             .object("batch", "jobs", "n", "j", None)
             .object(
                 "coordination.k8s.io",
@@ -277,43 +284,56 @@ mod tests {
                 Some(lease),
             )
             .explain(&pod());
-        assert!(said(&told).contains("last renewed 10m ago"), "{}", said(&told));
-        assert!(!commands(&told).contains("remove") && !commands(&told).contains("nudged"));
+        assert!(
+            said(&diagnosis).contains("last renewed 10m ago"),
+            "{}",
+            said(&diagnosis)
+        );
+        assert!(!commands(&diagnosis).contains("remove") && !commands(&diagnosis).contains("nudged"));
     }
 
     #[test]
-    fn without_a_look_at_the_controller_manager_nothing_is_taken_out() {
-        let told = World::closed()
+    fn does_not_advise_removal_if_the_controller_manager_is_unknown() {
+        let diagnosis = World::closed()
             .object("batch", "jobs", "n", "j", None)
             .explain(&pod());
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
-        assert!(!commands(&told).contains("remove"), "{}", commands(&told));
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
+        assert!(
+            !commands(&diagnosis).contains("remove"),
+            "{}",
+            commands(&diagnosis)
+        );
     }
 
     #[test]
-    fn a_job_that_cannot_be_seen_may_still_count() {
-        let told = World::closed().explain(&pod());
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Unknown));
-        assert_eq!(commands(&told), "");
+    fn a_job_that_cannot_be_read_is_unknown() {
+        let diagnosis = World::closed().explain(&pod());
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Unknown));
+        assert_eq!(commands(&diagnosis), "");
     }
 
     #[test]
-    fn a_job_that_somebody_else_manages_is_left_to_them() {
-        let told = with(Some(json!({
+    fn a_job_with_another_manager_is_left_to_that_manager() {
+        let diagnosis = diagnosis_with(Some(json!({
             "metadata": {"name": "j", "namespace": "n", "uid": "2"}, "spec": {"managedBy": "kueue.x-k8s.io/multikueue"},
         })));
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Unknown));
-        assert!(said(&told).contains("kueue.x-k8s.io/multikueue"));
-        assert!(!commands(&told).contains("remove"));
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Unknown));
+        assert!(said(&diagnosis).contains("kueue.x-k8s.io/multikueue"));
+        assert!(!commands(&diagnosis).contains("remove"));
     }
 
     #[test]
-    fn a_running_job_counts_and_must_not_be_cheated() {
-        let told = with(Some(
+    fn warns_against_removal_while_the_job_runs() {
+        let diagnosis = diagnosis_with(Some(
             json!({"metadata": {"name": "j", "namespace": "n", "uid": "2"}}),
         ));
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
-        assert!(!commands(&told).contains("remove"));
-        assert!(told.do_not.iter().any(|text| text.contains("while Job j runs")));
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
+        assert!(!commands(&diagnosis).contains("remove"));
+        assert!(
+            diagnosis
+                .do_not
+                .iter()
+                .any(|text| text.contains("while Job j runs"))
+        );
     }
 }

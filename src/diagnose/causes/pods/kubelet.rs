@@ -1,13 +1,14 @@
-//! What the kubelet of a node does about a pod whose grace period is over: it tries and fails, or it cannot be heard.
+//! What the kubelet of a node does about a Pod whose grace period is over: it tries and fails, or it is silent.
 //!
-//! **Why:** it deletes the object only when all containers have stopped and all volumes are unmounted
-//! (`kubernetes/kubernetes:pkg/kubelet/kubelet.go` SyncTerminatedPod); for a failing unmount there is no event. One
-//! that is silent may still run the containers, so the pod waits for ever by design. **Wants** events of the pod.
-//! **Advises** to bring the node back, or to say that its machine is off.
+//! **Why:** the kubelet deletes the object only when all containers have stopped and all volumes are unmounted
+//! (`kubernetes/kubernetes:pkg/kubelet/kubelet.go` SyncTerminatedPod). It writes no event for a failing unmount. A
+//! silent kubelet may still run the containers, so the Pod waits forever by design. **Wants** events of the Pod.
+//! **Advises** to bring the node back, or to declare that its machine is off.
 
 use crate::{
     diagnose::{
-        causes::pods::grace_period::no_force,
+        causes::pods::grace_period::force_warning,
+        kinds::Pod,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         timing,
         view::View,
@@ -16,8 +17,14 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The kubelet runs and does not get done.
-pub(crate) fn ready(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_>) -> Finding {
+/// The finding for a Pod on a Ready node: its kubelet runs and does not finish the Pod.
+pub(crate) fn not_finished_by_kubelet(
+    pod: &Object,
+    node: &Object,
+    says: &str,
+    overdue: Age,
+    view: &View<'_>,
+) -> Finding {
     let name = node.name();
     if overdue.0.as_secs() < timing::SOON {
         let mut finding = Finding::new(
@@ -39,10 +46,9 @@ pub(crate) fn ready(pod: &Object, node: &Object, says: &str, overdue: Age, view:
         .filter(|container| container.pointer("/state/running").is_some())
         .filter_map(|container| container.get("name")?.as_str())
         .collect();
-    let phase = pod.text("/status/phase");
     let why = if !running.is_empty() {
         format!("it says that these containers still run: {}", running.join(", "))
-    } else if matches!(phase, "Succeeded" | "Failed") {
+    } else if Pod(pod).is_finished() {
         "its containers have ended, so what is left is the clean-up on the node: most often a volume that cannot be \
          unmounted, which only the kubelet's own log tells"
             .to_owned()
@@ -77,27 +83,33 @@ pub(crate) fn ready(pod: &Object, node: &Object, says: &str, overdue: Age, view:
         command: Some(format!("kubectl -n {} describe pod {}", pod.namespace(), pod.name())),
         safety: Safety::Safe,
     });
-    finding.do_not.push(no_force(pod));
+    finding.do_not.push(force_warning(pod));
     finding
 }
 
-/// The kubelet cannot be heard.
-pub(crate) fn silent(pod: &Object, node: &Object, says: &str, state: &str, declared_off: bool) -> Finding {
+/// The finding for a Pod whose kubelet is silent.
+pub(crate) fn kubelet_silent(
+    pod: &Object,
+    node: &Object,
+    says: &str,
+    state: &str,
+    declared_off: bool,
+) -> Finding {
     let name = node.name();
     let mut finding = Finding::new(
         None,
         Verdict::Waiting,
         format!("{says}, and only the kubelet of {name} can confirm that it stopped"),
     );
-    let going = if node.deletion().is_some() {
+    let deletion_state = if node.deletion().is_some() {
         ", being deleted itself"
     } else {
         ""
     };
-    finding
-        .wait
-        .on
-        .push(Blocker::new(Some(node.reference()), format!("{state}{going}")));
+    finding.wait.on.push(Blocker::new(
+        Some(node.reference()),
+        format!("{state}{deletion_state}"),
+    ));
     if declared_off {
         finding.say("; the node is declared out of service, so the pod collector removes the pod");
         finding.outlook.push(Outlook {
@@ -106,7 +118,7 @@ pub(crate) fn silent(pod: &Object, node: &Object, says: &str, state: &str, decla
                 "kube-controller-manager removes it within a minute (taint node.kubernetes.io/out-of-service)"
                     .into(),
         });
-        finding.do_not.push(no_force(pod));
+        finding.do_not.push(force_warning(pod));
         return finding;
     }
     finding.outlook.push(Outlook {
@@ -130,6 +142,6 @@ pub(crate) fn silent(pod: &Object, node: &Object, says: &str, state: &str, decla
         )),
         safety: Safety::Destructive,
     });
-    finding.do_not.push(no_force(pod));
+    finding.do_not.push(force_warning(pod));
     finding
 }

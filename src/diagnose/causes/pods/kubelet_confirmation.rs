@@ -1,12 +1,13 @@
-//! A pod whose grace period is over and whose kubelet has not confirmed that it stopped.
+//! A Pod is past its grace period, and its kubelet has not confirmed that it stopped.
 //!
-//! **Recognises** a pod past its grace period. **Why:** only the kubelet of its node can say that the containers
-//! stopped; it waits for ever by design, because a silent node may still run them. When the node object is gone, or
-//! the node is not ready and has the taint `node.kubernetes.io/out-of-service`, the pod collector of
-//! kube-controller-manager removes the pod. Source: `kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`,
-//! `pkg/kubelet/kubelet.go` SyncTerminatedPod. **Wants** the node, its Lease in `kube-node-lease`, and events of the
-//! pod. **Concludes** with the node's own words. Ready is written by others when a node falls silent, so a Ready
-//! node whose Lease is old is not believed. **Advises** to bring the node back, or to say that its machine is off.
+//! **Recognises** a Pod past its grace period. **Why:** only the kubelet of its node can confirm that the containers
+//! stopped. The Pod waits forever by design, because a silent node may still run them. The Pod garbage collector of
+//! kube-controller-manager removes the Pod in two cases. Either the Node object is gone, or the node is not ready and
+//! has the taint `node.kubernetes.io/out-of-service`. Source:
+//! `kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`, `pkg/kubelet/kubelet.go` SyncTerminatedPod.
+//! **Wants** the node, its Lease in `kube-node-lease`, and events of the Pod. **Concludes** with the condition of the
+//! node. When a node falls silent, other components write its Ready condition. So a Ready node with an old Lease
+//! counts as silent. **Advises** to bring the node back, or to declare that its machine is off.
 
 use serde_json::Value;
 
@@ -15,9 +16,9 @@ use crate::{
         causes::{
             api_machinery::controller_manager,
             pods::{
-                grace_period::{is_static, mirror, no_force},
-                kubelet::{ready, silent},
-                pod_garbage_collector::collected,
+                grace_period::{force_warning, is_mirror_pod, mirror_pod},
+                kubelet::{kubelet_silent, not_finished_by_kubelet},
+                pod_garbage_collector::awaits_garbage_collector,
             },
         },
         holder,
@@ -38,16 +39,17 @@ pub(crate) fn not_confirmed(pod: &Object, view: &View<'_>) -> Finding {
     let node = pod.text("/spec/nodeName");
     let says = format!("its grace period ended {overdue} ago");
     if node.is_empty() {
-        return collected(&format!("{says}, and it has no node"), pod, view);
+        return awaits_garbage_collector(&format!("{says}, and it has no node"), pod, view);
     }
     match view.object("", "nodes", "", node) {
-        Err(missing) => unseen(
+        Err(missing) => node_unknown(
             pod,
             &format!("{says}, and how its node {node} is, whose kubelet has to confirm that it stopped"),
             &missing,
         ),
         Ok(None) => {
-            let mut finding = collected(&format!("{says}, and its node {node} does not exist"), pod, view);
+            let mut finding =
+                awaits_garbage_collector(&format!("{says}, and its node {node} does not exist"), pod, view);
             finding.evidence.push(Evidence {
                 source: format!("Node {node}"),
                 value: "not found".into(),
@@ -55,21 +57,22 @@ pub(crate) fn not_confirmed(pod: &Object, view: &View<'_>) -> Finding {
             });
             finding
         }
-        Ok(Some(node)) => on_node(pod, node, &says, overdue, view),
+        Ok(Some(node)) => node_exists(pod, node, &says, overdue, view),
     }
 }
 
-/// Whether the kubelet can do anything was not seen, and so neither whose turn it is.
-fn unseen(pod: &Object, what: &str, missing: &Missing) -> Finding {
+/// The finding if the node or its Lease could not be read. Then nobody knows who must act.
+fn node_unknown(pod: &Object, what: &str, missing: &Missing) -> Finding {
     let says = format!("{what}, is not known: {}", missing.in_words());
     let mut finding = Finding::new(None, Verdict::Unknown, says);
-    finding.do_not.push(no_force(pod));
+    finding.do_not.push(force_warning(pod));
     finding
 }
 
-fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_>) -> Finding {
+/// The finding for a Pod whose node exists.
+fn node_exists(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_>) -> Finding {
     let (status, reason, message) = node.condition("Ready").unwrap_or(("Unknown", "", ""));
-    let lease = lease_of(node, view);
+    let lease = node_lease(node, view);
     let evidence = Evidence {
         source: format!("Node {} condition Ready", node.name()),
         value: format!("{status} {reason} {message}").trim().to_owned(),
@@ -80,7 +83,7 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
         },
     };
     let mut finding = match (status, &lease) {
-        ("True", Err(missing)) => unseen(
+        ("True", Err(missing)) => node_unknown(
             pod,
             &format!(
                 "{says}, and whether the kubelet of its node {}, which is Ready by its status, is alive",
@@ -88,7 +91,7 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
             ),
             missing,
         ),
-        ("True", Ok(Some(Life::Stale { ago, .. }))) => silent(
+        ("True", Ok(Some(Life::Stale { ago, .. }))) => kubelet_silent(
             pod,
             node,
             says,
@@ -97,20 +100,20 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
             ),
             false,
         ),
-        ("True", _) if is_static(pod) => mirror(pod),
-        ("True", _) => ready(pod, node, says, overdue, view),
+        ("True", _) if is_mirror_pod(pod) => mirror_pod(pod),
+        ("True", _) => not_finished_by_kubelet(pod, node, says, overdue, view),
         _ => {
             let because = if reason.is_empty() {
                 String::new()
             } else {
                 format!(", {reason}")
             };
-            let state = format!("not ready ({status}{because}){}", last_heard(node, view));
-            silent(pod, node, says, &state, is_declared_off(node))
+            let state = format!("not ready ({status}{because}){}", last_heartbeat(node, view));
+            kubelet_silent(pod, node, says, &state, is_out_of_service(node))
         }
     };
-    if status != "True" && is_declared_off(node) {
-        controller_manager::blame(&mut finding, view);
+    if status != "True" && is_out_of_service(node) {
+        controller_manager::add_stale_lease(&mut finding, view);
     }
     finding.evidence.push(evidence);
     let life = lease.ok().flatten();
@@ -118,15 +121,15 @@ fn on_node(pod: &Object, node: &Object, says: &str, overdue: Age, view: &View<'_
     finding
 }
 
-/// The kubelet's own sign of life. Not every cluster has it, and its absence says nothing.
-fn lease_of(node: &Object, view: &View<'_>) -> Result<Option<Life>, Missing> {
+/// The Lease of the kubelet. Not every cluster has one, so a missing Lease proves nothing.
+fn node_lease(node: &Object, view: &View<'_>) -> Result<Option<Life>, Missing> {
     let lease = view.object("coordination.k8s.io", "leases", "kube-node-lease", node.name())?;
     Ok(lease
         .and_then(|lease| holder::life_of_lease(lease, view.now()))
         .map(|(_, life)| life))
 }
 
-fn last_heard(node: &Object, view: &View<'_>) -> String {
+fn last_heartbeat(node: &Object, view: &View<'_>) -> String {
     node.list("/status/conditions")
         .iter()
         .find(|condition| condition.get("type").and_then(Value::as_str) == Some("Ready"))
@@ -136,7 +139,7 @@ fn last_heard(node: &Object, view: &View<'_>) -> String {
         .unwrap_or_default()
 }
 
-fn is_declared_off(node: &Object) -> bool {
+fn is_out_of_service(node: &Object) -> bool {
     node.list("/spec/taints")
         .iter()
         .any(|taint| taint.get("key").and_then(Value::as_str) == Some("node.kubernetes.io/out-of-service"))
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kubelet_that_cannot_kill_is_quoted() {
+    fn quotes_a_kubelet_that_cannot_kill_a_container() {
         let event = object(
             "",
             "events",
@@ -193,13 +196,13 @@ mod tests {
             namespace: Some("n".into()),
             name: "p".into(),
         };
-        let told = World::closed()
+        let diagnosis = World::closed()
             .object("", "nodes", "", "a", Some(node("True")))
             .object("coordination.k8s.io", "leases", "kube-node-lease", "a", None)
             .answer(events, Ok(Answer::List(vec![event])))
             .explain(&pod());
-        assert_eq!(verdict(&told, ""), Some(Verdict::Failing));
-        let said = said(&told);
+        assert_eq!(verdict(&diagnosis, ""), Some(Verdict::Failing));
+        let said = said(&diagnosis);
         assert!(
             said.contains("still run: c") && said.contains("error killing pod: context deadline exceeded"),
             "{said}"
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_nobody_hears_is_not_believed_and_one_that_only_we_cannot_hear_is_unknown() {
+    fn a_ready_node_is_silent_with_an_old_lease_and_unknown_with_an_unread_lease() {
         let lease = object(
             "coordination.k8s.io",
             "leases",
@@ -216,7 +219,7 @@ mod tests {
                 "spec": {"renewTime": "2026-01-01T11:50:00.000000Z", "leaseDurationSeconds": 40}}),
         );
         let with_node = || World::closed().object("", "nodes", "", "a", Some(node("True")));
-        let told = with_node()
+        let diagnosis = with_node()
             .object(
                 "coordination.k8s.io",
                 "leases",
@@ -225,14 +228,14 @@ mod tests {
                 Some(lease),
             )
             .explain(&pod());
-        assert_eq!(verdict(&told, ""), Some(Verdict::Waiting));
-        let told = with_node().explain(&pod());
-        assert_eq!(verdict(&told, ""), Some(Verdict::Unknown));
-        assert_eq!(commands(&told), "");
+        assert_eq!(verdict(&diagnosis, ""), Some(Verdict::Waiting));
+        let diagnosis = with_node().explain(&pod());
+        assert_eq!(verdict(&diagnosis, ""), Some(Verdict::Unknown));
+        assert_eq!(commands(&diagnosis), "");
     }
 
     #[test]
-    fn a_node_that_is_gone_is_the_pod_collectors_turn() {
+    fn the_garbage_collector_removes_a_pod_whose_node_is_gone() {
         let lease = object(
             "coordination.k8s.io",
             "leases",
@@ -241,29 +244,29 @@ mod tests {
                 "spec": {"renewTime": "2026-01-01T11:59:58.000000Z", "leaseDurationSeconds": 15}}),
         );
         let gone = || World::closed().object("", "nodes", "", "a", None);
-        // Whether anybody collects is seen by the Lease.
-        let told = gone().explain(&pod());
-        assert!(!told.outlook[0].then.contains("at the latest"));
+        // Without the Lease of kube-controller-manager, it is unknown whether the garbage collector runs.
+        let diagnosis = gone().explain(&pod());
+        assert!(!diagnosis.outlook[0].then.contains("at the latest"));
         let (group, name) = ("coordination.k8s.io", "kube-controller-manager");
-        let told = gone()
+        let diagnosis = gone()
             .object(group, "leases", "kube-system", name, Some(lease))
             .explain(&pod());
-        // It may have gone a second ago, however long the pod has been waiting.
-        assert_eq!(verdict(&told, ""), Some(Verdict::Waiting));
-        assert!(said(&told).contains("pod-garbage-collector"));
+        // The node may be gone for a second only, however long the Pod has waited.
+        assert_eq!(verdict(&diagnosis, ""), Some(Verdict::Waiting));
+        assert!(said(&diagnosis).contains("pod-garbage-collector"));
         assert!(
-            told.outlook[0]
+            diagnosis.outlook[0]
                 .then
                 .contains("by 2026-01-01T12:01:20Z at the latest")
         );
-        assert!(!commands(&told).contains("--force"));
+        assert!(!commands(&diagnosis).contains("--force"));
     }
 
     #[test]
-    fn a_node_that_cannot_be_seen_is_unknown() {
-        let told = World::closed().explain(&pod());
-        assert_eq!(verdict(&told, ""), Some(Verdict::Unknown));
-        assert!(!told.gaps.is_empty());
-        assert_eq!(commands(&told), "");
+    fn a_node_that_cannot_be_read_is_unknown() {
+        let diagnosis = World::closed().explain(&pod());
+        assert_eq!(verdict(&diagnosis, ""), Some(Verdict::Unknown));
+        assert!(!diagnosis.gaps.is_empty());
+        assert_eq!(commands(&diagnosis), "");
     }
 }

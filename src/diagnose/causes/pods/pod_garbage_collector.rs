@@ -1,7 +1,6 @@
-//! A pod that nobody but the pod collector of kube-controller-manager has to remove: its node is gone, or it never had
-//! one.
+//! Only the Pod garbage collector of kube-controller-manager can remove a Pod without a node, or whose node is gone.
 //!
-//! **Why:** it looks every 20 seconds, and waits another 40 after it has missed a node
+//! **Why:** it syncs every 20 seconds, and waits another 40 seconds after it has missed a node
 //! (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`). **Wants** the Lease of kube-controller-manager.
 
 use crate::{
@@ -14,8 +13,9 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Since when the node is gone cannot be seen, and so not whether the collector is late: only by when it is to act.
-pub(crate) fn collected(says: &str, pod: &Object, view: &View<'_>) -> Finding {
+/// The finding for such a Pod. Nothing shows since when the node is gone, and so whether the garbage collector is
+/// late. So the finding only says until when it must act.
+pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(
         None,
         Verdict::Waiting,
@@ -24,7 +24,7 @@ pub(crate) fn collected(says: &str, pod: &Object, view: &View<'_>) -> Finding {
     let until = view.now() + timing::POD_COLLECTION;
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
-        then: match controller_manager::stale(view) {
+        then: match controller_manager::stale_lease(view) {
             Ok(Some(_)) => "it stays until kube-controller-manager runs again".into(),
             Ok(None) => format!(
                 "the pod collector of kube-controller-manager removes it by {until:.0} at the latest: it looks every 20 \
@@ -49,6 +49,6 @@ pub(crate) fn collected(says: &str, pod: &Object, view: &View<'_>) -> Finding {
         )),
         safety: Safety::Safe,
     });
-    controller_manager::blame(&mut finding, view);
+    controller_manager::add_stale_lease(&mut finding, view);
     finding
 }

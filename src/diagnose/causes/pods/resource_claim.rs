@@ -1,12 +1,13 @@
-//! `resource.kubernetes.io/delete-protection`: a device that pods have reserved.
+//! `resource.kubernetes.io/delete-protection`: a ResourceClaim whose devices Pods have reserved.
 //!
-//! **Recognises** the finalizer on a `ResourceClaim`. **Why:** the controller takes it off when nobody is left in
-//! `status.reservedFor`, and clears the allocation before. It drops a pod that is gone, was replaced, has finished, or is
-//! being deleted without ever having had a node; a pod that is being deleted and still runs stays. An entry of another
-//! sort than a pod (or, where the feature is on, a `PodGroup`) it never drops. Source:
-//! `kubernetes/kubernetes:pkg/controller/resourceclaim/controller.go` syncClaim, isPodDone. **Wants** those pods, and who
-//! makes them. **Concludes** `in-use` with them; `waiting` for an entry that somebody else must drop; without any
-//! `stalled`. **Advises** to stop the pods, and never to remove the finalizer: the scheduler would give the device away.
+//! **Recognises** the finalizer on a ResourceClaim. **Why:** the controller removes it when `status.reservedFor` is
+//! empty, and clears the allocation before. It drops a Pod from that list if the Pod is gone, was replaced or has
+//! finished. It also drops a Pod that is being deleted and never had a node. A Pod that is being deleted and still
+//! runs stays in the list. The controller never drops an entry of another kind than Pod (or `PodGroup`, if that
+//! feature is on). Source: `kubernetes/kubernetes:pkg/controller/resourceclaim/controller.go` syncClaim, isPodDone.
+//! **Wants** those Pods and their owners. **Concludes** `in-use` with the Pods, and `waiting` for an entry that
+//! somebody else must drop. Without any entry, concludes `stalled`. **Advises** to stop the Pods, and never to remove
+//! the finalizer: the scheduler would give the device to another Pod.
 
 use serde_json::{Value, json};
 
@@ -15,10 +16,11 @@ use crate::{
         causes::{
             advice,
             cause::Cause,
-            pods::stop_consumers::release,
+            pods::stop_consumers,
             storage::{csi_holder::Holder, pvc_protection},
             verdicts,
         },
+        kinds::Pod,
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
@@ -34,39 +36,39 @@ pub(crate) const CAUSE: Cause = Cause {
     explain: reserved,
 };
 
-/// Who is left in `status.reservedFor`.
+/// The consumers in `status.reservedFor`.
 #[derive(Default)]
-struct Reserved<'a> {
+struct Consumers<'a> {
     pods: Vec<&'a Object>,
-    /// Entries that the controller does not drop: their place in the list, and what they name.
+    /// The entries that the controller does not drop: their index in the list, and what they name.
     others: Vec<(usize, String)>,
-    /// Pods that could not be looked at.
-    unseen: Option<Missing>,
-    /// How many will be dropped at the next look.
-    done: usize,
+    /// Why a Pod could not be read, if one could not.
+    unread: Option<Missing>,
+    /// How many entries the controller drops at its next sync.
+    droppable: usize,
 }
 
-fn reserved(device: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(device, finalizer, None, view);
-    let entries = device.list("/status/reservedFor");
-    let found = who(device, entries, view);
+fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let holder = Holder::of(claim, finalizer, None, view);
+    let entries = claim.list("/status/reservedFor");
+    let consumers = consumers(claim, entries, view);
     let mut finding = Finding::new(
         Some(finalizer.clone()),
-        verdict(device, &found, view),
+        verdict(claim, &consumers, view),
         format!(
             "removed by kube-controller-manager (resourceclaim controller){}, once nobody is left in status.reservedFor",
             holder.alive()
         ),
     );
     holder.testify(&mut finding);
-    finding.wait.on = pvc_protection::blockers(&found.pods, view);
-    for (place, name) in &found.others {
+    finding.wait.on = pvc_protection::blockers(&consumers.pods, view);
+    for (place, name) in &consumers.others {
         finding.wait.on.push(Blocker::new(
             None,
             format!("status.reservedFor[{place}] names {name}, and Kubernetes never drops such an entry: whoever wrote it must"),
         ));
     }
-    if let Some(missing) = &found.unseen {
+    if let Some(missing) = &consumers.unread {
         finding.say(format!(
             "; whether its pods still use it is not known: {}",
             missing.in_words()
@@ -74,19 +76,19 @@ fn reserved(device: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
     }
     if entries.is_empty() {
         finding.say("; nobody is");
-    } else if found.done == entries.len() {
+    } else if consumers.droppable == entries.len() {
         finding.say("; all that it names have finished or are gone, and are dropped by the next look");
     }
     finding.evidence.push(Evidence {
-        source: format!("ResourceClaim {} status.reservedFor", device.name()),
+        source: format!("ResourceClaim {} status.reservedFor", claim.name()),
         value: format!(
             "{} entries; {} pods that still count",
             entries.len(),
-            found.pods.len()
+            consumers.pods.len()
         ),
         strength: Strength::Proof,
     });
-    advise(&mut finding, device, &found, view);
+    add_advice(&mut finding, claim, &consumers, view);
     finding.do_not.push(format!(
         "remove {} by hand: the scheduler forgets that the device is taken, and may give it to a second pod while the \
          first still uses it",
@@ -95,47 +97,47 @@ fn reserved(device: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
     finding
 }
 
-fn verdict(device: &Object, found: &Reserved<'_>, view: &View<'_>) -> Verdict {
-    if !found.pods.is_empty() {
+fn verdict(claim: &Object, consumers: &Consumers<'_>, view: &View<'_>) -> Verdict {
+    if !consumers.pods.is_empty() {
         Verdict::InUse
-    } else if found.unseen.is_some() {
+    } else if consumers.unread.is_some() {
         Verdict::Unknown
-    } else if !found.others.is_empty() {
+    } else if !consumers.others.is_empty() {
         Verdict::Waiting
     } else {
-        verdicts::nothing_blocks(device, view)
+        verdicts::nothing_blocks(claim, view)
     }
 }
 
-fn who<'a>(device: &Object, entries: &[Value], view: &View<'a>) -> Reserved<'a> {
-    let mut found = Reserved::default();
+fn consumers<'a>(claim: &Object, entries: &[Value], view: &View<'a>) -> Consumers<'a> {
+    let mut consumers = Consumers::default();
     for (place, entry) in entries.iter().enumerate().take(limits::CONSUMERS) {
         let field = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
         let (group, resource, name) = (field("apiGroup"), field("resource"), field("name"));
         if (group, resource) != ("", "pods") {
-            found
+            consumers
                 .others
                 .push((place, format!("{} {name}", join_group(resource, group))));
             continue;
         }
-        match view.object("", "pods", device.namespace(), name) {
-            Ok(Some(pod)) if pod.uid() == field("uid") && !is_done(pod) => found.pods.push(pod),
-            Ok(_) => found.done += 1,
-            Err(missing) => found.unseen = Some(missing),
+        match view.object("", "pods", claim.namespace(), name) {
+            Ok(Some(pod)) if pod.uid() == field("uid") && !is_done(pod) => consumers.pods.push(pod),
+            Ok(_) => consumers.droppable += 1,
+            Err(missing) => consumers.unread = Some(missing),
         }
     }
-    found
+    consumers
 }
 
-/// The controller's own predicate.
+/// Whether the controller drops the Pod, by its own predicate (isPodDone).
 fn is_done(pod: &Object) -> bool {
-    pvc_protection::is_finished(pod) || pod.deletion().is_some() && pod.text("/spec/nodeName").is_empty()
+    Pod(pod).is_finished() || pod.deletion().is_some() && pod.text("/spec/nodeName").is_empty()
 }
 
-fn advise(finding: &mut Finding, device: &Object, found: &Reserved<'_>, view: &View<'_>) {
-    let going = device.deletion().is_some();
-    if !found.pods.is_empty() {
-        let when = if going {
+fn add_advice(finding: &mut Finding, claim: &Object, consumers: &Consumers<'_>, view: &View<'_>) {
+    let is_being_deleted = claim.deletion().is_some();
+    if !consumers.pods.is_empty() {
+        let when = if is_being_deleted {
             "if nothing is done"
         } else {
             "if it is deleted now"
@@ -146,22 +148,24 @@ fn advise(finding: &mut Finding, device: &Object, found: &Reserved<'_>, view: &V
                 .into(),
         });
     }
-    if !going {
+    if !is_being_deleted {
         return;
     }
-    finding.steps.extend(release(device, &found.pods, view));
-    for (place, name) in &found.others {
-        finding.steps.push(drop_entry(device, *place, name));
+    finding
+        .steps
+        .extend(stop_consumers::steps(claim, &consumers.pods, view));
+    for (place, name) in &consumers.others {
+        finding.steps.push(drop_entry(claim, *place, name));
     }
     if finding.wait.verdict == Verdict::Stalled {
-        finding.steps.push(advice::nudge(device));
+        finding.steps.push(advice::nudge(claim));
     }
 }
 
-/// What whoever wrote the entry would do.
-fn drop_entry(device: &Object, place: usize, name: &str) -> Step {
+/// The step that drops an entry, as its writer would.
+fn drop_entry(claim: &Object, place: usize, name: &str) -> Step {
     let entry = format!("/status/reservedFor/{place}");
-    let uid = device.text(&format!("{entry}/uid"));
+    let uid = claim.text(&format!("{entry}/uid"));
     let operations = json!([
         {"op": "test", "path": format!("{entry}/uid"), "value": uid},
         {"op": "remove", "path": entry},
@@ -174,8 +178,8 @@ fn drop_entry(device: &Object, place: usize, name: &str) -> Step {
         ),
         command: Some(format!(
             "kubectl -n {} patch resourceclaim {} --subresource=status --type=json -p {}",
-            device.namespace(),
-            device.name(),
+            claim.namespace(),
+            claim.name(),
             advice::quoted(&operations.to_string())
         )),
         safety: Safety::Destructive,
@@ -192,7 +196,7 @@ mod tests {
 
     const NAME: &str = "resource.kubernetes.io/delete-protection";
 
-    fn device(reserved: &Value) -> Object {
+    fn claim(reserved: &Value) -> Object {
         object(
             "resource.k8s.io",
             "resourceclaims",
@@ -213,29 +217,33 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_counts_as_long_as_it_runs_and_is_the_same() {
+    fn a_pod_counts_while_it_runs_with_the_same_uid() {
         let entry = json!([{"resource": "pods", "name": "p", "uid": "1"}]);
-        for (found, expected) in [
+        for (pod, expected) in [
             (Some(pod("1", "Running")), Verdict::InUse),
             (Some(pod("1", "Succeeded")), Verdict::Stalled),
             (Some(pod("2", "Running")), Verdict::Stalled),
             (None, Verdict::Stalled),
         ] {
-            let told = World::closed()
-                .object("", "pods", "n", "p", found)
-                .explain(&device(&entry));
-            assert_eq!(verdict(&told, NAME), Some(expected), "{}", said(&told));
+            let diagnosis = World::closed()
+                .object("", "pods", "n", "p", pod)
+                .explain(&claim(&entry));
+            assert_eq!(verdict(&diagnosis, NAME), Some(expected), "{}", said(&diagnosis));
         }
-        let told = World::closed().explain(&device(&entry));
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Unknown));
+        let diagnosis = World::closed().explain(&claim(&entry));
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Unknown));
     }
 
     #[test]
-    fn what_is_no_pod_is_never_dropped() {
+    fn an_entry_of_another_kind_is_never_dropped() {
         let entry = json!([{"apiGroup": "jobs.test", "resource": "runs", "name": "r", "uid": "7"}]);
-        let told = World::closed().explain(&device(&entry));
-        assert_eq!(verdict(&told, NAME), Some(Verdict::Waiting));
-        assert!(said(&told).contains("names runs.jobs.test r, and Kubernetes never drops"));
-        assert!(commands(&told).contains("\"value\":\"7\""), "{}", commands(&told));
+        let diagnosis = World::closed().explain(&claim(&entry));
+        assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Waiting));
+        assert!(said(&diagnosis).contains("names runs.jobs.test r, and Kubernetes never drops"));
+        assert!(
+            commands(&diagnosis).contains("\"value\":\"7\""),
+            "{}",
+            commands(&diagnosis)
+        );
     }
 }

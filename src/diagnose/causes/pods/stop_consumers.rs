@@ -1,16 +1,17 @@
-//! What the rules of claims and volumes share: how to make the pods that use a claim go.
+//! The steps that stop the Pods that use a claim, for the causes of claims and volumes.
 //!
-//! **Recognises** nothing by itself. **Why:** a pod that has an owner comes back when it is only deleted; a StatefulSet
-//! may delete the claims of all its pods when it is scaled down (`persistentVolumeClaimRetentionPolicy.whenScaled`,
-//! `kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** ReplicaSets and StatefulSets
-//! by name. **Advises** to delete finished pods first, then to stop who makes the others, with DATA LOSS in front
-//! where that deletes claims.
+//! **Recognises** nothing by itself. **Why:** a Pod with an owner comes back if it is only deleted. A StatefulSet may
+//! delete the claims of all its Pods when it is scaled down (`persistentVolumeClaimRetentionPolicy.whenScaled`,
+//! `kubernetes/kubernetes:pkg/controller/statefulset/stateful_pod_control.go`). **Wants** ReplicaSets and
+//! StatefulSets by name. **Advises** to delete finished Pods first, then to stop the owners of the others. A step
+//! that deletes claims begins with DATA LOSS.
 
 use std::collections::BTreeMap;
 
 use crate::{
     diagnose::{
-        causes::{advice, storage::pvc_protection::is_finished},
+        causes::advice,
+        kinds::Pod,
         limits,
         model::{Safety, Step},
         view::{Missing, View},
@@ -19,12 +20,12 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// How to make the users of a claim go, finished ones first. With many owners only the first are told.
-pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<Step> {
+/// The steps that stop the users of a claim, finished Pods first. Only the first owners get a step of their own.
+pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<Step> {
     let namespace = claim.namespace();
     let present = users.iter().copied().filter(|pod| pod.deletion().is_none());
     let (finished, running): (Vec<&Object>, Vec<&Object>) =
-        present.partition(|pod| is_finished(pod) && !comes_back(pod));
+        present.partition(|pod| Pod(pod).is_finished() && !is_recreated(pod));
     let mut steps = Vec::new();
     if !finished.is_empty() {
         let names: Vec<_> = finished
@@ -47,14 +48,14 @@ pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec
     }
     let mut owners: BTreeMap<ObjectRef, &Object> = BTreeMap::new();
     for pod in running {
-        owners.entry(owner_of(pod, view)).or_insert(pod);
+        owners.entry(top_owner(pod, view)).or_insert(pod);
     }
     let rest = owners.len().saturating_sub(limits::OWNERS);
     steps.extend(
         owners
             .iter()
             .take(limits::OWNERS)
-            .map(|(owner, pod)| stop(pod, owner, namespace, view)),
+            .map(|(owner, pod)| stop_step(pod, owner, namespace, view)),
     );
     if rest > 0 {
         steps.push(Step {
@@ -85,15 +86,15 @@ pub(crate) fn release(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec
     steps
 }
 
-/// Whether its owner makes a new pod of the same name when this one is deleted.
-fn comes_back(pod: &Object) -> bool {
+/// Whether its owner creates a new Pod of the same name when this one is deleted.
+fn is_recreated(pod: &Object) -> bool {
     pod.controller()
         .is_some_and(|(kind, _)| matches!(kind, "StatefulSet" | "DaemonSet"))
 }
 
-/// Who makes the pod. A ReplicaSet is most often made by a Deployment, which would undo what is done to it; one
-/// that could not be looked at has no kind here.
-fn owner_of(pod: &Object, view: &View<'_>) -> ObjectRef {
+/// The owner that creates the Pod. A Deployment usually creates the ReplicaSet, and undoes any change of it. The kind
+/// is empty if the ReplicaSet could not be read.
+fn top_owner(pod: &Object, view: &View<'_>) -> ObjectRef {
     let named = |kind: &str, name: &str| ObjectRef {
         kind: kind.to_owned(),
         name: name.to_owned(),
@@ -122,7 +123,7 @@ fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -
     Ok(set.is_some_and(|set| set.text("/spec/persistentVolumeClaimRetentionPolicy/whenScaled") == "Delete"))
 }
 
-fn stop(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Step {
+fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Step {
     let (kind, name) = (owner.kind.as_str(), &owner.name);
     let (text, command) = match kind {
         "" => {

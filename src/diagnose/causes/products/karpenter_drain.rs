@@ -17,10 +17,10 @@ use crate::{
     diagnose::{
         causes::{
             advice::{place_of, see},
-            storage::pvc_protection::is_finished,
             verdicts::waits,
         },
         holder::Holder,
+        kinds::Pod,
         limits,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
         timing,
@@ -139,7 +139,7 @@ fn is_awaited(pod: &Object, view: &View<'_>) -> bool {
     let given_up = pod.deletion().is_some_and(|deletion| {
         Age::between(deletion.timestamp, view.now()).0.as_secs() > timing::KARPENTER_GIVES_UP
     });
-    !is_finished(pod) && !of_the_node && !given_up && !tolerates(pod)
+    !Pod(pod).is_finished() && !of_the_node && !given_up && !tolerates(pod)
 }
 
 fn tolerates(pod: &Object) -> bool {

@@ -153,7 +153,7 @@ fn held_by_claim(
     if leaks(volume) {
         finding.steps.push(write_down(volume));
     }
-    finding.steps.extend(stop_consumers::release(
+    finding.steps.extend(stop_consumers::steps(
         claim,
         users.as_deref().unwrap_or_default(),
         view,

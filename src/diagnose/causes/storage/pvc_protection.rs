@@ -16,11 +16,12 @@ use crate::{
         causes::{
             advice,
             cause::Cause,
-            pods::stop_consumers::release,
+            pods::stop_consumers,
             storage::{csi_holder::Holder, reclaim_policy},
             verdicts,
             verdicts::unknown,
         },
+        kinds::{Pod, claim_of_volume},
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
@@ -90,33 +91,10 @@ fn uses(pod: &Object, claim: &Object) -> bool {
             .unwrap_or_default()
             == 0;
     pod.list("/spec/volumes").iter().any(|volume| {
-        let named = claim_of(volume) == Some(claim.name());
-        let ephemeral = volume.get("ephemeral").is_some_and(Value::is_object)
-            && volume
-                .get("name")
-                .and_then(Value::as_str)
-                .is_some_and(|v| format!("{}-{v}", pod.name()) == claim.name())
-            && controlled_by(claim, pod)
-            && !shut_down;
+        let named = claim_of_volume(volume) == Some(claim.name());
+        let ephemeral =
+            Pod(pod).has_ephemeral_claim(volume, claim.name()) && controlled_by(claim, pod) && !shut_down;
         named || ephemeral
-    })
-}
-
-fn claim_of(volume: &Value) -> Option<&str> {
-    volume
-        .pointer("/persistentVolumeClaim/claimName")
-        .and_then(Value::as_str)
-}
-
-/// Whether a pod names this claim, directly or as its own ephemeral volume.
-pub(crate) fn names(pod: &Object, claim: &str) -> bool {
-    pod.list("/spec/volumes").iter().any(|volume| {
-        let ephemeral = volume.get("ephemeral").is_some_and(Value::is_object)
-            && volume
-                .get("name")
-                .and_then(Value::as_str)
-                .is_some_and(|v| format!("{}-{v}", pod.name()) == claim);
-        claim_of(volume) == Some(claim) || ephemeral
     })
 }
 
@@ -125,10 +103,6 @@ fn controlled_by(claim: &Object, pod: &Object) -> bool {
         owner.get("controller") == Some(&Value::Bool(true))
             && owner.get("uid").and_then(Value::as_str) == Some(pod.uid())
     })
-}
-
-pub(crate) fn is_finished(pod: &Object) -> bool {
-    matches!(pod.text("/status/phase"), "Succeeded" | "Failed")
 }
 
 /// The pods that use a claim, as blockers of whatever waits for the claim.
@@ -150,7 +124,7 @@ pub(crate) fn blockers(users: &[&Object], view: &View<'_>) -> Vec<Blocker> {
         let finished = users
             .iter()
             .skip(limits::BLOCKERS)
-            .filter(|pod| is_finished(pod))
+            .filter(|pod| Pod(pod).is_finished())
             .count();
         let rest = users.len() - limits::BLOCKERS;
         shown.push(Blocker::new(
@@ -197,7 +171,7 @@ fn advise(finding: &mut Finding, claim: &Object, users: &[&Object], view: &View<
     });
     finding.outlook.push(fate(claim, view));
     finding.steps.extend(keep(claim, view));
-    finding.steps.extend(release(claim, users, view));
+    finding.steps.extend(stop_consumers::steps(claim, users, view));
     finding.do_not.push(format!(
         "remove kubernetes.io/pvc-protection by hand: the claim vanishes under {first}, and its volume is released"
     ));

@@ -18,6 +18,7 @@ use crate::{
             storage::{csi_errors::ago, pv_attacher, pvc_protection},
             verdicts::unknown,
         },
+        kinds::Pod,
         model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
         view::{Missing, View},
     },
@@ -112,8 +113,8 @@ fn users<'a>(volume: &Object, node: &str, view: &View<'a>) -> Result<Vec<&'a Obj
     Ok(view
         .list("", "pods", namespace)?
         .iter()
-        .filter(|pod| pod.text("/spec/nodeName") == node && !pvc_protection::is_finished(pod))
-        .filter(|pod| pvc_protection::names(pod, claim))
+        .filter(|pod| pod.text("/spec/nodeName") == node && !Pod(pod).is_finished())
+        .filter(|pod| Pod(pod).names_claim(claim))
         .collect())
 }
 

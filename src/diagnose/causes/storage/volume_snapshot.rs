@@ -110,7 +110,7 @@ fn late(finding: &mut Finding, snapshot: &Object, holder: &Holder, view: &View<'
         return;
     }
     finding.steps.push(advice::nudge(snapshot));
-    holder_report::blame(finding, snapshot, view);
+    holder_report::add_stopped_holder(finding, snapshot, view);
     holder.or_late(finding, snapshot);
 }
 

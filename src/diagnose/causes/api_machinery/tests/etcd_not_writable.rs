@@ -1,4 +1,4 @@
-//! A store that takes no writes, told by the Leases of those who write by themselves.
+//! etcd takes no writes, which the Leases of the API servers and of the controller manager show.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn lease(name: &str, renewed: &str) -> Object {
     )
 }
 
-/// A claim that nobody uses, which the controller manager would let go at once.
+/// A claim without users. The controller manager would remove its finalizer at once.
 fn claim() -> Object {
     let metadata = going("data", "shop", &["kubernetes.io/pvc-protection"]);
     object(
@@ -40,31 +40,31 @@ fn claim() -> Object {
     )
 }
 
-fn speaks_of_etcd(told: &Diagnosis) -> bool {
-    command_lines(told)
+fn mentions_etcd(diagnosis: &Diagnosis) -> bool {
+    command_lines(diagnosis)
         .iter()
         .any(|command| command.contains("etcdctl"))
 }
 
 #[test]
-fn nobody_renews_so_nobody_can_write() {
+fn stale_leases_of_all_writers_blame_etcd() {
     let (old, new) = ("2026-01-01T11:40:00Z", "2026-01-01T11:59:55Z");
     let manager = |renewed| lease("kube-controller-manager", renewed);
-    let told =
+    let diagnosis =
         World::of([manager(old), lease("apiserver-a", old), lease("apiserver-b", old)]).explain(&claim());
-    assert_eq!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
-    assert!(speaks_of_etcd(&told), "{told:#?}");
+    assert_eq!(diagnosis.waits[0].verdict, Verdict::Stalled, "{diagnosis:#?}");
+    assert!(mentions_etcd(&diagnosis), "{diagnosis:#?}");
 
-    // One API server that writes is enough to know that writing works; and without their Leases nothing is known.
+    // One API server that writes proves that etcd takes writes. Without their Leases nothing is known.
     for others in [
         vec![lease("apiserver-a", old), lease("apiserver-b", new)],
         vec![lease("apiserver-a", "2026-01-01T11:59:05Z")],
         vec![],
     ] {
-        let told = World::of(others.into_iter().chain([manager(old)])).explain(&claim());
-        assert!(!speaks_of_etcd(&told), "{told:#?}");
+        let diagnosis = World::of(others.into_iter().chain([manager(old)])).explain(&claim());
+        assert!(!mentions_etcd(&diagnosis), "{diagnosis:#?}");
     }
-    // A controller manager that renews has written.
-    let told = World::of([manager(new), lease("apiserver-a", old)]).explain(&claim());
-    assert!(!speaks_of_etcd(&told), "{told:#?}");
+    // A controller manager that renews its Lease has written.
+    let diagnosis = World::of([manager(new), lease("apiserver-a", old)]).explain(&claim());
+    assert!(!mentions_etcd(&diagnosis), "{diagnosis:#?}");
 }

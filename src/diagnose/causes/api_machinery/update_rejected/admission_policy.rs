@@ -1,17 +1,19 @@
-//! A ValidatingAdmissionPolicy that refuses for certain.
+//! A ValidatingAdmissionPolicy that certainly rejects the update.
 
 use crate::{
     diagnose::{
         admission::policies::{Demand, Policy},
-        causes::api_machinery::update_rejected::{namespace_exemption, namespace_exemption::Looking, refuse},
+        causes::api_machinery::update_rejected::{
+            add_rejection, namespace_exemption, namespace_exemption::RequestMatcher,
+        },
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
     },
     snapshot::facts::Object,
 };
 
-pub(crate) fn certain(object: &Object, finding: &mut Finding, policy: &Policy<'_>) {
+pub(crate) fn add_policy_rejection(object: &Object, finding: &mut Finding, policy: &Policy<'_>) {
     let (name, binding) = (policy.object.name(), policy.binding.name());
-    let (says, source, value, words) = match policy.demand {
+    let (says, source, value, suffix) = match policy.demand {
         Some(Demand::Exists(kind, parameter)) => (
             format!("needs {kind} {parameter}, which does not exist, and refuses everything without it"),
             format!("ValidatingAdmissionPolicyBinding {binding} spec.paramRef"),
@@ -30,9 +32,9 @@ pub(crate) fn certain(object: &Object, finding: &mut Finding, policy: &Policy<'_
         Some(policy.object.reference()),
         format!("applies to it through binding {binding}, and {says}"),
     ));
-    refuse(
+    add_rejection(
         finding,
-        &format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request{words}"),
+        &format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request{suffix}"),
     );
     finding.evidence.push(Evidence {
         source,
@@ -43,7 +45,7 @@ pub(crate) fn certain(object: &Object, finding: &mut Finding, policy: &Policy<'_
     finding.do_not.push(do_not(name));
 }
 
-/// What to do about one that works.
+/// The steps for a policy that works.
 pub(crate) fn steps(object: &Object, policy: &Policy<'_>) -> Vec<Step> {
     let (name, binding) = (policy.object.name(), policy.binding.name());
     let see = Step {
@@ -54,13 +56,13 @@ pub(crate) fn steps(object: &Object, policy: &Policy<'_>) -> Vec<Step> {
         )),
         safety: Safety::Safe,
     };
-    let looking = Looking {
+    let matcher = RequestMatcher {
         configuration: policy.binding,
-        at: "/spec/matchResources".into(),
-        same: ("/spec/policyName".into(), name),
+        selectors: "/spec/matchResources".into(),
+        identity: ("/spec/policyName".into(), name),
         name: format!("binding {binding} of policy {name}"),
     };
-    [Some(see), namespace_exemption::step(object, &looking)]
+    [Some(see), namespace_exemption::step(object, &matcher)]
         .into_iter()
         .flatten()
         .collect()

@@ -1,4 +1,4 @@
-//! Taking one namespace out of what a webhook or a policy looks at, so that everybody else keeps it.
+//! The step that exempts one namespace from a webhook or a policy, which stays in force everywhere else.
 
 use serde_json::{Value, json};
 
@@ -10,62 +10,62 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The label that every namespace has of its own name
-/// (`kubernetes/kubernetes:pkg/registry/core/namespace/strategy.go`).
-const NAME: &str = "kubernetes.io/metadata.name";
+/// The label of every namespace with its own name (`kubernetes/kubernetes:pkg/registry/core/namespace/strategy.go`).
+const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
-/// What looks at requests: an object, where in it that stands, and what tells that it is still the same.
-pub(crate) struct Looking<'a> {
+/// What matches requests: a webhook, or the binding of a policy.
+pub(crate) struct RequestMatcher<'a> {
     /// The binding, or the webhook configuration.
     pub(crate) configuration: &'a Object,
-    /// The pointer to what holds its selectors.
-    pub(crate) at: String,
-    /// A pointer, and what must stand there.
-    pub(crate) same: (String, &'a str),
-    /// What it is called.
+    /// The pointer to the part of it that has the selectors.
+    pub(crate) selectors: String,
+    /// A pointer, and the value that must stand there. It proves that the part is still the same.
+    pub(crate) identity: (String, &'a str),
+    /// Its name in a sentence.
     pub(crate) name: String,
 }
 
-/// Excepts the namespace of this object; of one that is in none, the object itself where that can be said.
-pub(crate) fn step(object: &Object, looking: &Looking<'_>) -> Option<Step> {
+/// Exempts the namespace of this object. For an object without a namespace, exempts the object itself if that can be
+/// written.
+pub(crate) fn step(object: &Object, matcher: &RequestMatcher<'_>) -> Option<Step> {
     let (what, operation) = if object.namespace().is_empty() {
         (
             format!("{} {}", object.kind, object.name()),
-            excluded(object, looking)?,
+            object_exclusion(object, matcher)?,
         )
     } else {
         (
             format!("namespace {}", object.namespace()),
-            not_in(object.namespace(), looking),
+            namespace_exclusion(object.namespace(), matcher),
         )
     };
-    let (pointer, name) = &looking.same;
+    let (pointer, name) = &matcher.identity;
     let operations = json!([{"op": "test", "path": pointer, "value": name}, operation]);
     Some(Step {
         when: "what to do",
         text: format!(
             "or, with its owner, except {what} from {} for as long as this takes: it stays in force everywhere else. A \
              product that manages it may put it back; afterwards take the exception out again",
-            looking.name
+            matcher.name
         ),
         command: Some(format!(
             "kubectl patch {}/{} --type=json -p {}",
-            looking.configuration.resource.name(),
-            looking.configuration.name(),
+            matcher.configuration.resource.name(),
+            matcher.configuration.name(),
             advice::quoted(&operations.to_string())
         )),
         safety: Safety::Reversible,
     })
 }
 
-fn not_in(namespace: &str, looking: &Looking<'_>) -> Value {
-    let exception = json!({"key": NAME, "operator": "NotIn", "values": [namespace]});
-    added(looking, &["namespaceSelector", "matchExpressions"], &exception)
+fn namespace_exclusion(namespace: &str, matcher: &RequestMatcher<'_>) -> Value {
+    let exception = json!({"key": NAMESPACE_NAME, "operator": "NotIn", "values": [namespace]});
+    append(matcher, &["namespaceSelector", "matchExpressions"], &exception)
 }
 
-/// Only policies know names of objects.
-fn excluded(object: &Object, looking: &Looking<'_>) -> Option<Value> {
-    if looking.configuration.resource.plural != "validatingadmissionpolicybindings" {
+/// Only policies can exempt objects by name.
+fn object_exclusion(object: &Object, matcher: &RequestMatcher<'_>) -> Option<Value> {
+    if matcher.configuration.resource.plural != "validatingadmissionpolicybindings" {
         return None;
     }
     let exception = json!({
@@ -73,30 +73,30 @@ fn excluded(object: &Object, looking: &Looking<'_>) -> Option<Value> {
         "resources": [object.resource.plural, format!("{}/*", object.resource.plural)],
         "resourceNames": [object.name()],
     });
-    Some(added(looking, &["excludeResourceRules"], &exception))
+    Some(append(matcher, &["excludeResourceRules"], &exception))
 }
 
-/// One more in a list, with whatever around it is not there yet.
-fn added(looking: &Looking<'_>, path: &[&str], entry: &Value) -> Value {
-    let mut at = looking.at.clone();
+/// The operation that adds an entry to a list, with the parents of the list that do not exist yet.
+fn append(matcher: &RequestMatcher<'_>, path: &[&str], entry: &Value) -> Value {
+    let mut pointer = matcher.selectors.clone();
     let mut rest = path;
-    while looking
+    while matcher
         .configuration
         .value
-        .pointer(&at)
+        .pointer(&pointer)
         .is_some_and(|value| !value.is_null())
     {
         let Some((next, after)) = rest.split_first() else {
-            return json!({"op": "add", "path": format!("{at}/-"), "value": entry});
+            return json!({"op": "add", "path": format!("{pointer}/-"), "value": entry});
         };
-        at = format!("{at}/{next}");
+        pointer = format!("{pointer}/{next}");
         rest = after;
     }
     let value = rest
         .iter()
         .rev()
         .fold(json!([entry]), |inside, name| json!({*name: inside}));
-    json!({"op": "add", "path": at, "value": value})
+    json!({"op": "add", "path": pointer, "value": value})
 }
 
 #[cfg(test)]
@@ -111,15 +111,15 @@ mod tests {
             "ValidatingAdmissionPolicyBinding",
             json!({"metadata": {"name": "b"}, "spec": spec}),
         );
-        let looking = Looking {
+        let matcher = RequestMatcher {
             configuration: &binding,
-            at: "/spec/matchResources".into(),
-            same: ("/spec/policyName".into(), "p"),
+            selectors: "/spec/matchResources".into(),
+            identity: ("/spec/policyName".into(), "p"),
             name: "binding b".into(),
         };
-        let command = step(target, &looking)?.command?;
+        let command = step(target, &matcher)?.command?;
         let operations = command.split('\'').nth(1)?;
-        let operations: Value = serde_json::from_str(operations).expect("it is JSON");
+        let operations: Value = serde_json::from_str(operations).expect("the patch is JSON");
         assert_eq!(
             operations[0],
             json!({"op": "test", "path": "/spec/policyName", "value": "p"})
@@ -128,34 +128,34 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_yet_is_made_and_what_is_there_stays() {
+    fn an_exemption_keeps_existing_selectors() {
         let pod = object(
             "",
             "pods",
             "Pod",
             json!({"metadata": {"name": "a", "namespace": "n"}}),
         );
-        let not_n = json!({"key": NAME, "operator": "NotIn", "values": ["n"]});
-        let at = "/spec/matchResources";
+        let not_n = json!({"key": NAMESPACE_NAME, "operator": "NotIn", "values": ["n"]});
+        let pointer = "/spec/matchResources";
         for (spec, path, value) in [
             (
                 json!({"policyName": "p"}),
-                String::from(at),
+                String::from(pointer),
                 json!({"namespaceSelector": {"matchExpressions": [not_n]}}),
             ),
             (
                 json!({"matchResources": {"objectSelector": {}}}),
-                format!("{at}/namespaceSelector"),
+                format!("{pointer}/namespaceSelector"),
                 json!({"matchExpressions": [not_n]}),
             ),
             (
                 json!({"matchResources": {"namespaceSelector": {"matchLabels": {"a": "b"}}}}),
-                format!("{at}/namespaceSelector/matchExpressions"),
+                format!("{pointer}/namespaceSelector/matchExpressions"),
                 json!([not_n]),
             ),
             (
                 json!({"matchResources": {"namespaceSelector": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}}),
-                format!("{at}/namespaceSelector/matchExpressions/-"),
+                format!("{pointer}/namespaceSelector/matchExpressions/-"),
                 not_n.clone(),
             ),
         ] {
@@ -168,9 +168,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_namespace_is_excepted_by_its_name() {
+    fn an_object_without_a_namespace_is_exempted_by_its_name() {
         let node = object("", "nodes", "Node", json!({"metadata": {"name": "a"}}));
-        let operation = exception(&node, &json!({"matchResources": {}})).expect("it can be said");
+        let operation = exception(&node, &json!({"matchResources": {}})).expect("a policy can exempt a node");
         assert_eq!(operation["path"], "/spec/matchResources/excludeResourceRules");
         assert_eq!(operation["value"][0]["resourceNames"], json!(["a"]));
         assert_eq!(operation["value"][0]["operations"], json!(["UPDATE"]));

@@ -1,19 +1,19 @@
-//! A refusal that the holder tells of: its own attempt was denied by a webhook or a policy that runs, or by the API server
-//! itself, for which the object is not valid.
+//! A rejection that the controller reports: a running webhook or policy denied its own update, or the API server
+//! found the object invalid.
 //!
-//! What such a one goes by only it knows. But the API server's words name it, and a controller repeats them in an event or
-//! a condition: `failed to clear finalizers: admission webhook "W" denied the request: …`. They count where they speak of
-//! finalizers: whoever cleans up is denied other things too. Source:
-//! `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
-//! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go` NewInvalid and
-//! `pkg/api/validation/objectmeta.go` `FieldImmutableErrorMsg`.
+//! Only the webhook or policy itself knows why it denies. But the message of the API server names it, and a
+//! controller repeats that message in an event or a condition: `failed to clear finalizers: admission webhook "W"
+//! denied the request: …`. A message counts only if it mentions finalizers, because a controller that cleans up is
+//! denied other things too. Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
+//! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go`
+//! NewInvalid and `pkg/api/validation/objectmeta.go` `FieldImmutableErrorMsg`.
 
 use crate::{
     diagnose::{
         admission::{policies::Policy, webhooks::Webhook},
-        causes,
         causes::api_machinery::update_rejected::{
-            admission_policy, edit, namespace_exemption, namespace_exemption::Looking, refuse,
+            add_rejection, admission_policy, edit_step, namespace_exemption,
+            namespace_exemption::RequestMatcher,
         },
         complaint::complaints,
         model::{Blocker, Finding, Safety, Step, Verdict},
@@ -22,27 +22,29 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Who refused, in the server's words.
+/// The webhook or policy that denied, from the message of the server.
 #[derive(Debug, PartialEq)]
 enum Denial<'a> {
     Webhook(&'a str),
     Policy(&'a str),
 }
 
-/// `webhooks` and `policies` are asked about every update of the object, or may be. Names those that were told of.
+/// Adds the denials that the controller reports. `webhooks` and `policies` match every update of the object, or may
+/// match. Returns the names of those that a message reports.
 pub(crate) fn add_reported_denials(
     object: &Object,
     finding: &mut Finding,
+    is_of_operator: bool,
     webhooks: &[Webhook<'_>],
     policies: &[Policy<'_>],
     view: &View<'_>,
 ) -> Vec<String> {
-    let mut told = Vec::new();
-    if finding.wait.verdict != Verdict::Failing || !causes::is_held(object, finding) {
-        return told;
+    let mut reported = Vec::new();
+    if finding.wait.verdict != Verdict::Failing || !is_of_operator {
+        return reported;
     }
-    for said in &complaints(object, view) {
-        let (name, named) = match denial(&said.text) {
+    for complaint in &complaints(object, view) {
+        let (name, named) = match denial(&complaint.text) {
             Some(Denial::Webhook(name)) => {
                 let found = webhooks.iter().find(|webhook| webhook.name == name);
                 (name, found.map(|webhook| by_webhook(object, webhook)))
@@ -52,29 +54,29 @@ pub(crate) fn add_reported_denials(
                 (name, found.map(|policy| by_policy(object, policy)))
             }
             None => {
-                if let Some(words) = invalidity(&said.text) {
-                    invalid(object, finding, words);
+                if let Some(words) = validation_error(&complaint.text) {
+                    add_invalid_object(object, finding, words);
                 }
                 continue;
             }
         };
         let Some((blocker, steps, do_not)) = named else {
-            not_found(finding, view);
+            add_unknown_denier(finding, view);
             continue;
         };
-        told.push(name.to_owned());
+        reported.push(name.to_owned());
         finding.wait.on.push(blocker);
         finding.wait.verdict = Verdict::Rejected;
-        refuse(finding, &said.text);
+        add_rejection(finding, &complaint.text);
         finding.steps.splice(0..0, steps);
         finding.do_not.push(do_not);
     }
-    told
+    reported
 }
 
-/// What the API server found wrong with an object that was to lose a finalizer.
-fn invalidity(text: &str) -> Option<&str> {
-    // The words may quote the whole object, with its finalizers.
+/// The validation error of the API server for an object that was to lose a finalizer.
+fn validation_error(text: &str) -> Option<&str> {
+    // The message may quote the whole object, with its finalizers.
     let (tried, words) = text.split_once(" is invalid: ")?;
     let kinds = [
         "Required value",
@@ -82,18 +84,18 @@ fn invalidity(text: &str) -> Option<&str> {
         "Unsupported value",
         "immutable",
     ];
-    let of_server = kinds.iter().any(|kind| words.contains(kind));
-    (of_server && tried.to_lowercase().contains("finalizer")).then_some(words)
+    let is_from_server = kinds.iter().any(|kind| words.contains(kind));
+    (is_from_server && tried.to_lowercase().contains("finalizer")).then_some(words)
 }
 
-/// An update is checked as a whole, whatever it changes.
-fn invalid(object: &Object, finding: &mut Finding, words: &str) {
+/// Adds that the object is invalid. The API server validates the whole object at any update.
+fn add_invalid_object(object: &Object, finding: &mut Finding, words: &str) {
     finding.wait.on.push(Blocker::new(
         Some(object.reference()),
         format!("is not valid for the API server ({words}), which takes no update of it then"),
     ));
     finding.wait.verdict = Verdict::Rejected;
-    refuse(finding, words);
+    add_rejection(finding, words);
     let text = if words.contains("immutable") {
         "see who changes that field: whoever takes the finalizer out sends it with another value, or a webhook changes it on \
          the way"
@@ -101,15 +103,16 @@ fn invalid(object: &Object, finding: &mut Finding, words: &str) {
         "correct what it names: an object that is being deleted can still be edited, and its controller can then finish. Or \
          loosen its schema for as long as it takes"
     };
-    finding.steps.insert(0, edit(object, text.into()));
+    finding.steps.insert(0, edit_step(object, text.into()));
     finding.do_not.push(
         "delete its definition to get rid of one object: all objects of the type go with it (DATA LOSS)"
             .into(),
     );
 }
 
-/// It may have been changed since, or not be about this object; or nobody could look.
-fn not_found(finding: &mut Finding, view: &View<'_>) {
+/// Handles a denier that was not found. It may have been changed since, or the message is about another object, or
+/// the configurations could not be read.
+fn add_unknown_denier(finding: &mut Finding, view: &View<'_>) {
     let group = "admissionregistration.k8s.io";
     let kinds = [
         "mutatingwebhookconfigurations",
@@ -117,8 +120,8 @@ fn not_found(finding: &mut Finding, view: &View<'_>) {
         "validatingadmissionpolicies",
         "validatingadmissionpolicybindings",
     ];
-    let unseen = kinds.iter().find_map(|plural| view.list(group, plural, "").err());
-    if let Some(missing) = unseen {
+    let unread = kinds.iter().find_map(|plural| view.list(group, plural, "").err());
+    if let Some(missing) = unread {
         finding.wait.verdict = Verdict::Waiting;
         finding.say(format!(
             "; whether whoever denied it is still asked is not known: {}",
@@ -139,14 +142,14 @@ fn by_webhook(object: &Object, webhook: &Webhook<'_>) -> (Blocker, Vec<Step>, St
         command: Some(format!("kubectl get {kind}/{name} -o yaml")),
         safety: Safety::Safe,
     };
-    let at = format!("/webhooks/{}", webhook.index);
-    let looking = Looking {
+    let pointer = format!("/webhooks/{}", webhook.index);
+    let matcher = RequestMatcher {
         configuration,
-        same: (format!("{at}/name"), webhook.name),
-        at,
+        identity: (format!("{pointer}/name"), webhook.name),
+        selectors: pointer,
         name: format!("webhook {}", webhook.name),
     };
-    let steps = [Some(see), namespace_exemption::step(object, &looking)];
+    let steps = [Some(see), namespace_exemption::step(object, &matcher)];
     (
         Blocker::new(
             Some(configuration.reference()),
@@ -175,20 +178,20 @@ fn by_policy(object: &Object, policy: &Policy<'_>) -> (Blocker, Vec<Step>, Strin
     )
 }
 
-/// Who denied that a finalizer is taken out, if that is what these words say.
+/// Who denied the removal of a finalizer, if the message says that.
 fn denial(text: &str) -> Option<Denial<'_>> {
     if !text.to_lowercase().contains("finalizer") {
         return None;
     }
-    let named = |start: &str, quote: char, end: &str| {
+    let quoted_name = |start: &str, quote: char, end: &str| {
         let (_, rest) = text.split_once(start)?;
         let (name, after) = rest.split_once(quote)?;
         after.contains(end).then_some(name)
     };
-    named("admission webhook \"", '"', "denied the request")
-        .or_else(|| named("failed calling webhook \"", '"', ""))
+    quoted_name("admission webhook \"", '"', "denied the request")
+        .or_else(|| quoted_name("failed calling webhook \"", '"', ""))
         .map(Denial::Webhook)
-        .or_else(|| named("ValidatingAdmissionPolicy '", '\'', "denied request").map(Denial::Policy))
+        .or_else(|| quoted_name("ValidatingAdmissionPolicy '", '\'', "denied request").map(Denial::Policy))
 }
 
 #[cfg(test)]
@@ -197,7 +200,7 @@ mod tests {
     use crate::diagnose::causes::api_machinery::update_rejected::reported_denial;
 
     #[test]
-    fn whoever_denied_is_read_out_of_the_servers_words() {
+    fn finds_who_denied_in_the_message_of_the_server() {
         let tekton = "InternalError: failed to clear finalizers: admission webhook \
                       \"validation.webhook.pipeline.tekton.dev\" denied the request: validation failed: invalid value: Once \
                       the PipelineRun is complete, no updates are allowed";
@@ -215,7 +218,7 @@ mod tests {
                  denied request: no",
                 Some(Denial::Policy("p")),
             ),
-            // It may not make what it needs to clean up.
+            // The controller may not create what it needs for the clean-up.
             (
                 "failed to create Job: admission webhook \"a.test\" denied the request: no",
                 None,
@@ -228,18 +231,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_valid_is_read_out_of_them_too() {
-        let said = "failed to remove finalizer: Form.schema.test \"f\" is invalid: spec.size: Required value";
-        assert_eq!(invalidity(said), Some("spec.size: Required value"));
-        let said = "removing finalizers: Job.batch \"j\" is invalid: spec.template: Invalid value: field is immutable";
-        assert!(invalidity(said).is_some_and(|words| words.contains("immutable")));
+    fn finds_the_validation_error_in_the_message_of_the_server() {
+        let message =
+            "failed to remove finalizer: Form.schema.test \"f\" is invalid: spec.size: Required value";
+        assert_eq!(validation_error(message), Some("spec.size: Required value"));
+        let message = "removing finalizers: Job.batch \"j\" is invalid: spec.template: Invalid value: field is immutable";
+        assert!(validation_error(message).is_some_and(|words| words.contains("immutable")));
         for text in [
-            // It may not make what it needs to clean up.
+            // The controller may not create what it needs for the clean-up.
             "Job.batch \"j\" is invalid: spec.template: Required value",
             "failed to remove finalizer: the token is invalid: it has expired",
             "failed to remove finalizer: conflict",
         ] {
-            assert_eq!(invalidity(text), None, "{text}");
+            assert_eq!(validation_error(text), None, "{text}");
         }
     }
 }

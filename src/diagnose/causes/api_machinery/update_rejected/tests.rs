@@ -41,7 +41,7 @@ fn webhook(more: &Value) -> Value {
     webhook
 }
 
-/// Everything that is looked at is there and empty, but for these configurations.
+/// A cluster in which everything can be read. It has these webhook configurations, and no others.
 fn world(configurations: Vec<Object>) -> World {
     World::closed()
         .object(
@@ -78,20 +78,21 @@ fn service(spec: &Value) -> Object {
 }
 
 #[test]
-fn a_service_that_could_not_be_looked_at_is_not_dead() {
-    let told = world(vec![configuration("c", &json!([webhook(&json!({}))]))]).explain(&widget());
-    assert_eq!(verdict(&told, HOLD), Some(Verdict::Unknown));
-    assert!(!told.gaps.is_empty());
-    assert!(!said(&told).contains("v.x.test"), "{}", said(&told));
+fn a_service_that_could_not_be_read_is_not_unreachable() {
+    let diagnosis = world(vec![configuration("c", &json!([webhook(&json!({}))]))]).explain(&widget());
+    assert_eq!(verdict(&diagnosis, HOLD), Some(Verdict::Unknown));
+    assert!(!diagnosis.gaps.is_empty());
+    assert!(!said(&diagnosis).contains("v.x.test"), "{}", said(&diagnosis));
     assert!(
-        told.outlook
+        diagnosis
+            .outlook
             .iter()
             .any(|outlook| outlook.then.contains("v.x.test"))
     );
 }
 
 #[test]
-fn whether_somebody_answers_is_judged_as_the_api_server_does() {
+fn judges_endpoints_as_the_api_server_does() {
     let slice = |ports: Value, conditions: Value| {
         object(
             "discovery.k8s.io",
@@ -104,11 +105,11 @@ fn whether_somebody_answers_is_judged_as_the_api_server_does() {
     let port = json!([{"name": "https", "port": 9443}]);
     let ready = json!({"ready": true});
     let of = |slices: Vec<Object>, spec: &Value| {
-        let told = world(vec![configuration("c", &json!([webhook(&json!({}))]))])
+        let diagnosis = world(vec![configuration("c", &json!([webhook(&json!({}))]))])
             .object("", "services", "sys", "hook", Some(service(spec)))
             .list("discovery.k8s.io", "endpointslices", "sys", slices)
             .explain(&widget());
-        verdict(&told, HOLD).expect("a verdict")
+        verdict(&diagnosis, HOLD).expect("the finalizer has a verdict")
     };
     let spec = || json!({"ports": [{"name": "https", "port": 443}]});
     assert_eq!(
@@ -138,12 +139,12 @@ fn whether_somebody_answers_is_judged_as_the_api_server_does() {
 }
 
 #[test]
-fn what_only_its_labels_could_tell_is_left_open_where_a_scan_has_not_read_them() {
+fn an_object_selector_is_undecided_without_the_labels_of_the_object() {
     let selecting = json!({"objectSelector": {"matchLabels": {"app": "w"}}});
     let mut seen = widget();
     seen.value["metadata"]
         .as_object_mut()
-        .expect("metadata")
+        .expect("the object has metadata")
         .remove("resourceVersion");
     let of = |object: &Object| {
         let world = world(vec![configuration("c", &json!([webhook(&selecting)]))]);
@@ -156,12 +157,12 @@ fn what_only_its_labels_could_tell_is_left_open_where_a_scan_has_not_read_them()
             .iter()
             .any(|outlook| outlook.then.contains("v.x.test"))
     );
-    // Read whole, it has no labels.
+    // The whole object was read, and it has no labels.
     assert!(of(&widget()).outlook.is_empty());
 }
 
 #[test]
-fn working_protection_needs_no_look_at_webhooks() {
+fn webhooks_do_not_matter_while_a_claim_is_in_use() {
     let claim = object(
         "",
         "persistentvolumeclaims",
@@ -184,26 +185,27 @@ fn working_protection_needs_no_look_at_webhooks() {
             "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "c"}}]}}),
     );
     assert_eq!(of(vec![pod]), Some(Verdict::InUse));
-    // Nothing uses it, and whoever would let it go is refused.
+    // No Pod uses the claim, and the webhook rejects the update of the controller.
     assert_eq!(of(Vec::new()), Some(Verdict::Rejected));
 }
 
 #[test]
-fn thousands_of_webhooks_are_told_in_few_lines() {
+fn summarizes_thousands_of_webhooks() {
     let many = |n: usize| {
         let service = json!({"clientConfig": {"service": {"namespace": "sys", "name": format!("hook-{n}")}},
             "matchConditions": [{"expression": "(".repeat(1000)}, {"expression": "!".repeat(1000)}, {"expression": 7}],
             "objectSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}});
         configuration(&format!("c{n}"), &json!([webhook(&service), 7, {}]))
     };
-    let told = world((0..3000).map(many).collect()).explain(&widget());
-    assert_eq!(verdict(&told, HOLD), Some(Verdict::Unknown));
-    let line = &told.outlook.last().expect("a line").then;
+    let diagnosis = world((0..3000).map(many).collect()).explain(&widget());
+    assert_eq!(verdict(&diagnosis, HOLD), Some(Verdict::Unknown));
+    let line = &diagnosis.outlook.last().expect("the outlook has a line").then;
     assert!(line.contains("and 2996 more") && line.len() < 400, "{line}");
-    assert!(!commands(&told).contains("delete"));
+    assert!(!commands(&diagnosis).contains("delete"));
 }
 
-/// A policy that wants a ServiceAccount beside the object, through a binding that says what is so without it.
+/// A policy that needs a ServiceAccount in the namespace of the object. `action` is what its binding does without
+/// that account.
 fn with_a_parameter(action: &str, failure: &str) -> World {
     let policy = json!({"metadata": {"name": "p"}, "spec": {"failurePolicy": failure,
         "paramKind": {"apiVersion": "v1", "kind": "ServiceAccount"},
@@ -223,8 +225,8 @@ fn with_a_parameter(action: &str, failure: &str) -> World {
 }
 
 #[test]
-fn a_parameter_that_went_first_refuses_before_any_condition_is_looked_at() {
-    let of = |world: World| verdict(&world.explain(&widget()), HOLD).expect("a verdict");
+fn a_missing_parameter_rejects_before_any_match_condition() {
+    let of = |world: World| verdict(&world.explain(&widget()), HOLD).expect("the finalizer has a verdict");
     let without = |world: World| world.object("", "serviceaccounts", "a", "account", None);
     let with = |world: World| {
         let account = json!({"metadata": {"name": "account", "namespace": "a"}});
@@ -236,7 +238,7 @@ fn a_parameter_that_went_first_refuses_before_any_condition_is_looked_at() {
         without(with_a_parameter("Allow", "Fail")),
         without(with_a_parameter("Deny", "Ignore")),
         with(with_a_parameter("Deny", "Fail")),
-        // Nobody could look.
+        // The account could not be read.
         with_a_parameter("Deny", "Fail"),
     ] {
         assert_eq!(of(passes), Verdict::Unknown);

@@ -1,18 +1,18 @@
-//! Webhooks that cannot be called, and refuse everything for that.
+//! Webhooks that the API server cannot call, and that therefore reject every update.
 
 use crate::diagnose::{
     admission::webhooks::Webhook,
-    causes::{advice, api_machinery::update_rejected::refuse},
+    causes::{advice, api_machinery::update_rejected::add_rejection},
     model::{Blocker, Evidence, Finding, Safety, Step, Strength},
 };
 
-/// Dead webhooks of one configuration.
-pub(crate) fn dead(finding: &mut Finding, webhooks: &[Webhook<'_>], in_full: bool) {
-    let Some((first, dead)) = webhooks.first().and_then(|first| Some((first, first.dead()?))) else {
+/// Adds the unreachable webhooks of one configuration. `in_full` adds their steps too.
+pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhook<'_>], in_full: bool) {
+    let Some((first, backend)) = webhooks.first().and_then(|first| Some((first, first.dead()?))) else {
         return;
     };
     let configuration = first.configuration;
-    let service = format!("{}/{}", dead.namespace, dead.service);
+    let service = format!("{}/{}", backend.namespace, backend.service);
     let more = match webhooks.len() - 1 {
         0 => String::new(),
         more => format!(" (and {more} more of it)"),
@@ -22,10 +22,10 @@ pub(crate) fn dead(finding: &mut Finding, webhooks: &[Webhook<'_>], in_full: boo
         format!(
             "webhook {}{more} is asked about every update of it and cannot be called: its Service {service} {}. Its \
              failurePolicy is Fail, so the API server refuses to take the finalizer out",
-            first.name, dead.why
+            first.name, backend.why
         ),
     ));
-    refuse(
+    add_rejection(
         finding,
         &format!(
             "failed calling webhook \"{}\": failed to call webhook",
@@ -44,8 +44,8 @@ pub(crate) fn dead(finding: &mut Finding, webhooks: &[Webhook<'_>], in_full: boo
     });
     finding.evidence.push(Evidence {
         source: format!("Service {service}"),
-        value: dead.why.clone(),
-        strength: dead.strength,
+        value: backend.why.clone(),
+        strength: backend.strength,
     });
     finding
         .do_not
@@ -58,18 +58,18 @@ pub(crate) fn dead(finding: &mut Finding, webhooks: &[Webhook<'_>], in_full: boo
             when: "what to do",
             text: format!(
                 "bring back what webhook {} calls, Service {service}: it {}",
-                first.name, dead.why
+                first.name, backend.why
             ),
-            command: Some(dead.command.clone()),
+            command: Some(backend.command.clone()),
             safety: Safety::Safe,
         },
-        without(first),
+        delete_step(first),
     ];
     finding.steps.splice(0..0, steps);
 }
 
-/// How to get rid of what belongs to a product that is gone, and of nothing else.
-fn without(webhook: &Webhook<'_>) -> Step {
+/// The step that deletes the webhooks of a product that is gone, and nothing else.
+fn delete_step(webhook: &Webhook<'_>) -> Step {
     let configuration = webhook.configuration;
     let (kind, name) = (configuration.resource.name(), configuration.name());
     let save = format!("kubectl get {kind}/{name} -o yaml > {name}-backup.yaml");

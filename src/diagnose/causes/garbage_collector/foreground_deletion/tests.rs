@@ -61,11 +61,11 @@ fn world(all: &[Object], gaps: &[Gap]) -> World {
     world
 }
 
-fn told_of(all: &[Object], gaps: &[Gap]) -> Diagnosis {
+fn explain_with(all: &[Object], gaps: &[Gap]) -> Diagnosis {
     world(all, gaps).explain(&owner("2026-01-01T11:00:00Z"))
 }
 
-fn hidden(why: Why) -> Gap {
+fn unlisted(why: Why) -> Gap {
     Gap {
         what: What::TypeIn {
             name: "others.x.test".into(),
@@ -77,48 +77,51 @@ fn hidden(why: Why) -> Gap {
 }
 
 #[test]
-fn exactly_those_that_block_are_named() {
-    let told = told_of(&[owned("a", true, true), owned("b", false, true)], &[]);
-    assert_eq!(verdict(&told, NAME), Some(Verdict::Waiting));
-    let names: Vec<_> = told.waits[0].on.iter().flat_map(|on| &on.object).collect();
+fn names_exactly_the_dependents_that_block() {
+    let diagnosis = explain_with(&[owned("a", true, true), owned("b", false, true)], &[]);
+    assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Waiting));
+    let names: Vec<_> = diagnosis.waits[0].on.iter().flat_map(|on| &on.object).collect();
     assert_eq!(names.len(), 1, "{names:?}");
     assert_eq!(names[0].name, "a");
-    assert!(said(&told).contains("being deleted, held by x.test/hold"));
-    assert!(commands(&told).contains("kubectl finalizers explain things.x.test a -n ns"));
-    assert!(!commands(&told).contains("delete"));
+    assert!(said(&diagnosis).contains("being deleted, held by x.test/hold"));
+    assert!(commands(&diagnosis).contains("kubectl finalizers explain things.x.test a -n ns"));
+    assert!(!commands(&diagnosis).contains("delete"));
 }
 
 #[test]
-fn none_left_is_late_and_a_second_deletion_finishes_it() {
-    let told = told_of(&[owned("b", false, true)], &[]);
-    assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
-    assert!(commands(&told).contains("delete configmaps/owner --cascade=background"));
+fn advises_a_second_deletion_if_no_dependent_is_left() {
+    let diagnosis = explain_with(&[owned("b", false, true)], &[]);
+    assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
+    assert!(commands(&diagnosis).contains("delete configmaps/owner --cascade=background"));
     let soon = world(&[], &[]).explain(&owner("2026-01-01T11:59:50Z"));
     assert_eq!(verdict(&soon, NAME), Some(Verdict::Waiting));
     assert!(!commands(&soon).contains("--cascade"));
 }
 
 #[test]
-fn that_none_was_seen_is_no_proof_where_not_all_was() {
-    let told = told_of(&[], &[hidden(Why::Forbidden("no".into()))]);
-    assert_eq!(verdict(&told, NAME), Some(Verdict::Unknown));
-    assert!(said(&told).contains("which are left is not known"));
-    assert!(!commands(&told).contains("--cascade"));
+fn no_dependents_among_partly_listed_types_prove_nothing() {
+    let diagnosis = explain_with(&[], &[unlisted(Why::Forbidden("no".into()))]);
+    assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Unknown));
+    assert!(said(&diagnosis).contains("which are left is not known"));
+    assert!(!commands(&diagnosis).contains("--cascade"));
 }
 
 #[test]
-fn what_nobody_can_convert_is_what_it_waits_for() {
+fn dependents_that_nobody_can_convert_are_a_failure() {
     let words = "conversion webhook for x.test/v1, Kind=Other failed: no";
-    let told = told_of(&[], &[hidden(Why::ServerError(words.into()))]);
-    assert_eq!(verdict(&told, NAME), Some(Verdict::Failing));
+    let diagnosis = explain_with(&[], &[unlisted(Why::ServerError(words.into()))]);
+    assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Failing));
 }
 
 #[test]
-fn dependants_that_nobody_has_asked_to_go() {
-    let told = told_of(&[owned("a", true, false)], &[]);
-    assert_eq!(verdict(&told, NAME), Some(Verdict::Stalled));
-    assert!(said(&told).contains("it has asked none of them to go"));
-    assert!(!commands(&told).contains("--cascade"));
-    let partly = told_of(&[owned("a", true, false)], &[hidden(Why::Forbidden("no".into()))]);
+fn a_garbage_collector_that_deletes_no_dependent_is_stalled() {
+    let diagnosis = explain_with(&[owned("a", true, false)], &[]);
+    assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
+    assert!(said(&diagnosis).contains("it has asked none of them to go"));
+    assert!(!commands(&diagnosis).contains("--cascade"));
+    let partly = explain_with(
+        &[owned("a", true, false)],
+        &[unlisted(Why::Forbidden("no".into()))],
+    );
     assert_eq!(verdict(&partly, NAME), Some(Verdict::Unknown));
 }

@@ -24,7 +24,7 @@ fn namespace(conditions: &serde_json::Value) -> Object {
     )
 }
 
-fn full(groups: usize, each: usize) -> Content {
+fn content_of_groups(groups: usize, each: usize) -> Content {
     let mut content = Content::default();
     for group in 0..groups {
         for n in 0..each {
@@ -39,7 +39,7 @@ fn full(groups: usize, each: usize) -> Content {
                 },
                 created: None,
                 deletion: Some(Deletion {
-                    timestamp: world::NOW.parse().expect("a time"),
+                    timestamp: world::NOW.parse().expect("the time is valid"),
                     grace_seconds: 0,
                 }),
                 finalizers: vec![Finalizer {
@@ -56,20 +56,20 @@ fn full(groups: usize, each: usize) -> Content {
 }
 
 #[test]
-fn many_objects_are_summed_up() {
-    let told = World::closed()
-        .content("n", full(12, 100))
+fn summarizes_many_objects() {
+    let diagnosis = World::closed()
+        .content("n", content_of_groups(12, 100))
         .explain(&namespace(&json!([])));
-    assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Waiting));
-    assert_eq!(told.waits[0].on.len(), limits::CONTENT_GROUPS + 1);
-    let said = said(&told);
+    assert_eq!(verdict(&diagnosis, "kubernetes"), Some(Verdict::Waiting));
+    assert_eq!(diagnosis.waits[0].on.len(), limits::CONTENT_GROUPS + 1);
+    let said = said(&diagnosis);
     assert!(said.contains("(and 99 more like it)"), "{said}");
     assert!(said.contains("and 400 more objects in 4 more groups"), "{said}");
-    assert_eq!(commands(&told).lines().count(), limits::CONTENT_GROUPS);
+    assert_eq!(commands(&diagnosis).lines().count(), limits::CONTENT_GROUPS);
 }
 
 #[test]
-fn nothing_found_is_not_nothing_left() {
+fn a_namespace_with_unlisted_types_is_not_empty() {
     let gap = Gap {
         what: What::TypeIn {
             name: "secrets".into(),
@@ -82,67 +82,71 @@ fn nothing_found_is_not_nothing_left() {
         gaps: vec![gap.clone()],
         ..Content::default()
     };
-    let told = World::closed()
+    let diagnosis = World::closed()
         .content("n", content)
         .explain(&namespace(&json!([])));
-    assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Unknown));
-    assert!(said(&told).contains("not everything could be read (secrets)"));
-    assert!(told.gaps.contains(&gap));
+    assert_eq!(verdict(&diagnosis, "kubernetes"), Some(Verdict::Unknown));
+    assert!(said(&diagnosis).contains("not everything could be read (secrets)"));
+    assert!(diagnosis.gaps.contains(&gap));
 }
 
 #[test]
-fn a_controller_that_was_just_at_work_is_not_late() {
+fn a_controller_that_just_wrote_a_condition_is_not_late() {
     let at = |time: &str| json!([{"type": "NamespaceContentRemaining", "status": "False", "message": "", "lastTransitionTime": time}]);
     for (time, expected) in [
         ("2026-01-01T11:59:40Z", Verdict::Waiting),
         ("2026-01-01T11:30:00Z", Verdict::Stalled),
     ] {
-        let told = World::closed()
+        let diagnosis = World::closed()
             .content("n", Content::default())
             .explain(&namespace(&at(time)));
-        assert_eq!(verdict(&told, "kubernetes"), Some(expected), "{time}");
+        assert_eq!(verdict(&diagnosis, "kubernetes"), Some(expected), "{time}");
     }
 }
 
 #[test]
-fn pods_that_their_kubelet_has_not_confirmed_are_no_failure() {
+fn pods_without_confirmation_of_their_kubelet_are_no_failure() {
     let condition = json!([{"type": "NamespaceDeletionContentFailure", "status": "True", "reason": "ContentDeletionFailed",
         "message": "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: n for gvr: /v1, Resource=pods"}]);
-    let told = World::closed()
-        .content("n", full(1, 1))
+    let diagnosis = World::closed()
+        .content("n", content_of_groups(1, 1))
         .explain(&namespace(&condition));
-    assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Waiting));
+    assert_eq!(verdict(&diagnosis, "kubernetes"), Some(Verdict::Waiting));
 }
 
 #[test]
-fn a_denial_is_quoted_and_its_webhook_is_left_alone() {
+fn quotes_a_denial_and_does_not_advise_to_delete_its_webhook() {
     let condition = json!([{"type": "NamespaceDeletionContentFailure", "status": "True", "reason": "ContentDeletionFailed",
         "message": "Failed to delete all resource types, 1 remaining: admission webhook \"keep.x.test\" denied the request: no"}]);
-    let told = World::closed()
-        .content("n", full(1, 1))
+    let diagnosis = World::closed()
+        .content("n", content_of_groups(1, 1))
         .explain(&namespace(&condition));
-    assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Failing));
-    assert!(said(&told).contains("denied the request: no"));
-    assert!(!commands(&told).contains("delete"), "{}", commands(&told));
+    assert_eq!(verdict(&diagnosis, "kubernetes"), Some(Verdict::Failing));
+    assert!(said(&diagnosis).contains("denied the request: no"));
+    assert!(
+        !commands(&diagnosis).contains("delete"),
+        "{}",
+        commands(&diagnosis)
+    );
 }
 
 fn one(created: Option<&str>) -> Content {
-    let mut content = full(1, 1);
-    content.kept[0].created = created.map(|time| time.parse().expect("a time"));
+    let mut content = content_of_groups(1, 1);
+    content.kept[0].created = created.map(|time| time.parse().expect("the time is valid"));
     content
 }
 
 #[test]
-fn what_was_created_after_the_deletion_is_made_by_somebody() {
+fn names_objects_created_after_the_deletion() {
     for (created, expected) in [
         (None, false),
         (Some("2026-01-01T11:00:00Z"), false),
         (Some("2026-01-01T11:30:00Z"), true),
     ] {
-        let told = World::closed()
+        let diagnosis = World::closed()
             .content("n", one(created))
             .explain(&namespace(&json!([])));
-        let said = said(&told);
+        let said = said(&diagnosis);
         assert_eq!(
             said.contains("created after the deletion was asked for"),
             expected,
@@ -152,24 +156,34 @@ fn what_was_created_after_the_deletion_is_made_by_somebody() {
 }
 
 #[test]
-fn very_many_objects_are_slow_and_few_are_not_called_so() {
+fn only_very_many_objects_are_called_slow() {
     for (count, slow) in [(20, false), (70_000, true)] {
         let mut content = Content::default();
         content.counts.insert("as.x.test".into(), count);
-        let told = World::closed()
+        let diagnosis = World::closed()
             .serving("x.test", "as", "A")
             .content("n", content)
             .explain(&namespace(&json!([])));
-        assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Waiting));
-        assert_eq!(said(&told).contains("slow, not stuck"), slow, "{}", said(&told));
+        assert_eq!(verdict(&diagnosis, "kubernetes"), Some(Verdict::Waiting));
+        assert_eq!(
+            said(&diagnosis).contains("slow, not stuck"),
+            slow,
+            "{}",
+            said(&diagnosis)
+        );
         let pages =
             "seq 140); do kubectl delete --raw '/apis/x.test/v1/namespaces/n/as?limit=500' > /dev/null; done";
-        assert_eq!(commands(&told).contains(pages), slow, "{}", commands(&told));
+        assert_eq!(
+            commands(&diagnosis).contains(pages),
+            slow,
+            "{}",
+            commands(&diagnosis)
+        );
     }
 }
 
 #[test]
-fn a_controller_that_never_reported_is_said_so_unless_the_whole_process_is_silent() {
+fn names_a_controller_without_conditions_unless_the_whole_process_is_stopped() {
     let without = || {
         let mut content = Content::default();
         content.counts.insert("configmaps".into(), 1);
@@ -188,20 +202,20 @@ fn a_controller_that_never_reported_is_said_so_unless_the_whole_process_is_silen
             .object(group, "leases", "kube-system", name, Some(lease))
             .explain(&namespace(&json!([])))
     };
-    let told = renewed("2026-01-01T11:59:58.000000Z");
-    assert!(said(&told).contains("has not written a single condition"));
-    assert!(commands(&told).contains("--controllers"));
-    // Where that cannot be seen, it may be the whole process.
-    let told = without().explain(&namespace(&json!([])));
-    assert!(!said(&told).contains("a single condition"));
+    let diagnosis = renewed("2026-01-01T11:59:58.000000Z");
+    assert!(said(&diagnosis).contains("has not written a single condition"));
+    assert!(commands(&diagnosis).contains("--controllers"));
+    // Without the Lease, the whole process may be stopped.
+    let diagnosis = without().explain(&namespace(&json!([])));
+    assert!(!said(&diagnosis).contains("a single condition"));
 
-    let told = renewed("2026-01-01T11:50:00.000000Z");
-    assert_eq!(said(&told).matches("last renewed 10m ago: ").count(), 1);
-    assert!(!said(&told).contains("a single condition"));
+    let diagnosis = renewed("2026-01-01T11:50:00.000000Z");
+    assert_eq!(said(&diagnosis).matches("last renewed 10m ago: ").count(), 1);
+    assert!(!said(&diagnosis).contains("a single condition"));
 }
 
 #[test]
-fn a_list_that_fails_for_a_reason_of_its_own_is_quoted_and_no_cause_is_made_up() {
+fn quotes_an_unknown_error_of_a_list_without_a_cause() {
     let content = Content {
         gaps: vec![Gap {
             what: What::TypeIn {
@@ -213,16 +227,16 @@ fn a_list_that_fails_for_a_reason_of_its_own_is_quoted_and_no_cause_is_made_up()
         }],
         ..Content::default()
     };
-    let told = World::closed()
+    let diagnosis = World::closed()
         .content("n", content)
         .explain(&namespace(&json!([])));
-    assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Unknown));
-    assert!(said(&told).contains("fails to list secrets (etcdserver: request timed out)"));
-    assert!(!commands(&told).contains("ignoreStoreRead"));
+    assert_eq!(verdict(&diagnosis, "kubernetes"), Some(Verdict::Unknown));
+    assert!(said(&diagnosis).contains("fails to list secrets (etcdserver: request timed out)"));
+    assert!(!commands(&diagnosis).contains("ignoreStoreRead"));
 }
 
 #[test]
-fn a_key_of_etcd_that_is_no_name_never_reaches_a_command() {
+fn an_etcd_key_that_is_no_name_never_reaches_a_command() {
     for key in [
         "/registry/as/n/x; rm -rf ~",
         "/registry/as/n/$(id)",
@@ -230,15 +244,15 @@ fn a_key_of_etcd_that_is_no_name_never_reaches_a_command() {
     ] {
         let message = format!("Failed: unable to transform key \"{key}\": invalid padding on input");
         let condition = json!([{"type": "NamespaceDeletionContentFailure", "status": "True", "reason": "ContentDeletionFailed", "message": message}]);
-        let told = World::closed()
+        let diagnosis = World::closed()
             .with_type("", "as")
             .content("n", Content::default())
             .explain(&namespace(&condition));
-        assert_eq!(verdict(&told, "kubernetes"), Some(Verdict::Failing));
+        assert_eq!(verdict(&diagnosis, "kubernetes"), Some(Verdict::Failing));
         assert!(
-            !commands(&told).contains("ignoreStoreRead"),
+            !commands(&diagnosis).contains("ignoreStoreRead"),
             "{}",
-            commands(&told)
+            commands(&diagnosis)
         );
     }
 }

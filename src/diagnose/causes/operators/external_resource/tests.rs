@@ -4,11 +4,11 @@ use super::*;
 use crate::diagnose::testing::world::bare as object;
 
 fn kept(group: &str, value: Value) -> Option<bool> {
-    fate(&object(group, "things", "Thing", value)).map(|(kept, _)| kept)
+    is_kept(&object(group, "things", "Thing", value)).map(|(kept, _)| kept)
 }
 
 #[test]
-fn a_load_balancer_is_found_by_its_address() {
+fn finds_the_addresses_of_a_load_balancer() {
     let service = |status: Value| {
         object(
             "",
@@ -28,7 +28,7 @@ fn a_load_balancer_is_found_by_its_address() {
 }
 
 #[test]
-fn orphaned_or_deleted_outside() {
+fn reads_the_setting_that_keeps_an_external_resource() {
     let managed = |mut spec: Value| {
         spec["forProvider"] = json!({});
         kept("s3.aws.upbound.io", json!({"metadata": {}, "spec": spec}))
@@ -48,7 +48,7 @@ fn orphaned_or_deleted_outside() {
     );
     assert_eq!(managed(json!({})), None);
     let field = |group: &str, plural: &str, spec: Value| {
-        fate(&object(
+        is_kept(&object(
             group,
             plural,
             "Thing",

@@ -9,7 +9,7 @@ use crate::diagnose::{
     },
 };
 
-fn told(spec: &Value, message: &str) -> Diagnosis {
+fn explain_with(spec: &Value, message: &str) -> Diagnosis {
     let bucket = object(
         "s3.aws.test",
         "buckets",
@@ -27,33 +27,33 @@ fn told(spec: &Value, message: &str) -> Diagnosis {
 }
 
 #[test]
-fn a_missing_name_that_is_complained_of_is_the_cause() {
+fn a_missing_name_in_a_complaint_is_the_cause() {
     let spec = json!({"auth": [{"credentialsSecretRef": {"name": "aws", "key": "k"}}]});
-    let told = told(&spec, "cannot connect: secrets \"aws\" not found");
+    let diagnosis = explain_with(&spec, "cannot connect: secrets \"aws\" not found");
     assert!(
-        said(&told).contains("spec.auth[0].credentialsSecretRef names it"),
+        said(&diagnosis).contains("spec.auth[0].credentialsSecretRef names it"),
         "{}",
-        said(&told)
+        said(&diagnosis)
     );
-    assert!(commands(&told).contains("jsonpath='{.spec.auth[0].credentialsSecretRef}'"));
+    assert!(commands(&diagnosis).contains("jsonpath='{.spec.auth[0].credentialsSecretRef}'"));
 }
 
 #[test]
-fn a_reference_alone_is_only_mentioned() {
-    let told = told(&json!({"secretName": "aws"}), "throttled, failed to delete");
-    assert!(said(&told).contains("its spec.secretName names Secret aws, which does not exist"));
+fn only_mentions_a_missing_name_without_a_complaint() {
+    let diagnosis = explain_with(&json!({"secretName": "aws"}), "throttled, failed to delete");
+    assert!(said(&diagnosis).contains("its spec.secretName names Secret aws, which does not exist"));
     assert!(
-        told.waits[0]
+        diagnosis.waits[0]
             .on
             .iter()
             .all(|on| on.object.as_ref().is_none_or(|object| object.kind != "Secret"))
     );
-    assert!(!commands(&told).contains("patch"));
+    assert!(!commands(&diagnosis).contains("patch"));
 }
 
 #[test]
-fn what_is_written_to_or_optional_is_not_missed() {
+fn ignores_names_that_are_optional_or_written_to() {
     let spec = json!({"writeConnectionSecretToRef": {"name": "aws"}, "secretRef": {"name": "aws", "optional": true}});
-    let told = told(&spec, "secrets \"aws\" not found");
-    assert!(!said(&told).contains("which does not exist") && !said(&told).contains("names it"));
+    let diagnosis = explain_with(&spec, "secrets \"aws\" not found");
+    assert!(!said(&diagnosis).contains("which does not exist") && !said(&diagnosis).contains("names it"));
 }

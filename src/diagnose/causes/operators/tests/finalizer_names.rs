@@ -1,4 +1,4 @@
-//! Finalizers that were renamed, and those that come back.
+//! Finalizers that were renamed, and finalizers that come back.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::{
 const OLDER: &str = "chains.tekton.dev";
 const NEWER: &str = "chains.tekton.dev/taskrun";
 
-/// Somebody's change: the finalizers it put on, and when.
+/// A change by a manager: the finalizers that it added, and when.
 fn wrote(manager: &str, time: &str, finalizers: &[&str]) -> Value {
     let mut fields = json!({"f:metadata": {"f:annotations": {}}});
     for name in finalizers {
@@ -38,18 +38,18 @@ fn chains() -> [Object; 4] {
 }
 
 #[test]
-fn an_older_name_that_its_author_has_left() {
+fn an_older_name_is_stalled_if_another_program_succeeded_its_author() {
     let author = wrote("controller", "2026-01-01T08:00:00Z", &[OLDER]);
     let successor = wrote("tekton-chains-controller", "2026-01-01T09:00:00Z", &[]);
-    let told = World::of(chains()).explain(&run(&[OLDER], &[author.clone(), successor.clone()]));
-    assert_eq!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
+    let diagnosis = World::of(chains()).explain(&run(&[OLDER], &[author.clone(), successor.clone()]));
+    assert_eq!(diagnosis.waits[0].verdict, Verdict::Stalled, "{diagnosis:#?}");
     assert!(
-        told.waits[0]
+        diagnosis.waits[0]
             .says
             .contains("is an older name of chains.tekton.dev/taskrun")
     );
     assert!(
-        command_lines(&told)
+        command_lines(&diagnosis)
             .last()
             .is_some_and(|last| last.contains("finalizers remove"))
     );
@@ -60,16 +60,24 @@ fn an_older_name_that_its_author_has_left() {
         (
             &[OLDER, NEWER][..],
             vec![author.clone(), successor.clone()],
-            "the newer one goes first",
+            "the newer name is removed first",
         ),
-        (&[OLDER], vec![author.clone()], "nobody has succeeded it"),
-        (&[OLDER], vec![author, person], "a person is no release"),
-        (&[OLDER], vec![again, successor], "it has written since"),
+        (
+            &[OLDER],
+            vec![author.clone()],
+            "no other program has succeeded it",
+        ),
+        (&[OLDER], vec![author, person], "a person is not a newer release"),
+        (&[OLDER], vec![again, successor], "the author has written since"),
     ] {
-        let told = World::of(chains()).explain(&run(finalizers, &changes));
-        assert_ne!(told.waits[0].verdict, Verdict::Stalled, "{why}: {told:#?}");
+        let diagnosis = World::of(chains()).explain(&run(finalizers, &changes));
+        assert_ne!(
+            diagnosis.waits[0].verdict,
+            Verdict::Stalled,
+            "{why}: {diagnosis:#?}"
+        );
         assert!(
-            !command_lines(&told)
+            !command_lines(&diagnosis)
                 .iter()
                 .any(|command| command.contains("finalizers remove")),
             "{why}"
@@ -88,7 +96,7 @@ fn alive(made: &str, changes: &[Value]) -> Object {
 }
 
 #[test]
-fn whoever_puts_it_on_later_puts_it_on_again() {
+fn a_manager_that_adds_a_finalizer_later_adds_it_again() {
     let name = ["policies.test/clean"];
     let made = "2026-01-01T08:00:00Z";
     for (manager, time, comes_back) in [
@@ -97,20 +105,20 @@ fn whoever_puts_it_on_later_puts_it_on_again() {
         ("argocd-controller", "2026-01-01T08:00:20Z", true),
         ("kustomize-controller", "2026-01-01T08:00:00Z", true),
     ] {
-        let told = World::of([]).explain(&alive(made, &[wrote(manager, time, &name)]));
-        let said = outlook(&told).contains(&format!("{manager} puts policies.test/clean on again"));
-        assert_eq!(said, comes_back, "{manager} at {time}: {told:#?}");
+        let diagnosis = World::of([]).explain(&alive(made, &[wrote(manager, time, &name)]));
+        let said = outlook(&diagnosis).contains(&format!("{manager} puts policies.test/clean on again"));
+        assert_eq!(said, comes_back, "{manager} at {time}: {diagnosis:#?}");
     }
-    // Of another finalizer it says nothing.
-    let told = World::of([]).explain(&alive(
+    // A manager of another finalizer does not count.
+    let diagnosis = World::of([]).explain(&alive(
         made,
         &[wrote("argocd-controller", made, &["other.test/x"])],
     ));
-    assert!(!outlook(&told).contains("puts policies.test/clean on again"));
+    assert!(!outlook(&diagnosis).contains("puts policies.test/clean on again"));
 }
 
 #[test]
-fn what_the_api_server_refuses_does_not_hold() {
+fn a_finalizer_that_the_api_server_rejects_does_not_hold_the_object() {
     let said = |message: &str, time: &str| {
         object(
             "policies.test",
@@ -122,22 +130,23 @@ fn what_the_api_server_refuses_does_not_hold() {
     };
     let words = "metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new \
                  finalizers []string{\"policies.test/clean\"}";
-    let told = World::of([]).explain(&said(words, "2026-01-01T11:00:00Z"));
+    let diagnosis = World::of([]).explain(&said(words, "2026-01-01T11:00:00Z"));
     assert!(
-        outlook(&told).contains("somebody tries to put policies.test/clean back"),
-        "{told:#?}"
+        outlook(&diagnosis).contains("somebody tries to put policies.test/clean back"),
+        "{diagnosis:#?}"
     );
     assert!(
-        told.do_not
+        diagnosis
+            .do_not
             .iter()
             .any(|text| text.contains("patch against whoever puts policies.test/clean back"))
     );
-    // From before the deletion, and of something else.
+    // A message from before the deletion does not count, nor one about something else.
     for (words, time) in [
         (words, "2026-01-01T09:00:00Z"),
         ("not found", "2026-01-01T11:00:00Z"),
     ] {
-        let told = World::of([]).explain(&said(words, time));
-        assert!(!outlook(&told).contains("somebody tries"), "{told:#?}");
+        let diagnosis = World::of([]).explain(&said(words, time));
+        assert!(!outlook(&diagnosis).contains("somebody tries"), "{diagnosis:#?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What uses an object, was made for it, or must be empty first.
+//! Objects that use another object, were created for it, or must be gone before it.
 
 use serde_json::{Value, json};
 
@@ -39,15 +39,15 @@ fn argo(objects: impl IntoIterator<Item = Object>) -> World {
         .serving("argoproj.io", "appprojects", "AppProject")
 }
 
-/// Its controller, which runs.
+/// Its running controller.
 fn argo_cd() -> [Object; 4] {
     let labels = json!({"app.kubernetes.io/name": "argocd-application-controller"});
     controller("argocd", "argocd-application-controller", &labels, "argoproj.io")
 }
 
 #[test]
-fn what_names_it_uses_it_and_what_does_not_is_left_out() {
-    let told = argo(
+fn only_objects_that_name_it_use_it() {
+    let diagnosis = argo(
         [
             application("web", &json!({"project": "team"})),
             application("other", &json!({"project": "default"})),
@@ -57,46 +57,47 @@ fn what_names_it_uses_it_and_what_does_not_is_left_out() {
         .chain(argo_cd()),
     )
     .explain(&project());
-    assert_eq!(told.waits[0].verdict, Verdict::InUse, "{told:#?}");
+    assert_eq!(diagnosis.waits[0].verdict, Verdict::InUse, "{diagnosis:#?}");
     assert_eq!(
-        waits_for(&told),
+        waits_for(&diagnosis),
         [(
             "web".to_owned(),
             "names it in spec.project, is not being deleted".to_owned()
         )]
     );
 
-    // Without its controller they keep nothing: it is orphaned, and who sees less does not say that it is protected.
-    let told = argo([application("web", &json!({"project": "team"}))]).explain(&project());
-    assert_eq!(told.waits[0].verdict, Verdict::Orphaned, "{told:#?}");
+    // Without its controller, Applications keep nothing: the project is orphaned. A user with fewer rights is not
+    // diagnosis that the project is protected.
+    let diagnosis = argo([application("web", &json!({"project": "team"}))]).explain(&project());
+    assert_eq!(diagnosis.waits[0].verdict, Verdict::Orphaned, "{diagnosis:#?}");
 
-    // Finding none proves nothing: others may refer to it in ways of their own.
-    let told = argo(
+    // Finding no Application proves nothing: others may reference the project in their own ways.
+    let diagnosis = argo(
         [application("other", &json!({"project": "default"}))]
             .into_iter()
             .chain(argo_cd()),
     )
     .explain(&project());
-    assert_ne!(told.waits[0].verdict, Verdict::InUse, "{told:#?}");
-    let told = argo([application("web", &json!({"project": "team"}))])
+    assert_ne!(diagnosis.waits[0].verdict, Verdict::InUse, "{diagnosis:#?}");
+    let diagnosis = argo([application("web", &json!({"project": "team"}))])
         .hiding("applications")
         .explain(&project());
     assert!(
-        told.waits[0]
+        diagnosis.waits[0]
             .says
             .contains("which applications.argoproj.io that are is not known"),
-        "{told:#?}"
+        "{diagnosis:#?}"
     );
 }
 
 #[test]
-fn many_are_summed_up() {
+fn summarizes_many_users() {
     let many = (0..9).map(|number| application(&format!("web-{number}"), &json!({"project": "team"})));
-    let told = argo(many.chain(argo_cd())).explain(&project());
-    let found = waits_for(&told);
+    let diagnosis = argo(many.chain(argo_cd())).explain(&project());
+    let found = waits_for(&diagnosis);
     assert_eq!(found.len(), 6, "{found:#?}");
     assert_eq!(found[5].1, "4 more applications.argoproj.io");
-    let looks = told
+    let looks = diagnosis
         .steps
         .iter()
         .filter(|step| step.text.starts_with("before you delete or move it"));
