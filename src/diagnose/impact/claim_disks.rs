@@ -39,7 +39,7 @@ pub(crate) fn behind<'a>(
     let mut stay = Vec::new();
     for volume in volumes {
         match reclaim_policy::policy(volume) {
-            "Delete" if reclaim_policy::leaks(volume) => leak.push(volume),
+            "Delete" if reclaim_policy::is_leaked(volume) => leak.push(volume),
             "Delete" => go.push(volume),
             _ => stay.push(volume),
         }
@@ -65,7 +65,7 @@ pub(crate) fn behind<'a>(
                 text:
                     "set policy Retain on the volumes first: nobody then deletes the disks when the claims go"
                         .into(),
-                command: Some(reclaim_policy::retain_all(&names.join(" "))),
+                command: Some(reclaim_policy::retain_command_for_names(&names.join(" "))),
                 safety: Safety::Reversible,
             },
         );

@@ -55,7 +55,7 @@ pub(crate) fn assess<'a>(
         .into_iter()
         .collect();
     groups.sort_by_key(|(_, objects)| Reverse(objects.len()));
-    for ((type_name, finalizer), objects) in groups.iter().take(limits::HOLDERS_LOOKED_FOR) {
+    for ((type_name, finalizer), objects) in groups.iter().take(limits::HOLDERS_SEARCHED) {
         let Some(first) = objects.first() else { continue };
         let (who, holder) = of(first, finalizer, view);
         if holder.pending {
@@ -82,7 +82,7 @@ pub(crate) fn assess<'a>(
             .evidence
             .extend(holder.signs.iter().map(holder::Sign::evidence));
     }
-    not_looked_for(&groups[groups.len().min(limits::HOLDERS_LOOKED_FOR)..], impact);
+    not_looked_for(&groups[groups.len().min(limits::HOLDERS_SEARCHED)..], impact);
 }
 
 /// Those on the fewest objects.
@@ -107,7 +107,7 @@ fn not_looked_for(rest: &[((String, Finalizer), Vec<&Object>)], impact: &mut Imp
         "whether these would be removed is not known: {}{more}. No more than {} finalizers are looked into; kubectl \
          finalizers scan --by holder looks into all",
         first.join(", "),
-        limits::HOLDERS_LOOKED_FOR
+        limits::HOLDERS_SEARCHED
     );
     let objects = rest.iter().flat_map(|(_, objects)| objects).copied();
     impact.say(Fate::Unknown, says, references(objects));

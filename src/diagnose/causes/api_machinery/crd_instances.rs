@@ -163,7 +163,7 @@ fn left(finding: &mut Finding, crd: &Object, instances: &[Object], view: &View<'
                 command: Some(format!(
                     "kubectl finalizers explain {name} {}{}",
                     first.name(),
-                    advice::place_of(first)
+                    advice::namespace_flag(first)
                 )),
                 safety: Safety::Safe,
             });

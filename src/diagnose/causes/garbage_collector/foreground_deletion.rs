@@ -15,9 +15,9 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::place_of,
+            advice::namespace_flag,
             api_machinery::{controller_manager, conversion_webhook},
-            storage::csi_holder::Holder,
+            controller::Controller,
             verdicts,
         },
         limits,
@@ -33,17 +33,17 @@ use crate::{
 };
 
 pub(crate) fn foreground(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(owner, finalizer, None, view);
+    let holder = Controller::of(owner, finalizer, None, view);
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
         format!(
             "removed by the garbage collector of kube-controller-manager{}, once no object is left that names it as owner \
              with blockOwnerDeletion",
-            holder.alive()
+            holder.liveness()
         ),
     );
-    holder.testify(&mut finding);
+    holder.add_evidence(&mut finding);
     finding.do_not.push(format!(
         "take {} off by hand: the owner goes at once, what it owns is deleted only afterwards, and what is stuck there \
          stays stuck and is harder to find",
@@ -74,7 +74,7 @@ fn told(finding: &mut Finding, owner: &Object, found: &Dependents<'_>, view: &Vi
         .objects
         .iter()
         .any(|dependent| dependent.deletion().is_some());
-    if !asked && !timing::is_recent(owner, view) {
+    if !asked && !timing::is_deletion_recent(owner, view) {
         finding.wait.verdict = if found.all_seen() {
             Verdict::Stalled
         } else {
@@ -118,7 +118,7 @@ fn held_by(object: &Object) -> String {
 pub(crate) fn none_left(finding: &mut Finding, owner: &Object, found: &Dependents<'_>, view: &View<'_>) {
     if !found.all_seen() {
         found_nothing(finding, &found.unseen());
-        if !timing::is_recent(owner, view) && found.nobody_can_see() {
+        if !timing::is_deletion_recent(owner, view) && found.nobody_can_see() {
             conversion_webhook::add_conversion_failure(finding, found.complaints(), view);
         }
         return;
@@ -142,7 +142,7 @@ pub(crate) fn none_left(finding: &mut Finding, owner: &Object, found: &Dependent
                 .into(),
             command: Some(format!(
                 "kubectl{} delete {}/{} --cascade=background --wait=false",
-                place_of(owner),
+                namespace_flag(owner),
                 owner.resource.name(),
                 owner.name()
             )),
@@ -195,7 +195,7 @@ impl<'a> Dependents<'a> {
             "" => Self::at(everywhere, owner, view, counts)?,
             namespace => {
                 let found = Self::at(Where::Namespace(namespace.to_owned()), owner, view, counts)?;
-                let late = found.objects.is_empty() && !timing::is_recent(owner, view);
+                let late = found.objects.is_empty() && !timing::is_deletion_recent(owner, view);
                 // A copy elsewhere that still names the uid counts too. That costs a look at everything, and is not
                 // needed where it is known who does not act.
                 if late && !matches!(controller_manager::stale(view), Ok(Some(_))) {

@@ -263,7 +263,10 @@ fn unreported(finding: &mut Finding, namespace: &Object, view: &View<'_>) {
     };
     // Where something is in the way, that is why; much of it is only there because the controller has acted.
     let blocked = finding.wait.on.iter().any(|blocker| !blocker.rest);
-    if blocked || timing::is_recent(namespace, view) || !matches!(controller_manager::stale(view), Ok(None)) {
+    if blocked
+        || timing::is_deletion_recent(namespace, view)
+        || !matches!(controller_manager::stale(view), Ok(None))
+    {
         return;
     }
     let age = Age::between(deletion.requested_at(), view.now());

@@ -135,11 +135,11 @@ fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     if namespace.deletion().is_none() || finding.wait.verdict == Verdict::InUse {
         return finding;
     }
-    let take_out = advice::take_out(namespace, finalizer);
+    let removal_command = advice::removal_command(namespace, finalizer);
     if !may_go(namespace, &mut finding, view) {
         finding
             .steps
-            .retain(|step| step.command.as_ref() != Some(&take_out));
+            .retain(|step| step.command.as_ref() != Some(&removal_command));
         return finding;
     }
     if finding.wait.verdict == Verdict::Orphaned {
@@ -165,7 +165,7 @@ fn metadata(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
             "{cost} Only if what handled it is really gone from this cluster for good, take out this one entry of this one \
              namespace"
         ),
-        command: Some(take_out),
+        command: Some(removal_command),
         safety: Safety::Destructive,
     });
     finding

@@ -308,7 +308,7 @@ pub(crate) fn last_line(
             "{costs}: {}. Then, and only then, take out this one finalizer",
             text.trim_end_matches('.')
         ),
-        command: Some(advice::take_out(object, finalizer)),
+        command: Some(advice::removal_command(object, finalizer)),
         safety: if consequence == Consequence::None {
             Safety::Reversible
         } else {

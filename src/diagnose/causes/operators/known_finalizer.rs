@@ -52,7 +52,7 @@ pub(crate) fn by_its_entry(object: &Object, finalizer: &Finalizer, view: &View<'
     finding.steps.extend(last);
     longhorn_uninstall::add_missing_confirmation(object, finalizer, &mut finding, view);
     // What it costs stands in the step that takes it out, where there is one.
-    let is_offered = finding.steps.iter().any(advice::is_take_out);
+    let is_offered = finding.steps.iter().any(advice::is_removal);
     caution(&mut finding, finalizer, &entry, (!is_offered).then_some(&costs));
     if let Some(done) = &entry.done_when {
         finding.outlook.push(Outlook {

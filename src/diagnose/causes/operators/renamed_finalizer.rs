@@ -10,7 +10,7 @@
 
 use crate::{
     diagnose::{
-        causes::advice::let_go,
+        causes::advice::remove_finalizer,
         holder::{Holder, State, succeeded},
         model::{Finding, Safety, Step, Verdict},
         timing,
@@ -71,7 +71,7 @@ pub(crate) fn add_rename(
             entry.if_removed.text.trim_end_matches('.')
         ),
     };
-    finding.steps.push(let_go(
+    finding.steps.push(remove_finalizer(
         object,
         finalizer,
         "no release takes it off?",

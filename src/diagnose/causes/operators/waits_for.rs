@@ -13,9 +13,9 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::see,
+            advice::explain_step,
             operators::{missing_reference, missing_reference::Reference, referenced_by},
-            verdicts::waits,
+            verdicts::set_unless_holder_is_at_fault,
         },
         holder::Holder,
         limits,
@@ -163,7 +163,7 @@ impl Look<'_, '_> {
 
     /// What its holder waits for is no fault of the holder's.
     fn keeps(&mut self, verdict: Verdict) {
-        waits(self.finding, self.holder, verdict);
+        set_unless_holder_is_at_fault(self.finding, self.holder, verdict);
         // To look again changes nothing as long as this is there.
         self.finding.steps.retain(|step| !advice::is_nudge(step));
     }
@@ -261,5 +261,5 @@ fn look_at(other: &Object) -> Step {
     } else {
         "before you delete or move it, see what else goes with"
     };
-    see(other, format!("{what} {} {}", other.kind, other.name()))
+    explain_step(other, format!("{what} {} {}", other.kind, other.name()))
 }

@@ -74,7 +74,7 @@ fn uncounted(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>) ->
         finding.steps.push(Step {
             when: advice::STILL_THERE,
             text: format!("take out this one entry; nothing is lost by it, because {why}"),
-            command: Some(advice::take_out(pod, finalizer)),
+            command: Some(advice::removal_command(pod, finalizer)),
             safety: Safety::Safe,
         });
     }
@@ -127,7 +127,7 @@ fn foreign(
     finding.steps.push(Step {
         when: "what to do",
         text: "take out this one entry; nothing is lost by it, because no Job counts the pod".into(),
-        command: Some(advice::take_out(pod, finalizer)),
+        command: Some(advice::removal_command(pod, finalizer)),
         safety: Safety::Safe,
     });
     finding

@@ -13,11 +13,8 @@ use serde_json::{Value, json};
 use crate::{
     diagnose::{
         causes::{
-            advice,
-            cause::Cause,
-            pods::stop_consumers::release,
-            storage::{csi_holder::Holder, pvc_protection},
-            verdicts,
+            advice, cause::Cause, controller::Controller, pods::stop_consumers::release,
+            storage::pvc_protection, verdicts,
         },
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -47,7 +44,7 @@ struct Reserved<'a> {
 }
 
 fn reserved(device: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(device, finalizer, None, view);
+    let holder = Controller::of(device, finalizer, None, view);
     let entries = device.list("/status/reservedFor");
     let found = who(device, entries, view);
     let mut finding = Finding::new(
@@ -55,10 +52,10 @@ fn reserved(device: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
         verdict(device, &found, view),
         format!(
             "removed by kube-controller-manager (resourceclaim controller){}, once nobody is left in status.reservedFor",
-            holder.alive()
+            holder.liveness()
         ),
     );
-    holder.testify(&mut finding);
+    holder.add_evidence(&mut finding);
     finding.wait.on = pvc_protection::blockers(&found.pods, view);
     for (place, name) in &found.others {
         finding.wait.on.push(Blocker::new(
