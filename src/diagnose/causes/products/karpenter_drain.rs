@@ -1,10 +1,10 @@
 //! `karpenter.sh/termination`: a node that Karpenter drains before it terminates the machine.
 //!
 //! **Recognises** the finalizer on a Node or a `NodeClaim`. **Why:** Karpenter terminates the machine when no pod of
-//! the node waits for eviction. It ignores pods that have finished, that tolerate `karpenter.sh/disrupted`, that
-//! belong to the node itself, or that are a minute over their grace period. It never evicts a pod with
-//! `karpenter.sh/do-not-disrupt`, but still waits for it. The API server refuses an eviction that a
-//! `PodDisruptionBudget` does not allow. Sources: `kubernetes-sigs/karpenter:pkg/utils/pod/scheduling.go`,
+//! the node waits for eviction. It ignores pods that have finished, tolerate `karpenter.sh/disrupted`, belong to the
+//! node itself, or are a minute over their grace period. It never evicts a pod with `karpenter.sh/do-not-disrupt`,
+//! but still waits for it. The API server refuses an eviction that a `PodDisruptionBudget` does not allow. Sources:
+//! `kubernetes-sigs/karpenter:pkg/utils/pod/scheduling.go`,
 //! `pkg/controllers/node/termination/terminator/terminator.go`,
 //! `kubernetes/kubernetes:pkg/registry/core/pod/storage/eviction.go`. **Wants** the pods of the node and the budgets
 //! of their namespaces; for a `NodeClaim` its Node. **Concludes** `waiting` with the remaining pods, unless the

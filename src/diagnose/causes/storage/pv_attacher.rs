@@ -1,7 +1,7 @@
 //! `external-attacher/DRIVER` on a volume: a disk that is still attached to a node.
 //!
-//! **Recognises** the finalizer on a PersistentVolume. **Why:** the attacher removes it from a volume that is being
-//! deleted when no attachment names the volume, whatever the state of the attachment
+//! **Recognises** the finalizer on a PersistentVolume. **Why:** the attacher removes it from a deleted volume when no
+//! attachment names the volume. The state of the attachment does not matter
 //! (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go` SyncNewOrUpdatedPersistentVolume). **Wants** the
 //! attachments, what blocks them ([`crate::diagnose::causes::storage::volume_attachment_in_use`],
 //! [`crate::diagnose::causes::storage::volume_attachment_detach`]), and whether the driver is installed.

@@ -1,7 +1,7 @@
 //! A volume that is Released with policy Delete: its disk is to be deleted now.
 //!
 //! **Recognises** a reclaim finalizer in that phase, for [`crate::diagnose::causes::storage::pv_reclaim`]. **Why:**
-//! the provisioner calls the driver only when no attachment names the volume, and reports the answer of the driver in
+//! the provisioner calls the driver only when no attachment names the volume. It reports the answer of the driver in
 //! an event (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume,
 //! `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` deleteVolumeOperation). **Wants**
 //! the attachments and the events about the volume. **Concludes** `waiting` while attached, `failing` with the error

@@ -1,8 +1,8 @@
 //! `kubernetes.io/pvc-protection`: a claim that pods use.
 //!
 //! **Recognises** the finalizer on a PersistentVolumeClaim. **Why:** the controller keeps it while a pod of the
-//! namespace has a node and names the claim, whatever the phase of the pod. A generic ephemeral volume counts for the
-//! pod that controls its claim, unless that pod was shut down (`deletionGracePeriodSeconds` 0). Source:
+//! namespace has a node and names the claim. The phase of the pod does not matter. A generic ephemeral volume counts
+//! for the pod that controls its claim, unless that pod was shut down (`deletionGracePeriodSeconds` 0). Source:
 //! `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25 to
 //! 1.36. **Wants** the pods of the namespace, their owners, the volume, and the Lease of kube-controller-manager.
 //! **Concludes** `in-use` with the pods. Without any pod it concludes `stalled` after a minute; without the right to

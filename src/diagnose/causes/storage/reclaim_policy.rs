@@ -1,8 +1,8 @@
 //! What happens to the disk of a volume.
 //!
 //! **Recognises** nothing by itself. **Why:** the reclaim policy decides, but only if a controller reads it before
-//! the volume object is removed. A volume that is deleted before its claim and has no reclaim finalizer vanishes as
-//! soon as it is released, and its disk is leaked
+//! the volume object is removed. A volume that is deleted before its claim vanishes as soon as it is released, unless
+//! it has a reclaim finalizer. Its disk is then leaked
 //! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume;
 //! `kubernetes/enhancements:keps/sig-storage/2644-honor-pv-reclaim-policy`).
 

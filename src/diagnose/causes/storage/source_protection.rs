@@ -3,8 +3,8 @@
 //! **Recognises** `snapshot.storage.kubernetes.io/pvc-as-source-protection` and
 //! `provisioner.storage.kubernetes.io/cloning-protection` on claims, and
 //! `provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection` on snapshots. **Why:** the
-//! snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`, and checks it only when one
-//! of the *snapshots* of the claim changes
+//! snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`. It checks only when one of
+//! the *snapshots* of the claim changes
 //! (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go` isPVCBeingUsed). The
 //! provisioner keeps the others while a claim with that `dataSource` is Pending
 //! (`kubernetes-csi/external-provisioner:pkg/controller/clone_controller.go`). **Wants** the snapshots or claims of

@@ -2,13 +2,13 @@
 //!
 //! **Recognises** a VolumeAttachment that is not being deleted, alone or as a blocker of its volume. **Why:** the
 //! attach/detach controller deletes it when no pod on the node uses the disk and the kubelet has unmounted it. If the
-//! node is gone or not Ready, it does not wait for the kubelet longer than six minutes after the last pod, unless it
-//! runs with `--disable-force-detach-on-timeout`. If the node has the taint `node.kubernetes.io/out-of-service`, it
+//! node is gone or not Ready, it stops waiting for the kubelet six minutes after the last pod. With
+//! `--disable-force-detach-on-timeout` it waits on. If the node has the taint `node.kubernetes.io/out-of-service`, it
 //! deletes the attachment at once
 //! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile). **Wants** the
 //! volume, the pods of the claim's namespace, the node, and the Lease of kube-controller-manager. **Concludes**
-//! `in-use` while a pod uses the disk there. **Advises** to wait for the six minutes, to confirm that the machine is
-//! off, or, where the node is gone, to delete the attachment.
+//! `in-use` while a pod uses the disk there. **Advises** to wait for the six minutes, or to confirm that the machine
+//! is off. If the node is gone, advises to delete the attachment.
 
 use serde_json::Value;
 

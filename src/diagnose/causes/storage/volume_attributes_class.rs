@@ -1,8 +1,8 @@
 //! `kubernetes.io/vac-protection`: a volume attributes class that claims or volumes name.
 //!
 //! **Recognises** the finalizer on a VolumeAttributesClass (1.34 and later without a feature gate). **Why:** the
-//! controller keeps it while a volume has the class in `spec`, or a claim has it in `spec`, as its current class, or
-//! as the target of a change
+//! controller keeps it while a volume or a claim uses the class. A volume uses the class of its `spec`. A claim also
+//! uses its current class and the target of a change
 //! (`kubernetes/kubernetes:pkg/controller/volume/vacprotection/vac_protection_controller.go`
 //! getPVCReferencedVACNames, getPVReferencedVACNames). **Wants** all claims and volumes. **Concludes** `in-use` with
 //! them; without any `stalled`. **Advises** to give the claims another class; their data stays.
