@@ -1,6 +1,6 @@
 //! `external-attacher/DRIVER` on a volume: a disk that is still attached to a node.
 //!
-//! **Recognises** the finalizer on a PersistentVolume. **Why:** the attacher removes it from a deleted volume when no
+//! **Recognises** the finalizer on a PersistentVolume. **Why:** the attacher removes it from a volume in deletion when no
 //! attachment names the volume. The state of the attachment does not matter
 //! (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go` SyncNewOrUpdatedPersistentVolume). **Wants** the
 //! attachments, what blocks them ([`crate::diagnose::causes::storage::volume_attachment_in_use`],
