@@ -25,7 +25,7 @@ use std::{collections::BTreeMap, hint::black_box, time::Instant};
 
 use jiff::Timestamp;
 use kubectl_finalizers::{
-    diagnose::{Verdict, diagnose, diagnose_with, view::View},
+    diagnose::{self, Verdict, diagnose, diagnose_with},
     knowledge::Knowledge,
     object::ResourceType,
     snapshot::{

@@ -4,6 +4,7 @@
 pub(crate) mod advice;
 pub(crate) mod api_machinery;
 pub(crate) mod cause;
+pub(crate) mod controller;
 pub(crate) mod garbage_collector;
 pub(crate) mod namespaces;
 pub(crate) mod network;

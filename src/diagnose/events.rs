@@ -1,11 +1,11 @@
-//! Events about an object. That there is none says nothing: events expire after an hour.
+//! Reads the events about an object. A missing event proves nothing: events expire after an hour.
 
 use crate::{
     diagnose::view::{Missing, View},
     snapshot::facts::Object,
 };
 
-/// The newest event of these reasons about an object. That there is none says nothing: events expire.
+/// The newest event about an object with one of these reasons.
 pub(crate) fn last_event<'a>(
     object: &Object,
     reasons: &[&str],
@@ -22,7 +22,7 @@ pub(crate) fn last_event<'a>(
         .max_by_key(|event| event_time(event)))
 }
 
-/// When an event was last seen.
+/// When the event occurred last.
 pub(crate) fn event_time(event: &Object) -> Option<jiff::Timestamp> {
     ["/series/lastObservedTime", "/lastTimestamp", "/eventTime"]
         .iter()

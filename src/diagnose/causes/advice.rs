@@ -1,4 +1,4 @@
-//! Steps that several causes advise, when they fit, and how they are written for a shell.
+//! Steps that several causes advise, when they apply, and how to quote words for a shell.
 
 use crate::{
     diagnose::model::{Safety, Step},
@@ -6,24 +6,24 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// When the deletion itself was the mistake.
+/// Applies if the deletion was a mistake.
 pub(crate) const MISTAKE: &str = "deleted by mistake?";
-/// When the object really is to go.
+/// Applies if the deletion was intended.
 pub(crate) const INTENDED: &str = "deletion intended?";
-/// When its controller was made to look again, and did nothing.
+/// Applies if the controller was triggered and did nothing.
 pub(crate) const STILL_THERE: &str = "still there?";
 
-/// The annotation that makes a level-triggered controller look again. Nothing reads it; that it changes is all.
+/// The annotation that triggers a level-triggered controller. Nothing reads its value; only the change counts.
 pub const NUDGED: &str = "kubectl-finalizers/nudged";
 
-/// A change that does nothing, so that a level-triggered controller looks again.
+/// The step that sets a harmless annotation, so that a level-triggered controller checks the object again.
 pub(crate) fn nudge(object: &Object) -> Step {
     Step {
         when: "what to do",
         text: "touch it, so that its controller looks again; the annotation does no harm".into(),
         command: Some(format!(
             "kubectl{} annotate {}/{} {NUDGED}=\"$(date +%s)\" --overwrite",
-            place_of(object),
+            namespace_flag(object),
             object.resource.name(),
             object.name()
         )),
@@ -31,8 +31,8 @@ pub(crate) fn nudge(object: &Object) -> Step {
     }
 }
 
-/// To see first what holds another object, as `text` says.
-pub(crate) fn see(object: &Object, text: String) -> Step {
+/// The step that explains another object first. `text` says why.
+pub(crate) fn explain_step(object: &Object, text: String) -> Step {
     Step {
         when: "what to do",
         text,
@@ -40,47 +40,47 @@ pub(crate) fn see(object: &Object, text: String) -> Step {
             "kubectl finalizers explain {} {}{}",
             object.resource.name(),
             object.name(),
-            place_of(object)
+            namespace_flag(object)
         )),
         safety: Safety::Safe,
     }
 }
 
-/// Whether a step only makes a controller look again.
+/// Whether a step only triggers a controller.
 pub(crate) fn is_nudge(step: &Step) -> bool {
     step.command
         .as_deref()
         .is_some_and(|command| command.contains(NUDGED))
 }
 
-/// Takes one entry out of `metadata.finalizers`, with everything that guards it: it is diagnosed and tried out again, and
-/// what it costs has to be accepted by whoever reads the plan.
-pub(crate) fn take_out(object: &Object, finalizer: &Finalizer) -> String {
+/// The command that removes one finalizer. It diagnoses the object again and makes a dry run, and whoever reads the
+/// plan must accept the cost.
+pub(crate) fn removal_command(object: &Object, finalizer: &Finalizer) -> String {
     format!(
         "kubectl finalizers remove{} {}/{} --finalizer {}",
-        place_of(object),
+        namespace_flag(object),
         object.resource.name(),
         object.name(),
         word(&finalizer.name)
     )
 }
 
-/// Whether a step takes a finalizer out by hand.
-pub(crate) fn is_take_out(step: &Step) -> bool {
+/// Whether a step removes a finalizer by hand.
+pub(crate) fn is_removal(step: &Step) -> bool {
     step.command
         .as_deref()
         .is_some_and(|command| command.starts_with("kubectl finalizers remove "))
 }
 
-/// `-n NAMESPACE`, with a space before it, where there is one.
-pub(crate) fn place_of(object: &Object) -> String {
+/// `-n NAMESPACE` with a leading space, empty for a cluster-scoped object.
+pub(crate) fn namespace_flag(object: &Object) -> String {
     match object.namespace() {
         "" => String::new(),
         namespace => format!(" -n {namespace}"),
     }
 }
 
-/// One word of a shell; a word that is one already stays as it is.
+/// The text as one word of a shell, without quotes if it needs none.
 pub fn word(text: &str) -> String {
     let plain = !text.is_empty()
         && !text.starts_with('-')
@@ -90,17 +90,23 @@ pub fn word(text: &str) -> String {
     if plain { text.to_owned() } else { quoted(text) }
 }
 
-/// As one word of a shell.
+/// The text as one quoted word of a shell.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Takes one finalizer off, and only if it still stands where it was seen. `costs` says first what it costs.
-pub(crate) fn let_go(object: &Object, finalizer: &Finalizer, when: &'static str, costs: &str) -> Step {
+/// The step that removes one finalizer, only if it is still where it was seen. `cost` starts with what the removal
+/// costs.
+pub(crate) fn remove_finalizer(
+    object: &Object,
+    finalizer: &Finalizer,
+    when: &'static str,
+    cost: &str,
+) -> Step {
     Step {
         when,
-        text: costs.to_owned(),
-        command: Some(take_out(object, finalizer)),
+        text: cost.to_owned(),
+        command: Some(removal_command(object, finalizer)),
         safety: Safety::Destructive,
     }
 }

@@ -1,4 +1,4 @@
-//! What a cause says of itself: which finalizer it explains, on objects of which type.
+//! What a cause declares: which finalizer it explains, on objects of which type.
 
 use crate::{
     diagnose::{model::Finding, view::View},
@@ -14,7 +14,7 @@ pub(crate) struct Cause {
     pub(crate) plural: &'static str,
     /// The finalizer. A name that ends in `/` stands for all names with this prefix.
     pub(crate) finalizer: &'static str,
-    /// Says what the finalizer waits for.
+    /// Explains what the finalizer waits for.
     pub(crate) explain: fn(&Object, &Finalizer, &View<'_>) -> Finding,
 }
 
@@ -27,7 +27,7 @@ impl Cause {
         is_named && object.is(self.group, self.plural)
     }
 
-    /// Whether it is about objects of this type (`plural.group`).
+    /// Whether this cause is about objects of this type (`plural.group`).
     pub(crate) fn is_for(&self, type_name: &str) -> bool {
         join_group(self.plural, self.group) == type_name
     }

@@ -1,4 +1,4 @@
-//! Address ranges of Services.
+//! The address ranges of Services.
 
 pub(crate) mod ip_range;
 pub(crate) mod service_cidr;

@@ -1,4 +1,4 @@
-//! Single products whose state needs more than the catalogue can say.
+//! Products whose state needs more than the catalogue can describe.
 
 pub(crate) mod aws_ingress_group;
 pub(crate) mod deployed_resources;

@@ -1,4 +1,4 @@
-//! All causes that are known by a finalizer on objects of one type. A new one is a file and a line here.
+//! All causes that explain a finalizer on objects of one type. A new cause is a file and a line here.
 
 use super::{api_machinery, cause::Cause, network, pods, storage};
 use crate::{object::Finalizer, snapshot::facts::Object};
@@ -11,9 +11,9 @@ const CAUSES: &[Cause] = &[
     storage::pv_attacher::CAUSE,
     storage::volume_attributes_class::CAUSE,
     storage::volume_attachment_detach::CAUSE,
-    storage::source_protection::OF_SNAPSHOT,
-    storage::source_protection::OF_CLONE,
-    storage::source_protection::OF_RESTORE,
+    storage::source_protection::SNAPSHOT_SOURCE,
+    storage::source_protection::CLONE_SOURCE,
+    storage::source_protection::RESTORE_SOURCE,
     storage::volume_snapshot::AS_SOURCE,
     storage::volume_snapshot::BOUND,
     storage::volume_snapshot_content::CAUSE,

@@ -1,7 +1,7 @@
-//! Volumes, claims, attachments and snapshots: what Kubernetes and the CSI sidecars protect.
+//! Volumes, claims, attachments and snapshots that Kubernetes and the CSI sidecars protect.
 
+pub(crate) mod csi_driver;
 pub(crate) mod csi_errors;
-pub(crate) mod csi_holder;
 pub(crate) mod pv_attacher;
 pub(crate) mod pv_disk_deletion;
 pub(crate) mod pv_protection;
@@ -13,6 +13,7 @@ pub(crate) mod source_protection;
 mod tests;
 pub(crate) mod volume_attachment_detach;
 pub(crate) mod volume_attachment_in_use;
+pub(crate) mod volume_attachments;
 pub(crate) mod volume_attributes_class;
 pub(crate) mod volume_snapshot;
 pub(crate) mod volume_snapshot_content;

@@ -11,16 +11,16 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The verdict where nothing blocks any more: the holder has a moment, then it is late.
+/// The verdict if nothing blocks the controller: `waiting` for a short time, then `stalled`.
 pub(crate) fn nothing_blocks(object: &Object, view: &View<'_>) -> Verdict {
-    if timing::is_recent(object, view) {
+    if timing::is_deletion_recent(object, view) {
         Verdict::Waiting
     } else {
         Verdict::Stalled
     }
 }
 
-/// A verdict of unknown, with what was missing.
+/// A finding with the verdict `unknown`. It names the open question and what could not be read.
 pub(crate) fn unknown(finalizer: &Finalizer, says: &str, question: &str, missing: &Missing) -> Finding {
     Finding::new(
         Some(finalizer.clone()),
@@ -29,9 +29,9 @@ pub(crate) fn unknown(finalizer: &Finalizer, says: &str, question: &str, missing
     )
 }
 
-/// A holder that has something left to wait for is not to blame. One that could not be looked at may be gone, and then
-/// that keeps nothing.
-pub(crate) fn waits(finding: &mut Finding, holder: &Holder, verdict: Verdict) {
+/// Sets the verdict, unless the controller is at fault. A controller that still waits for something is not to blame.
+/// A controller that could not be read may be gone, and then the wait explains nothing.
+pub(crate) fn set_unless_holder_is_at_fault(finding: &mut Finding, holder: &Holder, verdict: Verdict) {
     let excused = match finding.wait.verdict {
         Verdict::Unknown => holder.unseen.is_empty(),
         Verdict::Stalled | Verdict::Waiting => true,

@@ -100,7 +100,7 @@ pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> H
 fn is_late(object: &Object, view: &View<'_>) -> bool {
     object
         .deletion()
-        .is_some_and(|deletion| Age::between(deletion.requested_at(), view.now()).0 > timing::MAY_IT)
+        .is_some_and(|deletion| Age::between(deletion.requested_at(), view.now()).0 > timing::RIGHTS_CHECK)
 }
 
 fn elsewhere(runs: Runs) -> Option<&'static str> {

@@ -39,7 +39,7 @@ pub(crate) fn add_disks<'a>(
     let mut kept = Vec::new();
     for volume in volumes {
         match reclaim_policy::policy(volume) {
-            "Delete" if reclaim_policy::leaks(volume) => leaked.push(volume),
+            "Delete" if reclaim_policy::is_leaked(volume) => leaked.push(volume),
             "Delete" => destroyed.push(volume),
             _ => kept.push(volume),
         }
@@ -66,7 +66,7 @@ pub(crate) fn add_disks<'a>(
                 text:
                     "set policy Retain on the volumes first: nobody then deletes the disks when the claims go"
                         .into(),
-                command: Some(reclaim_policy::retain_all(&names.join(" "))),
+                command: Some(reclaim_policy::retain_command_for_names(&names.join(" "))),
                 safety: Safety::Reversible,
             },
         );

@@ -11,6 +11,7 @@
 
 use crate::{
     diagnose::{
+        causes::storage::volume_attachments,
         impact::{Impact, ephemeral_volumes, references, storage_quantity},
         model::{Fate, Safety},
         view::View,
@@ -22,7 +23,7 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
     let name = driver.name();
     // Queried together, so that they are read together.
     let volumes = view.list("", "persistentvolumes", "");
-    let attachments = view.list("storage.k8s.io", "volumeattachments", "");
+    let attachments = volume_attachments::by_driver(name, view);
     let lacks = lacks(driver);
     let is_refreshed = has(driver, "/spec/requiresRepublish", true);
     let mounted = if is_refreshed {
@@ -53,11 +54,7 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
         Err(missing) => impact.add_unknown("which volumes are of this driver", &missing),
     }
     match attachments {
-        Ok(all) => {
-            let own: Vec<_> = all
-                .iter()
-                .filter(|one| one.text("/spec/attacher") == name)
-                .collect();
+        Ok(own) => {
             if !own.is_empty() {
                 let says = format!(
                     "attachments by it: {}; its attacher still has to detach them",

@@ -58,7 +58,7 @@ pub(crate) fn add_finalizer_holders<'a>(
         .into_iter()
         .collect();
     groups.sort_by_key(|(_, objects)| Reverse(objects.len()));
-    for ((type_name, finalizer), objects) in groups.iter().take(limits::HOLDERS_LOOKED_FOR) {
+    for ((type_name, finalizer), objects) in groups.iter().take(limits::HOLDERS_SEARCHED) {
         let Some(first) = objects.first() else { continue };
         let (who, holder) = controller_of(first, finalizer, view);
         if holder.pending {
@@ -85,7 +85,7 @@ pub(crate) fn add_finalizer_holders<'a>(
             .evidence
             .extend(holder.signs.iter().map(holder::Sign::evidence));
     }
-    add_unchecked(&groups[groups.len().min(limits::HOLDERS_LOOKED_FOR)..], impact);
+    add_unchecked(&groups[groups.len().min(limits::HOLDERS_SEARCHED)..], impact);
 }
 
 /// Adds the finalizers on the fewest objects, which were not checked.
@@ -110,7 +110,7 @@ fn add_unchecked(rest: &[((String, Finalizer), Vec<&Object>)], impact: &mut Impa
         "whether these would be removed is not known: {}{more}. No more than {} finalizers are looked into; kubectl \
          finalizers scan --by holder looks into all",
         first.join(", "),
-        limits::HOLDERS_LOOKED_FOR
+        limits::HOLDERS_SEARCHED
     );
     let objects = rest.iter().flat_map(|(_, objects)| objects).copied();
     impact.add_effect(Fate::Unknown, says, references(objects));

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
+        causes::storage::volume_attachments,
         impact::{
             Impact,
             pod::{is_empty_dir, is_ephemeral, is_static},
@@ -28,7 +29,7 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
     // Queried together, so that they are read together.
     let pods = view.search("", "pods", "", By::Node(name.to_owned()));
     let (volumes, nodes) = (view.list("", "persistentvolumes", ""), view.list("", "nodes", ""));
-    let attachments = view.list("storage.k8s.io", "volumeattachments", "");
+    let attachments = volume_attachments::to_node(name, view);
     match pods {
         Ok(pods) => add_pods(name, pods, impact),
         Err(missing) => impact.add_unknown("which pods are on it", &missing),
@@ -38,11 +39,7 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
         Err(missing) => impact.add_unknown("which volumes only it can reach", &missing),
     }
     match attachments {
-        Ok(all) => {
-            let own: Vec<_> = all
-                .iter()
-                .filter(|one| one.text("/spec/nodeName") == name)
-                .collect();
+        Ok(own) => {
             if !own.is_empty() {
                 let says = format!(
                     "attachments of volumes to it: {}; they are deleted once its pods are gone",

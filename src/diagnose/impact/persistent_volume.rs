@@ -24,7 +24,7 @@ use crate::{
 pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<'_>) {
     let (name, phase) = (volume.name(), volume.text("/status/phase"));
     let deletes = reclaim_policy::policy(volume) == "Delete";
-    let reclaimed = reclaim_policy::is_reclaimed(volume);
+    let reclaimed = reclaim_policy::has_reclaim_finalizer(volume);
     let (fate, says) = match phase {
         "Bound" if deletes && !reclaimed => (
             Fate::Leaked,
@@ -32,7 +32,7 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
                 "LEAKED INFRASTRUCTURE if it is deleted before its claim: the volume object goes with the claim, and nobody \
                  deletes the disk {}. {}",
                 reclaim_policy::disk(volume),
-                reclaim_policy::why_unprotected(volume)
+                reclaim_policy::why_no_reclaim_finalizer(volume)
             ),
         ),
         "Bound" if deletes => (
@@ -42,10 +42,10 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
                 reclaim_policy::fate(volume)
             ),
         ),
-        "Released" if deletes && !reclaimed => (Fate::Leaked, reclaim_policy::free_fate(volume)),
-        "Released" if deletes => (Fate::Destroyed, reclaim_policy::free_fate(volume)),
+        "Released" if deletes && !reclaimed => (Fate::Leaked, reclaim_policy::fate_without_claim(volume)),
+        "Released" if deletes => (Fate::Destroyed, reclaim_policy::fate_without_claim(volume)),
         // The cause of its finalizer says what then holds it for ever.
-        _ => (Fate::Kept, reclaim_policy::free_fate(volume)),
+        _ => (Fate::Kept, reclaim_policy::fate_without_claim(volume)),
     };
     impact.add_effect(fate, says, []);
     impact.evidence.push(Evidence {
@@ -57,7 +57,7 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
         impact.steps.push(Step {
             when: impact::KEEP,
             text: "set policy Retain first: nobody then deletes the disk".into(),
-            command: Some(reclaim_policy::retain(volume)),
+            command: Some(reclaim_policy::retain_command(volume)),
             safety: Safety::Reversible,
         });
     }

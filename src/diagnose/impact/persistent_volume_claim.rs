@@ -41,7 +41,7 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
         None => return,
     };
     let fate = match reclaim_policy::policy(volume) {
-        "Delete" if reclaim_policy::leaks(volume) => Fate::Leaked,
+        "Delete" if reclaim_policy::is_leaked(volume) => Fate::Leaked,
         "Delete" => Fate::Destroyed,
         _ => Fate::Kept,
     };
@@ -50,7 +50,7 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
         impact.steps.push(Step {
             when: impact::KEEP,
             text: "set policy Retain on its volume first: nobody then deletes the disk".into(),
-            command: Some(reclaim_policy::retain(volume)),
+            command: Some(reclaim_policy::retain_command(volume)),
             safety: Safety::Reversible,
         });
     }

@@ -15,10 +15,9 @@ use jiff::Timestamp;
 
 use crate::{
     diagnose::{
-        causes::storage::{
-            csi_holder::Holder,
-            pv_reclaim::driver,
-            reclaim_policy::{disk, policy},
+        causes::{
+            controller::Controller,
+            storage::reclaim_policy::{disk, driver, policy},
         },
         events::{event_time, last_event},
         leftovers::Leftover,
@@ -121,7 +120,7 @@ fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_
                 .into(),
         );
     }
-    if by_csi && unseen.is_empty() && Holder::sidecar(volume, &provisioner(), &driver, view).is_gone() {
+    if by_csi && unseen.is_empty() && Controller::sidecar(volume, &provisioner(), &driver, view).is_gone() {
         return (
             Verdict::Orphaned,
             format!("driver {driver} is not installed any more"),

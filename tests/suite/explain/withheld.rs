@@ -70,7 +70,7 @@ type Answered = Result<Answer, Why>;
 
 /// The public form of an explanation. `pass` sees each answer and may change it.
 fn explained(saved: &Saved, target: &Object, pass: &mut dyn FnMut(&Query, Answered) -> Answered) -> Value {
-    let mut facts = saved.first_look();
+    let mut facts = saved.initial_facts();
     loop {
         let progress = diagnose(target, &facts, &KNOWLEDGE);
         if progress.wanted.is_empty() {

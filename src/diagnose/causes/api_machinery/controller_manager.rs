@@ -10,7 +10,7 @@
 
 use crate::{
     diagnose::{
-        causes::{advice, advice::place_of, api_machinery::etcd_not_writable},
+        causes::{advice, advice::namespace_flag, api_machinery::etcd_not_writable},
         holder,
         holder::Life,
         model::{Blocker, Finding, Safety, Step, Verdict},
@@ -80,7 +80,7 @@ fn check_one_controller(object: &Object, account: &str) -> Step {
         command: Some(format!(
             "kubectl auth can-i update {}{} --as=system:serviceaccount:{NAMESPACE}:{account}",
             object.resource.name(),
-            place_of(object)
+            namespace_flag(object)
         )),
         safety: Safety::Safe,
     }

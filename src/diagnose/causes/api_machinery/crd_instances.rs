@@ -171,7 +171,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                 command: Some(format!(
                     "kubectl finalizers explain {name} {}{}",
                     first.name(),
-                    advice::place_of(first)
+                    advice::namespace_flag(first)
                 )),
                 safety: Safety::Safe,
             });

@@ -51,7 +51,7 @@ pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
         text: "delete it once more; that finishes it".into(),
         command: Some(format!(
             "kubectl{} delete {}/{}",
-            advice::place_of(object),
+            advice::namespace_flag(object),
             object.resource.name(),
             object.name()
         )),

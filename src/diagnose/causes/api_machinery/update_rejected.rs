@@ -147,7 +147,7 @@ fn edit_step(object: &Object, text: String) -> Step {
         text,
         command: Some(format!(
             "kubectl{} edit {}/{}",
-            advice::place_of(object),
+            advice::namespace_flag(object),
             object.resource.name(),
             object.name()
         )),

@@ -162,7 +162,7 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
             text: "take the owner references out, which somebody has copied with it, before it is deleted".into(),
             command: Some(format!(
                 "kubectl{} patch {}/{} --type=json -p '[{{\"op\":\"remove\",\"path\":\"/metadata/ownerReferences\"}}]'",
-                advice::place_of(object),
+                advice::namespace_flag(object),
                 object.resource.name(),
                 object.name()
             )),

@@ -16,9 +16,9 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::place_of,
+            advice::namespace_flag,
             api_machinery::{controller_manager, conversion_webhook},
-            storage::csi_holder::Holder,
+            controller::Controller,
             verdicts,
         },
         limits,
@@ -34,17 +34,17 @@ use crate::{
 };
 
 pub(crate) fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(owner, finalizer, None, view);
+    let holder = Controller::of(owner, finalizer, None, view);
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
         format!(
             "removed by the garbage collector of kube-controller-manager{}, once no object is left that names it as owner \
              with blockOwnerDeletion",
-            holder.alive()
+            holder.liveness()
         ),
     );
-    holder.testify(&mut finding);
+    holder.add_evidence(&mut finding);
     finding.do_not.push(format!(
         "take {} off by hand: the owner goes at once, what it owns is deleted only afterwards, and what is stuck there \
          stays stuck and is harder to find",
@@ -75,7 +75,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         .objects
         .iter()
         .any(|dependent| dependent.deletion().is_some());
-    if !any_being_deleted && !timing::is_recent(owner, view) {
+    if !any_being_deleted && !timing::is_deletion_recent(owner, view) {
         finding.wait.verdict = if dependents.are_complete() {
             Verdict::Stalled
         } else {
@@ -124,7 +124,7 @@ pub(crate) fn add_no_dependents(
 ) {
     if !dependents.are_complete() {
         add_unknown_dependents(finding, &dependents.gaps_in_words());
-        if !timing::is_recent(owner, view) && dependents.only_unconvertible_are_missing() {
+        if !timing::is_deletion_recent(owner, view) && dependents.only_unconvertible_are_missing() {
             conversion_webhook::add_conversion_failure(finding, dependents.server_errors(), view);
         }
         return;
@@ -148,7 +148,7 @@ pub(crate) fn add_no_dependents(
                 .into(),
             command: Some(format!(
                 "kubectl{} delete {}/{} --cascade=background --wait=false",
-                place_of(owner),
+                namespace_flag(owner),
                 owner.resource.name(),
                 owner.name()
             )),
@@ -206,7 +206,8 @@ impl<'a> Dependents<'a> {
             namespace => {
                 let dependents =
                     Self::listed_in(Where::Namespace(namespace.to_owned()), owner, view, counts)?;
-                let may_be_elsewhere = dependents.objects.is_empty() && !timing::is_recent(owner, view);
+                let may_be_elsewhere =
+                    dependents.objects.is_empty() && !timing::is_deletion_recent(owner, view);
                 // A copy in another namespace that still names the uid counts too. Finding it needs all types in all
                 // namespaces. It is not needed if a stopped controller manager explains the delay.
                 if may_be_elsewhere && !matches!(controller_manager::stale_lease(view), Ok(Some(_))) {

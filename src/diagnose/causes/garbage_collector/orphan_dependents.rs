@@ -14,11 +14,11 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::{place_of, quoted},
+            advice::{namespace_flag, quoted},
+            controller::Controller,
             garbage_collector::foreground_deletion::{
                 Dependents, add_late_garbage_collector, add_no_dependents,
             },
-            storage::csi_holder::Holder,
             verdicts,
         },
         limits,
@@ -30,17 +30,17 @@ use crate::{
 };
 
 pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(owner, finalizer, None, view);
+    let holder = Controller::of(owner, finalizer, None, view);
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
         format!(
             "removed by the garbage collector of kube-controller-manager{}, once it has taken this owner out of the \
              ownerReferences of all that it owns, so that those outlive it",
-            holder.alive()
+            holder.liveness()
         ),
     );
-    holder.testify(&mut finding);
+    holder.add_evidence(&mut finding);
     let dependents = match Dependents::of(owner, view, |_| true) {
         Ok(dependents) => dependents,
         Err(missing) => {
@@ -92,7 +92,7 @@ fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
     ]);
     let patch = format!(
         "kubectl{} patch {}/{} --type=json -p {}",
-        place_of(dependent),
+        namespace_flag(dependent),
         dependent.resource.name(),
         dependent.name(),
         quoted(&operations.to_string())

@@ -282,7 +282,7 @@ fn add_missing_report(finding: &mut Finding, namespace: &Object, view: &View<'_>
     // A blocker explains the missing conditions. Many blockers only exist because the controller has acted.
     let has_blocker = finding.wait.on.iter().any(|blocker| !blocker.rest);
     if has_blocker
-        || timing::is_recent(namespace, view)
+        || timing::is_deletion_recent(namespace, view)
         || !matches!(controller_manager::stale_lease(view), Ok(None))
     {
         return;

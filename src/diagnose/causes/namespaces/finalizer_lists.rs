@@ -141,11 +141,11 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
     if namespace.deletion().is_none() || finding.wait.verdict == Verdict::InUse {
         return finding;
     }
-    let take_out = advice::take_out(namespace, finalizer);
+    let removal_command = advice::removal_command(namespace, finalizer);
     if !leaves_nothing_behind(namespace, &mut finding, view) {
         finding
             .steps
-            .retain(|step| step.command.as_ref() != Some(&take_out));
+            .retain(|step| step.command.as_ref() != Some(&removal_command));
         return finding;
     }
     if finding.wait.verdict == Verdict::Orphaned {
@@ -171,7 +171,7 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
             "{cost} Only if what handled it is really gone from this cluster for good, take out this one entry of this one \
              namespace"
         ),
-        command: Some(take_out),
+        command: Some(removal_command),
         safety: Safety::Destructive,
     });
     finding

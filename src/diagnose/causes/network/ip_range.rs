@@ -1,49 +1,52 @@
-//! Ranges of addresses as the allocator of Service addresses sees them.
+//! Address ranges, as the allocator of Service addresses computes them.
 
-// The half of it that only parses.
+// `core::net` only parses and holds addresses.
 use core::net::IpAddr;
 
-/// A network in CIDR notation.
+/// An address range in CIDR notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// The address as a number, and how many bits such an address has.
+    /// The first address as a number.
     start: u128,
+    /// The number of bits of an address.
     width: u32,
+    /// The length of the prefix in bits.
     bits: u32,
 }
 
 impl Range {
-    /// `10.96.0.0/16`, `2001:db8::/112`.
+    /// Parses `10.96.0.0/16` or `2001:db8::/112`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (address, bits) = text.split_once('/')?;
         let (start, width) = number(address.parse().ok()?);
         let bits: u32 = bits.parse().ok().filter(|bits| *bits <= width)?;
         let range = Range { start, width, bits };
         Some(Range {
-            start: start & !range.hosts(),
+            start: start & !range.host_bits(),
             ..range
         })
     }
 
-    /// The bits that differ within it.
-    fn hosts(self) -> u128 {
+    /// The host bits of the range.
+    fn host_bits(self) -> u128 {
         match self.width - self.bits {
             128 => u128::MAX,
             free => (1 << free) - 1,
         }
     }
 
-    /// Whether the other one lies in it.
+    /// Whether the other range lies in this one.
     pub(crate) fn covers(self, other: &Range) -> bool {
-        self.width == other.width && self.bits <= other.bits && other.start & !self.hosts() == self.start
+        self.width == other.width && self.bits <= other.bits && other.start & !self.host_bits() == self.start
     }
 
-    /// Whether this address can have been taken from it: never its first, and of IPv4 never its last.
-    pub(crate) fn gives_out(self, address: IpAddr) -> bool {
+    /// Whether the allocator may have taken this address from the range: never the first address, and never the last
+    /// IPv4 address.
+    pub(crate) fn allocates(self, address: IpAddr) -> bool {
         let (address, width) = number(address);
-        let last = self.start | self.hosts();
+        let last = self.start | self.host_bits();
         width == self.width
-            && address & !self.hosts() == self.start
+            && address & !self.host_bits() == self.start
             && address != self.start
             && (width == 128 || address != last)
     }
@@ -65,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_what() {
+    fn a_range_covers_itself_and_narrower_ranges() {
         assert!(range("10.96.0.0/12").covers(&range("10.97.0.0/16")));
         assert!(range("10.97.0.0/16").covers(&range("10.97.0.0/16")));
         assert!(!range("10.97.0.0/16").covers(&range("10.96.0.0/12")));
@@ -75,17 +78,18 @@ mod tests {
     }
 
     #[test]
-    fn first_and_last_are_never_given_out() {
-        let gives = |text: &str, address: &str| range(text).gives_out(address.parse().expect("an address"));
-        assert!(gives("10.97.0.0/30", "10.97.0.1") && gives("10.97.0.0/30", "10.97.0.2"));
-        assert!(!gives("10.97.0.0/30", "10.97.0.0") && !gives("10.97.0.0/30", "10.97.0.3"));
-        assert!(!gives("10.97.0.0/30", "10.97.0.4"));
-        assert!(gives("2001:db8::/126", "2001:db8::3") && !gives("2001:db8::/126", "2001:db8::"));
-        assert!(!gives("10.97.0.0/30", "2001:db8::1"));
+    fn the_allocator_never_gives_out_the_first_and_last_address() {
+        let allocates =
+            |text: &str, address: &str| range(text).allocates(address.parse().expect("an address"));
+        assert!(allocates("10.97.0.0/30", "10.97.0.1") && allocates("10.97.0.0/30", "10.97.0.2"));
+        assert!(!allocates("10.97.0.0/30", "10.97.0.0") && !allocates("10.97.0.0/30", "10.97.0.3"));
+        assert!(!allocates("10.97.0.0/30", "10.97.0.4"));
+        assert!(allocates("2001:db8::/126", "2001:db8::3") && !allocates("2001:db8::/126", "2001:db8::"));
+        assert!(!allocates("10.97.0.0/30", "2001:db8::1"));
     }
 
     #[test]
-    fn nonsense_is_no_range() {
+    fn an_invalid_range_does_not_parse() {
         for text in ["", "10.0.0.0", "10.0.0.0/33", "x/8", "10.0.0.0/-1", "::/129"] {
             assert_eq!(Range::parse(text), None, "{text}");
         }

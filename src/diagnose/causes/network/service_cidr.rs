@@ -1,19 +1,21 @@
-//! `networking.k8s.io/service-cidr-finalizer`: a range of Service addresses that are still given out.
+//! `networking.k8s.io/service-cidr-finalizer`: a range whose addresses Services still use.
 //!
-//! **Recognises** the finalizer on a `ServiceCIDR`. **Why:** the controller takes it off, ten seconds after the deletion at
-//! the earliest, when each of its ranges lies in another `ServiceCIDR`, or when no address of the allocator's lies in this
-//! one alone. The first address of a range, and the last of an IPv4 range, are never given out and do not count. Source:
+//! **Recognises** the finalizer on a `ServiceCIDR`. **Why:** the controller removes it, ten seconds after the
+//! deletion at the earliest, in one of two cases: each range of the object lies in another `ServiceCIDR`, or no
+//! allocated address lies in this `ServiceCIDR` alone. The first address of a range, and the last of an IPv4 range,
+//! are never allocated and do not count. Source:
 //! `kubernetes/kubernetes:pkg/controller/servicecidrs/servicecidrs_controller.go` canDeleteCIDR,
-//! `pkg/api/servicecidr/servicecidr.go` `PrefixContainsIP`. **Wants** all `ServiceCIDRs` and `IPAddresses`, and the Services of
-//! those that are named. **Concludes** `in-use`, with each address and the Service that has it; without any `stalled`.
-//! **Advises** another `ServiceCIDR` over the same range, which interrupts nobody, before giving Services other addresses.
+//! `pkg/api/servicecidr/servicecidr.go` `PrefixContainsIP`. **Wants** all `ServiceCIDRs` and `IPAddresses`, and the
+//! Services that the addresses name. **Concludes** `in-use`, with each address and its Service; without any
+//! `stalled`. **Advises** to create another `ServiceCIDR` over the same range, which interrupts nothing, before
+//! giving Services other addresses.
 
 use serde_json::json;
 
 use crate::{
     diagnose::{
         causes::{
-            advice, cause::Cause, network::ip_range::Range, storage::csi_holder::Holder, verdicts,
+            advice, cause::Cause, controller::Controller, network::ip_range::Range, verdicts,
             verdicts::unknown,
         },
         limits,
@@ -28,17 +30,18 @@ pub(crate) const CAUSE: Cause = Cause {
     group: "networking.k8s.io",
     plural: "servicecidrs",
     finalizer: "networking.k8s.io/service-cidr-finalizer",
-    explain: in_use,
+    explain: range_in_use,
 };
 
 const GROUP: &str = "networking.k8s.io";
 
-fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(range, finalizer, None, view);
+/// Answers for the finalizer on a range.
+fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let controller = Controller::of(range, finalizer, None, view);
     let says = format!(
         "removed by kube-controller-manager (service-cidrs-controller){}, once no Service has an address that lies in \
          this range alone",
-        holder.alive()
+        controller.liveness()
     );
     let all = match view.list(GROUP, "servicecidrs", "") {
         Ok(all) => all,
@@ -51,7 +54,7 @@ fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         .collect();
     let own = ranges(range);
     let covered = !own.is_empty() && own.iter().all(|own| others.iter().any(|other| other.covers(own)));
-    let mut left = Vec::new();
+    let mut in_use = Vec::new();
     let mut given_out = 0;
     if !covered {
         let addresses = match view.list(GROUP, "ipaddresses", "") {
@@ -59,22 +62,22 @@ fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
             Err(missing) => return unknown(finalizer, &says, "which addresses are given out", &missing),
         };
         given_out = addresses.len();
-        left.extend(addresses.iter().filter(|address| {
+        in_use.extend(addresses.iter().filter(|address| {
             let Ok(ip) = address.name().parse() else {
                 return false;
             };
-            is_of_the_allocator(address)
-                && own.iter().any(|own| own.gives_out(ip))
-                && !others.iter().any(|other| other.gives_out(ip))
+            is_from_allocator(address)
+                && own.iter().any(|own| own.allocates(ip))
+                && !others.iter().any(|other| other.allocates(ip))
         }));
     }
-    let verdict = if left.is_empty() {
+    let verdict = if in_use.is_empty() {
         verdicts::nothing_blocks(range, view)
     } else {
         Verdict::InUse
     };
     let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
-    holder.testify(&mut finding);
+    controller.add_evidence(&mut finding);
     finding.evidence.push(Evidence {
         source: format!("ServiceCIDR {} spec.cidrs", range.name()),
         value: if covered {
@@ -82,7 +85,7 @@ fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         } else {
             format!(
                 "{} of {given_out} IPAddresses lie in it and in no other",
-                left.len()
+                in_use.len()
             )
         },
         strength: Strength::Proof,
@@ -94,7 +97,7 @@ fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
             strength: Strength::Moderate,
         });
     }
-    if left.is_empty() {
+    if in_use.is_empty() {
         finding.say(if covered {
             "; each of its ranges lies in another ServiceCIDR, so none has"
         } else {
@@ -106,17 +109,18 @@ fn in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         return finding;
     }
     finding.wait.on.extend(
-        left.iter()
+        in_use
+            .iter()
             .take(limits::BLOCKERS)
             .map(|address| blocker(address, view)),
     );
-    if left.len() > limits::BLOCKERS {
+    if in_use.len() > limits::BLOCKERS {
         finding.wait.on.push(Blocker::new(
             None,
-            format!("{} more addresses", left.len() - limits::BLOCKERS),
+            format!("{} more addresses", in_use.len() - limits::BLOCKERS),
         ));
     }
-    advise(&mut finding, range, &left, finalizer);
+    add_advice(&mut finding, range, &in_use, finalizer);
     finding
 }
 
@@ -125,14 +129,15 @@ fn ranges(of: &Object) -> Vec<Range> {
     texts.filter_map(Range::parse).collect()
 }
 
-fn is_of_the_allocator(address: &Object) -> bool {
+/// Whether the API server allocated the address.
+fn is_from_allocator(address: &Object) -> bool {
     address
         .labels()
         .get("ipaddress.kubernetes.io/managed-by")
         .is_some_and(|by| by == "ipallocator.k8s.io")
 }
 
-/// Namespace and name of the Service that has it.
+/// The namespace and name of the Service that has the address.
 fn service_of(address: &Object) -> (&str, &str) {
     (
         address.text("/spec/parentRef/namespace"),
@@ -173,7 +178,7 @@ fn blocker(address: &Object, view: &View<'_>) -> Blocker {
     blocker
 }
 
-fn advise(finding: &mut Finding, range: &Object, left: &[&Object], finalizer: &Finalizer) {
+fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finalizer: &Finalizer) {
     let going = range.deletion().is_some();
     finding.outlook.push(Outlook {
         when: if going {
@@ -205,7 +210,7 @@ fn advise(finding: &mut Finding, range: &Object, left: &[&Object], finalizer: &F
         )),
         safety: Safety::Safe,
     });
-    for address in left.iter().take(limits::BLOCKERS) {
+    for address in in_use.iter().take(limits::BLOCKERS) {
         let (namespace, name) = service_of(address);
         finding.steps.push(Step {
             when: advice::INTENDED,

@@ -313,7 +313,7 @@ pub(crate) fn removal_step(
             "{costs}: {}. Then, and only then, take out this one finalizer",
             text.trim_end_matches('.')
         ),
-        command: Some(advice::take_out(object, finalizer)),
+        command: Some(advice::removal_command(object, finalizer)),
         safety: if consequence == Consequence::None {
             Safety::Reversible
         } else {

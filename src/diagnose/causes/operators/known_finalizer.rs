@@ -57,7 +57,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     finding.steps.extend(removal);
     longhorn_uninstall::add_missing_confirmation(object, finalizer, &mut finding, view);
     // The step that removes the finalizer already says what that costs.
-    let is_offered = finding.steps.iter().any(advice::is_take_out);
+    let is_offered = finding.steps.iter().any(advice::is_removal);
     add_warning(&mut finding, finalizer, &entry, (!is_offered).then_some(&cost));
     if let Some(done) = &entry.done_when {
         finding.outlook.push(Outlook {

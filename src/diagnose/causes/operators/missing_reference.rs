@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::advice::{let_go, place_of},
+        causes::advice::{namespace_flag, remove_finalizer},
         complaint::Complaint,
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -195,7 +195,7 @@ fn add_missing_object(
             text,
             command: Some(format!(
                 "kubectl{} get {}/{} -o {}",
-                place_of(object),
+                namespace_flag(object),
                 object.resource.name(),
                 object.name(),
                 if field.is_empty() {
@@ -215,7 +215,7 @@ fn add_missing_object(
         ),
     });
     if let Some(finalizer) = finding.wait.finalizer.clone() {
-        finding.steps.push(let_go(
+        finding.steps.push(remove_finalizer(
             object,
             &finalizer,
             "it cannot come back?",

@@ -11,7 +11,7 @@
 
 use crate::{
     diagnose::{
-        causes::advice::let_go,
+        causes::advice::remove_finalizer,
         holder::{Holder, Liveness, author_and_successor},
         model::{Finding, Safety, Step, Verdict},
         timing,
@@ -72,7 +72,7 @@ pub(crate) fn add_rename(
             entry.if_removed.text.trim_end_matches('.')
         ),
     };
-    finding.steps.push(let_go(
+    finding.steps.push(remove_finalizer(
         object,
         finalizer,
         "no release takes it off?",

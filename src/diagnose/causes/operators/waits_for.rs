@@ -15,9 +15,9 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::see,
+            advice::explain_step,
             operators::{missing_reference, missing_reference::Reference, referenced_by},
-            verdicts::waits,
+            verdicts::set_unless_holder_is_at_fault,
         },
         holder::Holder,
         limits,
@@ -166,7 +166,7 @@ impl Search<'_, '_> {
 
     /// Marks the finding as waiting. The controller is not at fault for what it waits for.
     fn mark_waiting(&mut self, verdict: Verdict) {
-        waits(self.finding, self.holder, verdict);
+        set_unless_holder_is_at_fault(self.finding, self.holder, verdict);
         // Touching the object has no effect while this object exists.
         self.finding.steps.retain(|step| !advice::is_nudge(step));
     }
@@ -267,5 +267,5 @@ fn see_step(other: &Object) -> Step {
     } else {
         "before you delete or move it, see what else goes with"
     };
-    see(other, format!("{what} {} {}", other.kind, other.name()))
+    explain_step(other, format!("{what} {} {}", other.kind, other.name()))
 }

@@ -76,7 +76,7 @@ fn no_job_counts(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>
         finding.steps.push(Step {
             when: advice::STILL_THERE,
             text: format!("take out this one entry; nothing is lost by it, because {why}"),
-            command: Some(advice::take_out(pod, finalizer)),
+            command: Some(advice::removal_command(pod, finalizer)),
             safety: Safety::Safe,
         });
     }
@@ -129,7 +129,7 @@ fn controlled_by_other_kind(
     finding.steps.push(Step {
         when: "what to do",
         text: "take out this one entry; nothing is lost by it, because no Job counts the pod".into(),
-        command: Some(advice::take_out(pod, finalizer)),
+        command: Some(advice::removal_command(pod, finalizer)),
         safety: Safety::Safe,
     });
     finding

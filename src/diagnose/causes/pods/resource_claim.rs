@@ -14,10 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     diagnose::{
         causes::{
-            advice,
-            cause::Cause,
-            pods::stop_consumers,
-            storage::{csi_holder::Holder, pvc_protection},
+            advice, cause::Cause, controller::Controller, pods::stop_consumers, storage::pvc_protection,
             verdicts,
         },
         kinds::Pod,
@@ -49,7 +46,7 @@ struct Consumers<'a> {
 }
 
 fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(claim, finalizer, None, view);
+    let holder = Controller::of(claim, finalizer, None, view);
     let entries = claim.list("/status/reservedFor");
     let consumers = consumers(claim, entries, view);
     let mut finding = Finding::new(
@@ -57,10 +54,10 @@ fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         verdict(claim, &consumers, view),
         format!(
             "removed by kube-controller-manager (resourceclaim controller){}, once nobody is left in status.reservedFor",
-            holder.alive()
+            holder.liveness()
         ),
     );
-    holder.testify(&mut finding);
+    holder.add_evidence(&mut finding);
     finding.wait.on = pvc_protection::blockers(&consumers.pods, view);
     for (place, name) in &consumers.others {
         finding.wait.on.push(Blocker::new(

@@ -1,10 +1,10 @@
 //! An Ingress that shares its AWS load balancer with others.
 //!
-//! **Recognises** `group.ingress.k8s.aws/GROUP`. **Why:** all Ingresses of a group are built into one load balancer, together:
-//! one that fails holds up all, and the load balancer goes with the last of them
-//! (`kubernetes-sigs/aws-load-balancer-controller:pkg/ingress/group_loader.go`, `pkg/shared_constants/finalizers.go`).
-//! **Wants** all Ingresses. **Concludes** nothing; names the others. **Advises** never to delete the load balancer while there
-//! are others, and to look at their events too.
+//! **Recognises** `group.ingress.k8s.aws/GROUP`. **Why:** the controller builds one load balancer from all Ingresses
+//! of a group. One Ingress that fails blocks all, and the load balancer is deleted with the last of them
+//! (`kubernetes-sigs/aws-load-balancer-controller:pkg/ingress/group_loader.go`,
+//! `pkg/shared_constants/finalizers.go`). **Wants** all Ingresses. **Concludes** nothing; names the others.
+//! **Advises** never to delete the load balancer while there are others, and to check their events too.
 
 use crate::{
     diagnose::{
@@ -19,6 +19,7 @@ use crate::{
 const PREFIX: &str = "group.ingress.k8s.aws/";
 const GROUP: &str = "alb.ingress.kubernetes.io/group.name";
 
+/// Adds the other Ingresses of the group.
 pub(crate) fn add_group_members(
     object: &Object,
     finalizer: &Finalizer,
@@ -85,6 +86,7 @@ pub(crate) fn add_group_members(
     }
 }
 
+/// Whether an Ingress belongs to the group.
 fn is_member(other: &Object, finalizer: &Finalizer, group: &str) -> bool {
     other.annotation(GROUP) == group || other.finalizers().contains(finalizer)
 }

@@ -1,11 +1,11 @@
-//! What Helm has to do with an object that does not go.
+//! An object of a Helm release that is stuck in deletion.
 //!
-//! **Recognises** the annotations `meta.helm.sh/release-name` and `release-namespace` on an object that is being deleted.
-//! **Why:** `helm uninstall` deletes all objects of a release without any order, and with `--wait` gives up while one is still
-//! there; the release then stays `uninstalling`, or its record goes while the object stays
-//! (`helm/helm:pkg/action/uninstall.go`, `pkg/storage/driver/secrets.go`). **Wants** the records of the release, of which only
-//! metadata is read. **Concludes** nothing about the finalizers. **Advises** to finish the object first, then the release, and
-//! not to install again meanwhile.
+//! **Recognises** the annotations `meta.helm.sh/release-name` and `release-namespace` on an object that is being
+//! deleted. **Why:** `helm uninstall` deletes all objects of a release in no order. With `--wait` it gives up while
+//! one still exists. Then the release stays `uninstalling`, or its record is removed while the object stays
+//! (`helm/helm:pkg/action/uninstall.go`, `pkg/storage/driver/secrets.go`). **Wants** the records of the release, of
+//! which it reads only the metadata. **Concludes** nothing about the finalizers. **Advises** to finish the object
+//! first, then the release, and not to install again meanwhile.
 
 use crate::{
     diagnose::{
@@ -15,6 +15,7 @@ use crate::{
     snapshot::facts::{By, Object},
 };
 
+/// Adds the state of the Helm release that the object belongs to.
 pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     let release = object.annotation("meta.helm.sh/release-name");
     let namespace = object.annotation("meta.helm.sh/release-namespace");
@@ -34,7 +35,7 @@ pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View
         namespace,
         By::Labels(format!("owner=helm,name={release}")),
     );
-    let stands = match records {
+    let state = match records {
         Ok(records) => {
             let newest = records.iter().max_by_key(|record| {
                 let labels = record.labels();
@@ -54,17 +55,17 @@ pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View
     };
     first.evidence.push(Evidence {
         source: format!("Helm release {release} in {namespace}"),
-        value: stands.clone(),
+        value: state.clone(),
         strength: Strength::Moderate,
     });
     first.outlook.push(Outlook {
         when: "meanwhile".into(),
         then: format!(
-            "Helm release {release} in {namespace}, which it belongs to, {stands}. Installing it again now finds this object, \
+            "Helm release {release} in {namespace}, which it belongs to, {state}. Installing it again now finds this object, \
              which goes as soon as it is finished"
         ),
     });
-    if stands.starts_with("is ") && !stands.contains("not known") {
+    if state.starts_with("is ") && !state.contains("not known") {
         first.steps.push(Step {
             when: "when it is gone",
             text: format!("finish the release: uninstalling it once more takes what is left, and its record last. {release} is not to be installed again before that"),

@@ -1,23 +1,23 @@
-//! `karpenter.sh/termination`: a node that is drained before its machine is ended.
+//! `karpenter.sh/termination`: a node that Karpenter drains before it terminates the machine.
 //!
-//! **Recognises** the finalizer on a Node or a `NodeClaim`. **Why:** Karpenter ends the machine when no pod of the node waits
-//! to be evicted: not those that have finished, that tolerate `karpenter.sh/disrupted`, that belong to the node itself, or
-//! that have been ending for a minute longer than they may. A pod with `karpenter.sh/do-not-disrupt` it never evicts, and
-//! waits for all the same; an eviction that a `PodDisruptionBudget` does not allow is refused. Sources:
+//! **Recognises** the finalizer on a Node or a `NodeClaim`. **Why:** Karpenter terminates the machine when no pod of
+//! the node waits for eviction. It ignores pods that have finished, tolerate `karpenter.sh/disrupted`, belong to the
+//! node itself, or are a minute over their grace period. It never evicts a pod with `karpenter.sh/do-not-disrupt`,
+//! but still waits for it. The API server refuses an eviction that a `PodDisruptionBudget` does not allow. Sources:
 //! `kubernetes-sigs/karpenter:pkg/utils/pod/scheduling.go`,
 //! `pkg/controllers/node/termination/terminator/terminator.go`,
-//! `kubernetes/kubernetes:pkg/registry/core/pod/storage/eviction.go`. **Wants** the pods of the node, the budgets of their
-//! namespaces; of a `NodeClaim` its Node. **Concludes** `waiting` with the pods that are left, unless the holder is gone; says
-//! of each what keeps it. **Advises** to make room in the budget or to ask who marked the pod; never to take the finalizer
-//! off the Node, which leaves the machine running and pods on a node that nobody drains.
+//! `kubernetes/kubernetes:pkg/registry/core/pod/storage/eviction.go`. **Wants** the pods of the node and the budgets
+//! of their namespaces; for a `NodeClaim` its Node. **Concludes** `waiting` with the remaining pods, unless the
+//! controller is gone; says what keeps each pod. **Advises** to make room in the budget, or to ask who marked the
+//! pod. Never remove the finalizer from the Node: the machine keeps running, and nobody drains its pods.
 
 use serde_json::Value;
 
 use crate::{
     diagnose::{
         causes::{
-            advice::{place_of, see},
-            verdicts::waits,
+            advice::{explain_step, namespace_flag},
+            verdicts::set_unless_holder_is_at_fault,
         },
         holder::Holder,
         kinds::Pod,
@@ -34,9 +34,10 @@ use crate::{
 };
 
 const FINALIZER: &str = "karpenter.sh/termination";
-const KEEP: &str = "karpenter.sh/do-not-disrupt";
+const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 const TAINT: &str = "karpenter.sh/disrupted";
 
+/// Adds what the drain of the node still waits for.
 pub(crate) fn add_pods_to_drain(
     object: &Object,
     finalizer: &Finalizer,
@@ -48,32 +49,33 @@ pub(crate) fn add_pods_to_drain(
         return;
     }
     if object.is("karpenter.sh", "nodeclaims") {
-        of_claim(object, holder, finding, view);
+        add_node_of_claim(object, holder, finding, view);
     } else if object.is("", "nodes") {
-        of_node(object, holder, finding, view);
+        add_pods_of_node(object, holder, finding, view);
     }
 }
 
-fn of_claim(claim: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
+/// Adds the Node that a NodeClaim waits for.
+fn add_node_of_claim(claim: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
     let name = claim.text("/status/nodeName");
     if name.is_empty() {
         return;
     }
     match view.object("", "nodes", "", name) {
         Ok(Some(node)) => {
-            let going = if node.deletion().is_some() {
+            let state = if node.deletion().is_some() {
                 "is being drained"
             } else {
                 "is not being deleted yet"
             };
-            waits(finding, holder, Verdict::Waiting);
+            set_unless_holder_is_at_fault(finding, holder, Verdict::Waiting);
             finding
                 .wait
                 .on
-                .push(view.blocker(node, format!("its node is still there, and {going}")));
+                .push(view.blocker(node, format!("its node is still there, and {state}")));
             finding.steps.insert(
                 0,
-                see(
+                explain_step(
                     node,
                     format!("see what holds node {name}: its machine is ended after that"),
                 ),
@@ -89,7 +91,8 @@ fn of_claim(claim: &Object, holder: &Holder, finding: &mut Finding, view: &View<
     }
 }
 
-fn of_node(node: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
+/// Adds the pods that the drain of a Node waits for.
+fn add_pods_of_node(node: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_>) {
     let pods = match view.search("", "pods", "", By::Node(node.name().to_owned())) {
         Ok(pods) => pods,
         Err(missing) => {
@@ -100,37 +103,37 @@ fn of_node(node: &Object, holder: &Holder, finding: &mut Finding, view: &View<'_
             return;
         }
     };
-    let left: Vec<_> = pods.iter().filter(|pod| is_awaited(pod, view)).collect();
+    let remaining: Vec<_> = pods.iter().filter(|pod| is_awaited(pod, view)).collect();
     finding.evidence.push(Evidence {
         source: format!("pods with spec.nodeName {}", node.name()),
         value: format!(
             "{} of {} are still to be evicted or to end",
-            left.len(),
+            remaining.len(),
             pods.len()
         ),
         strength: Strength::Proof,
     });
-    if left.is_empty() {
+    if remaining.is_empty() {
         finding.say(
             "; no pod is left that it waits for, so volumes are detached next, and then its machine is ended",
         );
         return;
     }
-    waits(finding, holder, Verdict::Waiting);
-    for pod in left.iter().take(limits::BLOCKERS) {
-        let (says, step) = kept(pod, view);
+    set_unless_holder_is_at_fault(finding, holder, Verdict::Waiting);
+    for pod in remaining.iter().take(limits::BLOCKERS) {
+        let (says, step) = why_pod_remains(pod, view);
         finding.wait.on.push(view.blocker(pod, says));
         if node.deletion().is_some() {
             finding.steps.extend(step);
         }
     }
-    if left.len() > limits::BLOCKERS {
-        let rest = format!("{} more pods of this node", left.len() - limits::BLOCKERS);
+    if remaining.len() > limits::BLOCKERS {
+        let rest = format!("{} more pods of this node", remaining.len() - limits::BLOCKERS);
         finding.wait.on.push(Blocker::new(None, rest));
     }
 }
 
-/// Karpenter's own predicate.
+/// Whether Karpenter waits for the pod.
 fn is_awaited(pod: &Object, view: &View<'_>) -> bool {
     let of_the_node = pod
         .list("/metadata/ownerReferences")
@@ -142,6 +145,7 @@ fn is_awaited(pod: &Object, view: &View<'_>) -> bool {
     !Pod(pod).is_finished() && !of_the_node && !given_up && !tolerates(pod)
 }
 
+/// Whether the pod tolerates the taint of Karpenter.
 fn tolerates(pod: &Object) -> bool {
     pod.list("/spec/tolerations").iter().any(|toleration| {
         let field = |name: &str| toleration.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -151,12 +155,12 @@ fn tolerates(pod: &Object) -> bool {
     })
 }
 
-/// Why it is still there, and what can be done.
-fn kept(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
+/// Why the pod is still there, and what to do.
+fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
     if pod.deletion().is_some() {
         return ("is ending".into(), None);
     }
-    if pod.annotation(KEEP) == "true" {
+    if pod.annotation(DO_NOT_DISRUPT) == "true" {
         let step = Step {
             when: "what to do",
             text: format!(
@@ -165,18 +169,18 @@ fn kept(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
                 pod.name()
             ),
             command: Some(format!(
-                "kubectl{} annotate pod {} {KEEP}-",
-                place_of(pod),
+                "kubectl{} annotate pod {} {DO_NOT_DISRUPT}-",
+                namespace_flag(pod),
                 pod.name()
             )),
             safety: Safety::Reversible,
         };
         return (
-            format!("is marked {KEEP}: it is never evicted, and waited for"),
+            format!("is marked {DO_NOT_DISRUPT}: it is never evicted, and waited for"),
             Some(step),
         );
     }
-    match budget(pod, view) {
+    match blocking_budget(pod, view) {
         Ok(Some(budget)) => {
             let number = |field: &str| budget.number(&format!("/status/{field}")).unwrap_or_default();
             let step = Step {
@@ -188,7 +192,7 @@ fn kept(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
                 ),
                 command: Some(format!(
                     "kubectl{} describe poddisruptionbudget {}",
-                    place_of(budget),
+                    namespace_flag(budget),
                     budget.name()
                 )),
                 safety: Safety::Safe,
@@ -212,8 +216,8 @@ fn kept(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
     }
 }
 
-/// The budget that allows no disruption of this pod.
-fn budget<'a>(pod: &Object, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
+/// The budget that allows no disruption of the pod.
+fn blocking_budget<'a>(pod: &Object, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
     let labels = pod.labels();
     let budgets = view.list("policy", "poddisruptionbudgets", pod.namespace())?;
     Ok(budgets.iter().find(|budget| {

@@ -1,15 +1,16 @@
-//! `longhorn.io`: storage that nobody has confirmed to go.
+//! `longhorn.io`: an uninstall of Longhorn that nobody has confirmed.
 //!
-//! **Recognises** the finalizer on an object of Longhorn that is being deleted. **Why:** Longhorn's uninstall Job takes all its
-//! finalizers off, and fails while the Setting `deleting-confirmation-flag` is not true; Helm then hangs in `uninstalling`.
-//! The flag is there because people lost their storage by mistake
-//! (`longhorn/longhorn-manager:controller/uninstall_controller.go`, `longhorn/longhorn:chart/templates/uninstall-job.yaml`).
-//! **Wants** that Setting and the Jobs beside the object. **Concludes** nothing about who holds it. **Advises** never to take
-//! the finalizer off by hand while the flag is false, or could not be seen; to set it, with what that costs.
+//! **Recognises** the finalizer on an object of Longhorn that is being deleted. **Why:** the uninstall Job of
+//! Longhorn removes all its finalizers, and fails while the Setting `deleting-confirmation-flag` is not true. Helm
+//! then hangs in `uninstalling`. The flag exists because users lost their storage by mistake
+//! (`longhorn/longhorn-manager:controller/uninstall_controller.go`,
+//! `longhorn/longhorn:chart/templates/uninstall-job.yaml`). **Wants** that Setting and the Jobs in the namespace of
+//! the object. **Concludes** nothing about the controller. **Advises** never to remove the finalizer by hand while
+//! the flag is false or could not be read; to set the flag, with what that costs.
 
 use crate::{
     diagnose::{
-        causes::advice::{is_take_out, place_of},
+        causes::advice::{is_removal, namespace_flag},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
         view::View,
     },
@@ -21,6 +22,7 @@ const GROUP: &str = "longhorn.io";
 const FLAG: &str = "deleting-confirmation-flag";
 const JOB: &str = "longhorn-uninstall";
 
+/// Adds the flag that blocks the uninstall.
 pub(crate) fn add_missing_confirmation(
     object: &Object,
     finalizer: &Finalizer,
@@ -61,7 +63,7 @@ pub(crate) fn add_missing_confirmation(
         strength: Strength::Proof,
     });
     finding.steps.retain(is_harmless);
-    gave_up(object, finding, view);
+    add_failed_job(object, finding, view);
     finding.steps.push(Step {
         when: "is Longhorn to go, with all its data?",
         text: format!(
@@ -71,23 +73,23 @@ pub(crate) fn add_missing_confirmation(
         ),
         command: Some(format!(
             "kubectl{} patch settings.longhorn.io {FLAG} --type=merge -p '{{\"value\":\"true\"}}'",
-            place_of(object)
+            namespace_flag(object)
         )),
         safety: Safety::Destructive,
     });
 }
 
-/// Whether a step neither takes the finalizer off nor lets the uninstall do it.
+/// Whether a step neither removes the finalizer nor makes the uninstall remove it.
 fn is_harmless(step: &Step) -> bool {
     let sets = step
         .command
         .as_deref()
         .is_some_and(|command| command.contains(FLAG));
-    !is_take_out(step) && !sets
+    !is_removal(step) && !sets
 }
 
-/// Why Helm still says `uninstalling`.
-fn gave_up(object: &Object, finding: &mut Finding, view: &View<'_>) {
+/// Adds the failed uninstall Job, which is why Helm still reports `uninstalling`.
+fn add_failed_job(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let job = match view.object("batch", "jobs", object.namespace(), JOB) {
         Ok(Some(job)) => job,
         Ok(None) => return,

@@ -1,17 +1,18 @@
-//! An operator that OLM installed and that is gone: what OLM still knows of it.
+//! An operator that OLM installed and that is gone.
 //!
-//! **Recognises** an object whose controller is gone, and OLM's label `operators.coreos.com/PACKAGE.NAMESPACE` on the
-//! definition of its type. **Why:** OLM runs an operator while its `ClusterServiceVersion` is there, and makes that because a
-//! `Subscription` asks for the package, out of a `CatalogSource`. A Subscription that believes it is served asks for nothing,
-//! and without its catalogue none is served. Sources:
+//! **Recognises** an object whose controller is gone, and the label `operators.coreos.com/PACKAGE.NAMESPACE` of OLM
+//! on the definition of its type. **Why:** OLM runs an operator while its `ClusterServiceVersion` exists. OLM creates
+//! that because a `Subscription` requests the package from a `CatalogSource`. A Subscription with an installed
+//! version in its status requests nothing more, and OLM resolves no Subscription without its catalog. Sources:
 //! `operator-framework/operator-lifecycle-manager:pkg/controller/operators/catalog/operator.go` and
-//! `pkg/controller/operators/catalog/subscription/state.go`. **Wants** the Subscriptions of that namespace, and the version and
-//! the catalogue of the one for the package. **Concludes** nothing about the holder; names what keeps OLM from bringing it
-//! back. **Advises** to repair that: OLM then installs the operator, which finishes by itself.
+//! `pkg/controller/operators/catalog/subscription/state.go`. **Wants** the Subscriptions of that namespace, and the
+//! version and the catalog of the one for the package. **Concludes** nothing about the controller; names what
+//! prevents OLM from installing it again. **Advises** to repair that: OLM then installs the operator, which finishes
+//! the deletion.
 
 use crate::{
     diagnose::{
-        causes::advice::{place_of, word},
+        causes::advice::{namespace_flag, word},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
         view::{Missing, View},
     },
@@ -21,23 +22,24 @@ use crate::{
 
 const GROUP: &str = "operators.coreos.com";
 
+/// Adds why OLM does not install the operator again.
 pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &View<'_>) {
     let has_olm = view.resource_type(GROUP, "subscriptions").is_some();
     if !has_olm || !is_custom_group(&object.resource.group) {
         return;
     }
-    let Some((package, namespace)) = package(object, view) else {
+    let Some((package, namespace)) = package_of(object, view) else {
         return;
     };
     let subscriptions = match view.list(GROUP, "subscriptions", namespace) {
         Ok(subscriptions) => subscriptions,
-        Err(missing) => return unseen(finding, "whether OLM is asked for its operator", &missing),
+        Err(missing) => return add_unknown(finding, "whether OLM is asked for its operator", &missing),
     };
     let asks = |subscription: &&Object| subscription.text("/spec/name") == package;
     if let Some(subscription) = subscriptions.iter().find(asks) {
-        // Made anew, it is served from there.
-        catalogue(finding, subscription, view);
-        served(finding, subscription, view);
+        // A Subscription that is created again installs from its catalog, so the catalog comes first.
+        add_catalog_state(finding, subscription, view);
+        add_missing_version(finding, subscription, view);
         return;
     }
     finding.say(format!(
@@ -53,22 +55,23 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
     });
 }
 
-fn unseen(finding: &mut Finding, question: &str, missing: &Missing) {
+/// Adds a question that could not be answered.
+fn add_unknown(finding: &mut Finding, question: &str, missing: &Missing) {
     finding.say(format!("; {question} is not known: {}", missing.in_words()));
 }
 
-/// Package and namespace of the operator that OLM installed this type with.
-fn package<'a>(object: &Object, view: &View<'a>) -> Option<(&'a str, &'a str)> {
+/// The package and the namespace of the operator that OLM installed for this type.
+fn package_of<'a>(object: &Object, view: &View<'a>) -> Option<(&'a str, &'a str)> {
     let name = object.resource.name();
     let definition = view.definition(&name).ok()??;
     let labels = definition.value.pointer("/metadata/labels")?.as_object()?;
-    // A package may have a dot in its name, and a namespace has none.
+    // A package name may contain dots; a namespace name may not.
     let names = |key: &'a String| key.strip_prefix("operators.coreos.com/")?.rsplit_once('.');
     labels.keys().find_map(names)
 }
 
-/// The version that a Subscription believes to be installed.
-fn served(finding: &mut Finding, subscription: &Object, view: &View<'_>) {
+/// Adds the version that the Subscription reports as installed, if it does not exist.
+fn add_missing_version(finding: &mut Finding, subscription: &Object, view: &View<'_>) {
     let version = subscription.text("/status/installedCSV");
     if version.is_empty() {
         return;
@@ -96,17 +99,17 @@ fn served(finding: &mut Finding, subscription: &Object, view: &View<'_>) {
                 ),
                 command: Some(format!(
                     "kubectl{} get {what} -o yaml > {name}-backup.yaml && kubectl replace --force -f {name}-backup.yaml",
-                    place_of(subscription)
+                    namespace_flag(subscription)
                 )),
                 safety: Safety::Reversible,
             });
         }
-        Err(missing) => unseen(finding, &format!("whether {version} is left"), &missing),
+        Err(missing) => add_unknown(finding, &format!("whether {version} is left"), &missing),
     }
 }
 
-/// Where a Subscription installs from.
-fn catalogue(finding: &mut Finding, subscription: &Object, view: &View<'_>) {
+/// Adds the catalog of the Subscription, if it does not answer.
+fn add_catalog_state(finding: &mut Finding, subscription: &Object, view: &View<'_>) {
     let (name, namespace) = (
         subscription.text("/spec/source"),
         subscription.text("/spec/sourceNamespace"),
@@ -124,7 +127,7 @@ fn catalogue(finding: &mut Finding, subscription: &Object, view: &View<'_>) {
         },
         Ok(None) => "does not exist".to_owned(),
         Err(missing) => {
-            return unseen(
+            return add_unknown(
                 finding,
                 &format!("whether CatalogSource {name} answers"),
                 &missing,
@@ -148,7 +151,7 @@ fn catalogue(finding: &mut Finding, subscription: &Object, view: &View<'_>) {
     finding.steps.push(Step {
         when: "what to do",
         text: format!("bring catalogue {name} back: OLM resolves its Subscriptions when it answers"),
-        // Anybody's words, in fields that nobody checks.
+        // Any user may write these fields, and the API server does not validate them.
         command: Some(format!(
             "kubectl -n {place} get catalogsources.{GROUP}; kubectl -n {place} get pods -l olm.catalogSource={}",
             word(name),

@@ -1,4 +1,4 @@
-//! Single products on small worlds, with what almost meets their causes.
+//! Tests of the product causes on small worlds, with similar objects that the causes must ignore.
 
 mod deployed_resources;
 mod karpenter_drain;

@@ -1,10 +1,11 @@
-//! What a driver or its sidecar complains of, and where the repair begins.
+//! What a CSI driver or its sidecar reports as an error, and where to start the repair.
 //!
-//! **Recognises** the words in an event, in `status.detachError` and in a content's `status.error`. **Why:** they are a
-//! gRPC status of the driver, which names its code (`grpc/grpc-go:codes/codes.go`): `DeadlineExceeded` is a driver that
-//! hangs, `Unavailable` one that is not there; or an answer of the API server to the sidecar, which names the right that
-//! is missing (`kubernetes/apiserver:pkg/endpoints/handlers/responsewriters/errors.go`). **Concludes** `failing`, with
-//! the words quoted. **Advises** to look where the code points, and then to have it tried at once.
+//! **Recognises** the message of an event, of `status.detachError`, and of the `status.error` of a content. **Why:**
+//! a message of the driver is a gRPC status and names its code (`grpc/grpc-go:codes/codes.go`). `DeadlineExceeded`
+//! means that the driver hangs, `Unavailable` that it is not there. A message of the API server to the sidecar names
+//! the missing right (`kubernetes/apiserver:pkg/endpoints/handlers/responsewriters/errors.go`). **Concludes**
+//! `failing`, and quotes the message. **Advises** to check what the code points at, and then to have the call retried
+//! at once.
 
 use jiff::Timestamp;
 
@@ -18,8 +19,8 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Says that the holder acts and fails, in its own words.
-pub(crate) fn quote(
+/// Adds the verdict `failing`, and quotes the error.
+pub(crate) fn add_error(
     finding: &mut Finding,
     (what, source): (&str, String),
     message: &str,
@@ -35,15 +36,15 @@ pub(crate) fn quote(
     });
 }
 
-/// ` 3m ago`, where a time is known.
+/// ` 3m ago`, if the time is known.
 pub(crate) fn ago(time: Option<Timestamp>, view: &View<'_>) -> String {
     time.map(|time| format!(" {} ago", Age::between(time, view.now())))
         .unwrap_or_default()
 }
 
-/// What to do about it: where to look, and how to have it tried again at once.
+/// The steps for an error: where to look, and how to trigger a retry.
 pub(crate) fn steps(object: &Object, message: &str) -> Vec<Step> {
-    let mut steps: Vec<_> = meaning(message).into_iter().collect();
+    let mut steps: Vec<_> = step_for_error(message).into_iter().collect();
     steps.push(Step {
         text: format!(
             "repair what the driver complains of: \"{message}\". It is tried again by itself, with longer and longer \
@@ -54,7 +55,8 @@ pub(crate) fn steps(object: &Object, message: &str) -> Vec<Step> {
     steps
 }
 
-fn meaning(message: &str) -> Option<Step> {
+/// The step for an error whose meaning is known.
+fn step_for_error(message: &str) -> Option<Step> {
     let (text, command) = if let Some(right) = Right::denied(message) {
         (
             format!(
@@ -92,7 +94,7 @@ fn meaning(message: &str) -> Option<Step> {
     })
 }
 
-/// A right that the API server refused somebody.
+/// A right that the API server denied to a user.
 struct Right<'a> {
     user: &'a str,
     verb: &'a str,
@@ -100,7 +102,7 @@ struct Right<'a> {
 }
 
 impl<'a> Right<'a> {
-    /// `… is forbidden: User "U" cannot VERB resource "R" in API group "G" …`.
+    /// Parses `… is forbidden: User "U" cannot VERB resource "R" in API group "G" …`.
     fn denied(message: &'a str) -> Option<Self> {
         let (user, rest) = message.split_once("is forbidden: User \"")?.1.split_once('"')?;
         let (verb, rest) = rest.strip_prefix(" cannot ")?.split_once(" resource \"")?;
@@ -109,12 +111,12 @@ impl<'a> Right<'a> {
             .strip_prefix(" in API group \"")
             .and_then(|rest| rest.split_once('"'))
             .map_or("", |(group, _)| group);
-        let plain = |text: &str| {
+        let is_plain = |text: &str| {
             text.chars()
                 .all(|c| c.is_ascii_alphanumeric() || "-./*".contains(c))
         };
-        (plain(verb) && plain(plural) && plain(group)).then(|| {
-            // A subresource stands behind the group: `volumeattachments.storage.k8s.io/status`.
+        (is_plain(verb) && is_plain(plural) && is_plain(group)).then(|| {
+            // A subresource stands after the group: `volumeattachments.storage.k8s.io/status`.
             let (main, sub) = plural.split_once('/').unwrap_or((plural, ""));
             let mut resource = crate::object::join_group(main, group);
             if !sub.is_empty() {
@@ -130,11 +132,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refused_right_is_read_out_of_the_servers_words() {
-        let said = "could not mark as detached: volumeattachments.storage.k8s.io \"va\" is forbidden: User \
+    fn a_denied_right_is_parsed_from_the_error_message() {
+        let message = "could not mark as detached: volumeattachments.storage.k8s.io \"va\" is forbidden: User \
                     \"system:serviceaccount:csi:ebs\" cannot patch resource \"volumeattachments/status\" in API group \
                     \"storage.k8s.io\" at the cluster scope";
-        let right = Right::denied(said).expect("a right");
+        let right = Right::denied(message).expect("a right");
         assert_eq!(right.user, "system:serviceaccount:csi:ebs");
         assert_eq!(right.verb, "patch");
         assert_eq!(

@@ -1,23 +1,21 @@
 //! A volume that is Released with policy Delete: its disk is to be deleted now.
 //!
-//! **Recognises** a reclaim finalizer in that phase, for [`crate::diagnose::causes::storage::pv_reclaim`]. **Why:** the provisioner asks the driver only
-//! when no attachment names the volume, and says in an event what the driver answers
-//! (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume,
-//! `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` deleteVolumeOperation). **Wants** the
-//! attachments and events about the volume. **Concludes** `waiting` while attached, `failing` with the driver's words,
-//! `stalled` when nothing is said, `orphaned` without the driver.
+//! **Recognises** a reclaim finalizer in that phase, for [`crate::diagnose::causes::storage::pv_reclaim`]. **Why:**
+//! the provisioner calls the driver only when no attachment names the volume. It reports the answer of the driver in
+//! an event (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume,
+//! `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` deleteVolumeOperation). **Wants**
+//! the attachments and the events about the volume. **Concludes** `waiting` while attached, `failing` with the error
+//! of the driver, `stalled` without an error, `orphaned` without the driver.
 
 use crate::{
     diagnose::{
         causes::{
             advice,
+            controller::Controller,
             storage::{
                 csi_errors,
-                csi_holder::Holder,
-                pv_attacher,
-                pv_reclaim::keep_disk,
-                reclaim_policy::{disk, fate},
-                volume_attachment_in_use,
+                reclaim_policy::{disk, fate, keep_disk_step},
+                volume_attachment_in_use, volume_attachments,
             },
             verdicts,
         },
@@ -29,11 +27,11 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Released, policy Delete: the provisioner's turn. What keeps it is an attachment, or what its events say.
+/// The provisioner must act. An attachment blocks it, or its events say why it fails.
 pub(crate) fn released(
     volume: &Object,
     finalizer: &Finalizer,
-    holder: &Holder,
+    controller: &Controller,
     says: &str,
     leak: &str,
     view: &View<'_>,
@@ -48,12 +46,12 @@ pub(crate) fn released(
         when: "when it succeeds".into(),
         then: fate(volume),
     });
-    let mut unseen = Vec::new();
-    match pv_attacher::of_volume(volume.name(), view) {
+    let mut unread = Vec::new();
+    match volume_attachments::of_volume(volume.name(), view) {
         Ok(attachments) => {
             finding.wait.on = attachments
                 .iter()
-                .map(|attachment| pv_attacher::blocker(attachment, view))
+                .map(|attachment| volume_attachment_in_use::blocker(attachment, view))
                 .collect();
             for attachment in &attachments {
                 finding
@@ -61,7 +59,7 @@ pub(crate) fn released(
                     .extend(volume_attachment_in_use::steps(attachment, view));
             }
         }
-        Err(missing) => unseen.push(format!(
+        Err(missing) => unread.push(format!(
             "whether it is still attached is not known: {}",
             missing.in_words()
         )),
@@ -70,12 +68,12 @@ pub(crate) fn released(
     let status = volume.text("/status/message");
     match failure {
         Ok(Some(event)) if !finding.wait.on.is_empty() || is_attached(event) => {
-            quote(&mut finding, volume, event, view);
+            add_failure(&mut finding, volume, event, view);
             finding.wait.verdict = Verdict::Waiting;
         }
         _ if !finding.wait.on.is_empty() => finding.wait.verdict = Verdict::Waiting,
         Ok(Some(event)) => {
-            quote(&mut finding, volume, event, view);
+            add_failure(&mut finding, volume, event, view);
             let message = event.text("/message");
             finding.steps.extend(csi_errors::steps(volume, message));
         }
@@ -84,35 +82,36 @@ pub(crate) fn released(
             finding.say(format!("; it failed: {status}"));
         }
         Ok(None) => {}
-        Err(missing) => unseen.push(format!("whether it fails is not known: {}", missing.in_words())),
+        Err(missing) => unread.push(format!("whether it fails is not known: {}", missing.in_words())),
     }
     if matches!(finding.wait.verdict, Verdict::Stalled | Verdict::Waiting) && finding.wait.on.is_empty() {
-        if unseen.is_empty() {
-            quiet(&mut finding, volume);
+        if unread.is_empty() {
+            add_silence(&mut finding, volume);
         } else {
             finding.wait.verdict = Verdict::Unknown;
         }
     }
-    for gap in unseen {
+    for gap in unread {
         finding.say(format!("; {gap}"));
     }
-    // An event is a sign of life of the last hour.
+    // A failure event is at most an hour old and proves that the controller runs.
     if finding.wait.on.is_empty() && finding.wait.verdict != Verdict::Failing {
-        holder.or_gone(&mut finding, volume, leak);
+        controller.add_if_gone_or_late(&mut finding, volume, leak);
     }
-    finding.steps.push(keep_disk(volume));
+    finding.steps.push(keep_disk_step(volume));
     finding
 }
 
-/// Whether it complains of an attachment: the driver was not even asked then
+/// Whether the event reports an attachment. The provisioner did not call the driver then
 /// (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume).
 fn is_attached(event: &Object) -> bool {
     event.text("/message").contains("is still attached to node")
 }
 
-fn quote(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
+/// Adds the error of a failure event.
+fn add_failure(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
     let source = format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name());
-    csi_errors::quote(
+    csi_errors::add_error(
         finding,
         ("it failed", source),
         event.text("/message"),
@@ -121,8 +120,8 @@ fn quote(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>
     );
 }
 
-/// Nothing is attached and nothing is said: events are kept for an hour only.
-fn quiet(finding: &mut Finding, volume: &Object) {
+/// Nothing is attached, and there is no error. The API server keeps events for an hour only.
+fn add_silence(finding: &mut Finding, volume: &Object) {
     if finding.wait.verdict != Verdict::Stalled {
         return;
     }

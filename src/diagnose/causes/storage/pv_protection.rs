@@ -1,23 +1,24 @@
 //! `kubernetes.io/pv-protection`: a volume that is bound to a claim.
 //!
-//! **Recognises** the finalizer on a volume. **Why:** it goes as soon as `status.phase` is not Bound, and nothing
-//! else is looked at (`kubernetes/kubernetes:pkg/controller/volume/pvprotection/pv_protection_controller.go`). A
-//! volume stays Bound while the claim of `spec.claimRef` exists with that uid
-//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncVolume). **Wants** the
-//! claim, its pods and the Lease. **Concludes** `in-use` while the claim exists; without it `waiting`, then
-//! `stalled`. **Advises** Retain where the deletion was a mistake, and says what becomes of the disk: with policy
-//! Delete and no reclaim finalizer it is leaked, because the object vanishes before anybody looks at its policy.
+//! **Recognises** the finalizer on a PersistentVolume. **Why:** the controller removes it as soon as `status.phase`
+//! is not Bound, and checks nothing else
+//! (`kubernetes/kubernetes:pkg/controller/volume/pvprotection/pv_protection_controller.go`). A volume stays Bound
+//! while the claim of `spec.claimRef` exists with that uid
+//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncVolume). **Wants** the claim,
+//! its pods and the Lease. **Concludes** `in-use` while the claim exists; without it `waiting`, then `stalled`.
+//! **Advises** Retain if the deletion was a mistake, and says what happens to the disk. With policy Delete and no
+//! reclaim finalizer the disk is leaked: the object vanishes before any controller checks its policy.
 
 use crate::{
     diagnose::{
         causes::{
             advice,
             cause::Cause,
+            controller::Controller,
             pods::stop_consumers,
             storage::{
-                csi_holder::Holder,
                 pvc_protection,
-                reclaim_policy::{disk, fate, free_fate, leaks, policy, retain},
+                reclaim_policy::{disk, fate, fate_without_claim, is_leaked, policy, retain_command},
             },
             verdicts,
             verdicts::unknown,
@@ -33,22 +34,23 @@ pub(crate) const CAUSE: Cause = Cause {
     group: "",
     plural: "persistentvolumes",
     finalizer: "kubernetes.io/pv-protection",
-    explain: bound,
+    explain: volume_bound,
 };
 
-fn bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(volume, finalizer, None, view);
+/// Answers for the finalizer on a volume.
+fn volume_bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let controller = Controller::of(volume, finalizer, None, view);
     let says = format!(
         "removed by kube-controller-manager (pv-protection){}, once the volume is no longer Bound",
-        holder.alive()
+        controller.liveness()
     );
     let phase = volume.text("/status/phase");
     let mut finding = if phase == "Bound" {
-        while_bound(volume, finalizer, says, view)
+        phase_bound(volume, finalizer, says, view)
     } else {
-        nobody_holds(volume, finalizer, format!("{says}; it is {phase}"), view)
+        nothing_blocks(volume, finalizer, format!("{says}; it is {phase}"), view)
     };
-    holder.testify(&mut finding);
+    controller.add_evidence(&mut finding);
     finding.evidence.push(Evidence {
         source: format!("PersistentVolume {} status.phase", volume.name()),
         value: phase.to_owned(),
@@ -57,32 +59,33 @@ fn bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     finding
 }
 
-/// Bound: by a claim that exists, or by one that is gone without the volume binder having noticed.
-fn while_bound(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
+/// The volume is Bound: its claim exists, or is gone and the volume binder has not noticed.
+fn phase_bound(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
     match claim_of(volume, view) {
-        Ok(Some(claim)) => held_by_claim(volume, claim, finalizer, says, view),
+        Ok(Some(claim)) => claim_exists(volume, claim, finalizer, says, view),
         Ok(None) => {
             let claim = claim_name(volume);
             let says = format!(
                 "{says}; its claim {claim} does not exist any more, and the volume binder has not noticed"
             );
-            nobody_holds(volume, finalizer, says, view)
+            nothing_blocks(volume, finalizer, says, view)
         }
         Err(missing) => unknown(finalizer, &says, "whether its claim still exists", &missing),
     }
 }
 
-fn nobody_holds(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
+/// No claim holds the volume.
+fn nothing_blocks(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdicts::nothing_blocks(volume, view),
         says,
     );
-    // Of one that is not being deleted, it is said elsewhere what would become of the disk.
+    // The diagnosis says elsewhere what happens to the disk of a volume that is not being deleted.
     if volume.deletion().is_some() {
         finding.outlook.push(Outlook {
             when: "when it goes".into(),
-            then: free_fate(volume),
+            then: fate_without_claim(volume),
         });
     }
     if finding.wait.verdict == Verdict::Stalled {
@@ -91,7 +94,8 @@ fn nobody_holds(volume: &Object, finalizer: &Finalizer, says: String, view: &Vie
     finding
 }
 
-fn held_by_claim(
+/// The claim holds the volume.
+fn claim_exists(
     volume: &Object,
     claim: &Object,
     finalizer: &Finalizer,
@@ -100,20 +104,20 @@ fn held_by_claim(
 ) -> Finding {
     let phase = claim.text("/status/phase");
     let users = pvc_protection::users(claim, view);
-    // A claim on its way out that nobody uses is not in use any more; it waits for its own finalizers.
+    // A claim that is being deleted and has no users is not in use: it waits for its own finalizers.
     let verdict = match &users {
         Ok(users) if users.is_empty() && claim.deletion().is_some() => Verdict::Waiting,
         Err(_) if claim.deletion().is_some() => Verdict::Waiting,
         _ => Verdict::InUse,
     };
     let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
-    let going = if claim.deletion().is_some() {
+    let deletion = if claim.deletion().is_some() {
         "being deleted too"
     } else {
         "not being deleted"
     };
-    let mut blocker = view.blocker(claim, format!("{phase}, {going}"));
-    // Its users are named at once, without a word about protection in between; what else holds it is not left out.
+    let mut blocker = view.blocker(claim, format!("{phase}, {deletion}"));
+    // The pods stand directly below the claim, so its pvc-protection is left out. Its other waits stay.
     blocker.waits.retain(|wait| {
         let name = wait.finalizer.as_ref().map(|finalizer| finalizer.name.as_str());
         name != Some("kubernetes.io/pvc-protection")
@@ -149,9 +153,9 @@ fn held_by_claim(
         when: "when the claim goes".into(),
         then: fate(volume),
     });
-    finding.steps.extend(keep(volume));
-    if leaks(volume) {
-        finding.steps.push(write_down(volume));
+    finding.steps.extend(keep_disk_step(volume));
+    if is_leaked(volume) {
+        finding.steps.push(write_down_disk(volume));
     }
     finding.steps.extend(stop_consumers::steps(
         claim,
@@ -169,19 +173,20 @@ fn held_by_claim(
     finding
 }
 
-fn keep(volume: &Object) -> Option<Step> {
+/// The step that sets policy Retain, for a volume with policy Delete.
+fn keep_disk_step(volume: &Object) -> Option<Step> {
     (policy(volume) == "Delete").then(|| Step {
         when: advice::MISTAKE,
         text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the volume \
                itself cannot be taken back through the API"
             .into(),
-        command: Some(retain(volume)),
+        command: Some(retain_command(volume)),
         safety: Safety::Reversible,
     })
 }
 
-/// The disk is about to lose the last object that names it.
-fn write_down(volume: &Object) -> Step {
+/// The step that writes down the disk, because no object will name it any more.
+fn write_down_disk(volume: &Object) -> Step {
     Step {
         when: advice::INTENDED,
         text: format!(
@@ -194,9 +199,10 @@ fn write_down(volume: &Object) -> Step {
     }
 }
 
+/// The step that deletes the claim, with what that costs.
 pub(crate) fn delete_claim(volume: &Object, claim: &Object) -> Step {
     let disk = disk(volume);
-    let (text, safety) = if leaks(volume) {
+    let (text, safety) = if is_leaked(volume) {
         (
             format!(
                 "LEAKED INFRASTRUCTURE: delete the claim; the volume goes with it, and the disk {disk} stays at the \
@@ -230,6 +236,7 @@ pub(crate) fn delete_claim(volume: &Object, claim: &Object) -> Step {
     }
 }
 
+/// The claim of `spec.claimRef`, if it exists with that uid.
 pub(crate) fn claim_of<'a>(volume: &Object, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
     let (namespace, name) = (
         volume.text("/spec/claimRef/namespace"),
@@ -240,6 +247,7 @@ pub(crate) fn claim_of<'a>(volume: &Object, view: &View<'a>) -> Result<Option<&'
     Ok(claim.filter(|claim| uid.is_empty() || claim.uid() == uid))
 }
 
+/// `NAMESPACE/NAME` of the claim in `spec.claimRef`.
 pub(crate) fn claim_name(volume: &Object) -> String {
     format!(
         "{}/{}",

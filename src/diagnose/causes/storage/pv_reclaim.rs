@@ -1,83 +1,87 @@
-//! `external-provisioner.volume.kubernetes.io/finalizer` and `kubernetes.io/pv-controller`: a volume stays until
-//! its disk is deleted.
+//! `external-provisioner.volume.kubernetes.io/finalizer` and `kubernetes.io/pv-controller`: a volume whose disk is
+//! not deleted yet.
 //!
-//! **Recognises** either finalizer on a volume. **Why:** the provisioner deletes the disk only in phase Released with
-//! policy Delete while no attachment names the volume, and lets go at once with policy Retain, in any phase; Failed
-//! and Available are never reclaimed (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go`
-//! shouldDelete, `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume). In-tree, Failed
-//! is tried again
-//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). **Wants** the
-//! attachments, events about the volume, and whether the driver is there. **Concludes** `failing` with the driver's
-//! words; `waiting` while attached or Bound; `stalled`, for ever, in a phase that is never reclaimed; `orphaned`
-//! without the driver. **Advises** to repair or reinstall the driver, or Retain, which keeps the disk; to take the
-//! finalizer off only with what that leaks in front.
+//! **Recognises** either finalizer on a PersistentVolume. **Why:** with policy Delete, the provisioner deletes the
+//! disk only in phase Released, while no attachment names the volume. With policy Retain it removes the finalizer at
+//! once, in any phase. It never reclaims a volume that is Failed or Available
+//! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete,
+//! `kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume). The in-tree controller
+//! retries a volume that is Failed (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go`
+//! reclaimVolume). **Wants** the attachments, the events about the volume, and whether the driver is installed.
+//! **Concludes** `failing` with the error of the driver; `waiting` while attached or Bound; `stalled`, for ever, in a
+//! phase that is never reclaimed; `orphaned` without the driver. **Advises** to repair or reinstall the driver, or to
+//! set Retain, which keeps the disk. A step that removes the finalizer says first what it leaks.
 
 use crate::{
     diagnose::{
         causes::{
             advice,
             cause::Cause,
+            controller::Controller,
             storage::{
-                csi_holder::Holder,
                 pv_disk_deletion::released,
                 pv_protection::claim_name,
-                reclaim_policy::{disk, fate, policy, retain},
+                reclaim_policy::{disk, driver, fate, keep_disk_step, policy},
             },
             verdicts,
         },
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
-    snapshot::{driver::names, facts::Object},
+    snapshot::facts::Object,
 };
 
 pub(crate) const BY_PROVISIONER: Cause = Cause {
     group: "",
     plural: "persistentvolumes",
     finalizer: "external-provisioner.volume.kubernetes.io/finalizer",
-    explain: by_provisioner,
+    explain: disk_not_deleted_by_provisioner,
 };
 
 pub(crate) const IN_TREE: Cause = Cause {
     group: "",
     plural: "persistentvolumes",
     finalizer: "kubernetes.io/pv-controller",
-    explain: in_tree,
+    explain: disk_not_deleted_in_tree,
 };
 
-/// The finalizer of the CSI provisioner.
-fn by_provisioner(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+/// Answers for the finalizer of a CSI provisioner.
+fn disk_not_deleted_by_provisioner(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let driver = driver(volume);
-    // Other provisioners use the same library and finalizer, and have no CSIDriver to be missed.
+    // Other provisioners use the same library and finalizer, but have no CSIDriver object.
     let is_csi = [
         volume.text("/spec/csi/driver"),
         volume.annotation("pv.kubernetes.io/migrated-to"),
     ]
     .contains(&driver.as_str());
-    let holder = if is_csi {
-        Holder::sidecar(volume, finalizer, &driver, view)
+    let controller = if is_csi {
+        Controller::sidecar(volume, finalizer, &driver, view)
     } else {
-        Holder::of(volume, finalizer, Some(&driver), view)
+        Controller::of(volume, finalizer, Some(&driver), view)
     };
-    let says = format!("removed by the provisioner of {driver}{}, ", holder.alive());
-    not_reclaimed_yet(volume, finalizer, &holder, &says, false, view)
+    let says = format!(
+        "removed by the provisioner of {driver}{}, ",
+        controller.liveness()
+    );
+    disk_not_deleted(volume, finalizer, &controller, &says, false, view)
 }
 
-/// The finalizer of the volume controller itself, for drivers that are part of Kubernetes.
-fn in_tree(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(volume, finalizer, None, view);
+/// Answers for the finalizer of the volume controller, which handles in-tree drivers.
+fn disk_not_deleted_in_tree(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let controller = Controller::of(volume, finalizer, None, view);
     let says = format!(
         "removed by kube-controller-manager (persistentvolume-binder){}, ",
-        holder.alive()
+        controller.liveness()
     );
-    not_reclaimed_yet(volume, finalizer, &holder, &says, true, view)
+    disk_not_deleted(volume, finalizer, &controller, &says, true, view)
 }
 
-fn not_reclaimed_yet(
+/// Explains why the disk still exists, by policy and phase.
+fn disk_not_deleted(
     volume: &Object,
     finalizer: &Finalizer,
-    holder: &Holder,
+    controller: &Controller,
     says: &str,
     in_tree: bool,
     view: &View<'_>,
@@ -100,15 +104,15 @@ fn not_reclaimed_yet(
             if finding.wait.verdict == Verdict::Stalled {
                 finding.steps.push(advice::nudge(volume));
             }
-            holder.or_gone(&mut finding, volume, &leak);
+            controller.add_if_gone_or_late(&mut finding, volume, &leak);
             finding
         }
-        (_, "Released") => released(volume, finalizer, holder, says, &leak, view),
-        (_, "Failed") if in_tree => released(volume, finalizer, holder, says, &leak, view),
-        (_, "Bound") => bound(volume, finalizer, says),
-        (_, phase) => deadlock(volume, finalizer, says, phase),
+        (_, "Released") => released(volume, finalizer, controller, says, &leak, view),
+        (_, "Failed") if in_tree => released(volume, finalizer, controller, says, &leak, view),
+        (_, "Bound") => still_bound(volume, finalizer, says),
+        (_, phase) => never_reclaimed(volume, finalizer, says, phase),
     };
-    holder.testify(&mut finding);
+    controller.add_evidence(&mut finding);
     finding.do_not.push(format!(
         "remove {} by hand: the disk {disk} stays at the provider with nothing that points to it",
         finalizer.name
@@ -116,8 +120,8 @@ fn not_reclaimed_yet(
     finding
 }
 
-/// The claim is pv-protection's to tell; without that finalizer it is told here.
-fn bound(volume: &Object, finalizer: &Finalizer, says: &str) -> Finding {
+/// The volume is Bound. The answer for pv-protection names the claim; without that finalizer this one does.
+fn still_bound(volume: &Object, finalizer: &Finalizer, says: &str) -> Finding {
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
@@ -144,8 +148,8 @@ fn bound(volume: &Object, finalizer: &Finalizer, says: &str) -> Finding {
     finding
 }
 
-/// Policy Delete in a phase that the provisioner never reclaims: it waits for ever.
-fn deadlock(volume: &Object, finalizer: &Finalizer, says: &str, phase: &str) -> Finding {
+/// Policy Delete, in a phase that the provisioner never reclaims: the volume stays for ever.
+fn never_reclaimed(volume: &Object, finalizer: &Finalizer, says: &str, phase: &str) -> Finding {
     let shown = if phase.is_empty() { "in no phase" } else { phase };
     let says = format!(
         "{says}after the disk has been deleted; but it never deletes one of a volume that is {shown}"
@@ -172,27 +176,6 @@ fn deadlock(volume: &Object, finalizer: &Finalizer, says: &str, phase: &str) -> 
         },
         then: "it stays for ever".into(),
     });
-    finding.steps.push(keep_disk(volume));
+    finding.steps.push(keep_disk_step(volume));
     finding
-}
-
-pub(crate) fn keep_disk(volume: &Object) -> Step {
-    Step {
-        when: "keep the disk?",
-        text: format!(
-            "set policy Retain: the provisioner then lets go, and the disk {} stays at the provider. Write down its \
-             name; the volume object goes if it is being deleted",
-            disk(volume)
-        ),
-        command: Some(retain(volume)),
-        safety: Safety::Reversible,
-    }
-}
-
-/// Which provisioner acts on it.
-pub(crate) fn driver(volume: &Object) -> String {
-    names(&volume.value)
-        .next()
-        .unwrap_or("an unknown driver")
-        .to_owned()
 }

@@ -1,27 +1,23 @@
 //! `kubernetes.io/pvc-protection`: a claim that pods use.
 //!
-//! **Recognises** the finalizer on a claim. **Why:** the controller removes it when no pod of the namespace that
-//! has a node names the claim, whatever the pod's phase; generic ephemeral volumes count for the pod that
-//! controls their claim, unless it was shut down (`deletionGracePeriodSeconds` 0). Source:
-//! `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25
-//! to 1.36. **Wants** the pods of the namespace, their owners, the volume and the controller manager's Lease.
-//! **Concludes** `in-use` with the pods; without any `stalled`, after a minute; without the right to see pods
-//! `unknown`. **Advises** to stop the users, finished ones first, and never to remove the finalizer. Says DATA LOSS
-//! where stopping a StatefulSet deletes its other claims.
+//! **Recognises** the finalizer on a PersistentVolumeClaim. **Why:** the controller keeps it while a pod of the
+//! namespace has a node and names the claim. The phase of the pod does not matter. A generic ephemeral volume counts
+//! for the pod that controls its claim, unless that pod was shut down (`deletionGracePeriodSeconds` 0). Source:
+//! `kubernetes/kubernetes:pkg/controller/volume/pvcprotection/pvc_protection_controller.go`, the same from 1.25 to
+//! 1.36. **Wants** the pods of the namespace, their owners, the volume, and the Lease of kube-controller-manager.
+//! **Concludes** `in-use` with the pods. Without any pod it concludes `stalled` after a minute; without the right to
+//! list pods, `unknown`. **Advises** to stop the pods, finished ones first, and never to remove the finalizer. Says
+//! DATA LOSS where stopping a StatefulSet deletes its other claims.
 
 use serde_json::Value;
 
+use crate::diagnose::kinds::{Pod, claim_of_volume};
 use crate::{
     diagnose::{
         causes::{
-            advice,
-            cause::Cause,
-            pods::stop_consumers,
-            storage::{csi_holder::Holder, reclaim_policy},
-            verdicts,
-            verdicts::unknown,
+            advice, cause::Cause, controller::Controller, pods::stop_consumers, storage::reclaim_policy,
+            verdicts, verdicts::unknown,
         },
-        kinds::{Pod, claim_of_volume},
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::{Missing, View},
@@ -34,14 +30,15 @@ pub(crate) const CAUSE: Cause = Cause {
     group: "",
     plural: "persistentvolumeclaims",
     finalizer: "kubernetes.io/pvc-protection",
-    explain: in_use,
+    explain: claim_in_use,
 };
 
-fn in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(claim, finalizer, None, view);
+/// Answers for the finalizer on a claim.
+fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let controller = Controller::of(claim, finalizer, None, view);
     let says = format!(
         "removed by kube-controller-manager (pvc-protection){}, once no pod that has a node names the claim",
-        holder.alive()
+        controller.liveness()
     );
     let pods = match view.list("", "pods", claim.namespace()) {
         Ok(pods) => pods,
@@ -55,7 +52,7 @@ fn in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     };
     let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
     finding.wait.on = blockers(&users, view);
-    holder.testify(&mut finding);
+    controller.add_evidence(&mut finding);
     finding.evidence.push(Evidence {
         source: format!("pods in {}", claim.namespace()),
         value: format!("{} of {} have a node and name the claim", users.len(), pods.len()),
@@ -67,20 +64,20 @@ fn in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         } else {
             "; none does now"
         });
-        // Of one that is not being deleted, it is said elsewhere.
+        // The diagnosis says this elsewhere for a claim that is not being deleted.
         if claim.deletion().is_some() {
-            finding.outlook.push(fate(claim, view));
+            finding.outlook.push(data_outlook(claim, view));
         }
         if verdict == Verdict::Stalled {
             finding.steps.push(advice::nudge(claim));
         }
     } else {
-        advise(&mut finding, claim, &users, view);
+        add_advice(&mut finding, claim, &users, view);
     }
     finding
 }
 
-/// The controller's own predicate.
+/// Whether the protection controller counts the pod as a user of the claim.
 fn uses(pod: &Object, claim: &Object) -> bool {
     if pod.text("/spec/nodeName").is_empty() {
         return false;
@@ -105,7 +102,7 @@ fn controlled_by(claim: &Object, pod: &Object) -> bool {
     })
 }
 
-/// The pods that use a claim, as blockers of whatever waits for the claim.
+/// The pods that use a claim.
 pub(crate) fn users<'a>(claim: &Object, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
     Ok(view
         .list("", "pods", claim.namespace())?
@@ -114,11 +111,12 @@ pub(crate) fn users<'a>(claim: &Object, view: &View<'a>) -> Result<Vec<&'a Objec
         .collect())
 }
 
+/// The pods that use a claim, as blockers of an object that waits for the claim.
 pub(crate) fn blockers(users: &[&Object], view: &View<'_>) -> Vec<Blocker> {
     let mut shown: Vec<_> = users
         .iter()
         .take(limits::BLOCKERS)
-        .map(|pod| view.blocker(pod, state(pod)))
+        .map(|pod| view.blocker(pod, describe_pod(pod)))
         .collect();
     if users.len() > limits::BLOCKERS {
         let finished = users
@@ -135,15 +133,15 @@ pub(crate) fn blockers(users: &[&Object], view: &View<'_>) -> Vec<Blocker> {
     shown
 }
 
-/// How a pod stands, in words.
-fn state(pod: &Object) -> String {
+/// The state of a pod, in words.
+fn describe_pod(pod: &Object) -> String {
     let phase = match pod.text("/status/phase") {
         "Succeeded" => "Completed, and counts as long as it exists".to_owned(),
         "Failed" => "Failed, and counts as long as it exists".to_owned(),
         "" => "in no phase yet".to_owned(),
         phase => phase.to_owned(),
     };
-    let going = if pod.deletion().is_some() {
+    let deletion = if pod.deletion().is_some() {
         ", being deleted"
     } else {
         ""
@@ -152,10 +150,10 @@ fn state(pod: &Object) -> String {
         .controller()
         .map(|(kind, name)| format!(", owned by {kind} {name}"))
         .unwrap_or_default();
-    format!("{phase} on {}{going}{owner}", pod.text("/spec/nodeName"))
+    format!("{phase} on {}{deletion}{owner}", pod.text("/spec/nodeName"))
 }
 
-fn advise(finding: &mut Finding, claim: &Object, users: &[&Object], view: &View<'_>) {
+fn add_advice(finding: &mut Finding, claim: &Object, users: &[&Object], view: &View<'_>) {
     let first = users.first().map(|pod| pod.name()).unwrap_or_default();
     if claim.deletion().is_none() {
         finding.outlook.push(Outlook {
@@ -169,16 +167,16 @@ fn advise(finding: &mut Finding, claim: &Object, users: &[&Object], view: &View<
         when: "if nothing is done".into(),
         then: "it stays like this, and the pods keep their data".into(),
     });
-    finding.outlook.push(fate(claim, view));
-    finding.steps.extend(keep(claim, view));
+    finding.outlook.push(data_outlook(claim, view));
+    finding.steps.extend(keep_disk_step(claim, view));
     finding.steps.extend(stop_consumers::steps(claim, users, view));
     finding.do_not.push(format!(
         "remove kubernetes.io/pvc-protection by hand: the claim vanishes under {first}, and its volume is released"
     ));
 }
 
-/// Retain on the volume while the claim is still there: the one moment at which it is easy.
-fn keep(claim: &Object, view: &View<'_>) -> Option<Step> {
+/// The step that sets policy Retain on the volume. It is easy only while the claim still exists.
+fn keep_disk_step(claim: &Object, view: &View<'_>) -> Option<Step> {
     let name = Some(claim.text("/spec/volumeName")).filter(|name| !name.is_empty())?;
     let volume = view.object("", "persistentvolumes", "", name).ok().flatten()?;
     (reclaim_policy::policy(volume) == "Delete").then(|| Step {
@@ -186,13 +184,13 @@ fn keep(claim: &Object, view: &View<'_>) -> Option<Step> {
         text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the claim itself \
                cannot be taken back through the API; leave the pods running until the data is safe"
             .into(),
-        command: Some(reclaim_policy::retain(volume)),
+        command: Some(reclaim_policy::retain_command(volume)),
         safety: Safety::Reversible,
     })
 }
 
-/// What becomes of the data when the claim goes: decided by its volume's reclaim policy.
-fn fate(claim: &Object, view: &View<'_>) -> Outlook {
+/// What happens to the data when the claim is deleted. The reclaim policy of the volume decides.
+fn data_outlook(claim: &Object, view: &View<'_>) -> Outlook {
     let volume = claim.text("/spec/volumeName");
     let then = if volume.is_empty() {
         "nothing else: the claim has no volume".to_owned()

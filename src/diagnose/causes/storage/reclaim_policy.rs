@@ -1,27 +1,32 @@
-//! What the rules of claims and volumes share: what becomes of the disk behind a volume.
+//! What happens to the disk of a volume.
 //!
-//! **Recognises** nothing by itself. **Why:** the reclaim policy decides, and only if somebody looks at it before the
-//! volume object goes: a volume that is deleted before its claim and has no reclaim finalizer vanishes in the moment
-//! it is released, and its disk is leaked
+//! **Recognises** nothing by itself. **Why:** the reclaim policy decides, but only if a controller reads it before
+//! the volume object is removed. A volume that is deleted before its claim vanishes as soon as it is released, unless
+//! it has a reclaim finalizer. Its disk is then leaked
 //! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume;
 //! `kubernetes/enhancements:keps/sig-storage/2644-honor-pv-reclaim-policy`).
 
-use crate::snapshot::facts::Object;
+use crate::{
+    diagnose::model::{Safety, Step},
+    snapshot::{driver::names, facts::Object},
+};
 
-/// The command that keeps the disk.
-pub(crate) fn retain(volume: &Object) -> String {
-    retain_all(volume.name())
+/// The command that sets policy Retain, which keeps the disk.
+pub(crate) fn retain_command(volume: &Object) -> String {
+    retain_command_for_names(volume.name())
 }
 
-/// The same for volumes with these names.
-pub(crate) fn retain_all(names: &str) -> String {
+/// The same command for several volumes, by their names.
+pub(crate) fn retain_command_for_names(names: &str) -> String {
     format!("kubectl patch pv {names} -p '{{\"spec\":{{\"persistentVolumeReclaimPolicy\":\"Retain\"}}}}'")
 }
 
+/// The reclaim policy.
 pub(crate) fn policy(volume: &Object) -> &str {
     volume.text("/spec/persistentVolumeReclaimPolicy")
 }
 
+/// The disk, by its volume handle if it has one.
 pub(crate) fn disk(volume: &Object) -> String {
     match volume.text("/spec/csi/volumeHandle") {
         "" => format!("of {}", volume.name()),
@@ -29,8 +34,8 @@ pub(crate) fn disk(volume: &Object) -> String {
     }
 }
 
-/// Whether a finalizer keeps the volume until its policy has been honoured.
-pub(crate) fn is_reclaimed(volume: &Object) -> bool {
+/// Whether a finalizer keeps the volume until the provisioner has applied the reclaim policy.
+pub(crate) fn has_reclaim_finalizer(volume: &Object) -> bool {
     volume.finalizers().iter().any(|finalizer| {
         matches!(
             finalizer.name.as_str(),
@@ -39,15 +44,15 @@ pub(crate) fn is_reclaimed(volume: &Object) -> bool {
     })
 }
 
-/// Whether the disk stays behind unseen: policy Delete, and the volume deleted before its claim without a finalizer
-/// that makes anybody delete the disk.
-pub(crate) fn leaks(volume: &Object) -> bool {
-    policy(volume) == "Delete" && volume.deletion().is_some() && !is_reclaimed(volume)
+/// Whether the disk is leaked: the policy is Delete, the volume was deleted before its claim, and no finalizer makes
+/// the provisioner delete the disk.
+pub(crate) fn is_leaked(volume: &Object) -> bool {
+    policy(volume) == "Delete" && volume.deletion().is_some() && !has_reclaim_finalizer(volume)
 }
 
-/// Why a volume with policy Delete has no finalizer that makes anybody delete its disk. None can be added any more when
-/// it is being deleted.
-pub(crate) fn why_unprotected(volume: &Object) -> String {
+/// Why a volume with policy Delete has no reclaim finalizer. The API server accepts no new finalizer on an object
+/// that is being deleted.
+pub(crate) fn why_no_reclaim_finalizer(volume: &Object) -> String {
     let provisioned = volume.annotation("pv.kubernetes.io/provisioned-by");
     if provisioned.starts_with("kubernetes.io/") {
         return format!(
@@ -64,11 +69,11 @@ pub(crate) fn why_unprotected(volume: &Object) -> String {
     )
 }
 
-/// What becomes of the disk of a volume that no claim holds.
-pub(crate) fn free_fate(volume: &Object) -> String {
+/// What happens to the disk of a volume that no claim holds.
+pub(crate) fn fate_without_claim(volume: &Object) -> String {
     let disk = disk(volume);
     match (policy(volume), volume.text("/status/phase")) {
-        ("Delete", "Released" | "Bound") if is_reclaimed(volume) => fate(volume),
+        ("Delete", "Released" | "Bound") if has_reclaim_finalizer(volume) => fate(volume),
         ("Delete", "Released" | "Bound") => format!(
             "its disk {disk} IS LEAKED unless the provisioner deletes it first: no finalizer makes the volume wait for that"
         ),
@@ -76,16 +81,38 @@ pub(crate) fn free_fate(volume: &Object) -> String {
     }
 }
 
-/// What becomes of the disk once nothing holds the volume any more.
+/// What happens to the disk when nothing holds the volume any more.
 pub(crate) fn fate(volume: &Object) -> String {
     let disk = disk(volume);
     match policy(volume) {
-        "Delete" if leaks(volume) => format!(
+        "Delete" if is_leaked(volume) => format!(
             "the volume object goes, and the disk {disk} IS LEAKED: the volume was deleted first, and no finalizer \
              makes the provisioner delete it. {}",
-            why_unprotected(volume)
+            why_no_reclaim_finalizer(volume)
         ),
         "Delete" => format!("the disk {disk} IS DESTROYED (reclaim policy Delete)"),
         policy => format!("the disk {disk} stays (reclaim policy {policy})"),
     }
+}
+
+/// The step that keeps the disk.
+pub(crate) fn keep_disk_step(volume: &Object) -> Step {
+    Step {
+        when: "keep the disk?",
+        text: format!(
+            "set policy Retain: the provisioner then lets go, and the disk {} stays at the provider. Write down its \
+             name; the volume object goes if it is being deleted",
+            disk(volume)
+        ),
+        command: Some(retain_command(volume)),
+        safety: Safety::Reversible,
+    }
+}
+
+/// The name of the driver or provisioner that handles the volume.
+pub(crate) fn driver(volume: &Object) -> String {
+    names(&volume.value)
+        .next()
+        .unwrap_or("an unknown driver")
+        .to_owned()
 }

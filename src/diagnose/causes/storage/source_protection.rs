@@ -1,15 +1,16 @@
-//! Claims and snapshots that something is being made from: a snapshot, a clone, a restored claim.
+//! Claims and snapshots that are the source of a snapshot, a clone or a restored claim.
 //!
 //! **Recognises** `snapshot.storage.kubernetes.io/pvc-as-source-protection` and
 //! `provisioner.storage.kubernetes.io/cloning-protection` on claims, and
 //! `provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection` on snapshots. **Why:** the
-//! snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`, and looks only when one of
-//! the claim's *snapshots* changes (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`
-//! isPVCBeingUsed); the provisioner keeps the others while a claim with that `dataSource` is Pending
+//! snapshot-controller keeps the first while a snapshot of the claim is not `readyToUse`. It checks only when one of
+//! the *snapshots* of the claim changes
+//! (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go` isPVCBeingUsed). The
+//! provisioner keeps the others while a claim with that `dataSource` is Pending
 //! (`kubernetes-csi/external-provisioner:pkg/controller/clone_controller.go`). **Wants** the snapshots or claims of
-//! the namespace. **Concludes** `waiting` with their names; `stalled` when there is none: an interrupted snapshot,
-//! clone or restore. **Advises** to let it finish or to give it up; then to take this one finalizer off, which loses
-//! nothing, and no other.
+//! the namespace. **Concludes** `waiting` with their names; `stalled` when there is none, which means that a
+//! snapshot, clone or restore was interrupted. **Advises** to let it finish or to give it up; then to remove only
+//! this finalizer, which loses nothing.
 
 use serde_json::Value;
 
@@ -17,9 +18,10 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::{let_go, place_of},
+            advice::{namespace_flag, remove_finalizer},
             cause::Cause,
-            storage::csi_holder::Holder,
+            controller::Controller,
+            storage::volume_snapshot_content::GROUP,
             verdicts,
             verdicts::unknown,
         },
@@ -30,61 +32,62 @@ use crate::{
     snapshot::{driver::names, facts::Object},
 };
 
-pub(crate) const OF_SNAPSHOT: Cause = Cause {
+pub(crate) const SNAPSHOT_SOURCE: Cause = Cause {
     group: "",
     plural: "persistentvolumeclaims",
     finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
-    explain: of_snapshot,
+    explain: snapshot_in_progress,
 };
 
-pub(crate) const OF_CLONE: Cause = Cause {
+pub(crate) const CLONE_SOURCE: Cause = Cause {
     group: "",
     plural: "persistentvolumeclaims",
     finalizer: "provisioner.storage.kubernetes.io/cloning-protection",
-    explain: of_clone,
+    explain: clone_in_progress,
 };
 
-pub(crate) const OF_RESTORE: Cause = Cause {
+pub(crate) const RESTORE_SOURCE: Cause = Cause {
     group: "snapshot.storage.k8s.io",
     plural: "volumesnapshots",
     finalizer: "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection",
-    explain: of_restore,
+    explain: restore_in_progress,
 };
 
-const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
-
-/// A claim that a snapshot is being taken of.
-fn of_snapshot(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(claim, finalizer, None, view);
+/// A snapshot of the claim is being taken.
+fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let controller = Controller::of(claim, finalizer, None, view);
     let says = format!(
         "removed by the snapshot-controller{}, once no snapshot is being taken of the claim",
-        holder.alive()
+        controller.liveness()
     );
-    let snapshots = match view.list(SNAPSHOTS, "volumesnapshots", claim.namespace()) {
+    let snapshots = match view.list(GROUP, "volumesnapshots", claim.namespace()) {
         Ok(snapshots) => snapshots,
         Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
     };
-    let of_it: Vec<_> = snapshots
+    let snapshots_of_claim: Vec<_> = snapshots
         .iter()
         .filter(|s| s.text("/spec/source/persistentVolumeClaimName") == claim.name())
         .collect();
-    let busy = of_it.iter().filter(|s| !is_ready(s)).map(|snapshot| {
-        let error = snapshot.text("/status/error/message");
-        let says = if error.is_empty() {
-            "is being taken, and not ready to use".to_owned()
-        } else {
-            format!("cannot be taken: {error}")
-        };
-        view.blocker(snapshot, says)
-    });
+    let busy = snapshots_of_claim
+        .iter()
+        .filter(|s| !is_ready(s))
+        .map(|snapshot| {
+            let error = snapshot.text("/status/error/message");
+            let says = if error.is_empty() {
+                "is being taken, and not ready to use".to_owned()
+            } else {
+                format!("cannot be taken: {error}")
+            };
+            view.blocker(snapshot, says)
+        });
     let busy: Vec<_> = busy.collect();
     let idle = busy.is_empty();
-    let mut finding = made_from(claim, finalizer, says, busy, "snapshot", view);
-    holder.testify(&mut finding);
+    let mut finding = source_in_use(claim, finalizer, says, busy, "snapshot", view);
+    controller.add_evidence(&mut finding);
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.insert(
             0,
-            match of_it.first() {
+            match snapshots_of_claim.first() {
                 Some(snapshot) => Step {
                     text: "touch a snapshot of the claim: the snapshot-controller looks at the claim only when one of its \
                            snapshots changes; the annotation does no harm"
@@ -103,63 +106,69 @@ fn of_snapshot(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findin
         );
     }
     if idle {
-        holder.or_late(&mut finding, claim);
+        controller.add_if_late(&mut finding, claim);
     }
     finding
 }
 
-/// A claim that is being cloned.
-fn of_clone(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let (holder, whose) = match names(&claim.value).next() {
-        Some(driver) => (Holder::sidecar(claim, finalizer, driver, view), driver.to_owned()),
-        None => (Holder::of(claim, finalizer, None, view), "its driver".to_owned()),
+/// The claim is being cloned.
+fn clone_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let (controller, driver_name) = match names(&claim.value).next() {
+        Some(driver) => (
+            Controller::sidecar(claim, finalizer, driver, view),
+            driver.to_owned(),
+        ),
+        None => (
+            Controller::of(claim, finalizer, None, view),
+            "its driver".to_owned(),
+        ),
     };
     let says = format!(
-        "removed by the provisioner of {whose}{}, once no claim that is cloned from this one is Pending",
-        holder.alive()
+        "removed by the provisioner of {driver_name}{}, once no claim that is cloned from this one is Pending",
+        controller.liveness()
     );
-    let busy = match pending(claim.namespace(), "PersistentVolumeClaim", claim.name(), view) {
+    let busy = match pending_claims_from(claim.namespace(), "PersistentVolumeClaim", claim.name(), view) {
         Ok(busy) => busy,
         Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
     };
     let idle = busy.is_empty();
-    let mut finding = made_from(claim, finalizer, says, busy, "clone", view);
-    holder.testify(&mut finding);
+    let mut finding = source_in_use(claim, finalizer, says, busy, "clone", view);
+    controller.add_evidence(&mut finding);
     if idle {
-        holder.or_late(&mut finding, claim);
+        controller.add_if_late(&mut finding, claim);
     }
     finding
 }
 
-/// A snapshot that a claim is being restored from.
-fn of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let (holder, whose) = match driver_of(snapshot, view) {
+/// A claim is being restored from the snapshot.
+fn restore_in_progress(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let (controller, driver_name) = match driver_of(snapshot, view) {
         Ok(Some(driver)) => (
-            Holder::sidecar(snapshot, finalizer, driver, view),
+            Controller::sidecar(snapshot, finalizer, driver, view),
             driver.to_owned(),
         ),
         Ok(None) => (
-            Holder::of(snapshot, finalizer, None, view),
+            Controller::of(snapshot, finalizer, None, view),
             "its driver".to_owned(),
         ),
         Err(missing) => (
-            Holder::of(snapshot, finalizer, None, view),
+            Controller::of(snapshot, finalizer, None, view),
             format!("its driver (which one is not known: {})", missing.in_words()),
         ),
     };
     let says = format!(
-        "removed by the csi-provisioner of {whose}{}, once no claim that is restored from this snapshot is Pending",
-        holder.alive()
+        "removed by the csi-provisioner of {driver_name}{}, once no claim that is restored from this snapshot is Pending",
+        controller.liveness()
     );
-    let busy = match pending(snapshot.namespace(), "VolumeSnapshot", snapshot.name(), view) {
+    let busy = match pending_claims_from(snapshot.namespace(), "VolumeSnapshot", snapshot.name(), view) {
         Ok(busy) => busy,
         Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
     };
     let idle = busy.is_empty();
-    let mut finding = made_from(snapshot, finalizer, says, busy, "restore", view);
-    holder.testify(&mut finding);
+    let mut finding = source_in_use(snapshot, finalizer, says, busy, "restore", view);
+    controller.add_evidence(&mut finding);
     if idle {
-        // Nobody watches for this one: it is swept up, or it stays.
+        // No controller watches for this finalizer: a periodic clean-up removes it, or it stays.
         finding.steps.retain(|step| !advice::is_nudge(step));
         finding.outlook.push(Outlook {
             when: "if nothing is done".into(),
@@ -167,26 +176,27 @@ fn of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Find
                 "a csi-provisioner of v6.3 or later takes it off within five minutes; one of v6.2 never does"
                     .into(),
         });
-        holder.or_late(&mut finding, snapshot);
+        controller.add_if_late(&mut finding, snapshot);
     }
     finding
 }
 
-/// The driver that took the snapshot, which its content names, or its class where the content is gone already.
+/// The driver that took the snapshot. Its content names it, or its class if the content is already gone.
 fn driver_of<'a>(snapshot: &Object, view: &View<'a>) -> Result<Option<&'a str>, Missing> {
-    let look = |plural: &str, field: &str| match snapshot.text(field) {
+    let get = |plural: &str, field: &str| match snapshot.text(field) {
         "" => Ok(None),
-        name => view.object(SNAPSHOTS, plural, "", name),
+        name => view.object(GROUP, plural, "", name),
     };
-    let driver = match look("volumesnapshotcontents", "/status/boundVolumeSnapshotContentName")? {
+    let driver = match get("volumesnapshotcontents", "/status/boundVolumeSnapshotContentName")? {
         Some(content) => content.text("/spec/driver"),
-        None => look("volumesnapshotclasses", "/spec/volumeSnapshotClassName")?
+        None => get("volumesnapshotclasses", "/spec/volumeSnapshotClassName")?
             .map_or("", |class| class.text("/driver")),
     };
     Ok(Some(driver).filter(|driver| !driver.is_empty()))
 }
 
-fn made_from(
+/// The finding for a source: it waits for `busy`, or for nothing if that is empty. `what` is the operation.
+fn source_in_use(
     object: &Object,
     finalizer: &Finalizer,
     says: String,
@@ -205,7 +215,7 @@ fn made_from(
             finding.steps.push(advice::nudge(object));
             finding.steps.push(Step {
                 safety: Safety::Safe,
-                ..let_go(
+                ..remove_finalizer(
                     object,
                     finalizer,
                     "what to do",
@@ -248,7 +258,7 @@ fn made_from(
             text,
             command: Some(format!(
                 "kubectl{} delete {}/{name}",
-                place_of(object),
+                namespace_flag(object),
                 other.type_name
             )),
             safety,
@@ -262,8 +272,8 @@ fn made_from(
     finding
 }
 
-/// Claims of a namespace that are being made from something.
-pub(crate) fn pending(
+/// The Pending claims of a namespace that are being created from a source.
+pub(crate) fn pending_claims_from(
     namespace: &str,
     kind: &str,
     name: &str,

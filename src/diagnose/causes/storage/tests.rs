@@ -1,4 +1,4 @@
-//! The storage rules on small worlds: some objects, what cannot be read, and what is then said.
+//! Tests of the storage causes on small worlds: some objects, what cannot be read, and the diagnosis.
 
 mod claims;
 mod snapshots;
@@ -87,22 +87,26 @@ fn snapshot_object(plural: &str, kind: &str, value: Value) -> Object {
     object("snapshot.storage.k8s.io", plural, kind, value)
 }
 
-/// All that is said, as one text.
+/// The whole diagnosis as one text.
 fn text(diagnosis: &Diagnosis) -> String {
     format!("{diagnosis:?}")
 }
 
+/// The verdict of the first wait.
 fn verdict(diagnosis: &Diagnosis) -> Verdict {
     diagnosis.waits[0].verdict
 }
 
-/// No step that destroys comes without the word in front of it.
-fn warned(diagnosis: &Diagnosis) {
+/// Asserts that each destructive step starts with a warning.
+fn assert_destructive_steps_warn(diagnosis: &Diagnosis) {
     for step in &diagnosis.steps {
-        let loud = step.text.contains("DATA LOSS") || step.text.contains("LEAKED INFRASTRUCTURE");
-        let mild = step.text.starts_with("LOST")
+        let has_warning = step.text.contains("DATA LOSS") || step.text.contains("LEAKED INFRASTRUCTURE");
+        let is_mild = step.text.starts_with("LOST")
             || step.text.contains("guards nothing")
             || step.text.contains("has no volume");
-        assert!(step.safety != Safety::Destructive || loud || mild, "{step:?}");
+        assert!(
+            step.safety != Safety::Destructive || has_warning || is_mild,
+            "{step:?}"
+        );
     }
 }

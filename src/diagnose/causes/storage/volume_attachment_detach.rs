@@ -1,19 +1,19 @@
-//! `external-attacher/DRIVER` on an attachment: a disk that is to be detached from a node.
+//! `external-attacher/DRIVER` on an attachment: a disk that is being detached from a node.
 //!
-//! **Recognises** the finalizer on a `VolumeAttachment`. **Why:** the attacher takes it off once the driver has detached
-//! the disk, for which it needs the volume object
-//! (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go` csiDetach). **Wants** the volume, the node, and
-//! whether the driver is there. **Concludes** `failing` with the literal `detachError`; `stalled`, for ever, where the
-//! volume object is gone. **Advises** to let the driver detach; never to take the finalizer off while the node may still
-//! write.
+//! **Recognises** the finalizer on a VolumeAttachment. **Why:** the attacher removes it after the driver has detached
+//! the disk, and needs the volume object for that (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go`
+//! csiDetach). **Wants** the volume, the node, and whether the driver is installed. **Concludes** `failing` with the
+//! literal `detachError`; `stalled`, for ever, where the volume object is gone. **Advises** to let the driver detach
+//! the disk, and never to remove the finalizer while the node may still write.
 
 use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::let_go,
+            advice::remove_finalizer,
             cause::Cause,
-            storage::{csi_errors, csi_holder::Holder, volume_attachment_in_use},
+            controller::Controller,
+            storage::{csi_errors, volume_attachment_in_use},
             verdicts,
         },
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -28,21 +28,21 @@ pub(crate) const CAUSE: Cause = Cause {
     group: "storage.k8s.io",
     plural: "volumeattachments",
     finalizer: "external-attacher/",
-    explain: on_attachment,
+    explain: disk_not_detached,
 };
 
-/// The finalizer on an attachment.
-fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+/// Answers for the finalizer on an attachment.
+fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let driver = attachment.text("/spec/attacher");
     let node = attachment.text("/spec/nodeName");
-    let holder = Holder::sidecar(attachment, finalizer, driver, view);
+    let controller = Controller::sidecar(attachment, finalizer, driver, view);
     let says = format!(
         "removed by the attacher of {driver}{}, after it has detached the disk from node {node}",
-        holder.alive()
+        controller.liveness()
     );
     if attachment.deletion().is_none() {
-        let mut finding = volume_attachment_in_use::not_deleted(attachment, finalizer, says, view);
-        failing_to_attach(&mut finding, attachment, view);
+        let mut finding = volume_attachment_in_use::still_attached(attachment, finalizer, says, view);
+        add_attach_error(&mut finding, attachment, view);
         return finding;
     }
     let mut finding = Finding::new(
@@ -50,19 +50,19 @@ fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &View<'_>) ->
         verdicts::nothing_blocks(attachment, view),
         says,
     );
-    holder.testify(&mut finding);
+    controller.add_evidence(&mut finding);
     finding.do_not.push(format!(
         "remove {} by hand while node {node} may still run: DATA LOSS, the same disk on two nodes destroys its file \
          system",
         finalizer.name
     ));
-    failing(&mut finding, attachment, view);
+    add_errors(&mut finding, attachment, view);
     let volume = attachment.text("/spec/source/persistentVolumeName");
     if !volume.is_empty() {
         match view.object("", "persistentvolumes", "", volume) {
-            Ok(None) => without_volume(&mut finding, attachment, finalizer, volume),
+            Ok(None) => add_missing_volume(&mut finding, attachment, finalizer, volume),
             Err(missing) => {
-                // Without the volume it would stay for ever, whatever the attacher tries.
+                // If the volume is gone, every attempt of the attacher fails and the attachment stays for ever.
                 finding.outlook.clear();
                 if finding.wait.verdict != Verdict::Failing {
                     finding.wait.verdict = Verdict::Unknown;
@@ -83,26 +83,25 @@ fn on_attachment(attachment: &Object, finalizer: &Finalizer, view: &View<'_>) ->
             ),
         ));
     }
-    let lately = attachment
+    let failed_recently = attachment
         .time("/status/detachError/time")
-        .is_some_and(|time| timing::is_lately(time, view));
-    holder.or_gone_unless(
-        lately,
-        &mut finding,
-        attachment,
-        &format!(
+        .is_some_and(|time| timing::is_within_last_hour(time, view));
+    // An error of the last hour proves that the attacher runs.
+    if !failed_recently {
+        let cost = format!(
             "DATA LOSS if node {node} still runs and writes: only after its machine is switched off and the provider \
              shows the disk as detached, take this one finalizer off"
-        ),
-    );
+        );
+        controller.add_if_gone_or_late(&mut finding, attachment, &cost);
+    }
     if finding.wait.verdict == Verdict::Stalled && finding.steps.is_empty() {
-        quiet(&mut finding, attachment);
+        add_silence(&mut finding, attachment);
     }
     finding
 }
 
-/// The attacher is alive and writes no error: it has not been heard of at all, or it may not even say why.
-fn quiet(finding: &mut Finding, attachment: &Object) {
+/// The attacher looks alive and writes no error. It may lack the right to write one.
+fn add_silence(finding: &mut Finding, attachment: &Object) {
     finding.say("; it has written no error");
     finding.steps.push(advice::nudge(attachment));
     finding.steps.push(Step {
@@ -116,8 +115,8 @@ fn quiet(finding: &mut Finding, attachment: &Object) {
     });
 }
 
-/// Not being deleted, and not attached either.
-fn failing_to_attach(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
+/// Adds the error of an attachment that is not being deleted and could not be attached.
+fn add_attach_error(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
     let error = attachment.text("/status/attachError/message");
     if !error.is_empty() {
         let source = format!(
@@ -125,12 +124,12 @@ fn failing_to_attach(finding: &mut Finding, attachment: &Object, view: &View<'_>
             attachment.name()
         );
         let time = attachment.time("/status/attachError/time");
-        csi_errors::quote(finding, ("attaching fails", source), error, time, view);
+        csi_errors::add_error(finding, ("attaching fails", source), error, time, view);
     }
 }
 
-/// The last attempt failed: to detach it, or, where that was never tried, to attach it.
-fn failing(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
+/// Adds the error of the last attempt: to detach, or to attach where detaching was never tried.
+fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
     let detaching = attachment.text("/status/detachError/message");
     let attaching = attachment.text("/status/attachError/message");
     if !detaching.is_empty() {
@@ -139,7 +138,7 @@ fn failing(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
             attachment.name()
         );
         let time = attachment.time("/status/detachError/time");
-        csi_errors::quote(finding, ("detaching failed", source), detaching, time, view);
+        csi_errors::add_error(finding, ("detaching failed", source), detaching, time, view);
         finding.steps.extend(csi_errors::steps(attachment, detaching));
         finding.outlook.push(Outlook {
             when: "if nothing is done".into(),
@@ -154,8 +153,8 @@ fn failing(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
     }
 }
 
-/// The attacher reads the volume before each detach, so without it every one fails.
-fn without_volume(finding: &mut Finding, attachment: &Object, finalizer: &Finalizer, volume: &str) {
+/// The volume is gone. The attacher reads it before each detach, so every detach fails.
+fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Finalizer, volume: &str) {
     let node = attachment.text("/spec/nodeName");
     if finding.wait.verdict != Verdict::Failing {
         finding.wait.verdict = Verdict::Stalled;
@@ -182,7 +181,7 @@ fn without_volume(finding: &mut Finding, attachment: &Object, finalizer: &Finali
             command: None,
             safety: Safety::Reversible,
         },
-        let_go(
+        remove_finalizer(
             attachment,
             finalizer,
             "what to do",

@@ -1,13 +1,14 @@
-//! An attachment that nobody has asked to detach yet, and why.
+//! An attachment that no controller has deleted yet, and why.
 //!
-//! **Recognises** a `VolumeAttachment` that is not being deleted, alone or in the way of its volume. **Why:** the
-//! attach/detach controller deletes it when no pod on the node uses the disk and the kubelet has unmounted it; without the
-//! kubelet's word six minutes after that on a node that is not Ready or gone, unless it runs with
-//! `--disable-force-detach-on-timeout`, and at once on a node with the taint `node.kubernetes.io/out-of-service`
-//! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile). **Wants** the volume,
-//! pods of the claim's namespace, the node, and the Lease of kube-controller-manager. **Concludes** `in-use` while a pod
-//! uses the disk there. **Advises** to wait for the six minutes, or to say that the machine is off, or, where the node is
-//! gone, to delete the attachment.
+//! **Recognises** a VolumeAttachment that is not being deleted, alone or as a blocker of its volume. **Why:** the
+//! attach/detach controller deletes it when no pod on the node uses the disk and the kubelet has unmounted it. If the
+//! node is gone or not Ready, it stops waiting for the kubelet six minutes after the last pod. With
+//! `--disable-force-detach-on-timeout` it waits on. If the node has the taint `node.kubernetes.io/out-of-service`, it
+//! deletes the attachment at once
+//! (`kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go` reconcile). **Wants** the
+//! volume, the pods of the claim's namespace, the node, and the Lease of kube-controller-manager. **Concludes**
+//! `in-use` while a pod uses the disk there. **Advises** to wait for the six minutes, or to confirm that the machine
+//! is off. If the node is gone, advises to delete the attachment.
 
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::{
     diagnose::{
         causes::{
             api_machinery::controller_manager,
-            storage::{csi_errors::ago, pv_attacher, pvc_protection},
+            storage::{csi_errors::ago, pvc_protection},
             verdicts::unknown,
         },
         kinds::Pod,
@@ -26,9 +27,10 @@ use crate::{
     snapshot::facts::Object,
 };
 
-const OFF: &str = "node.kubernetes.io/out-of-service";
+const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
-pub(crate) fn not_deleted(
+/// Answers for the finalizer on an attachment that is not being deleted.
+pub(crate) fn still_attached(
     attachment: &Object,
     finalizer: &Finalizer,
     says: String,
@@ -37,7 +39,7 @@ pub(crate) fn not_deleted(
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
     match reasons(attachment, view) {
         Ok(reasons) => {
-            if reasons.iter().any(is_pod) {
+            if reasons.iter().any(is_about_pod) {
                 finding.wait.verdict = Verdict::InUse;
             }
             finding.wait.on = reasons;
@@ -58,12 +60,42 @@ pub(crate) fn not_deleted(
     finding
 }
 
-fn is_pod(blocker: &Blocker) -> bool {
+fn is_about_pod(blocker: &Blocker) -> bool {
     blocker.object.as_ref().is_some_and(|object| object.kind == "Pod")
 }
 
-/// Why nobody has asked to detach yet: pods on the node, then who would ask, then the node itself.
-pub(crate) fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocker>, Missing> {
+/// The attachment as a blocker of another object.
+pub(crate) fn blocker(attachment: &Object, view: &View<'_>) -> Blocker {
+    let node = attachment.text("/spec/nodeName");
+    let error = attachment.text("/status/detachError/message");
+    if attachment.deletion().is_some() {
+        let says = if error.is_empty() {
+            format!("still attached to node {node}, being detached")
+        } else {
+            format!("cannot be detached from node {node}: {error}")
+        };
+        return view.blocker(attachment, says);
+    }
+    let mut blocker = Blocker::new(
+        Some(attachment.reference()),
+        format!("still attached to node {node}"),
+    );
+    match reasons(attachment, view) {
+        Ok(reasons) => blocker.on = reasons,
+        Err(missing) => {
+            blocker.says = format!(
+                "{}; what uses it there is not known: {}",
+                blocker.says,
+                missing.in_words()
+            );
+        }
+    }
+    blocker
+}
+
+/// Why the attach/detach controller has not deleted the attachment: the pods that use the disk, the controller
+/// itself, or the node.
+fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocker>, Missing> {
     let node = attachment.text("/spec/nodeName");
     let volume = attachment.text("/spec/source/persistentVolumeName");
     if volume.is_empty() {
@@ -81,7 +113,7 @@ pub(crate) fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocke
             ),
         )]);
     };
-    let users = users(volume, node, view)?;
+    let users = users_on_node(volume, node, view)?;
     if !users.is_empty() {
         return Ok(pvc_protection::blockers(&users, view));
     }
@@ -96,13 +128,13 @@ pub(crate) fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocke
                  detached without that six minutes after its last pod"
             ),
         ),
-        Some(found) => Blocker::new(Some(found.reference()), of_node(found, volume, view)),
+        Some(found) => Blocker::new(Some(found.reference()), why_node_keeps_it(found, volume, view)),
     };
     Ok(vec![blocker])
 }
 
-/// The pods on that node that use the volume through its claim.
-fn users<'a>(volume: &Object, node: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+/// The pods on the node that use the volume through its claim.
+fn users_on_node<'a>(volume: &Object, node: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
     let (namespace, claim) = (
         volume.text("/spec/claimRef/namespace"),
         volume.text("/spec/claimRef/name"),
@@ -118,23 +150,23 @@ fn users<'a>(volume: &Object, node: &str, view: &View<'a>) -> Result<Vec<&'a Obj
         .collect())
 }
 
-/// No pod there uses it: the node's part in that it is still attached.
-fn of_node(node: &Object, volume: &Object, view: &View<'_>) -> String {
+/// Why the disk is still attached to a node where no pod uses it.
+fn why_node_keeps_it(node: &Object, volume: &Object, view: &View<'_>) -> String {
     let mounted = is_mounted(node, volume);
-    if has_taint(node) {
+    if is_out_of_service(node) {
         return format!(
-            "has the taint {OFF}, so the disk is detached at once, whatever is mounted; the attach/detach controller has \
+            "has the taint {OUT_OF_SERVICE}, so the disk is detached at once, whatever is mounted; the attach/detach controller has \
              not asked for it yet"
         );
     }
-    match (not_ready(node, view), mounted) {
+    match (not_ready_since(node, view), mounted) {
         (Some(since), false) => format!(
             "is not Ready{since}, and has not the disk among what it has mounted (status.volumesInUse); the attach/detach \
              controller has not asked to detach it yet"
         ),
         (Some(since), true) => format!(
             "is not Ready{since}, and its kubelet has not unmounted the disk (status.volumesInUse); it is detached by \
-             force six minutes after its last pod there is gone, or at once if the node has the taint {OFF}"
+             force six minutes after its last pod there is gone, or at once if the node has the taint {OUT_OF_SERVICE}"
         ),
         (None, true) => "its kubelet has not unmounted the disk yet (status.volumesInUse)".to_owned(),
         (None, false) => {
@@ -144,14 +176,14 @@ fn of_node(node: &Object, volume: &Object, view: &View<'_>) -> String {
     }
 }
 
-fn has_taint(node: &Object) -> bool {
+fn is_out_of_service(node: &Object) -> bool {
     node.list("/spec/taints")
         .iter()
-        .any(|taint| taint.get("key").and_then(Value::as_str) == Some(OFF))
+        .any(|taint| taint.get("key").and_then(Value::as_str) == Some(OUT_OF_SERVICE))
 }
 
-/// Since when a node is not Ready, in words; none if it is.
-fn not_ready(node: &Object, view: &View<'_>) -> Option<String> {
+/// For how long a node is not Ready, in words; none if it is Ready.
+fn not_ready_since(node: &Object, view: &View<'_>) -> Option<String> {
     let ready = node
         .list("/status/conditions")
         .iter()
@@ -175,10 +207,10 @@ fn is_mounted(node: &Object, volume: &Object) -> bool {
         .any(|name| !handle.is_empty() && name.ends_with(&format!("^{handle}")))
 }
 
-/// What can be done so that the disk is detached.
+/// The steps that get the disk detached.
 pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
     if attachment.deletion().is_some() {
-        return vec![pv_attacher::look_at(attachment)];
+        return vec![explain_step(attachment)];
     }
     let name = attachment.text("/spec/nodeName");
     let volume = attachment.text("/spec/source/persistentVolumeName");
@@ -188,16 +220,17 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
     ) else {
         return Vec::new();
     };
-    let used = users(volume, name, view).map_or(true, |users| !users.is_empty());
-    // Whoever would detach by itself comes first.
+    let used = users_on_node(volume, name, view).map_or(true, |users| !users.is_empty());
+    // The controller that detaches disks comes first.
     if used || !matches!(controller_manager::blocker(view), Ok(None)) {
         return Vec::new();
     }
     let Some(node) = node else {
-        return of_no_node(attachment, name);
+        return steps_without_node(attachment, name);
     };
-    let dead = not_ready(node, view).is_some() && is_mounted(node, volume) && !has_taint(node);
-    if !dead {
+    let is_stuck =
+        not_ready_since(node, view).is_some() && is_mounted(node, volume) && !is_out_of_service(node);
+    if !is_stuck {
         return Vec::new();
     }
     vec![
@@ -213,14 +246,29 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
                 "DATA LOSS if node {name} still runs and writes: only if its machine is certainly off, say so. The disk is \
                  then detached at once"
             ),
-            command: Some(format!("kubectl taint node {name} {OFF}=nodeshutdown:NoExecute")),
+            command: Some(format!(
+                "kubectl taint node {name} {OUT_OF_SERVICE}=nodeshutdown:NoExecute"
+            )),
             safety: Safety::Destructive,
         },
     ]
 }
 
-/// The node is gone, and with it whoever could say that the disk is unmounted.
-fn of_no_node(attachment: &Object, node: &str) -> Vec<Step> {
+/// The step that explains an attachment that is being deleted.
+fn explain_step(attachment: &Object) -> Step {
+    Step {
+        when: "what to do",
+        text: "see why the disk is not detached, and what to do about it".into(),
+        command: Some(format!(
+            "kubectl finalizers explain volumeattachment/{}",
+            attachment.name()
+        )),
+        safety: Safety::Safe,
+    }
+}
+
+/// The steps for a node that is gone. No kubelet can confirm that the disk is unmounted.
+fn steps_without_node(attachment: &Object, node: &str) -> Vec<Step> {
     vec![
         Step {
             when: "can it wait?",

@@ -1,19 +1,16 @@
 //! `kubernetes.io/vac-protection`: a volume attributes class that claims or volumes name.
 //!
-//! **Recognises** the finalizer on a `VolumeAttributesClass` (1.34 and later without a feature gate). **Why:** the
-//! controller keeps it while a volume has the class in `spec`, or a claim has it in `spec`, as its current class, or as
-//! the target of a change (`kubernetes/kubernetes:pkg/controller/volume/vacprotection/vac_protection_controller.go`
+//! **Recognises** the finalizer on a VolumeAttributesClass (1.34 and later without a feature gate). **Why:** the
+//! controller keeps it while a volume or a claim uses the class. A volume uses the class of its `spec`. A claim also
+//! uses its current class and the target of a change
+//! (`kubernetes/kubernetes:pkg/controller/volume/vacprotection/vac_protection_controller.go`
 //! getPVCReferencedVACNames, getPVReferencedVACNames). **Wants** all claims and volumes. **Concludes** `in-use` with
 //! them; without any `stalled`. **Advises** to give the claims another class; their data stays.
 
 use crate::{
     diagnose::{
         causes::{
-            advice,
-            cause::Cause,
-            storage::{csi_holder::Holder, pv_protection},
-            verdicts,
-            verdicts::unknown,
+            advice, cause::Cause, controller::Controller, storage::pv_protection, verdicts, verdicts::unknown,
         },
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -27,15 +24,16 @@ pub(crate) const CAUSE: Cause = Cause {
     group: "storage.k8s.io",
     plural: "volumeattributesclasses",
     finalizer: "kubernetes.io/vac-protection",
-    explain: in_use,
+    explain: class_in_use,
 };
 
-fn in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(class, finalizer, None, view);
+/// Answers for the finalizer on a class.
+fn class_in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let controller = Controller::of(class, finalizer, None, view);
     let says = format!(
         "removed by kube-controller-manager (volumeattributesclass-protection){}, once no claim and no volume names the \
          class",
-        holder.alive()
+        controller.liveness()
     );
     let claims = view.list("", "persistentvolumeclaims", "");
     let volumes = view.list("", "persistentvolumes", "");
@@ -45,8 +43,8 @@ fn in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
             .cloned()
             .collect()
     };
-    let used_by_claims = users(claims.as_deref().unwrap_or_default(), of_claim);
-    let used_by_volumes = users(volumes.as_deref().unwrap_or_default(), of_volume);
+    let used_by_claims = users(claims.as_deref().unwrap_or_default(), classes_of_claim);
+    let used_by_volumes = users(volumes.as_deref().unwrap_or_default(), classes_of_volume);
     let none = used_by_claims.is_empty() && used_by_volumes.is_empty();
     if let (true, Some(missing)) = (none, claims.as_ref().err().or(volumes.as_ref().err())) {
         return unknown(finalizer, &says, "whether one does", missing);
@@ -57,7 +55,7 @@ fn in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         Verdict::InUse
     };
     let mut finding = Finding::new(Some(finalizer.clone()), verdict, says);
-    holder.testify(&mut finding);
+    controller.add_evidence(&mut finding);
     finding.evidence.push(Evidence {
         source: "PersistentVolumeClaims and PersistentVolumes, volumeAttributesClassName".into(),
         value: format!(
@@ -86,9 +84,12 @@ fn in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
             .into(),
     });
     if class.deletion().is_some() {
-        finding
-            .steps
-            .extend(used_by_claims.iter().take(limits::BLOCKERS).map(change));
+        finding.steps.extend(
+            used_by_claims
+                .iter()
+                .take(limits::BLOCKERS)
+                .map(change_class_step),
+        );
     }
     finding.do_not.push(format!(
         "remove {} by hand: claims that name the class can then be neither provisioned nor changed",
@@ -97,7 +98,8 @@ fn in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     finding
 }
 
-fn of_claim(claim: &Object) -> [&str; 3] {
+/// The wanted class, the current class and the target class of a claim.
+fn classes_of_claim(claim: &Object) -> [&str; 3] {
     [
         claim.text("/spec/volumeAttributesClassName"),
         claim.text("/status/currentVolumeAttributesClassName"),
@@ -105,19 +107,20 @@ fn of_claim(claim: &Object) -> [&str; 3] {
     ]
 }
 
-fn of_volume(volume: &Object) -> [&str; 3] {
+/// The class of a volume.
+fn classes_of_volume(volume: &Object) -> [&str; 3] {
     [volume.text("/spec/volumeAttributesClassName"), "", ""]
 }
 
 fn blockers(claims: &[Object], volumes: &[Object], view: &View<'_>) -> Vec<Blocker> {
     let of_claims = claims.iter().map(|claim| {
-        let [wanted, current, target] = of_claim(claim);
+        let [wanted, current, target] = classes_of_claim(claim);
         view.blocker(
             claim,
             format!(
                 "names the class: wanted {}, current {}{}",
-                shown(wanted),
-                shown(current),
+                name_or_none(wanted),
+                name_or_none(current),
                 if target.is_empty() {
                     String::new()
                 } else {
@@ -126,7 +129,7 @@ fn blockers(claims: &[Object], volumes: &[Object], view: &View<'_>) -> Vec<Block
             ),
         )
     });
-    // A volume follows its claim, which stands before it.
+    // The claims stand first, because each volume follows its claim.
     let of_volumes = volumes.iter().map(|volume| {
         let claim = pv_protection::claim_name(volume);
         let bound = if claim == "/" {
@@ -147,11 +150,11 @@ fn blockers(claims: &[Object], volumes: &[Object], view: &View<'_>) -> Vec<Block
     shown
 }
 
-fn shown(class: &str) -> &str {
+fn name_or_none(class: &str) -> &str {
     if class.is_empty() { "none" } else { class }
 }
 
-fn change(claim: &Object) -> Step {
+fn change_class_step(claim: &Object) -> Step {
     Step {
         when: advice::INTENDED,
         text: format!(

@@ -1,21 +1,25 @@
-//! Volume snapshots.
+//! Finalizers of a volume snapshot.
 //!
-//! **Recognises** `volumesnapshot-as-source-protection` and `volumesnapshot-bound-protection` on a `VolumeSnapshot`.
-//! **Why:** the snapshot-controller first waits for restores, then deletes the content if its policy is Delete, and keeps
-//! the snapshot until that is gone; with Retain, or without a content that points back, it lets go
-//! (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`
-//! checkandRemoveSnapshotFinalizersAndCheckandDeleteContent). **Wants** the content ([`crate::diagnose::causes::storage::volume_snapshot_content`]), claims
-//! of the namespace and the group; where nothing is in the way, the snapshot-controller itself. **Concludes** `waiting` with
-//! what is in the way, and its steps; `stalled` with the controller that was switched off, may not change the snapshot, or does
-//! not renew its Lease.
+//! **Recognises** `volumesnapshot-as-source-protection` and `volumesnapshot-bound-protection` on a VolumeSnapshot.
+//! **Why:** the snapshot-controller first waits for restores. Then it deletes the content if the policy is Delete,
+//! and keeps the snapshot until the content is gone. With Retain, or if no content points back to the snapshot, it
+//! removes the finalizer at once (`kubernetes-csi/external-snapshotter:pkg/common-controller/snapshot_controller.go`
+//! checkandRemoveSnapshotFinalizersAndCheckandDeleteContent). **Wants** the content
+//! ([`crate::diagnose::causes::storage::volume_snapshot_content`]), the claims of the namespace and the group; if
+//! nothing blocks, the snapshot-controller itself. **Concludes** `waiting` with the blockers and their steps;
+//! `stalled` if the controller was switched off, may not change the snapshot, or does not renew its Lease.
 
 use crate::{
     diagnose::{
         causes::{
             advice,
             cause::Cause,
+            controller::Controller,
             operators::holder_report,
-            storage::{csi_holder::Holder, source_protection, volume_snapshot_content::fate},
+            storage::{
+                source_protection,
+                volume_snapshot_content::{GROUP, fate},
+            },
             verdicts,
             verdicts::unknown,
         },
@@ -30,40 +34,43 @@ pub(crate) const AS_SOURCE: Cause = Cause {
     group: "snapshot.storage.k8s.io",
     plural: "volumesnapshots",
     finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
-    explain: as_source,
+    explain: source_of_restore,
 };
 
 pub(crate) const BOUND: Cause = Cause {
     group: "snapshot.storage.k8s.io",
     plural: "volumesnapshots",
     finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection",
-    explain: bound,
+    explain: bound_to_content,
 };
 
-pub(crate) const GROUP: &str = "snapshot.storage.k8s.io";
-
-/// A snapshot from which claims may be restored: goes in the same moment as no restore runs any more.
-fn as_source(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(snapshot, finalizer, None, view);
+/// Answers for a snapshot that claims may be restored from. The finalizer is removed as soon as no restore runs.
+fn source_of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let controller = Controller::of(snapshot, finalizer, None, view);
     let says = format!(
         "removed by the snapshot-controller{}, once no claim that is restored from the snapshot is Pending",
-        holder.alive()
+        controller.liveness()
     );
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdicts::nothing_blocks(snapshot, view),
         says,
     );
-    holder.testify(&mut finding);
-    if !restores(&mut finding, snapshot, view) {
-        late(&mut finding, snapshot, &holder, view);
+    controller.add_evidence(&mut finding);
+    if !add_restores_and_group(&mut finding, snapshot, view) {
+        add_if_controller_is_late(&mut finding, snapshot, &controller, view);
     }
     finding
 }
 
-/// Whether a restore, or the group, is in the way, or may be.
-fn restores(finding: &mut Finding, snapshot: &Object, view: &View<'_>) -> bool {
-    match source_protection::pending(snapshot.namespace(), "VolumeSnapshot", snapshot.name(), view) {
+/// Adds the restores and the group that block the snapshot. Returns whether something blocks it, or may.
+fn add_restores_and_group(finding: &mut Finding, snapshot: &Object, view: &View<'_>) -> bool {
+    match source_protection::pending_claims_from(
+        snapshot.namespace(),
+        "VolumeSnapshot",
+        snapshot.name(),
+        view,
+    ) {
         Ok(busy) => finding.wait.on.extend(busy),
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
@@ -104,22 +111,28 @@ fn restores(finding: &mut Finding, snapshot: &Object, view: &View<'_>) -> bool {
     true
 }
 
-/// Nothing is in the way, and the snapshot-controller has not acted: it is switched off, cannot act, or does not run.
-fn late(finding: &mut Finding, snapshot: &Object, holder: &Holder, view: &View<'_>) {
+/// Adds why the snapshot-controller has not acted although nothing blocks: it is switched off, cannot act, or does
+/// not run.
+fn add_if_controller_is_late(
+    finding: &mut Finding,
+    snapshot: &Object,
+    controller: &Controller,
+    view: &View<'_>,
+) {
     if finding.wait.verdict != Verdict::Stalled {
         return;
     }
     finding.steps.push(advice::nudge(snapshot));
     holder_report::add_stopped_holder(finding, snapshot, view);
-    holder.or_late(finding, snapshot);
+    controller.add_if_late(finding, snapshot);
 }
 
-/// A snapshot that is bound to a content.
-fn bound(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let holder = Holder::of(snapshot, finalizer, None, view);
+/// Answers for a snapshot that is bound to a content.
+fn bound_to_content(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+    let controller = Controller::of(snapshot, finalizer, None, view);
     let says = format!(
         "removed by the snapshot-controller{}, once its content is gone or stays on purpose (deletionPolicy Retain)",
-        holder.alive()
+        controller.liveness()
     );
     let name = match snapshot.text("/status/boundVolumeSnapshotContentName") {
         "" => format!("snapcontent-{}", snapshot.uid()),
@@ -134,14 +147,14 @@ fn bound(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         verdicts::nothing_blocks(snapshot, view),
         says,
     );
-    holder.testify(&mut finding);
+    controller.add_evidence(&mut finding);
     finding.do_not.push(format!(
         "remove {} by hand: the content and the snapshot at the provider stay with nothing that points to them",
         finalizer.name
     ));
     let Some(content) = content else {
         finding.say(format!("; no content {name} points back to it"));
-        late(&mut finding, snapshot, &holder, view);
+        add_if_controller_is_late(&mut finding, snapshot, &controller, view);
         return finding;
     };
     finding.outlook.push(Outlook {
@@ -152,15 +165,15 @@ fn bound(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         },
         then: fate(content),
     });
-    if restores(&mut finding, snapshot, view) {
+    if add_restores_and_group(&mut finding, snapshot, view) {
         return finding;
     }
     if content.text("/spec/deletionPolicy") != "Delete" {
-        late(&mut finding, snapshot, &holder, view);
+        add_if_controller_is_late(&mut finding, snapshot, &controller, view);
         return finding;
     }
     if content.deletion().is_none() {
-        late(&mut finding, snapshot, &holder, view);
+        add_if_controller_is_late(&mut finding, snapshot, &controller, view);
     }
     finding.wait.verdict = Verdict::Waiting;
     let says = if content.deletion().is_some() {

@@ -1,22 +1,19 @@
-//! `volumesnapshotcontent-bound-protection`: the object that stands for a snapshot at the provider.
+//! `volumesnapshotcontent-bound-protection`: the object that represents a snapshot at the provider.
 //!
-//! **Recognises** the finalizer on a `VolumeSnapshotContent`. **Why:** the driver's csi-snapshotter deletes the snapshot at
-//! the provider, and only if the content carries `volumesnapshot-being-deleted`, which it gets through its snapshot
+//! **Recognises** the finalizer on a VolumeSnapshotContent. **Why:** the csi-snapshotter of the driver deletes the
+//! snapshot at the provider, and only if the content has the annotation `volumesnapshot-being-deleted`. The
+//! snapshot-controller sets it when the VolumeSnapshot is deleted
 //! (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller.go` shouldDelete). **Wants** the
-//! snapshot, events, and whether the driver is there. **Concludes** `in-use` while its snapshot is not being deleted;
-//! `failing` with the driver's words; `stalled`, for ever, for a content deleted without its snapshot; `orphaned`
-//! without the driver. **Advises** to repair the driver; Retain where the snapshot may be the only copy.
+//! snapshot, the events, and whether the driver is installed. **Concludes** `in-use` while its snapshot is not being
+//! deleted; `failing` with the error of the driver; `stalled`, for ever, for a content that was deleted without its
+//! snapshot; `orphaned` without the driver. **Advises** to repair the driver, or to set Retain where the snapshot may
+//! be the only copy.
 
 use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::{
-            advice,
-            cause::Cause,
-            storage::{csi_errors, csi_holder::Holder, volume_snapshot::GROUP},
-            verdicts,
-        },
+        causes::{advice, cause::Cause, controller::Controller, storage::csi_errors, verdicts},
         events::{event_time, last_event},
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         timing,
@@ -30,20 +27,23 @@ pub(crate) const CAUSE: Cause = Cause {
     group: "snapshot.storage.k8s.io",
     plural: "volumesnapshotcontents",
     finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",
-    explain: bound,
+    explain: snapshot_not_deleted,
 };
+
+/// The API group of snapshots and their contents.
+pub(crate) const GROUP: &str = "snapshot.storage.k8s.io";
 
 const BEING_DELETED: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
 
 const BEING_CREATED: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being-created";
 
-/// A content, which stands for the snapshot at the provider.
-fn bound(content: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
+/// Answers for the finalizer on a content.
+fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let driver = content.text("/spec/driver");
-    let holder = Holder::sidecar(content, finalizer, driver, view);
+    let controller = Controller::sidecar(content, finalizer, driver, view);
     let says = format!(
         "removed by the csi-snapshotter of {driver}{}, after the snapshot {} has been deleted at the provider",
-        holder.alive(),
+        controller.liveness(),
         handle(content)
     );
     let mut finding = Finding::new(
@@ -51,7 +51,7 @@ fn bound(content: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         verdicts::nothing_blocks(content, view),
         says,
     );
-    holder.testify(&mut finding);
+    controller.add_evidence(&mut finding);
     finding.do_not.push(format!(
         "remove {} by hand: the snapshot {} stays at the provider with nothing that points to it",
         finalizer.name,
@@ -65,36 +65,40 @@ fn bound(content: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
         },
         then: fate(content),
     });
-    let unbound = !content.text("/spec/source/snapshotHandle").is_empty()
+    let is_unbound = !content.text("/spec/source/snapshotHandle").is_empty()
         && content.text("/spec/volumeSnapshotRef/uid").is_empty();
-    if !unbound {
+    if !is_unbound {
         if has_annotation(content, BEING_CREATED) {
             finding.wait.verdict = Verdict::Waiting;
             finding.wait.on.push(Blocker::new(
                 None,
                 format!("driver {driver} has not answered yet whether it took the snapshot (CreateSnapshot)"),
             ));
-            holder.or_gone(&mut finding, content, &leak(content));
+            controller.add_if_gone_or_late(&mut finding, content, &leak(content));
             return finding;
         }
         if !has_annotation(content, BEING_DELETED) {
-            return without_mark(content, finding, view);
+            return not_marked_for_deletion(content, finding, view);
         }
     }
     if content.deletion().is_none() {
         return finding;
     }
-    failure(&mut finding, content, view);
-    let lately = content
+    add_failure(&mut finding, content, view);
+    // An event, or a status error of the last hour, proves that the sidecar runs.
+    let failed_recently = content
         .time("/status/error/time")
-        .is_some_and(|time| timing::is_lately(time, view))
+        .is_some_and(|time| timing::is_within_last_hour(time, view))
         || finding.wait.verdict == Verdict::Failing && content.text("/status/error/message").is_empty();
-    holder.or_gone_unless(lately, &mut finding, content, &leak(content));
-    finding.steps.extend(keep(content));
+    if !failed_recently {
+        controller.add_if_gone_or_late(&mut finding, content, &leak(content));
+    }
+    finding.steps.extend(keep_snapshot_step(content));
     finding
 }
 
-fn failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
+/// Adds the error of the last attempt, from the status or from an event.
+fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
     let status = content.text("/status/error/message");
     let event = last_event(content, &["SnapshotDeleteError"], view);
     let (source, message, time) = match event {
@@ -124,12 +128,13 @@ fn failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
             return;
         }
     };
-    csi_errors::quote(finding, ("it failed", source), message, time, view);
+    csi_errors::add_error(finding, ("it failed", source), message, time, view);
     finding.steps.extend(csi_errors::steps(content, message));
 }
 
-/// No `volumesnapshot-being-deleted`: the sidecar does nothing until the snapshot itself is deleted.
-fn without_mark(content: &Object, mut finding: Finding, view: &View<'_>) -> Finding {
+/// The annotation `volumesnapshot-being-deleted` is missing: the sidecar does nothing until the snapshot itself is
+/// deleted.
+fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'_>) -> Finding {
     let (namespace, name) = (
         content.text("/spec/volumeSnapshotRef/namespace"),
         content.text("/spec/volumeSnapshotRef/name"),
@@ -147,7 +152,7 @@ fn without_mark(content: &Object, mut finding: Finding, view: &View<'_>) -> Find
         }
     };
     if let Some(snapshot) = snapshot {
-        let going = if snapshot.deletion().is_some() {
+        let state = if snapshot.deletion().is_some() {
             "being deleted; the snapshot-controller marks the content next"
         } else {
             "not being deleted"
@@ -157,9 +162,9 @@ fn without_mark(content: &Object, mut finding: Finding, view: &View<'_>) -> Find
         } else {
             Verdict::InUse
         };
-        finding.wait.on.push(view.blocker(snapshot, going.into()));
+        finding.wait.on.push(view.blocker(snapshot, state.into()));
         if content.deletion().is_some() {
-            finding.steps.extend(keep(content));
+            finding.steps.extend(keep_snapshot_step(content));
             if snapshot.deletion().is_none() {
                 finding.steps.push(Step {
                     when: advice::INTENDED,
@@ -199,7 +204,7 @@ fn without_mark(content: &Object, mut finding: Finding, view: &View<'_>) -> Find
             then: "it stays for ever".into(),
         },
     );
-    finding.steps.extend(keep(content));
+    finding.steps.extend(keep_snapshot_step(content));
     finding.steps.push(Step {
         when: advice::INTENDED,
         text: format!("{}: set the mark that its snapshot would have set", cost(content)),
@@ -212,7 +217,8 @@ fn without_mark(content: &Object, mut finding: Finding, view: &View<'_>) -> Find
     finding
 }
 
-fn keep(content: &Object) -> Option<Step> {
+/// The step that sets deletionPolicy Retain, for a content with policy Delete.
+fn keep_snapshot_step(content: &Object) -> Option<Step> {
     (content.text("/spec/deletionPolicy") == "Delete").then(|| Step {
         when: "keep the snapshot?",
         text: format!(
@@ -234,6 +240,7 @@ fn has_annotation(object: &Object, name: &str) -> bool {
         .is_some_and(Value::is_string)
 }
 
+/// The handle of the snapshot at the provider.
 fn handle(content: &Object) -> &str {
     ["/status/snapshotHandle", "/spec/source/snapshotHandle"]
         .iter()
@@ -242,6 +249,7 @@ fn handle(content: &Object) -> &str {
         .unwrap_or("(none yet)")
 }
 
+/// What happens to the snapshot at the provider when the content is deleted.
 pub(crate) fn fate(content: &Object) -> String {
     match content.text("/spec/deletionPolicy") {
         "Delete" => format!(
@@ -252,7 +260,7 @@ pub(crate) fn fate(content: &Object) -> String {
     }
 }
 
-/// What the end of a content costs, as the first words of a step.
+/// What the deletion of a content costs, as the first words of a step.
 fn cost(content: &Object) -> String {
     match content.text("/spec/deletionPolicy") {
         "Delete" => format!("DATA LOSS (the snapshot {} is destroyed)", handle(content)),
@@ -263,6 +271,7 @@ fn cost(content: &Object) -> String {
     }
 }
 
+/// What removing the finalizer by hand costs.
 fn leak(content: &Object) -> String {
     format!(
         "LEAKED INFRASTRUCTURE: take this one finalizer off; the snapshot {} stays at the provider with nothing that \

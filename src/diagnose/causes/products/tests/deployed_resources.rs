@@ -1,4 +1,4 @@
-//! What Argo CD deployed, and what Helm installed.
+//! Objects that Argo CD or Helm deployed.
 
 use serde_json::json;
 
@@ -22,9 +22,9 @@ fn application(server: &str, finalizer: &str) -> Object {
     )
 }
 
-fn database(held: bool) -> Object {
+fn database(in_deletion: bool) -> Object {
     let mut metadata = going("orders", "shop", &["db.test/clean"]);
-    if !held {
+    if !in_deletion {
         metadata = json!({"name": "orders", "namespace": "shop"});
     }
     object("db.test", "databases", "Database", json!({"metadata": metadata}))
@@ -35,7 +35,7 @@ fn with(database: Object) -> World {
 }
 
 #[test]
-fn an_application_waits_for_what_it_deployed_here_and_is_going() {
+fn an_application_waits_for_its_objects_in_this_cluster_that_are_being_deleted() {
     let (here, finalizer) = (
         "https://kubernetes.default.svc",
         "resources-finalizer.argocd.argoproj.io",
@@ -58,7 +58,7 @@ fn an_application_waits_for_what_it_deployed_here_and_is_going() {
         1
     );
 
-    // What is not going holds nothing, and what another cluster has cannot be seen from here.
+    // An object that is not being deleted blocks nothing, and an object in another cluster cannot be read.
     let names = |told| waits_for(&told).into_iter().any(|(name, _)| name == "orders");
     assert!(!names(
         with(database(false)).explain(&application(here, finalizer))
@@ -82,11 +82,11 @@ fn record(version: u32, status: &str) -> Object {
 }
 
 #[test]
-fn a_release_is_finished_after_its_object() {
+fn the_steps_finish_a_helm_release_after_its_object() {
     let mut object = database(true);
     object.value["metadata"]["annotations"] =
         json!({"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"});
-    // By number and not by text: 10 is later than 9.
+    // The versions are compared as numbers: 10 is later than 9.
     let told = World::of([record(9, "superseded"), record(10, "uninstalling")]).explain(&object);
     assert!(outlook(&told).contains("Helm release shop in shop, which it belongs to, is uninstalling"));
     assert_eq!(command_lines(&told).last(), Some(&"helm uninstall shop -n shop"));
@@ -111,7 +111,7 @@ fn a_release_is_finished_after_its_object() {
             .any(|command| command.starts_with("helm"))
     );
 
-    // Half an annotation names no release.
+    // One of the two annotations names no release.
     object.value["metadata"]["annotations"] = json!({"meta.helm.sh/release-name": "shop"});
     let told = World::of([record(1, "deployed")]).explain(&object);
     assert!(!outlook(&told).contains("Helm"), "{told:#?}");

@@ -47,7 +47,7 @@ fn budget(app: &str, allowed: u64) -> Object {
 }
 
 #[test]
-fn each_pod_that_is_left_says_what_keeps_it() {
+fn each_remaining_pod_shows_what_keeps_it() {
     let told = World::of([
         pod("tight", &json!({})),
         budget("tight", 0),
@@ -87,7 +87,7 @@ fn each_pod_that_is_left_says_what_keeps_it() {
 }
 
 #[test]
-fn what_karpenter_does_not_wait_for_is_not_named() {
+fn pods_that_karpenter_ignores_are_not_named() {
     let told = World::of([
         pod("done", &json!({"/status/phase": "Succeeded"})),
         pod(
@@ -105,7 +105,7 @@ fn what_karpenter_does_not_wait_for_is_not_named() {
         "{told:#?}"
     );
 
-    // Another key, and another effect, is not tolerated.
+    // A toleration of another key or another effect does not count.
     for toleration in [
         json!({"key": "karpenter.sh/unregistered", "operator": "Exists"}),
         json!({"key": "karpenter.sh/disrupted", "operator": "Exists", "effect": "NoExecute"}),
@@ -116,7 +116,7 @@ fn what_karpenter_does_not_wait_for_is_not_named() {
 }
 
 #[test]
-fn many_are_summed_up_and_what_cannot_be_read_is_said() {
+fn many_pods_are_summed_up_and_unreadable_objects_are_reported() {
     let many = (0..8).map(|number| pod(&format!("web-{number}"), &json!({})));
     let told = World::of(many).explain(&node());
     let found = waits_for(&told);
@@ -142,7 +142,7 @@ fn many_are_summed_up_and_what_cannot_be_read_is_said() {
 }
 
 #[test]
-fn a_claim_waits_for_its_node() {
+fn a_node_claim_waits_for_its_node() {
     let claim = |node: &str| {
         object(
             "karpenter.sh",

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::diagnose::{
     Verdict,
-    causes::storage::tests::{claim, pod, text, verdict, warned},
+    causes::storage::tests::{assert_destructive_steps_warn, claim, pod, text, verdict},
     testing::{
         fixtures::LONG_AGO,
         world::{World, bare as object},
@@ -12,7 +12,7 @@ use crate::diagnose::{
 };
 
 #[test]
-fn ten_thousand_pods_are_summed_up() {
+fn a_claim_with_ten_thousand_pods_shows_a_few_and_counts_the_rest() {
     let mut world = World::of([claim(&["kubernetes.io/pvc-protection"], true)]);
     world.objects.extend((0..10_000).map(|n| {
         let phase = if n % 2 == 0 { "Running" } else { "Succeeded" };
@@ -24,11 +24,11 @@ fn ten_thousand_pods_are_summed_up() {
     assert!(text(&diagnosis).contains("9995 more pods"));
     assert!(diagnosis.steps.len() < 12, "{:?}", diagnosis.steps);
     assert!(text(&diagnosis).len() < 20_000);
-    warned(&diagnosis);
+    assert_destructive_steps_warn(&diagnosis);
 }
 
 #[test]
-fn a_pod_that_is_shut_down_holds_an_ordinary_claim_and_not_its_ephemeral_one() {
+fn a_pod_that_was_shut_down_keeps_a_named_claim_but_not_its_ephemeral_claim() {
     let mut owned = claim(&["kubernetes.io/pvc-protection"], true);
     owned.value["metadata"]["name"] = json!("p-own");
     owned.value["metadata"]["ownerReferences"] =
@@ -50,7 +50,7 @@ fn a_pod_that_is_shut_down_holds_an_ordinary_claim_and_not_its_ephemeral_one() {
 }
 
 #[test]
-fn a_claim_without_the_right_to_see_pods_is_unknown() {
+fn a_claim_is_unknown_without_the_right_to_list_pods() {
     let world = World::of([
         claim(&["kubernetes.io/pvc-protection"], true),
         pod("p", "Running"),
@@ -63,7 +63,7 @@ fn a_claim_without_the_right_to_see_pods_is_unknown() {
 }
 
 #[test]
-fn a_replica_set_is_stopped_through_its_deployment() {
+fn the_steps_scale_the_deployment_of_a_replica_set() {
     let mut user = pod("p", "Running");
     user.value["metadata"]["ownerReferences"] =
         json!([{"kind": "ReplicaSet", "name": "web-1", "controller": true}]);
@@ -84,7 +84,7 @@ fn a_replica_set_is_stopped_through_its_deployment() {
 }
 
 #[test]
-fn a_stateful_set_that_deletes_its_claims_is_not_scaled_down_lightly() {
+fn scaling_a_stateful_set_that_deletes_its_claims_warns_of_data_loss() {
     let mut user = pod("web-0", "Running");
     user.value["metadata"]["ownerReferences"] =
         json!([{"kind": "StatefulSet", "name": "web", "controller": true}]);

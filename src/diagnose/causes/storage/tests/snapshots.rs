@@ -1,15 +1,17 @@
-//! Snapshots, their contents, and what is made from something else.
+//! Snapshots, their contents, and the sources of snapshots, clones and restores.
 
 use serde_json::json;
 
 use crate::diagnose::{
     Verdict,
-    causes::storage::tests::{claim, driver, lease, metadata, snapshot_object, text, verdict, warned},
+    causes::storage::tests::{
+        assert_destructive_steps_warn, claim, driver, lease, metadata, snapshot_object, text, verdict,
+    },
     testing::{fixtures::LONG_AGO, world::World},
 };
 
 #[test]
-fn an_interrupted_restore_leaves_one_finalizer_that_guards_nothing() {
+fn an_interrupted_restore_leaves_a_finalizer_that_protects_nothing() {
     let name = "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection";
     let bound = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection";
     let value = json!({"metadata": metadata("snap", "ns", &[name], true), "spec": {}});
@@ -28,13 +30,13 @@ fn an_interrupted_restore_leaves_one_finalizer_that_guards_nothing() {
     restored.value["status"]["phase"] = json!("Pending");
     let diagnosis = World::of([snapshot.clone(), restored]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Waiting);
-    warned(&diagnosis);
+    assert_destructive_steps_warn(&diagnosis);
     let hidden = World::of([snapshot]).hiding("persistentvolumeclaims");
     assert_eq!(verdict(&hidden.explain_first()), Verdict::Unknown);
 }
 
 #[test]
-fn a_claim_is_kept_while_it_is_copied() {
+fn a_claim_waits_while_a_snapshot_or_clone_of_it_is_made() {
     let snapshotted = "snapshot.storage.kubernetes.io/pvc-as-source-protection";
     let source = claim(&[snapshotted], true);
     let taken = |ready: bool| {
@@ -44,8 +46,8 @@ fn a_claim_is_kept_while_it_is_copied() {
     };
     let diagnosis = World::of([source.clone(), taken(false)]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Waiting);
-    warned(&diagnosis);
-    // Ready, and still there: only a change of a snapshot makes the controller look.
+    assert_destructive_steps_warn(&diagnosis);
+    // The snapshot is ready, and the claim is still there: the controller checks only when a snapshot changes.
     let diagnosis = World::of([source.clone(), taken(true)]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Stalled);
     let first = diagnosis.steps[0].command.as_deref().unwrap_or_default();
@@ -73,7 +75,7 @@ fn a_claim_is_kept_while_it_is_copied() {
 }
 
 #[test]
-fn a_content_needs_its_mark() {
+fn a_content_is_stuck_without_the_annotation_of_the_snapshot_controller() {
     let protection = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
     let made = |annotation: &str, policy: &str| {
         let mut value = json!({"metadata": metadata("c", "", &[protection], true),
@@ -88,15 +90,15 @@ fn a_content_needs_its_mark() {
     let diagnosis = World::of([made("", "Delete"), driver()]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Stalled);
     assert!(text(&diagnosis).contains("it stays for ever") && text(&diagnosis).contains("DATA LOSS"));
-    warned(&diagnosis);
+    assert_destructive_steps_warn(&diagnosis);
     let diagnosis = World::of([made("", "Retain"), driver()]).explain_first();
     assert!(!text(&diagnosis).contains("DATA LOSS"));
-    let marked = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
-    let diagnosis = World::of([made(marked, "Delete"), driver()]).explain_first();
+    let annotation = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
+    let diagnosis = World::of([made(annotation, "Delete"), driver()]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Stalled);
     assert!(!text(&diagnosis).contains("for ever"));
     let stale = lease("external-snapshotter-leader-d-example-com", LONG_AGO);
-    let diagnosis = World::of([made(marked, "Delete"), stale]).explain_first();
+    let diagnosis = World::of([made(annotation, "Delete"), stale]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Orphaned);
     let hidden = World::of([made("", "Delete"), driver()]).hiding("volumesnapshots");
     assert_eq!(verdict(&hidden.explain_first()), Verdict::Unknown);

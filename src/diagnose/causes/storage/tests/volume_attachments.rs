@@ -1,13 +1,13 @@
-//! Attachments, and the volumes behind them.
+//! Attachments and their volumes.
 
 use crate::diagnose::{
     Verdict,
-    causes::storage::tests::{attachment, driver, pod, text, verdict, volume, warned},
+    causes::storage::tests::{assert_destructive_steps_warn, attachment, driver, pod, text, verdict, volume},
     testing::world::World,
 };
 
 #[test]
-fn attachments_hold_a_volume_and_are_held_by_what_the_driver_says() {
+fn a_volume_waits_for_its_attachments_and_shows_the_error_of_the_driver() {
     let held = volume(&["external-attacher/d-example-com"], "Delete", "Released", true);
     let diagnosis =
         World::of([held.clone(), attachment("pv", true, "device is busy"), driver()]).explain_first();
@@ -23,11 +23,11 @@ fn attachments_hold_a_volume_and_are_held_by_what_the_driver_says() {
     let diagnosis = World::of([attachment("pv", true, ""), driver()]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Stalled);
     assert!(text(&diagnosis).contains("volume pv does not exist any more"));
-    warned(&diagnosis);
+    assert_destructive_steps_warn(&diagnosis);
     let hidden = World::of([attachment("pv", true, ""), driver()]).hiding("persistentvolumes");
     assert_eq!(verdict(&hidden.explain_first()), Verdict::Unknown);
 
-    // In use where it is attached: no fault, and no step.
+    // The disk is in use where it is attached: no fault, and no step.
     let used = World::of([attachment("pv", false, ""), held, pod("p", "Running")]).explain_first();
     assert_eq!(verdict(&used), Verdict::InUse);
     assert!(used.steps.is_empty());

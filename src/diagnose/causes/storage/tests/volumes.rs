@@ -1,24 +1,25 @@
-//! Volumes, their disks, and drivers that are or are not there.
+//! Volumes, their disks, and drivers that are installed or gone.
 
 use serde_json::{Value, json};
 
 use crate::diagnose::{
     Verdict,
     causes::storage::tests::{
-        PROVISIONER, attachment, claim, csi_node, driver, failed_delete, lease, text, verdict, volume, warned,
+        PROVISIONER, assert_destructive_steps_warn, attachment, claim, csi_node, driver, failed_delete,
+        lease, text, verdict, volume,
     },
     testing::{fixtures::LONG_AGO, world::World},
 };
 
 #[test]
-fn a_volume_deleted_first_is_destroyed_or_leaked_with_its_claim() {
+fn the_disk_of_a_volume_deleted_before_its_claim_is_destroyed_or_leaked() {
     let both = ["kubernetes.io/pv-protection", PROVISIONER];
     let diagnosis = World::of([volume(&both, "Delete", "Bound", true), claim(&[], false)]).explain_first();
     assert!(text(&diagnosis).contains("IS DESTROYED") && !text(&diagnosis).contains("IS LEAKED"));
     let diagnosis =
         World::of([volume(&both[..1], "Delete", "Bound", true), claim(&[], false)]).explain_first();
     assert!(text(&diagnosis).contains("IS LEAKED") && !text(&diagnosis).contains("IS DESTROYED"));
-    warned(&diagnosis);
+    assert_destructive_steps_warn(&diagnosis);
     let diagnosis =
         World::of([volume(&both[..1], "Retain", "Bound", true), claim(&[], false)]).explain_first();
     assert!(!text(&diagnosis).contains("IS LEAKED") && !text(&diagnosis).contains("DATA LOSS"));
@@ -27,7 +28,7 @@ fn a_volume_deleted_first_is_destroyed_or_leaked_with_its_claim() {
 }
 
 #[test]
-fn a_driver_that_refuses_is_quoted_and_without_events_it_is_unknown() {
+fn a_failure_quotes_the_driver_and_is_unknown_without_events() {
     let objects = || {
         [
             volume(&[PROVISIONER], "Delete", "Released", true),
@@ -43,7 +44,7 @@ fn a_driver_that_refuses_is_quoted_and_without_events_it_is_unknown() {
             .contains("it failed 60s ago: rpc error: disk is on fire"),
         "{diagnosis:?}"
     );
-    warned(&diagnosis);
+    assert_destructive_steps_warn(&diagnosis);
     for hidden in ["events", "volumeattachments"] {
         let diagnosis = World::of(objects()).hiding(hidden).explain_first();
         let expected = if hidden == "events" {
@@ -57,7 +58,7 @@ fn a_driver_that_refuses_is_quoted_and_without_events_it_is_unknown() {
 }
 
 #[test]
-fn retain_lets_go_and_the_phases_that_are_never_reclaimed_do_not() {
+fn a_volume_with_policy_delete_stays_for_ever_in_a_phase_that_is_never_reclaimed() {
     for phase in ["Bound", "Released", "Available", "Failed"] {
         let diagnosis = World::of([volume(&[PROVISIONER], "Retain", phase, true), driver()]).explain_first();
         assert_eq!(verdict(&diagnosis), Verdict::Stalled);
@@ -67,7 +68,7 @@ fn retain_lets_go_and_the_phases_that_are_never_reclaimed_do_not() {
         let diagnosis = World::of([volume(&[PROVISIONER], "Delete", phase, true), driver()]).explain_first();
         assert!(text(&diagnosis).contains("it stays for ever"), "{phase}");
     }
-    // In-tree, Failed is tried again.
+    // The in-tree controller retries a volume that is Failed.
     let mut failed = volume(&["kubernetes.io/pv-controller"], "Delete", "Failed", true);
     failed.value["status"]["message"] = json!("no volume plugin matched");
     let diagnosis = World::of([failed]).explain_first();
@@ -76,11 +77,11 @@ fn retain_lets_go_and_the_phases_that_are_never_reclaimed_do_not() {
 }
 
 #[test]
-fn the_driver_is_gone_only_by_two_signs_that_agree() {
+fn a_driver_is_gone_only_if_two_signs_agree() {
     let released = || volume(&[PROVISIONER], "Delete", "Released", true);
     let stale = || lease("d-example-com", LONG_AGO);
     let verdict_of = |world: World| verdict(&world.explain_first());
-    // One sign, or one that it is there.
+    // One sign that the driver is gone, or a sign that it is there.
     assert_eq!(verdict_of(World::of([released()])), Verdict::Stalled);
     assert_eq!(
         verdict_of(World::of([released(), stale(), driver()])),
@@ -91,21 +92,21 @@ fn the_driver_is_gone_only_by_two_signs_that_agree() {
         verdict_of(World::of([released(), renewed, csi_node("other")])),
         Verdict::Stalled
     );
-    // It may be starting again: ten minutes are as long as that can take.
+    // The driver may be starting again, which takes ten minutes at most.
     let late = lease("d-example-com", "2026-01-01T11:51:00Z");
     assert_eq!(verdict_of(World::of([released(), late])), Verdict::Stalled);
-    // Two against one that it is there.
+    // Two signs that the driver is gone, and one that it is there.
     let world = World::of([released(), stale(), driver(), csi_node("other.example.com")]);
     assert_eq!(verdict_of(world), Verdict::Stalled);
     let world = World::of([released(), stale(), csi_node("d.example.com")]);
     assert_eq!(verdict_of(world), Verdict::Stalled);
-    // Two.
+    // Two signs that the driver is gone.
     assert_eq!(verdict_of(World::of([released(), stale()])), Verdict::Orphaned);
     let diagnosis = World::of([released(), csi_node("other.example.com")]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Orphaned);
     assert!(text(&diagnosis).contains("LEAKED INFRASTRUCTURE: take this one finalizer off"));
-    warned(&diagnosis);
-    // What cannot be read is no sign.
+    assert_destructive_steps_warn(&diagnosis);
+    // An object that could not be read is no sign.
     for hidden in ["csidrivers", "csinodes", "leases"] {
         let world = World::of([released(), stale()]).hiding(hidden);
         assert_eq!(verdict_of(world), Verdict::Stalled, "{hidden}");
@@ -113,11 +114,11 @@ fn the_driver_is_gone_only_by_two_signs_that_agree() {
 }
 
 #[test]
-fn who_was_heard_of_lately_and_who_is_no_csi_driver_is_not_gone() {
+fn a_driver_with_a_recent_event_and_a_provisioner_without_csi_are_not_gone() {
     let released = volume(&[PROVISIONER], "Delete", "Released", true);
     let stale = || lease("d-example-com", LONG_AGO);
-    let heard = World::of([released.clone(), stale(), failed_delete("denied")]).explain_first();
-    assert_eq!(verdict(&heard), Verdict::Failing);
+    let recent_event = World::of([released.clone(), stale(), failed_delete("denied")]).explain_first();
+    assert_eq!(verdict(&recent_event), Verdict::Failing);
     let mut nfs = released;
     nfs.value["spec"]["csi"] = Value::Null;
     nfs.value["metadata"]["annotations"] = json!({"pv.kubernetes.io/provisioned-by": "example.com/nfs"});
@@ -127,7 +128,7 @@ fn who_was_heard_of_lately_and_who_is_no_csi_driver_is_not_gone() {
 }
 
 #[test]
-fn without_the_controller_manager_nothing_is_nudged() {
+fn no_step_triggers_a_controller_while_kube_controller_manager_is_down() {
     let stopped = || lease("kube-controller-manager", LONG_AGO);
     let protected = || volume(&["kubernetes.io/pv-protection"], "Retain", "Bound", true);
     let going = || claim(&["kubernetes.io/pvc-protection"], true);
@@ -156,7 +157,7 @@ fn without_the_controller_manager_nothing_is_nudged() {
 }
 
 #[test]
-fn a_leak_says_which_release_would_have_held_this_volume() {
+fn a_leak_names_the_release_that_adds_the_missing_finalizer() {
     let leaking = |change: fn(&mut Value)| {
         let mut leaking = volume(&["kubernetes.io/pv-protection"], "Delete", "Bound", true);
         change(&mut leaking.value);

@@ -1,0 +1,161 @@
+//! The controller that removes a built-in or CSI finalizer, and how alive it looks.
+
+use crate::{
+    diagnose::{
+        causes::{advice, storage::csi_driver::CsiDriver},
+        holder,
+        holder::Life,
+        model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
+        view::View,
+    },
+    object::{Finalizer, ObjectRef},
+    snapshot::facts::Object,
+};
+
+/// When the steps for a driver that is gone apply.
+const DRIVER_IS_GONE: &str = "the driver is gone";
+
+/// The controller that removes a finalizer, and what its Lease shows.
+pub(crate) struct Controller {
+    /// None if the catalogue does not have the finalizer.
+    life: Option<Life>,
+    /// The driver, if the controller is a sidecar of a CSI driver.
+    driver: Option<CsiDriver>,
+}
+
+impl Controller {
+    /// The sidecar of `driver` that removes `finalizer`.
+    pub(crate) fn sidecar(object: &Object, finalizer: &Finalizer, driver: &str, view: &View<'_>) -> Self {
+        let controller = Controller::of(object, finalizer, Some(driver), view);
+        Controller {
+            driver: Some(CsiDriver::read(driver, controller.life.as_ref(), view)),
+            ..controller
+        }
+    }
+
+    /// The controller of a finalizer that no CSI driver removes. `driver` is part of the Lease names of other
+    /// provisioners.
+    pub(crate) fn of(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> Self {
+        let entry = view.knowledge.lookup(
+            &finalizer.name,
+            finalizer.list,
+            Some((&object.reference()).into()),
+        );
+        Controller {
+            life: entry.map(|entry| holder::life(&entry, driver, view)),
+            driver: None,
+        }
+    }
+
+    /// What the Lease shows, as part of a sentence: `, Lease renewed 2s ago`.
+    pub(crate) fn liveness(&self) -> String {
+        self.life
+            .as_ref()
+            .map(|life| format!(", {}", life.in_words()))
+            .unwrap_or_default()
+    }
+
+    /// Whether the controller is a sidecar of a driver that is gone.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(self.life, Some(Life::Stale { .. } | Life::NoLease))
+            && self.driver.as_ref().is_some_and(CsiDriver::is_gone)
+    }
+
+    /// Adds the evidence about the controller and its driver.
+    pub(crate) fn add_evidence(&self, finding: &mut Finding) {
+        finding
+            .evidence
+            .extend(self.life.iter().filter_map(Life::evidence));
+        let signs = self.driver.iter().flat_map(|driver| &driver.signs_of_absence);
+        for evidence in signs {
+            if !finding.evidence.contains(evidence) {
+                finding.evidence.push(evidence.clone());
+            }
+        }
+    }
+
+    /// Adds a stale Lease as a blocker, and the step to bring the controller back.
+    ///
+    /// A stale Lease does not prove that the controller is gone: it may be paused or disconnected. But it does not act,
+    /// so an annotation on the object has no effect, and the step that sets one is removed.
+    pub(crate) fn add_if_late(&self, finding: &mut Finding, object: &Object) {
+        let Some(Life::Stale { lease, ago }) = &self.life else {
+            return;
+        };
+        if object.deletion().is_none() {
+            return;
+        }
+        let (namespace, name) = lease.split_once('/').unwrap_or(("", lease));
+        let who = match self.driver_name() {
+            "" => "its holder".to_owned(),
+            driver => format!("the sidecar of driver {driver}"),
+        };
+        finding.wait.on.push(Blocker::new(
+            Some(ObjectRef {
+                type_name: "leases.coordination.k8s.io".into(),
+                kind: "Lease".into(),
+                api_version: "coordination.k8s.io/v1".into(),
+                namespace: Some(namespace.to_owned()),
+                name: name.to_owned(),
+                uid: String::new(),
+            }),
+            format!("last renewed {ago} ago: {who} does not run, hangs, or cannot reach the API server"),
+        ));
+        finding.steps.retain(|step| !advice::is_nudge(step));
+        finding.steps.insert(
+            0,
+            Step {
+                when: "what to do",
+                text: format!(
+                    "see whether {who} runs, and bring it back: it then finishes by itself. Its Lease says who held it last"
+                ),
+                command: Some(format!(
+                    "kubectl -n {namespace} get lease {name} -o jsonpath='{{.spec.holderIdentity}}{{\"\\n\"}}'; kubectl -n \
+                     {namespace} get pods -o wide"
+                )),
+                safety: Safety::Safe,
+            },
+        );
+    }
+
+    /// Adds why the controller has not acted although nothing blocks it: its driver is gone, or its Lease is stale.
+    /// `cost` says what removing the finalizer by hand leaves behind.
+    pub(crate) fn add_if_gone_or_late(&self, finding: &mut Finding, object: &Object, cost: &str) {
+        // What could not be read may be the blocker, or the last sign of life of the controller.
+        if finding.wait.verdict == Verdict::Unknown || object.deletion().is_none() {
+            return;
+        }
+        if !self.is_gone() {
+            if self.driver.as_ref().is_none_or(|driver| driver.is_fully_read) {
+                self.add_if_late(finding, object);
+            }
+            return;
+        }
+        let driver = self.driver_name();
+        let finalizer = finding.wait.finalizer.clone();
+        finding.wait.verdict = Verdict::Orphaned;
+        finding.say(format!("; driver {driver} is not installed any more"));
+        finding.outlook.push(Outlook {
+            when: "if nothing is done".into(),
+            then: format!("it stays like this until driver {driver} is installed again"),
+        });
+        finding.steps.push(Step {
+            when: DRIVER_IS_GONE,
+            text: format!(
+                "install driver {driver} again, with the credentials it had: it then finishes by itself"
+            ),
+            command: None,
+            safety: Safety::Safe,
+        });
+        if let Some(finalizer) = finalizer {
+            finding
+                .steps
+                .push(advice::remove_finalizer(object, &finalizer, DRIVER_IS_GONE, cost));
+        }
+    }
+
+    /// The name of the driver, empty if the controller belongs to none.
+    fn driver_name(&self) -> &str {
+        self.driver.as_ref().map_or("", |driver| &driver.name)
+    }
+}
