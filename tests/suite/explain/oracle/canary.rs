@@ -19,7 +19,7 @@ pub(super) struct Canary<'a> {
 impl<'a> Canary<'a> {
     /// A claim, for its protection. A full canary also has a bound volume, for the binder and the volume's
     /// protection, and an owner in foreground deletion, for the garbage collector.
-    pub(super) fn create(api: &'a Api, namespace: &'a str, name: &str, whole: bool) -> Self {
+    pub(super) fn new(api: &'a Api, namespace: &'a str, name: &str, whole: bool) -> Self {
         let mut canary = Canary {
             api,
             namespace,

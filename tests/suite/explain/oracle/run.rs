@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
     fn canary(&mut self, whole: bool) -> Canary<'a> {
         self.canaries += 1;
         let name = format!("canary-{}{}", self.prefix, self.canaries);
-        Canary::create(self.api, self.namespace, &name, whole)
+        Canary::new(self.api, self.namespace, &name, whole)
     }
 
     /// Explains everything in deletion, and the object that is deleted last.
