@@ -91,7 +91,7 @@ fn a_claim_in_use_and_a_driver_that_reports_an_error() {
     driver.fails("DeleteVolume", "disk is on fire");
     run(cluster, &command(&said, "delete the finished pods"));
     run(cluster, &command(&said, "stop StatefulSet web"));
-    wait("the claim is deleted", SOON, || ns.get(["pvc", "data"]).is_none());
+    wait("the claim is gone", SOON, || ns.get(["pvc", "data"]).is_none());
 
     wait("the failure is reported", SOON, || {
         explain(cluster, &[&pv], None)
@@ -119,7 +119,5 @@ fn a_claim_in_use_and_a_driver_that_reports_an_error() {
 
     run(cluster, &command(&said, "repair what the driver complains of"));
     driver.heals("DeleteVolume");
-    wait("the volume is deleted", SOON, || {
-        cluster.get(["pv", &volume]).is_none()
-    });
+    wait("the PV is gone", SOON, || cluster.get(["pv", &volume]).is_none());
 }
