@@ -240,8 +240,8 @@ impl Api {
             ty.path(namespace),
             encoded(name)
         );
-        let patch = json!({"status": status});
-        let answer = self.send("PATCH", &path, "application/merge-patch+json", &patch);
+        let change = json!({"status": status});
+        let answer = self.send("PATCH", &path, "application/merge-patch+json", &change);
         answer
             .unwrap_or_else(|error| panic!("{error}"))
             .success(&format!("patch the status of {name}"));

@@ -41,6 +41,11 @@ impl Cluster {
     }
 }
 
+/// How `ObjectMeta.deletionTimestamp` is stored: field 9, a message of eight bytes. Its seconds take five bytes since
+/// 2004, its nanoseconds are zero (`k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto`).
+const START: [u8; 3] = [0x4a, 0x08, 0x08];
+const END: [u8; 2] = [0x10, 0x00];
+
 /// The stored object with an earlier `deletionTimestamp`: built-in types are protobuf, custom resources JSON.
 fn put_back(stored: &[u8], seconds: i64) -> Option<Vec<u8>> {
     if let Ok(mut object) = serde_json::from_slice::<Value>(stored) {
@@ -49,10 +54,6 @@ fn put_back(stored: &[u8], seconds: i64) -> Option<Vec<u8>> {
             (time - SignedDuration::from_secs(seconds)).to_string().into();
         return Some(object.to_string().into_bytes());
     }
-    // ObjectMeta.deletionTimestamp is field 9, a message of eight bytes: seconds (five bytes since 2004) and nanoseconds
-    // (`k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto`).
-    const START: [u8; 3] = [0x4a, 0x08, 0x08];
-    const END: [u8; 2] = [0x10, 0x00];
     let at = stored
         .windows(10)
         .position(|window| window.starts_with(&START) && window.ends_with(&END))?;
