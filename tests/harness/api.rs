@@ -32,15 +32,15 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 });
 
 /// A client with the credentials of one kubeconfig.
-pub(super) struct Api {
+pub struct Api {
     client: Client,
     types: Types,
 }
 
 /// What the server answered.
-pub(super) struct Answer {
-    pub(super) code: StatusCode,
-    pub(super) body: Value,
+pub struct Answer {
+    pub code: StatusCode,
+    pub body: Value,
 }
 
 impl Answer {
@@ -59,7 +59,7 @@ impl Answer {
 
 impl Api {
     /// Reads the kubeconfig; no request is sent yet.
-    pub(super) fn new(kubeconfig: &Path) -> Self {
+    pub fn new(kubeconfig: &Path) -> Self {
         let client = RUNTIME.block_on(async {
             let file = Kubeconfig::read_from(kubeconfig).expect("the kubeconfig is valid");
             let config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
@@ -74,13 +74,7 @@ impl Api {
     }
 
     /// Sends one request. A connection that the server closed is opened again, once.
-    pub(super) fn send(
-        &self,
-        method: &str,
-        path: &str,
-        content: &str,
-        body: &Value,
-    ) -> Result<Answer, String> {
+    pub fn send(&self, method: &str, path: &str, content: &str, body: &Value) -> Result<Answer, String> {
         self.once(method, path, content, body)
             .or_else(|_| self.once(method, path, content, body))
     }
@@ -170,14 +164,13 @@ impl Api {
         if wanted.name.is_some() {
             return Ok(Some(found));
         }
-        // kubectl prints a list of whole objects, and nothing for an empty one.
+        // kubectl prints a list of whole objects.
         let mut items = std::mem::take(&mut found["items"]);
         for item in items.as_array_mut().into_iter().flatten() {
             item["apiVersion"] = ty.api_version().into();
             item["kind"] = ty.kind.clone().into();
         }
-        let is_empty = items.as_array().is_none_or(Vec::is_empty);
-        Ok((!is_empty).then(|| json!({"apiVersion": "v1", "kind": "List", "items": items})))
+        Ok(Some(json!({"apiVersion": "v1", "kind": "List", "items": items})))
     }
 
     /// `kubectl apply --server-side` of a text with one or more documents.

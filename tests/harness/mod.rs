@@ -48,6 +48,7 @@ mod types;
 mod users;
 mod wait;
 
+pub use api::Api;
 pub use audit::Asked;
 pub use binaries::program;
 pub use cache::directory as cache_directory;

@@ -40,7 +40,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 20] = [
+const HELPERS: [&str; 22] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -49,6 +49,7 @@ const HELPERS: [&str; 20] = [
     "impact/claim_disks",
     "impact/departing_controllers",
     "impact/ephemeral_volumes",
+    "impact/storage_class_references",
     "impact/storage_quantity",
     "impact/waiting_objects",
     "namespaces/conditions",
@@ -59,8 +60,9 @@ const HELPERS: [&str; 20] = [
     "pods/kubelet",
     "pods/pod_garbage_collector",
     "pods/stop_consumers",
-    "storage/csi_holder",
+    "storage/csi_driver",
     "storage/reclaim_policy",
+    "storage/volume_attachments",
 ];
 
 /// Whole explanations in `tests/suite/explain/expected/`, which a test keeps true, by the page that shows each.

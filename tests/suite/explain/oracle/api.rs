@@ -6,31 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kube::{
-    Client, Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
+
+use crate::harness;
 
 /// Longer than any controller needs, even one that polls every 15 seconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(super) struct Api {
-    runtime: Runtime,
-    client: Client,
-}
+pub(super) struct Api(harness::Api);
 
 impl Api {
     pub(super) fn new(kubeconfig: &Path) -> Self {
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let client = runtime.block_on(async {
-            let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
-            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-            Client::try_from(config.unwrap()).unwrap()
-        });
-        Api { runtime, client }
+        Api(harness::Api::new(kubeconfig))
     }
 
     pub(super) fn get(&self, path: &str) -> Option<Value> {
@@ -44,10 +31,19 @@ impl Api {
 
     /// False if the object has changed since it was read. True if it is gone.
     pub(super) fn patch(&self, path: &str, change: &Value) -> bool {
-        match self.send("PATCH", path, "application/merge-patch+json", change) {
-            Ok(_) => true,
-            Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => status.code == 404,
-            Err(error) => panic!("PATCH {path} {change}: {error}"),
+        let answer = self.0.send("PATCH", path, "application/merge-patch+json", change);
+        let answer = answer.unwrap_or_else(|error| panic!("{error}"));
+        match answer.code.as_u16() {
+            404 => true,
+            409 => false,
+            code => {
+                assert!(
+                    answer.code.is_success(),
+                    "PATCH {path} {change}: {code} {}",
+                    answer.body
+                );
+                true
+            }
         }
     }
 
@@ -58,26 +54,18 @@ impl Api {
 
     /// The response, or None if there is no such object.
     fn must(&self, method: &str, path: &str, body: &Value) -> Option<Value> {
-        match self.send(method, path, "application/json", body) {
-            Ok(answer) => Some(answer),
-            Err(kube::Error::Api(status)) if status.code == 404 => None,
-            Err(error) => panic!("{method} {path} {body}: {error}"),
+        let answer = self.0.send(method, path, "application/json", body);
+        let answer = answer.unwrap_or_else(|error| panic!("{error}"));
+        if answer.code.as_u16() == 404 {
+            return None;
         }
-    }
-
-    fn send(&self, method: &str, path: &str, content: &str, body: &Value) -> Result<Value, kube::Error> {
-        let bytes = if body.is_null() {
-            Vec::new()
-        } else {
-            body.to_string().into_bytes()
-        };
-        let request = http::Request::builder()
-            .method(method)
-            .uri(path)
-            .header(http::header::CONTENT_TYPE, content)
-            .body(bytes)
-            .unwrap();
-        self.runtime.block_on(self.client.request(request))
+        assert!(
+            answer.code.is_success(),
+            "{method} {path} {body}: {} {}",
+            answer.code,
+            answer.body
+        );
+        Some(answer.body)
     }
 }
 
