@@ -53,21 +53,15 @@ impl Type {
 pub(super) struct Types(Mutex<Vec<Type>>);
 
 impl Types {
-    /// The first type that fits; `read` reads a path of the server.
+    /// The first type that fits; `read` reads a list of aggregated discovery from the server.
     pub(super) fn find(&self, fits: impl Fn(&Type) -> bool, read: impl Fn(&str) -> Value) -> Option<Type> {
         let known = |types: &[Type]| types.iter().find(|ty| fits(ty)).cloned();
         if let Some(found) = known(&self.lock()) {
             return Some(found);
         }
-        let mut types = of_version("", "v1", &read("/api/v1"));
-        for group in read("/apis")["groups"].as_array().into_iter().flatten() {
-            let name = group["name"].as_str().unwrap_or_default();
-            let versions = group["versions"].as_array().into_iter().flatten();
-            for version in versions.filter_map(|version| version["version"].as_str()) {
-                let path = format!("/apis/{name}/{version}");
-                types.extend(of_version(name, version, &read(&path)));
-            }
-        }
+        let lists = [read("/api"), read("/apis")];
+        let groups = lists.iter().filter_map(|list| list["items"].as_array()).flatten();
+        let types: Vec<_> = groups.flat_map(of_group).collect();
         let found = known(&types);
         *self.lock() = types;
         found
@@ -78,21 +72,26 @@ impl Types {
     }
 }
 
-fn of_version(group: &str, version: &str, list: &Value) -> Vec<Type> {
+/// The types of one group in the form of aggregated discovery, which does not ask the servers behind APIServices.
+fn of_group(group: &Value) -> Vec<Type> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let resources = list["resources"].as_array().into_iter().flatten();
+    let versions = group["versions"].as_array().into_iter().flatten();
+    let resources = versions.flat_map(|version| {
+        let resources = version["resources"].as_array().into_iter().flatten();
+        resources.map(move |resource| (version, resource))
+    });
     resources
-        .filter(|resource| !text(&resource["name"]).contains('/'))
-        .map(|resource| {
+        .map(|(version, resource)| {
+            let kind = text(&resource["responseKind"]["kind"]);
             let short = resource["shortNames"].as_array().into_iter().flatten();
-            let mut names = vec![text(&resource["name"]), text(&resource["singularName"])];
-            names.push(text(&resource["kind"]).to_lowercase());
+            let mut names = vec![text(&resource["resource"]), text(&resource["singularResource"])];
+            names.push(kind.to_lowercase());
             names.extend(short.map(text));
             Type {
-                group: group.to_owned(),
-                version: version.to_owned(),
-                kind: text(&resource["kind"]),
-                namespaced: resource["namespaced"] == true,
+                group: text(&group["metadata"]["name"]),
+                version: text(&version["version"]),
+                kind,
+                namespaced: resource["scope"] == "Namespaced",
                 names,
             }
         })

@@ -27,7 +27,8 @@ fn argo_cd_waits_for_applications_projects_and_children() {
     running(
         "argocd",
         "argocd-application-controller",
-        json!({"app.kubernetes.io/name": "argocd-application-controller"}),
+        json!({"app.kubernetes.io/name": "argocd-application-controller", "app.kubernetes.io/part-of": "argocd",
+            "app.kubernetes.io/component": "application-controller"}),
         "argoproj.io",
     );
     let ns = cluster.namespace("argocd");
