@@ -26,8 +26,9 @@ pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) -> PathBuf {
     file
 }
 
-/// How often a difference is checked again, because the cluster may be changing.
-const ATTEMPTS: u32 = 3;
+/// How often a difference is checked again, because the cluster may be changing: five other tests create and delete
+/// objects meanwhile. A real difference shows each time.
+const ATTEMPTS: u32 = 8;
 
 /// The explanation from a snapshot must equal one of the cluster before or after it. Controllers and other
 /// tests change the cluster meanwhile. So each snapshot is compared several times, with two explanations of the
