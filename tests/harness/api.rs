@@ -22,6 +22,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Who owns the fields that `kubectl apply --server-side` sets.
 const MANAGER: &str = "kubectl";
 
+const JSON: &str = "application/json";
 /// Asks for all types of all groups at once.
 const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -78,11 +79,18 @@ impl Api {
 
     /// Sends one request. A connection that the server closed is opened again, once.
     pub fn send(&self, method: &str, path: &str, content: &str, body: &Value) -> Result<Answer, String> {
-        self.once(method, path, content, body)
-            .or_else(|_| self.once(method, path, content, body))
+        let form = [JSON, content];
+        self.once(method, path, form, body)
+            .or_else(|_| self.once(method, path, form, body))
     }
 
-    fn once(&self, method: &str, path: &str, content: &str, body: &Value) -> Result<Answer, String> {
+    fn once(
+        &self,
+        method: &str,
+        path: &str,
+        [accept, content]: [&str; 2],
+        body: &Value,
+    ) -> Result<Answer, String> {
         let what = format!("{method} {path}");
         let bytes = if body.is_null() {
             Vec::new()
@@ -92,14 +100,7 @@ impl Api {
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .header(
-                header::ACCEPT,
-                if content == DISCOVERY {
-                    content
-                } else {
-                    "application/json"
-                },
-            )
+            .header(header::ACCEPT, accept)
             .header(header::CONTENT_TYPE, content)
             .body(Body::from(bytes))
             .map_err(|error| format!("{what}: {error}"))?;
@@ -129,19 +130,19 @@ impl Api {
 
     /// Whether the server says that it is ready.
     pub(super) fn is_ready(&self) -> bool {
-        self.once("GET", "/readyz", "application/json", &Value::Null)
+        self.once("GET", "/readyz", [JSON, JSON], &Value::Null)
             .is_ok_and(|answer| answer.code.is_success())
     }
 
     fn read(&self, path: &str) -> Result<Answer, String> {
-        self.send("GET", path, "application/json", &Value::Null)
+        self.send("GET", path, JSON, &Value::Null)
     }
 
     /// Finds a type by the word that kubectl takes; the list is read again if the word is not in it.
     #[track_caller]
     fn find(&self, what: impl Fn(&Type) -> bool) -> Option<Type> {
         self.types.find(&what, |path| {
-            let answer = self.once("GET", path, DISCOVERY, &Value::Null);
+            let answer = self.once("GET", path, [DISCOVERY, JSON], &Value::Null);
             answer.unwrap_or_else(|error| panic!("{error}")).success(path)
         })
     }
@@ -249,7 +250,7 @@ impl Api {
     /// Creates an object of a built-in type.
     #[track_caller]
     pub(super) fn create(&self, path: &str, object: &Value) {
-        let answer = self.send("POST", path, "application/json", object);
+        let answer = self.send("POST", path, JSON, object);
         answer
             .unwrap_or_else(|error| panic!("{error}"))
             .success(&format!("POST {path}"));
@@ -272,7 +273,7 @@ impl Api {
         let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
             "spec": {"resourceAttributes": attributes}});
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        let answer = self.send("POST", path, "application/json", &review);
+        let answer = self.send("POST", path, JSON, &review);
         answer.is_ok_and(|answer| answer.body["status"]["allowed"] == true)
     }
 }
