@@ -97,6 +97,8 @@ fn all_snapshots_wait_for_the_snapshot_controller() {
     );
     delete(cluster, "volumesnapshot/nightly", two.name());
     goes(cluster, &format!("volumesnapshotcontent/{}", contents[1]), "");
+    // The controller deletes the content first, and then the snapshot.
+    goes(cluster, "volumesnapshot/nightly", two.name());
     let story_then = told(cluster, target, "kube-system");
     assert!(story_then.effects_with("stuck").is_empty(), "{story_then}");
     // The content that was created by hand never needed the annotation.
