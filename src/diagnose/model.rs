@@ -238,7 +238,9 @@ impl Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Safety {
-    /// Nothing can be lost.
+    /// It only reads.
+    ReadOnly,
+    /// Nothing can be lost, neither by the step nor by what follows from it.
     Safe,
     /// The step can be undone.
     Reversible,

@@ -102,7 +102,7 @@ fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> Strin
                 safety: match step.if_holder {
                     _ if step.destructive => Safety::Destructive,
                     // Finding out changes nothing.
-                    Some(IfHolder::Unknown) => Safety::Safe,
+                    Some(IfHolder::Unknown) => Safety::ReadOnly,
                     _ => Safety::Reversible,
                 },
             })
