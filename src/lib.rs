@@ -3,10 +3,13 @@
 //! The modules are layers, and a layer never uses a layer above it: object ← snapshot ← knowledge ← diagnose ← plan ←
 //! report ← output. These layers are pure: no API client, no async runtime, no clock. Only [`cluster`] talks to an API
 //! server, only [`act`] changes something, and only [`run`] uses all of them. `tests/suite/layers.rs` reads the imports
-//! and fails if a layer uses one above it.
+//! and fails if a layer uses one above it. Without the feature `client` only the pure layers are compiled.
 
+#[cfg(feature = "client")]
 pub mod act;
+#[cfg(feature = "client")]
 pub mod cli;
+#[cfg(feature = "client")]
 pub mod cluster;
 pub mod diagnose;
 pub mod error;
@@ -16,6 +19,8 @@ pub mod object;
 pub mod output;
 pub mod plan;
 pub mod report;
+#[cfg(feature = "client")]
 pub mod run;
+#[cfg(feature = "client")]
 pub mod settings;
 pub mod snapshot;

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rcgen::{
+use testkit::rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, date_time_ymd,
 };

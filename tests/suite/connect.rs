@@ -69,9 +69,9 @@ fn flags_connect_to_the_same_server_as_kubectl() {
 }
 
 fn foreign_authority() -> String {
-    let key = rcgen::KeyPair::generate().unwrap();
-    let mut request = rcgen::CertificateParams::default();
-    request.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = testkit::rcgen::KeyPair::generate().unwrap();
+    let mut request = testkit::rcgen::CertificateParams::default();
+    request.is_ca = testkit::rcgen::IsCa::Ca(testkit::rcgen::BasicConstraints::Unconstrained);
     request.self_signed(&key).unwrap().pem()
 }
 

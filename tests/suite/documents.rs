@@ -46,7 +46,7 @@ fn documents() -> Vec<PathBuf> {
 fn the_examples_of_the_readme() {
     let mut path = vec![Path::new(BINARY).parent().unwrap().to_owned()];
     path.extend(env::split_paths(&env::var_os("PATH").unwrap()));
-    trycmd::TestCases::new()
+    testkit::trycmd::TestCases::new()
         .register_bin("kubectl", program("kubectl"))
         .env("PATH", env::join_paths(path).unwrap().into_string().unwrap())
         .env("LC_ALL", "C.UTF-8")

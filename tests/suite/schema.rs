@@ -1,12 +1,12 @@
 //! JSON documents and their published schemas.
 
-use jsonschema::Validator;
 use serde_json::Value;
+use testkit::jsonschema::Validator;
 
 /// The validator for a schema of `docs/`.
 pub fn of(schema: &str) -> Validator {
     let schema = serde_json::from_str(schema).expect("the schema is JSON");
-    jsonschema::draft202012::new(&schema).expect("the schema is a schema")
+    testkit::jsonschema::draft202012::new(&schema).expect("the schema is a schema")
 }
 
 /// Parses a document and checks it against the schema.

@@ -10,12 +10,12 @@ use std::{
     thread,
 };
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::{
     RootCertStore, ServerConfig, ServerConnection, StreamOwned,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     server::WebPkiClientVerifier,
 };
+use testkit::rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
 use super::surroundings::Surroundings;
 
@@ -209,8 +209,8 @@ impl Authority {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let key = KeyPair::generate().expect("a key");
         let mut request = CertificateParams::new(names).expect("names");
-        request.not_before = rcgen::date_time_ymd(2020, 1, 1);
-        request.not_after = rcgen::date_time_ymd(end, 1, 1);
+        request.not_before = testkit::rcgen::date_time_ymd(2020, 1, 1);
+        request.not_after = testkit::rcgen::date_time_ymd(end, 1, 1);
         Pair {
             certificate: request.signed_by(&key, &self.issuer).expect("signed").pem(),
             key: key.serialize_pem(),

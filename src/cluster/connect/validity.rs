@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn reads_the_expiry_of_a_certificate() {
         for (year, expected) in [(2021, "2021-03-04 00:00 UTC"), (2061, "2061-03-04 00:00 UTC")] {
-            let key = rcgen::KeyPair::generate().expect("a key");
-            let mut request = rcgen::CertificateParams::new(vec!["x".to_owned()]).expect("a name");
-            request.not_after = rcgen::date_time_ymd(year, 3, 4);
+            let key = testkit::rcgen::KeyPair::generate().expect("a key");
+            let mut request = testkit::rcgen::CertificateParams::new(vec!["x".to_owned()]).expect("a name");
+            request.not_after = testkit::rcgen::date_time_ymd(year, 3, 4);
             let pem = request.self_signed(&key).expect("signed").pem();
             assert_eq!(
                 of_certificate(pem.as_bytes()).map(shown).as_deref(),

@@ -218,7 +218,7 @@ pub fn digest(plan: &str) -> String {
 /// Parses a document of `-o json` and checks it against the schema.
 #[track_caller]
 fn document(text: &str) -> Value {
-    static SCHEMA: LazyLock<jsonschema::Validator> =
+    static SCHEMA: LazyLock<testkit::jsonschema::Validator> =
         LazyLock::new(|| schema::of(include_str!("../../../docs/plan.schema.json")));
     schema::checked(&SCHEMA, text)
 }

@@ -39,7 +39,7 @@ use crate::{
 /// Parses a JSON document of `explain TARGET` and checks it against the schema.
 #[track_caller]
 pub fn document(text: &str) -> Value {
-    static SCHEMA: LazyLock<jsonschema::Validator> =
+    static SCHEMA: LazyLock<testkit::jsonschema::Validator> =
         LazyLock::new(|| schema::of(include_str!("../../../docs/explain.schema.json")));
     schema::checked(&SCHEMA, text)
 }

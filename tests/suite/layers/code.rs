@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use syn::{
+use testkit::syn::{
     Attribute, Expr, ExprMethodCall, ImplItemFn, Item, ItemMod, ItemUse, Macro, Meta, Token, UseTree,
     Visibility,
     buffer::{Cursor, TokenBuffer},
@@ -36,7 +36,7 @@ pub struct Code {
 
 /// Reads a file of this module.
 pub fn read(name: &str, text: &str, module: &[String]) -> Code {
-    let file = syn::parse_file(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let file = testkit::syn::parse_file(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut code = Code {
         module: module.to_vec(),
         ..Code::default()
@@ -159,7 +159,7 @@ impl<'ast> Visit<'ast> for Code {
         self.import(&[], &item.tree);
     }
 
-    fn visit_path(&mut self, path: &'ast syn::Path) {
+    fn visit_path(&mut self, path: &'ast testkit::syn::Path) {
         let segments = path.segments.iter();
         self.path(
             segments
@@ -197,7 +197,7 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
         Meta::List(list) => {
             list.path.is_ident("cfg")
                 && list
-                    .parse_args::<syn::Path>()
+                    .parse_args::<testkit::syn::Path>()
                     .is_ok_and(|path| path.is_ident("test"))
         }
         _ => false,

@@ -34,7 +34,7 @@ fn json(plugin: Plugin) -> Value {
 /// Parses a JSON document of `scan` and checks it against the schema.
 #[track_caller]
 pub fn document(text: &str) -> Value {
-    static SCHEMA: LazyLock<jsonschema::Validator> =
+    static SCHEMA: LazyLock<testkit::jsonschema::Validator> =
         LazyLock::new(|| schema::of(include_str!("../../../docs/scan.schema.json")));
     schema::checked(&SCHEMA, text)
 }
