@@ -4,6 +4,17 @@
 
 #[path = "build/embed.rs"]
 mod embed;
+#[allow(dead_code, unreachable_pub, reason = "the program's own module; it uses more of it than this")]
+#[path = "src/characters.rs"]
+mod characters;
+#[allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "the program's own module; it uses more of it than this"
+)]
+#[path = "src/command/mod.rs"]
+mod command;
 #[allow(
     dead_code,
     unused_imports,
@@ -22,6 +33,8 @@ use schema::{Located, Mistake};
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
     println!("cargo::rerun-if-changed=src/knowledge/schema");
+    println!("cargo::rerun-if-changed=src/command");
+    println!("cargo::rerun-if-changed=src/characters.rs");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=build.rs");
 

@@ -6,8 +6,10 @@
 //! and fails if a layer uses one above it.
 
 pub mod act;
+pub mod characters;
 pub mod cli;
 pub mod cluster;
+pub mod command;
 pub mod diagnose;
 pub mod error;
 pub mod exit;

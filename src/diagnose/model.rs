@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
+    command::Command,
     object::{Deletion, Finalizer, ObjectRef},
     snapshot::Gap,
 };
@@ -256,7 +257,7 @@ pub struct Step {
     /// What to do and why.
     pub text: String,
     /// The command.
-    pub command: Option<String>,
+    pub command: Option<Command>,
     /// What the step can cost.
     pub safety: Safety,
 }

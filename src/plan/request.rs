@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    diagnose::word,
+    command::Command,
     object::{Finalizer, List, escape},
     snapshot::facts::Object,
 };
@@ -88,22 +88,20 @@ impl Request {
     }
 
     /// The request as a kubectl command, to read it, and to run it by hand if needed.
-    pub fn as_kubectl(&self, object: &Object) -> String {
-        let body = word(&self.body.to_string());
+    pub fn as_kubectl(&self, object: &Object) -> Command {
+        let body = self.body.to_string();
         if self.method == "PUT" {
-            return format!(
-                "printf %s {body} | kubectl replace --raw {} -f -",
-                word(&self.path)
-            );
+            return Command::of("printf %s {} | kubectl replace --raw {} -f -", [&body, &self.path]);
         }
-        let place = match object.namespace() {
-            "" => String::new(),
-            namespace => format!(" -n {namespace}"),
-        };
-        format!(
-            "kubectl{place} patch {} {} --field-manager={FIELD_MANAGER} --type=json -p {body}",
-            object.resource.name(),
-            word(object.name()),
+        Command::of(
+            "kubectl -n {} patch {} {} --field-manager={} --type=json -p {}",
+            [
+                object.namespace(),
+                &object.resource.name(),
+                object.name(),
+                FIELD_MANAGER,
+                &body,
+            ],
         )
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{API_VERSION, DeletionReport, GapReport, ObjectName};
 use crate::{
+    command::Shown,
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
         model::{Effect, Evidence, Fate, Strength},
@@ -111,7 +112,8 @@ pub struct StepReport {
     /// What to do, and why.
     pub text: String,
     /// The command.
-    pub command: Option<String>,
+    #[serde(flatten)]
+    pub command: Shown,
     /// What the step can cost.
     pub safety: Safety,
 }
@@ -223,7 +225,7 @@ impl From<&Step> for StepReport {
         StepReport {
             when: step.when.to_owned(),
             text: step.text.clone(),
-            command: step.command.clone(),
+            command: step.command.as_ref().into(),
             safety: step.safety,
         }
     }

@@ -1,6 +1,7 @@
 //! The controller that removes a built-in or CSI finalizer, and how alive it looks.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{advice, storage::csi_driver::CsiDriver},
         holder,
@@ -109,11 +110,11 @@ impl Controller {
                 text: format!(
                     "see whether {who} runs, and bring it back: it then finishes by itself. Its Lease says who held it last"
                 ),
-                command: Some(format!(
-                    "kubectl -n {namespace} get lease {name} -o jsonpath='{{.spec.holderIdentity}}{{\"\\n\"}}'; kubectl -n \
-                     {namespace} get pods -o wide"
+                command: Some(Command::of(
+                    "kubectl -n {} get lease/{} pods -o wide",
+                    [namespace, name],
                 )),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
             },
         );
     }

@@ -8,6 +8,7 @@
 //! another class is a default too. **Advises** to make another class the default first.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice,
         impact::{
@@ -70,10 +71,7 @@ pub(crate) fn add_loss_of_default(
                 "make {} the default first: claims that name no class then get that one",
                 only.name()
             ),
-            Some(format!(
-                "kubectl annotate storageclass {} {DEFAULT}=true --overwrite",
-                only.name()
-            )),
+            Some(Command::of("kubectl annotate storageclass {} {}=true --overwrite", [only.name(), DEFAULT])),
         ),
         some => {
             let names: Vec<_> = some

@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    command::Command,
     diagnose::{
         leftovers::Leftover,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -71,17 +72,13 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
         Step {
             when: "what to do",
             text: format!("create the namespace {name} again, so that its objects can be finished"),
-            command: Some(format!("kubectl create namespace {name}")),
+            command: Some(Command::of("kubectl create namespace {}", [&name])),
             safety: Safety::Reversible,
         },
         Step {
             when: "what to do",
             text: "look again: with its namespace back, its controller may finish it by itself".into(),
-            command: Some(format!(
-                "kubectl finalizers explain {} {} -n {name}",
-                object.resource.name(),
-                object.name()
-            )),
+            command: Some(Command::of("kubectl finalizers explain {} {} -n {}", [&object.resource.name(), object.name(), &name])),
             safety: Safety::Safe,
         },
     ];
@@ -92,7 +89,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
             "DATA LOSS if anything in {name} is still needed: delete the namespace in the normal way, which deletes all \
              that was left behind in it"
         ),
-        command: Some(format!("kubectl delete namespace {name}")),
+        command: Some(Command::of("kubectl delete namespace {}", [&name])),
         safety: Safety::Destructive,
     });
     first.do_not.push(

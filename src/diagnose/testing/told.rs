@@ -31,12 +31,7 @@ pub(crate) fn said(diagnosis: &Diagnosis) -> String {
 
 /// The commands of all steps, as one text.
 pub(crate) fn commands(diagnosis: &Diagnosis) -> String {
-    let commands: Vec<_> = diagnosis
-        .steps
-        .iter()
-        .filter_map(|step| step.command.as_deref())
-        .collect();
-    commands.join("\n")
+    command_lines(diagnosis).join("\n")
 }
 
 /// The blockers of the first finalizer: the name and state of each.
@@ -51,11 +46,11 @@ pub(crate) fn waits_for(diagnosis: &Diagnosis) -> Vec<(String, String)> {
 }
 
 /// The command of each step that has one.
-pub(crate) fn command_lines(diagnosis: &Diagnosis) -> Vec<&str> {
+pub(crate) fn command_lines(diagnosis: &Diagnosis) -> Vec<String> {
     diagnosis
         .steps
         .iter()
-        .filter_map(|step| step.command.as_deref())
+        .filter_map(|step| Some(step.command.as_ref()?.to_string()))
         .collect()
 }
 

@@ -9,6 +9,7 @@
 //! and not to remove finalizers one by one.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{advice, advice::namespace_flag, api_machinery::etcd_not_writable},
         holder,
@@ -77,11 +78,7 @@ fn check_one_controller(object: &Object, account: &str) -> Step {
              kube-controller-manager), or may not change the object: with --use-service-account-credentials it acts as \
              {account}, and this must say yes"
         ),
-        command: Some(format!(
-            "kubectl auth can-i update {}{} --as=system:serviceaccount:{NAMESPACE}:{account}",
-            object.resource.name(),
-            namespace_flag(object)
-        )),
+        command: Some(Command::of("kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}", [&object.resource.name(), object.namespace(), NAMESPACE, &account])),
         safety: Safety::Safe,
     }
 }
@@ -119,10 +116,11 @@ pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
                  is a static pod of the control plane"
             }
             .into(),
-            command: Some(format!(
-                "kubectl -n {NAMESPACE} get pods -l component={NAME} -o wide; kubectl -n {NAMESPACE} get lease {NAME}"
+            command: Some(Command::of(
+                "kubectl -n {} get pods -l component={} -o wide",
+                [NAMESPACE, NAME],
             )),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
         },
     );
     if is_unwritable {

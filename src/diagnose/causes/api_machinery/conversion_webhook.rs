@@ -12,6 +12,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::api_machinery::webhook_backend,
         model::{Blocker, Finding, Safety, Step, Verdict},
@@ -111,17 +112,19 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
             "; {name} is converted by a webhook at a URL, which only the API server can try"
         )),
     }
+    finding.steps.push(advice::save_step("product is gone?", "crd", name, ""));
     finding.steps.push(Step {
         when: "product is gone?",
         text: format!(
             "FIELDS ARE LOST where the versions of {name} differ: without a webhook only apiVersion is changed, what the \
              other version does not know is pruned at the next write, and whatever still uses the objects may misread \
-             them. Only if its product is really uninstalled and the objects are to go: save the definition, and convert \
-             with strategy None"
+             them. Only if its product is really uninstalled and the objects are to go: convert with strategy None"
         ),
-        command: Some(format!(
-            "kubectl get crd/{name} -o yaml > {name}-backup.yaml && kubectl patch crd/{name} --type=merge -p \
-             '{{\"spec\":{{\"conversion\":{{\"strategy\":\"None\",\"webhook\":null}}}}}}'"
+        command: Some(Command::merge_patch(
+            "crd",
+            name,
+            "",
+            r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#,
         )),
         safety: Safety::Destructive,
     });

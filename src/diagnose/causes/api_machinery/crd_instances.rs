@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -168,11 +169,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                     "see what holds {}{more}, and resolve that; the definition then goes by itself",
                     first.name()
                 ),
-                command: Some(format!(
-                    "kubectl finalizers explain {name} {}{}",
-                    first.name(),
-                    advice::namespace_flag(first)
-                )),
+                command: Some(Command::of("kubectl finalizers explain {} {} -n {}", [&name, first.name(), first.namespace()])),
                 safety: Safety::Safe,
             });
         }
@@ -196,7 +193,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                 text: "save what is left now: the deletion cannot be taken back, and the server is deleting all objects of \
                        this type"
                     .into(),
-                command: Some(format!("kubectl get {name} --all-namespaces -o yaml > {name}-backup.yaml")),
+                command: Some(Command::of("kubectl get {} --all-namespaces -o yaml > {}-backup.yaml", [&name, &name])),
                 safety: Safety::Safe,
             },
         );

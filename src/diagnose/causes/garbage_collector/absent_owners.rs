@@ -12,6 +12,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice,
         events::last_event,
@@ -160,11 +161,11 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
         finding.steps.push(Step {
             when: "is it still needed?",
             text: "take the owner references out, which somebody has copied with it, before it is deleted".into(),
-            command: Some(format!(
-                "kubectl{} patch {}/{} --type=json -p '[{{\"op\":\"remove\",\"path\":\"/metadata/ownerReferences\"}}]'",
-                advice::namespace_flag(object),
-                object.resource.name(),
-                object.name()
+            command: Some(Command::json_patch(
+                &object.resource.name(),
+                object.name(),
+                object.namespace(),
+                r#"[{"op":"remove","path":"/metadata/ownerReferences"}]"#,
             )),
             safety: Safety::Reversible,
         });

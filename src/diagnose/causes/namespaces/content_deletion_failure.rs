@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -158,10 +159,7 @@ fn add_denying_policy(finding: &mut Finding, policy: &str, view: &View<'_>) {
     finding.steps.push(Step {
         when: "what to do",
         text: format!("see what policy {policy} demands, and meet it or except this namespace from its binding"),
-        command: Some(format!(
-            "kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}",
-            advice::quoted(policy)
-        )),
+        command: Some(Command::of("kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}", [&policy])),
         safety: Safety::Safe,
     });
     finding.do_not.push(format!(
@@ -240,15 +238,14 @@ fn add_webhook_configuration(
         ),
     ));
     let (kind, object) = (configuration.resource.name(), configuration.name());
+    finding.steps.push(advice::save_step("product is gone?", &kind, object, ""));
     finding.steps.push(Step {
         when: "product is gone?",
         text: format!(
-            "POLICY LOST: what {object} checks is checked no more. Only if its product is really uninstalled, save this one \
-             configuration and delete it"
+            "POLICY LOST: what {object} checks is checked no more. Only if its product is really uninstalled, delete this one \
+             configuration"
         ),
-        command: Some(format!(
-            "kubectl get {kind}/{object} -o yaml > {object}-backup.yaml && kubectl delete {kind}/{object}"
-        )),
+        command: Some(Command::delete(&kind, object, "")),
         safety: Safety::Destructive,
     });
     finding

@@ -12,6 +12,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -113,10 +114,7 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
             "{what}. Take out {} alone; every other entry stays",
             finalizer.name
         ),
-        command: Some(format!(
-            "kubectl finalizers finalize {name} --finalizer {}",
-            advice::word(&finalizer.name)
-        )),
+        command: Some(Command::of("kubectl finalizers finalize {} --finalizer {}", [&name, &finalizer.name])),
         safety: if has_no_controller {
             Safety::Safe
         } else {
@@ -210,7 +208,7 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
             finding.steps.push(Step {
                 when: "what to do",
                 text: "see what is left in it, and delete that first".into(),
-                command: Some(format!("kubectl finalizers scan --all -n {name}")),
+                command: Some(Command::of("kubectl finalizers scan --all -n {}", [&name])),
                 safety: Safety::Safe,
             });
             false

@@ -9,6 +9,7 @@
 //! back, then what the entry advises, filled in for this object.
 
 use crate::{
+    command::{Command, Template},
     diagnose::{
         causes::{
             advice,
@@ -50,7 +51,12 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     deployed_resources::add_deployed_resources(object, finalizer, &holder, &mut finding, view);
     aws_ingress_group::add_group_members(object, finalizer, &mut finding, view);
     waits_for::add_awaited_objects(object, &entry, &holder, &mut finding, view);
-    finding.steps.extend(fitting_steps(&entry, &holder, &filled));
+    let in_command = |template: &Template| {
+        template.fill(|word| placeholder_value(word, object, finalizer, entry.matched(&finalizer.name)))
+    };
+    finding
+        .steps
+        .extend(fitting_steps(&entry, &holder, &filled, &in_command));
     let cost = filled(&entry.if_removed.text);
     let removal =
         holder_report::removal_step(object, finalizer, &holder, (entry.if_removed.consequence, &cost));
@@ -78,7 +84,12 @@ const IF_IT_IS_GONE: &str = "is it gone?";
 
 /// The steps of the entry that fit the state of the controller. If that state is unknown, the steps for one state
 /// come last, as a question.
-fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
+fn fitting_steps(
+    entry: &Entry,
+    holder: &Holder,
+    filled: &impl Fn(&str) -> String,
+    in_command: &impl Fn(&Template) -> Command,
+) -> Vec<Step> {
     let when = |step: &knowledge::Step| match (step.if_holder, holder.liveness()) {
         (None, _)
         | (Some(IfHolder::Runs), Liveness::Running | Liveness::Failing)
@@ -98,7 +109,7 @@ fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> Strin
             Some(Step {
                 when: when(step)?,
                 text: filled(&step.words()),
-                command: step.command.as_deref().map(filled),
+                command: step.command.as_ref().map(in_command),
                 safety: match step.if_holder {
                     _ if step.destructive => Safety::Destructive,
                     // Finding out changes nothing.

@@ -14,6 +14,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice::{namespace_flag, remove_finalizer},
         complaint::Complaint,
@@ -188,21 +189,19 @@ fn add_missing_object(
             ty.kind
         )
     };
+    let format = if field.is_empty() {
+        "yaml".to_owned()
+    } else {
+        format!("jsonpath={{.{field}}}")
+    };
     finding.steps.insert(
         0,
         Step {
             when: "what to do",
             text,
-            command: Some(format!(
-                "kubectl{} get {}/{} -o {}",
-                namespace_flag(object),
-                object.resource.name(),
-                object.name(),
-                if field.is_empty() {
-                    "yaml".to_owned()
-                } else {
-                    format!("jsonpath='{{.{field}}}'")
-                }
+            command: Some(Command::of(
+                "kubectl -n {} get {}/{} -o {}",
+                [object.namespace(), &object.resource.name(), object.name(), &format],
             )),
             safety: Safety::Safe,
         },

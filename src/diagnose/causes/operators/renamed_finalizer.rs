@@ -10,6 +10,7 @@
 //! resort, advises to remove this one name.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice::remove_finalizer,
         holder::{Holder, Liveness, author_and_successor},
@@ -60,7 +61,7 @@ pub(crate) fn add_rename(
                 "see which release runs, and whether a later one takes off {} too: with that it goes by itself",
                 finalizer.name
             ),
-            command: Some(format!("kubectl finalizers explain {}", finalizer.name)),
+            command: Some(Command::of("kubectl finalizers explain {}", [&finalizer.name])),
             safety: Safety::Safe,
         },
     );

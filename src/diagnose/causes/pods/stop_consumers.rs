@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice,
         kinds::Pod,
@@ -42,7 +43,7 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
         steps.push(Step {
             when: advice::INTENDED,
             text: format!("delete the finished pods{more}; only their logs go with them"),
-            command: Some(format!("kubectl -n {namespace} delete pod {}", names.join(" "))),
+            command: Some(Command::of("kubectl -n {} delete pod", [namespace]).arguments(names)),
             safety: Safety::Safe,
         });
     }
@@ -76,10 +77,7 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
                 "see why pod {} does not go, which is being deleted already",
                 pod.name()
             ),
-            command: Some(format!(
-                "kubectl finalizers explain pod/{} -n {namespace}",
-                pod.name()
-            )),
+            command: Some(Command::explain("pod", pod.name(), namespace)),
             safety: Safety::Safe,
         });
     }
@@ -134,37 +132,34 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
                      that its Deployment makes is scaled up again",
                     pod.name()
                 ),
-                command: Some(format!("kubectl -n {namespace} describe replicaset {name}")),
+                command: Some(Command::describe("replicaset", name, namespace)),
                 safety: Safety::Safe,
             };
         }
         "StatefulSet" | "Deployment" | "ReplicaSet" | "ReplicationController" => (
             format!("stop {kind} {name}, which runs {}", pod.name()),
-            format!(
-                "kubectl -n {namespace} scale {} {name} --replicas=0",
-                kind.to_lowercase()
-            ),
+            Command::scale(&kind.to_lowercase(), name, namespace, 0),
         ),
         "Job" => (
             format!(
                 "suspend Job {name}, which runs {}: its pods go, and it can be resumed",
                 pod.name()
             ),
-            format!("kubectl -n {namespace} patch job {name} -p '{{\"spec\":{{\"suspend\":true}}}}'"),
+            Command::of("kubectl -n {} patch job {} -p {}", [namespace, name, r#"{"spec":{"suspend":true}}"#]),
         ),
         "Pod" => (
             format!(
                 "stop pod {}; nothing owns it, so it does not come back",
                 pod.name()
             ),
-            format!("kubectl -n {namespace} delete pod {}", pod.name()),
+            Command::of("kubectl -n {} delete pod {}", [namespace, pod.name()]),
         ),
         _ => (
             format!(
                 "stop {kind} {name}, which owns {}: a pod that is only deleted comes back",
                 pod.name()
             ),
-            format!("kubectl -n {namespace} describe {} {name}", kind.to_lowercase()),
+            Command::describe(&kind.to_lowercase(), name, namespace),
         ),
     };
     let (text, safety) = match scaling_deletes_claims(owner, namespace, view) {

@@ -7,6 +7,7 @@
 //! **Advises** never to delete the load balancer while there are others, and to check their events too.
 
 use crate::{
+    command::Command,
     diagnose::{
         limits,
         model::{Evidence, Finding, Outlook, Safety, Step, Strength},
@@ -76,11 +77,7 @@ pub(crate) fn add_group_members(
                 other.namespace(),
                 other.name()
             ),
-            command: Some(format!(
-                "kubectl -n {} describe ingress {}",
-                other.namespace(),
-                other.name()
-            )),
+            command: Some(Command::of("kubectl -n {} describe ingress {}", [other.namespace(), other.name()])),
             safety: Safety::Safe,
         });
     }

@@ -14,6 +14,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice::{explain_step, namespace_flag},
@@ -168,11 +169,7 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
                  it is evicted",
                 pod.name()
             ),
-            command: Some(format!(
-                "kubectl{} annotate pod {} {DO_NOT_DISRUPT}-",
-                namespace_flag(pod),
-                pod.name()
-            )),
+            command: Some(Command::of("kubectl -n {} annotate pod {} {}-", [pod.namespace(), pod.name(), DO_NOT_DISRUPT])),
             safety: Safety::Reversible,
         };
         return (
@@ -190,11 +187,7 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
                      the eviction is allowed",
                     budget.name()
                 ),
-                command: Some(format!(
-                    "kubectl{} describe poddisruptionbudget {}",
-                    namespace_flag(budget),
-                    budget.name()
-                )),
+                command: Some(Command::of("kubectl -n {} describe poddisruptionbudget {}", [budget.namespace(), budget.name()])),
                 safety: Safety::Safe,
             };
             let says = format!(

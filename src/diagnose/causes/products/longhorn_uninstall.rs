@@ -9,6 +9,7 @@
 //! the flag is false or could not be read; to set the flag, with what that costs.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice::{is_removal, namespace_flag},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
@@ -71,9 +72,11 @@ pub(crate) fn add_missing_confirmation(
              first; then set it, and run the uninstall of the same version again (helm uninstall, or its Job {JOB}): it takes \
              the finalizers off by itself"
         ),
-        command: Some(format!(
-            "kubectl{} patch settings.longhorn.io {FLAG} --type=merge -p '{{\"value\":\"true\"}}'",
-            namespace_flag(object)
+        command: Some(Command::merge_patch(
+            "settings.longhorn.io",
+            FLAG,
+            object.namespace(),
+            r#"{"value":"true"}"#,
         )),
         safety: Safety::Destructive,
     });

@@ -11,6 +11,7 @@
 //! the deletion.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice::{namespace_flag, word},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
@@ -50,7 +51,7 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
         text: format!(
             "subscribe to operator {package} again, in namespace {namespace}: OLM installs it, and it finishes by itself"
         ),
-        command: Some(format!("kubectl get packagemanifests {package}")),
+        command: Some(Command::of("kubectl get packagemanifests {}", [&package])),
         safety: Safety::Safe,
     });
 }
@@ -91,16 +92,17 @@ fn add_missing_version(finding: &mut Finding, subscription: &Object, view: &View
                 value: format!("{version}, which does not exist"),
                 strength: Strength::Strong,
             });
-            let what = format!("{} {name}", subscription.resource.name());
+            let type_name = subscription.resource.name();
+            let save = Command::save(&type_name, name, subscription.namespace());
+            let file = save.output().unwrap_or_default();
+            finding.steps.push(advice::save_step("what to do", &type_name, name, subscription.namespace()));
             finding.steps.push(Step {
                 when: "what to do",
                 text: format!(
-                    "save Subscription {name} and make it anew: OLM then installs the operator again, which finishes by itself"
+                    "make Subscription {name} anew from the file: OLM then installs the operator again, which finishes by \
+                     itself"
                 ),
-                command: Some(format!(
-                    "kubectl{} get {what} -o yaml > {name}-backup.yaml && kubectl replace --force -f {name}-backup.yaml",
-                    namespace_flag(subscription)
-                )),
+                command: Some(Command::of("kubectl replace --force -f {}", [&file])),
                 safety: Safety::Reversible,
             });
         }
@@ -151,12 +153,10 @@ fn add_catalog_state(finding: &mut Finding, subscription: &Object, view: &View<'
     finding.steps.push(Step {
         when: "what to do",
         text: format!("bring catalogue {name} back: OLM resolves its Subscriptions when it answers"),
-        // Any user may write these fields, and the API server does not validate them.
-        command: Some(format!(
-            "kubectl -n {place} get catalogsources.{GROUP}; kubectl -n {place} get pods -l olm.catalogSource={}",
-            word(name),
-            place = word(namespace)
+        command: Some(Command::of(
+            "kubectl -n {} get pods -l olm.catalogSource={}",
+            [namespace, name],
         )),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
     });
 }

@@ -10,6 +10,7 @@
 use jiff::Timestamp;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice,
         model::{Evidence, Finding, Safety, Step, Strength, Verdict},
@@ -63,12 +64,7 @@ fn step_for_error(message: &str) -> Option<Step> {
                 "grant the right that the sidecar lacks: {} on {}, to {}",
                 right.verb, right.resource, right.user
             ),
-            Some(format!(
-                "kubectl auth can-i {} {} --as={}",
-                right.verb,
-                right.resource,
-                advice::quoted(right.user)
-            )),
+            Some(Command::of("kubectl auth can-i {} {} --as={}", [&right.verb, &right.resource, &right.user])),
         )
     } else if message.contains("DeadlineExceeded") || message.contains("context deadline exceeded") {
         (

@@ -184,7 +184,7 @@ fn keep_disk_step(claim: &Object, view: &View<'_>) -> Option<Step> {
         text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the claim itself \
                cannot be taken back through the API; leave the pods running until the data is safe"
             .into(),
-        command: Some(reclaim_policy::retain_command(volume)),
+        command: Some(reclaim_policy::retain_command([volume])),
         safety: Safety::Reversible,
     })
 }

@@ -15,6 +15,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -256,11 +257,7 @@ fn source_in_use(
         finding.steps.push(Step {
             when: "give it up?",
             text,
-            command: Some(format!(
-                "kubectl{} delete {}/{name}",
-                namespace_flag(object),
-                other.type_name
-            )),
+            command: Some(Command::of("kubectl -n {} delete {}/{}", [object.namespace(), &other.type_name, &name])),
             safety,
         });
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice,
         model::{Safety, Step},
@@ -48,12 +49,7 @@ pub(crate) fn step(object: &Object, matcher: &RequestMatcher<'_>) -> Option<Step
              product that manages it may put it back; afterwards take the exception out again",
             matcher.name
         ),
-        command: Some(format!(
-            "kubectl patch {}/{} --type=json -p {}",
-            matcher.configuration.resource.name(),
-            matcher.configuration.name(),
-            advice::quoted(&operations.to_string())
-        )),
+        command: Some(Command::of("kubectl patch {}/{} --type=json -p {}", [&matcher.configuration.resource.name(), matcher.configuration.name(), &operations.to_string()])),
         safety: Safety::Reversible,
     })
 }
