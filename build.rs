@@ -2,9 +2,11 @@
 //!
 //! Mistakes fail the build. All of them are reported at once, with file, line and column.
 
-#[path = "build/embed.rs"]
-mod embed;
-#[allow(dead_code, unreachable_pub, reason = "the program's own module; it uses more of it than this")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the program's own module; it uses more of it than this"
+)]
 #[path = "src/characters.rs"]
 mod characters;
 #[allow(
@@ -15,6 +17,8 @@ mod characters;
 )]
 #[path = "src/command/mod.rs"]
 mod command;
+#[path = "build/embed.rs"]
+mod embed;
 #[allow(
     dead_code,
     unused_imports,

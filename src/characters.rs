@@ -31,7 +31,8 @@ mod tests {
     #[test]
     fn letters_of_any_script_are_seen_and_fillers_are_not() {
         assert!(!"größer 你好 ✓ a'b".chars().any(is_unseen));
-        for c in "\u{0}\n\u{7f}\u{9b}\u{ad}\u{115f}\u{202e}\u{2066}\u{3164}\u{feff}\u{fff9}\u{e0041}".chars() {
+        for c in "\u{0}\n\u{7f}\u{9b}\u{ad}\u{115f}\u{202e}\u{2066}\u{3164}\u{feff}\u{fff9}\u{e0041}".chars()
+        {
             assert!(is_unseen(c), "{c:?}");
         }
     }

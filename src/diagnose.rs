@@ -24,11 +24,7 @@ pub mod view;
 use std::collections::BTreeSet;
 
 pub use crate::diagnose::{
-    causes::{
-        advice::NUDGED,
-        api_machinery::is_definition_failure,
-        operators::known_finalizer::filled,
-    },
+    causes::{advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled},
     model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
 };
 use crate::{

@@ -8,9 +8,9 @@
 mod render;
 mod shown;
 mod template;
-mod usual;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+mod usual;
 
 pub use render::Unprintable;
 pub use shown::Shown;
@@ -63,15 +63,21 @@ impl Command {
     /// Whether it begins with these words.
     fn begins_with(&self, words: &[&str]) -> bool {
         words.len() <= self.words.len()
-            && self.words.iter().zip(words).all(|(word, given)| word.text() == *given)
+            && self
+                .words
+                .iter()
+                .zip(words)
+                .all(|(word, given)| word.text() == *given)
     }
 
     /// The words that are left to the reader, such as `namespace`.
     pub fn open(&self) -> impl Iterator<Item = &str> {
-        self.all_words().flat_map(|word| &word.0).filter_map(|part| match part {
-            Part::Open(name) => Some(name.as_str()),
-            _ => None,
-        })
+        self.all_words()
+            .flat_map(|word| &word.0)
+            .filter_map(|part| match part {
+                Part::Open(name) => Some(name.as_str()),
+                _ => None,
+            })
     }
 
     fn fill(&mut self, mut value: impl FnMut(&str) -> Option<String>) {
@@ -99,14 +105,22 @@ impl Command {
 
     fn all_words(&self) -> impl Iterator<Item = &Word> {
         let filter = self.filter.iter().flatten();
-        self.input.iter().chain(&self.words).chain(filter).chain(&self.output)
+        self.input
+            .iter()
+            .chain(&self.words)
+            .chain(filter)
+            .chain(&self.output)
     }
 
     /// In the order of the text, so that values are taken in the order of their places.
     fn all_words_mut(&mut self) -> impl Iterator<Item = &mut Word> {
         let filter = self.filter.iter_mut().flatten();
         let words = self.words.iter_mut();
-        self.input.iter_mut().chain(words).chain(filter).chain(&mut self.output)
+        self.input
+            .iter_mut()
+            .chain(words)
+            .chain(filter)
+            .chain(&mut self.output)
     }
 }
 

@@ -57,7 +57,13 @@ impl Command {
     /// The `grep` that the result goes through, and its words.
     pub fn filter(&self) -> Option<Vec<String>> {
         let words = in_safe_order(self.filter.as_deref()?);
-        Some([&Word::ours("grep")].into_iter().chain(&words).map(Word::text).collect())
+        Some(
+            [&Word::ours("grep")]
+                .into_iter()
+                .chain(&words)
+                .map(Word::text)
+                .collect(),
+        )
     }
 
     /// The file that the result goes into.
@@ -89,7 +95,11 @@ fn in_safe_order(words: &[Word]) -> Vec<Word> {
     let mut ended = None;
     while let Some(word) = rest.next() {
         let takes_value = word.takes_value();
-        let into = if ended.is_some() && word.is_flag() { &mut flags } else { &mut ordered };
+        let into = if ended.is_some() && word.is_flag() {
+            &mut flags
+        } else {
+            &mut ordered
+        };
         if takes_value && let Some(value) = rest.next() {
             match word.long().filter(|_| value.is_dashed_by_a_stranger()) {
                 Some(long) => into.push(value.behind(&format!("{long}="))),
@@ -120,7 +130,9 @@ impl Word {
     fn takes_value(&self) -> bool {
         let text = self.text();
         self.is_flag()
-            && (TAKES_VALUE.contains(&&*text) || self.long().is_some() || (text.starts_with("--") && VALUED.contains(&&*text)))
+            && (TAKES_VALUE.contains(&&*text)
+                || self.long().is_some()
+                || (text.starts_with("--") && VALUED.contains(&&*text)))
     }
 
     fn long(&self) -> Option<String> {
@@ -154,7 +166,15 @@ impl Word {
 }
 
 /// Long flags whose value is the next word.
-const VALUED: &[&str] = &["--finalizer", "--raw", "--from", "--context", "--type", "--accept", "--field-selector"];
+const VALUED: &[&str] = &[
+    "--finalizer",
+    "--raw",
+    "--from",
+    "--context",
+    "--type",
+    "--accept",
+    "--field-selector",
+];
 
 /// Whether every shell takes this for one word without quotes. A leading `=` is a command's path in zsh.
 fn is_plain(text: &str) -> bool {

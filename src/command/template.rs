@@ -98,7 +98,12 @@ pub(super) fn parse(text: &str) -> (Command, Option<&'static str>) {
         mistake.get_or_insert("a pipe leads only from `printf %s TEXT`, or into one `grep`");
     }
     let words: Vec<Word> = stages.into_iter().flatten().collect();
-    if words.first().is_some_and(|program| program.0.iter().any(|part| !matches!(part, Part::Ours(text) if !text.contains('=')))) {
+    if words.first().is_some_and(|program| {
+        program
+            .0
+            .iter()
+            .any(|part| !matches!(part, Part::Ours(text) if !text.contains('=')))
+    }) {
         mistake.get_or_insert("the program is not a plain word");
     }
     let command = Command {
@@ -149,10 +154,13 @@ fn tokens(text: &str, mistake: &mut Option<&'static str>) -> Vec<Token> {
             (quote, c) => {
                 match quote {
                     None if ACTS.contains(c) => {
-                        mistake.get_or_insert("a shell would act on ; & < > | $ ` ( ) or \\; quote it, or write another step");
+                        mistake.get_or_insert(
+                            "a shell would act on ; & < > | $ ` ( ) or \\; quote it, or write another step",
+                        );
                     }
                     Some('"') if ACTS_IN_QUOTES.contains(c) => {
-                        mistake.get_or_insert("a shell acts on $, ` and \\ in double quotes; use single quotes");
+                        mistake
+                            .get_or_insert("a shell acts on $, ` and \\ in double quotes; use single quotes");
                     }
                     None if word.is_none() && "#~".contains(c) => {
                         mistake.get_or_insert("a shell would act on # or ~ at the start of a word");

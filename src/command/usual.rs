@@ -6,7 +6,10 @@ use super::{Command, Part, Word};
 impl Command {
     /// Explains an object.
     pub fn explain(type_name: &str, name: &str, namespace: &str) -> Self {
-        Command::of("kubectl finalizers explain {}/{} -n {}", [type_name, name, namespace])
+        Command::of(
+            "kubectl finalizers explain {}/{} -n {}",
+            [type_name, name, namespace],
+        )
     }
 
     /// Shows an object's state and events.
@@ -76,7 +79,10 @@ impl Command {
 
     /// Wakes the controllers of an object.
     pub fn nudge(type_name: &str, name: &str, namespace: &str) -> Self {
-        Command::of("kubectl finalizers nudge {}/{} -n {}", [type_name, name, namespace])
+        Command::of(
+            "kubectl finalizers nudge {}/{} -n {}",
+            [type_name, name, namespace],
+        )
     }
 
     /// Plans the removal of one finalizer, which whoever reads the plan must accept.
@@ -113,7 +119,9 @@ impl Command {
     /// Adds words of strangers.
     #[must_use]
     pub fn arguments(mut self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let words = values.into_iter().map(|value| Word(vec![Part::Cluster(value.into())]));
+        let words = values
+            .into_iter()
+            .map(|value| Word(vec![Part::Cluster(value.into())]));
         self.words.extend(words);
         self
     }

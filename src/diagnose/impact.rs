@@ -128,6 +128,7 @@ impl Impact {
             text: text.into(),
             command: Some(command),
             safety,
+            lets_go: Vec::new(),
         });
     }
 

@@ -127,7 +127,11 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
     let commands: Vec<Option<String>> = entry
         .fix
         .iter()
-        .map(|step| step.command.as_ref().map(|command| words.command(command).to_string()))
+        .map(|step| {
+            step.command
+                .as_ref()
+                .map(|command| words.command(command).to_string())
+        })
         .collect();
     let steps = entry.fix.iter().zip(&commands);
     sheet.steps(

@@ -56,7 +56,11 @@ fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Resu
         "safer",
         safer.map(|step| (step.text.clone(), step.command.line())),
     )?;
-    sheet.command("request", "as kubectl would send it:", line.command.line().unwrap_or_default())
+    sheet.command(
+        "request",
+        "as kubectl would send it:",
+        line.command.line().unwrap_or_default(),
+    )
 }
 
 fn write_cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {

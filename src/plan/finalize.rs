@@ -142,7 +142,10 @@ fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result
         };
         return Err(seen.refuse(
             format!("this is left in it: {}{why}", left.join(", ")),
-            format!("nothing is; why it is there tells: {}", Command::explain("ns", name, "")),
+            format!(
+                "nothing is; why it is there tells: {}",
+                Command::explain("ns", name, "")
+            ),
         ));
     }
     Ok(())

@@ -43,7 +43,10 @@ fn not_on_object(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
             format!("{name} stands in spec.finalizers, which an update of the object does not change"),
             format!(
                 "it is done with: {}",
-                Command::of("kubectl finalizers finalize {} --finalizer {}", [seen.object.name(), name])
+                Command::of(
+                    "kubectl finalizers finalize {} --finalizer {}",
+                    [seen.object.name(), name]
+                )
             ),
         );
     }

@@ -91,7 +91,10 @@ impl Request {
     pub fn as_kubectl(&self, object: &Object) -> Command {
         let body = self.body.to_string();
         if self.method == "PUT" {
-            return Command::of("printf %s {} | kubectl replace --raw {} -f -", [&body, &self.path]);
+            return Command::of(
+                "printf %s {} | kubectl replace --raw {} -f -",
+                [&body, &self.path],
+            );
         }
         Command::of(
             "kubectl -n {} patch {} {} --field-manager={} --type=json -p {}",

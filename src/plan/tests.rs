@@ -175,7 +175,7 @@ fn quotes_names_in_paths_and_commands() {
         .remove(&object, "x.test/it's")
         .expect("a plan");
     assert_eq!(plan.request.path, "/api/v1/nodes/a%20b%2F%25%27");
-    let command = plan.request.as_kubectl(&object);
+    let command = plan.request.as_kubectl(&object).to_string();
     assert!(
         command.contains(r"nodes 'a b/%'\''' --field-manager"),
         "{command}"

@@ -8,7 +8,7 @@ use crate::{
     command::Shown,
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{Effect, Evidence, Fate, Strength},
+        model::{Effect, Evidence, Fate, Release, Strength},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -116,6 +116,9 @@ pub struct StepReport {
     pub command: Shown,
     /// What the step can cost.
     pub safety: Safety,
+    /// What it lets go outside of the cluster, and what becomes of that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lets_go: Vec<Release>,
 }
 
 /// One observation.
@@ -227,6 +230,7 @@ impl From<&Step> for StepReport {
             text: step.text.clone(),
             command: step.command.as_ref().into(),
             safety: step.safety,
+            lets_go: step.lets_go.clone(),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{ObjectName, gaps::first_names};
 use crate::{
-    command::Command,
+    command::{Command, Shown},
     diagnose::{
         Verdict,
         leftovers::{self, Leftover},
@@ -340,8 +340,7 @@ fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
     let held = types
         .iter()
         .find_map(|(resource, stray)| Some((resource, stray.held.as_ref()?)));
-    let held = held
-        .map(|(resource, object)| Command::explain(resource, &object.name, &name));
+    let held = held.map(|(resource, object)| Command::explain(resource, &object.name, &name));
     let mut types: Vec<_> = types
         .into_iter()
         .map(|(resource, stray)| LeftoverTypeReport {

@@ -8,8 +8,8 @@ use super::{
     terminal,
 };
 use crate::{
-    command::Command,
     cli::Format,
+    command::Command,
     error::Error,
     exit::Exit,
     knowledge::{Knowledge, paste},

@@ -2,7 +2,10 @@
 
 use crate::{
     command::Command,
-    diagnose::model::{Safety, Step},
+    diagnose::{
+        causes::storage::release,
+        model::{Safety, Step},
+    },
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -19,16 +22,24 @@ pub const NUDGED: &str = "kubectl-finalizers/nudged";
 
 /// The step that sets a harmless annotation, so that a level-triggered controller checks the object again.
 pub(crate) fn nudge(object: &Object) -> Step {
-    Step {
+    let text = "touch it, so that its controller looks again; the annotation does no harm";
+    nudge_saying(object, text.into())
+}
+
+/// The same step with another text.
+pub(crate) fn nudge_saying(object: &Object, text: String) -> Step {
+    let step = Step {
         when: "what to do",
-        text: "touch it, so that its controller looks again; the annotation does no harm".into(),
+        text,
         command: Some(Command::nudge(
             &object.resource.name(),
             object.name(),
             object.namespace(),
         )),
         safety: Safety::Safe,
-    }
+        lets_go: Vec::new(),
+    };
+    release::letting_go(step, release::by_end_of(object))
 }
 
 /// The step that explains another object first. `text` says why.
@@ -42,6 +53,7 @@ pub(crate) fn explain_step(object: &Object, text: String) -> Step {
             object.namespace(),
         )),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
@@ -52,6 +64,7 @@ pub(crate) fn save_step(when: &'static str, type_name: &str, name: &str, namespa
         text: format!("save {name} first; the next step cannot be undone without it"),
         command: Some(Command::save(type_name, name, namespace)),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
@@ -89,5 +102,6 @@ pub(crate) fn remove_finalizer(
         text: cost.to_owned(),
         command: Some(removal_command(object, finalizer)),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     }
 }

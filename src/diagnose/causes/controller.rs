@@ -3,7 +3,10 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, storage::csi_driver::CsiDriver},
+        causes::{
+            advice,
+            storage::{csi_driver::CsiDriver, release},
+        },
         holder,
         holder::Life,
         model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
@@ -115,6 +118,7 @@ impl Controller {
                     [namespace, name],
                 )),
                 safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             },
         );
     }
@@ -140,14 +144,17 @@ impl Controller {
             when: "if nothing is done".into(),
             then: format!("it stays like this until driver {driver} is installed again"),
         });
-        finding.steps.push(Step {
+        let install = Step {
             when: DRIVER_IS_GONE,
             text: format!(
                 "install driver {driver} again, with the credentials it had: it then finishes by itself"
             ),
             command: None,
             safety: Safety::Safe,
-        });
+            lets_go: Vec::new(),
+        };
+        let released = release::by_end_of(object);
+        finding.steps.push(release::letting_go(install, released));
         if let Some(finalizer) = finalizer {
             finding
                 .steps

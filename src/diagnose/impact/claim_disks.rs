@@ -67,6 +67,7 @@ pub(crate) fn add_disks<'a>(
                         .into(),
                 command: Some(reclaim_policy::retain_command(destroyed)),
                 safety: Safety::Reversible,
+                lets_go: Vec::new(),
             },
         );
     }

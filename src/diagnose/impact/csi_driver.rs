@@ -72,9 +72,12 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
     }
     if impact.effects.iter().any(|effect| effect.fate == Fate::Broken) {
         impact.add_step(
-            Safety::Safe,
+            Safety::ReadOnly,
             "save it first, to make it again; uninstall a driver only once its volumes are gone",
-            Command::of("kubectl get csidriver {} -o yaml > csidriver-{}.yaml", [&name, &name]),
+            Command::of(
+                "kubectl get csidriver {} -o yaml > csidriver-{}.yaml",
+                [&name, &name],
+            ),
         );
         impact.add_step(
             Safety::Reversible,

@@ -71,7 +71,10 @@ pub(crate) fn add_loss_of_default(
                 "make {} the default first: claims that name no class then get that one",
                 only.name()
             ),
-            Some(Command::of("kubectl annotate storageclass {} {}=true --overwrite", [only.name(), DEFAULT])),
+            Some(Command::of(
+                "kubectl annotate storageclass {} {}=true --overwrite",
+                [only.name(), DEFAULT],
+            )),
         ),
         some => {
             let names: Vec<_> = some
@@ -98,6 +101,7 @@ pub(crate) fn add_loss_of_default(
         text,
         command,
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     });
 }
 

@@ -60,6 +60,7 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
             text: "set policy Retain first: nobody then deletes the disk".into(),
             command: Some(reclaim_policy::retain_command([volume])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
     if phase != "Bound" {

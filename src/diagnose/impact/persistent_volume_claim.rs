@@ -52,6 +52,7 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
             text: "set policy Retain on its volume first: nobody then deletes the disk".into(),
             command: Some(reclaim_policy::retain_command([volume])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
     match users {

@@ -88,8 +88,12 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
         impact.steps.push(Step {
             when: advice::INTENDED,
             text: "save it first: one of the same name and parameters can be made again".into(),
-            command: Some(Command::of("kubectl get storageclass {} -o yaml > storageclass-{}.yaml", [&name, &name])),
-            safety: Safety::Safe,
+            command: Some(Command::of(
+                "kubectl get storageclass {} -o yaml > storageclass-{}.yaml",
+                [&name, &name],
+            )),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         });
         impact.add_step(
             Safety::Reversible,

@@ -105,7 +105,10 @@ fn add_keep_step(set: &Object, policy: &str, impact: &mut Impact) {
         (
             "or let the claims stay: its controller then takes itself off their owners within seconds. Look again before you \
              delete it",
-            Command::of("kubectl -n {} patch statefulset {} -p {}", [namespace, name, patch]),
+            Command::of(
+                "kubectl -n {} patch statefulset {} -p {}",
+                [namespace, name, patch],
+            ),
         )
     } else {
         (
@@ -120,7 +123,8 @@ fn add_keep_step(set: &Object, policy: &str, impact: &mut Impact) {
         safety: if policy == "Delete" {
             Safety::Reversible
         } else {
-            Safety::Safe
+            Safety::ReadOnly
         },
+        lets_go: Vec::new(),
     });
 }

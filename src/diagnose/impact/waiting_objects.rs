@@ -221,7 +221,7 @@ fn add_first_step(object: &Object, finalizers: &[Finalizer], impact: &mut Impact
     }
     let names: Vec<_> = finalizers.iter().map(Finalizer::to_string).collect();
     impact.add_step(
-        Safety::Safe,
+        Safety::ReadOnly,
         format!(
             "see which {type_name} have {}, and delete them, or make them do without it, while their controller runs",
             names.join(" or ")

@@ -71,7 +71,10 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
         impact.add_step(
             safety,
             text,
-            Command::of("kubectl -n {} delete {} {}", [workload.namespace(), &workload.resource.name(), workload.name()]),
+            Command::of(
+                "kubectl -n {} delete {} {}",
+                [workload.namespace(), &workload.resource.name(), workload.name()],
+            ),
         );
         workloads.add_type_deletion(impact, view);
     }

@@ -74,12 +74,17 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
             text: format!("create the namespace {name} again, so that its objects can be finished"),
             command: Some(Command::of("kubectl create namespace {}", [&name])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         },
         Step {
             when: "what to do",
             text: "look again: with its namespace back, its controller may finish it by itself".into(),
-            command: Some(Command::of("kubectl finalizers explain {} {} -n {}", [&object.resource.name(), object.name(), &name])),
-            safety: Safety::Safe,
+            command: Some(Command::of(
+                "kubectl finalizers explain {} {} -n {}",
+                [&object.resource.name(), object.name(), &name],
+            )),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
     ];
     first.steps.splice(0..0, steps);
@@ -91,6 +96,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
         ),
         command: Some(Command::of("kubectl delete namespace {}", [&name])),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     first.do_not.push(
         "delete keys in etcd by hand: the API server and its controllers do not expect that, and clean-up outside the \

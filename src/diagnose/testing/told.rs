@@ -1,6 +1,9 @@
 //! Reads parts of a diagnosis for tests.
 
-use crate::diagnose::{Diagnosis, Verdict, model::Blocker};
+use crate::diagnose::{
+    Diagnosis, Verdict,
+    model::{Blocker, Step},
+};
 
 /// The verdict on a finalizer; for an empty name on an object without finalizers.
 pub(crate) fn verdict(diagnosis: &Diagnosis, finalizer: &str) -> Option<Verdict> {
@@ -43,6 +46,11 @@ pub(crate) fn waits_for(diagnosis: &Diagnosis) -> Vec<(String, String)> {
             (name.to_owned(), blocker.says.clone())
         })
         .collect()
+}
+
+/// The command of a step; empty if it has none.
+pub(crate) fn command_line(step: &Step) -> String {
+    step.command.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 /// The command of each step that has one.

@@ -24,7 +24,10 @@ pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io
     {
         sheet.fact(
             "an object?",
-            &format!("then write two words: {}", Command::of("kubectl finalizers explain {} {}", [ty, object])),
+            &format!(
+                "then write two words: {}",
+                Command::of("kubectl finalizers explain {} {}", [ty, object])
+            ),
         )?;
     }
     if let Some(domain) = &deduced.domain {
@@ -63,7 +66,11 @@ pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io
         "if cut by hand",
         "not known. Find out who must remove it and what that cleans up first.",
     )?;
-    let commands: Vec<String> = deduced.look_at.iter().map(|look| look.command.to_string()).collect();
+    let commands: Vec<String> = deduced
+        .look_at
+        .iter()
+        .map(|look| look.command.to_string())
+        .collect();
     let looks = deduced.look_at.iter().zip(&commands);
     sheet.steps(
         "find its holder",

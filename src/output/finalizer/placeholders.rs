@@ -43,7 +43,7 @@ impl<'a> Words<'a> {
 
     /// The words that this entry's commands leave to the user, in the order of the schema, each with its
     /// meaning.
-    pub(super) fn unfilled(&self) -> impl Iterator<Item = (String, &'static str)> {
+    pub(super) fn unfilled(&self) -> Vec<(String, &'static str)> {
         let commands: Vec<_> = self.templates().map(|template| self.command(template)).collect();
         meanings(commands.iter().flat_map(Command::open))
     }
@@ -92,14 +92,13 @@ impl<'a> Words<'a> {
 }
 
 /// These words, in the order of the schema, each with its meaning.
-pub(super) fn meanings<'a>(
-    words: impl Iterator<Item = &'a str>,
-) -> impl Iterator<Item = (String, &'static str)> + use<> {
-    let used: BTreeSet<String> = words.map(str::to_owned).collect();
+pub(super) fn meanings<'a>(words: impl Iterator<Item = &'a str>) -> Vec<(String, &'static str)> {
+    let used: BTreeSet<&str> = words.collect();
     PLACEHOLDERS
         .iter()
-        .filter(move |(word, _)| used.contains(*word))
+        .filter(|(word, _)| used.contains(*word))
         .map(|&(word, about)| (capitals(word), about))
+        .collect()
 }
 
 /// A placeholder as the user sees it.

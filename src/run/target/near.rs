@@ -77,7 +77,7 @@ async fn in_other_namespace(witness: Witness<'_>, ty: &ResourceType, name: &str)
     };
     Some(format!(
         "there is one in {place}: {}",
-        Command::explain(&ty.name(), name, first.as_deref().unwrap_or_default())
+        Command::explain(&ty.name(), name, first)
     ))
 }
 

@@ -11,7 +11,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, advice::namespace_flag, api_machinery::etcd_not_writable},
+        causes::{advice, api_machinery::etcd_not_writable},
         holder,
         holder::Life,
         model::{Blocker, Finding, Safety, Step, Verdict},
@@ -78,8 +78,12 @@ fn check_one_controller(object: &Object, account: &str) -> Step {
              kube-controller-manager), or may not change the object: with --use-service-account-credentials it acts as \
              {account}, and this must say yes"
         ),
-        command: Some(Command::of("kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}", [&object.resource.name(), object.namespace(), NAMESPACE, &account])),
-        safety: Safety::Safe,
+        command: Some(Command::of(
+            "kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}",
+            [&object.resource.name(), object.namespace(), NAMESPACE, &account],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
@@ -121,6 +125,7 @@ pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
                 [NAMESPACE, NAME],
             )),
             safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
     );
     if is_unwritable {

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::{
     command::Command,
     diagnose::{
-        causes::api_machinery::webhook_backend,
+        causes::{advice, api_machinery::webhook_backend},
         model::{Blocker, Finding, Safety, Step, Verdict},
         view::View,
     },
@@ -105,14 +105,17 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
                     service.namespace, service.name
                 ),
                 command: Some(service.command()),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
         }
         None => finding.say(format!(
             "; {name} is converted by a webhook at a URL, which only the API server can try"
         )),
     }
-    finding.steps.push(advice::save_step("product is gone?", "crd", name, ""));
+    finding
+        .steps
+        .push(advice::save_step("product is gone?", "crd", name, ""));
     finding.steps.push(Step {
         when: "product is gone?",
         text: format!(
@@ -127,6 +130,7 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
             r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#,
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     Some(blocker)
 }

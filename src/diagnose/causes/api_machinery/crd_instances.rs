@@ -169,8 +169,12 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                     "see what holds {}{more}, and resolve that; the definition then goes by itself",
                     first.name()
                 ),
-                command: Some(Command::of("kubectl finalizers explain {} {} -n {}", [&name, first.name(), first.namespace()])),
-                safety: Safety::Safe,
+                command: Some(Command::of(
+                    "kubectl finalizers explain {} {} -n {}",
+                    [&name, first.name(), first.namespace()],
+                )),
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
         }
     }
@@ -194,7 +198,8 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                        this type"
                     .into(),
                 command: Some(Command::of("kubectl get {} --all-namespaces -o yaml > {}-backup.yaml", [&name, &name])),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             },
         );
         finding.outlook.push(Outlook {

@@ -53,6 +53,7 @@ pub(crate) fn add_steps(finding: &mut Finding) {
         text: text.into(),
         command: Some(Command::of(command, [])),
         safety,
+        lets_go: Vec::new(),
     };
     let steps = [
         step(

@@ -9,7 +9,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, namespaces::finalizer_lists, pods::grace_period},
+        causes::{namespaces::finalizer_lists, pods::grace_period},
         model::{Evidence, Finding, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -50,8 +50,12 @@ pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
     finding.steps.push(Step {
         when: "what to do",
         text: "delete it once more; that finishes it".into(),
-        command: Some(Command::of("kubectl -n {} delete {}/{}", [object.namespace(), &object.resource.name(), object.name()])),
+        command: Some(Command::of(
+            "kubectl -n {} delete {}/{}",
+            [object.namespace(), &object.resource.name(), object.name()],
+        )),
         safety: Safety::Safe,
+        lets_go: Vec::new(),
     });
     finding
 }

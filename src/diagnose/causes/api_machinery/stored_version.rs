@@ -19,7 +19,6 @@ use serde_json::{Value, json};
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice::word,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -95,6 +94,7 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
             ),
             command: Some(Command::json_patch("crd", name, "", &back.to_string())),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
 }
@@ -138,11 +138,13 @@ pub(crate) fn add_none_served(finding: &mut Finding, definition: &Object) {
         text: format!("serve a version of {name} again: then what is left can be seen, and what holds it"),
         command: Some(Command::json_patch("crd", name, "", &serve.to_string())),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     });
     finding.steps.push(Step {
         when: "what to do",
         text: "then explain it again".into(),
         command: Some(Command::explain("crd", name, "")),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }

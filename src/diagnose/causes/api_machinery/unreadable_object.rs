@@ -82,7 +82,8 @@ pub(crate) fn add_unreadable_objects<'a>(
                 [&ty, object.namespace.unwrap_or_default()],
             )
         }),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     for object in &objects {
         finding.steps.push(Step {
@@ -99,6 +100,7 @@ pub(crate) fn add_unreadable_objects<'a>(
                 [UNSAFE_DELETE, &object.path()],
             )),
             safety: Safety::Destructive,
+            lets_go: Vec::new(),
         });
     }
     finding.do_not.push(

@@ -146,8 +146,12 @@ fn edit_step(object: &Object, text: String) -> Step {
     Step {
         when: "what to do",
         text,
-        command: Some(Command::of("kubectl -n {} edit {}/{}", [object.namespace(), &object.resource.name(), object.name()])),
+        command: Some(Command::of(
+            "kubectl -n {} edit {}/{}",
+            [object.namespace(), &object.resource.name(), object.name()],
+        )),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     }
 }
 
@@ -209,9 +213,15 @@ fn add_possible_rejections(object: &Object, finding: &mut Finding, possible: &[S
         text: "see whether an update of it would be refused, and why; this changes nothing".into(),
         command: Some(Command::of(
             "kubectl -n {} annotate {}/{} {}=try --overwrite --dry-run=server",
-            [object.namespace(), &object.resource.name(), object.name(), advice::NUDGED],
+            [
+                object.namespace(),
+                &object.resource.name(),
+                object.name(),
+                advice::NUDGED,
+            ],
         )),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 

@@ -14,7 +14,6 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice,
         events::last_event,
         model::{Evidence, Finding, Outlook, Safety, Step, Strength},
         view::View,
@@ -160,7 +159,8 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
     if object.deletion().is_none() {
         finding.steps.push(Step {
             when: "is it still needed?",
-            text: "take the owner references out, which somebody has copied with it, before it is deleted".into(),
+            text: "take the owner references out, which somebody has copied with it, before it is deleted"
+                .into(),
             command: Some(Command::json_patch(
                 &object.resource.name(),
                 object.name(),
@@ -168,6 +168,7 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
                 r#"[{"op":"remove","path":"/metadata/ownerReferences"}]"#,
             )),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     } else {
         finding.steps.push(Step {
@@ -175,6 +176,7 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
             text: "without metadata.ownerReferences, or it is deleted again at once".into(),
             command: None,
             safety: Safety::Safe,
+            lets_go: Vec::new(),
         });
     }
 }

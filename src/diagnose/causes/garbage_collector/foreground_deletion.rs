@@ -17,7 +17,6 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::namespace_flag,
             api_machinery::{controller_manager, conversion_webhook},
             controller::Controller,
             verdicts,
@@ -94,7 +93,8 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
                     object.kind, object.name
                 ),
                 command: Some(Command::explain(&object.type_name, &object.name, object.place())),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
         }
     }
@@ -143,6 +143,7 @@ pub(crate) fn add_no_dependents(
                 .into(),
             command: Some(Command::of("kubectl -n {} delete {}/{} --cascade=background --wait=false", [owner.namespace(), &owner.resource.name(), owner.name()])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
 }
@@ -172,12 +173,14 @@ pub(crate) fn add_late_garbage_collector(
             [],
         )),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.steps.push(Step {
         when: "what to do",
         text: "see which aggregated APIs do not answer, so that their types cannot be listed".into(),
         command: Some(Command::of("kubectl get apiservices | grep False", [])),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 

@@ -15,7 +15,6 @@ use crate::{
     diagnose::{
         causes::{
             advice,
-            advice::{namespace_flag, quoted},
             controller::Controller,
             garbage_collector::foreground_deletion::{
                 Dependents, add_late_garbage_collector, add_no_dependents,
@@ -106,6 +105,7 @@ fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
             ),
             command: Some(patch.clone().with("--dry-run=server")),
             safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
         Step {
             when: advice::STILL_THERE,
@@ -114,6 +114,7 @@ fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
             ),
             command: Some(patch),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         },
     ])
 }

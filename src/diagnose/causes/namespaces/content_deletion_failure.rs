@@ -160,7 +160,8 @@ fn add_denying_policy(finding: &mut Finding, policy: &str, view: &View<'_>) {
         when: "what to do",
         text: format!("see what policy {policy} demands, and meet it or except this namespace from its binding"),
         command: Some(Command::of("kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}", [&policy])),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.do_not.push(format!(
         "delete policy {policy}: it works, for the whole cluster, and refuses for a reason"
@@ -223,7 +224,8 @@ fn add_webhook_configuration(
                 when: "what to do",
                 text: format!("bring back what webhook {webhook} calls, and the deletion goes on by itself"),
                 command: Some(backend.command()),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
             format!(
                 "its Service {}/{} {}",
@@ -238,7 +240,9 @@ fn add_webhook_configuration(
         ),
     ));
     let (kind, object) = (configuration.resource.name(), configuration.name());
-    finding.steps.push(advice::save_step("product is gone?", &kind, object, ""));
+    finding
+        .steps
+        .push(advice::save_step("product is gone?", &kind, object, ""));
     finding.steps.push(Step {
         when: "product is gone?",
         text: format!(
@@ -247,6 +251,7 @@ fn add_webhook_configuration(
         ),
         command: Some(Command::delete(&kind, object, "")),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     finding
         .do_not

@@ -99,8 +99,13 @@ pub(crate) fn add_group(
         finding.steps.push(Step {
             when: "what to do",
             text: format!("see what holds {}{more}, and resolve that", reference.name),
-            command: Some(Command::explain(&group.type_name, &reference.name, reference.place())),
+            command: Some(Command::explain(
+                &group.type_name,
+                &reference.name,
+                reference.place(),
+            )),
             safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         });
     }
 }
@@ -219,5 +224,6 @@ fn add_unheld_content(
             ],
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
 }

@@ -302,6 +302,7 @@ fn add_missing_report(finding: &mut Finding, namespace: &Object, view: &View<'_>
             [],
         )),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 

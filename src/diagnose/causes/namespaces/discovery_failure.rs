@@ -62,7 +62,8 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
         when: "what to do",
         text: format!("bring the backend of {group}/{version} back: see which Service it is, and its pods"),
         command: Some(Command::of("kubectl get apiservice {} -o yaml", [&name])),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.steps.push(Step {
         when: "product is gone?",
@@ -72,5 +73,6 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
         ),
         command: Some(Command::of("kubectl delete apiservice {}", [&name])),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
 }

@@ -114,12 +114,16 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
             "{what}. Take out {} alone; every other entry stays",
             finalizer.name
         ),
-        command: Some(Command::of("kubectl finalizers finalize {} --finalizer {}", [&name, &finalizer.name])),
+        command: Some(Command::of(
+            "kubectl finalizers finalize {} --finalizer {}",
+            [&name, &finalizer.name],
+        )),
         safety: if has_no_controller {
             Safety::Safe
         } else {
             Safety::Destructive
         },
+        lets_go: Vec::new(),
     });
     finding
 }
@@ -171,6 +175,7 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
         ),
         command: Some(removal_command),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     finding
 }
@@ -209,7 +214,8 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
                 when: "what to do",
                 text: "see what is left in it, and delete that first".into(),
                 command: Some(Command::of("kubectl finalizers scan --all -n {}", [&name])),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
             false
         }

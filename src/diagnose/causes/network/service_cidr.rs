@@ -207,10 +207,13 @@ fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finaliz
             .into(),
         command: Some(Command::of("printf %s {} | kubectl create -f -", [&again.to_string()])),
         safety: Safety::Safe,
+        lets_go: Vec::new(),
     });
     for address in in_use.iter().take(limits::BLOCKERS) {
         let (namespace, name) = service_of(address);
-        finding.steps.push(advice::save_step(advice::INTENDED, "services", name, namespace));
+        finding
+            .steps
+            .push(advice::save_step(advice::INTENDED, "services", name, namespace));
         finding.steps.push(Step {
             when: advice::INTENDED,
             text: format!(
@@ -220,6 +223,7 @@ fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finaliz
             ),
             command: Some(Command::of("kubectl -n {} delete service {}", [namespace, name])),
             safety: Safety::Destructive,
+            lets_go: Vec::new(),
         });
     }
 }

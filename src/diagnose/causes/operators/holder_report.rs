@@ -176,7 +176,10 @@ fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
         None => (
             "see that the controller for it runs: the value is one of its flags, as a rule. The label is not to be changed \
              before it is clear that it will not run again",
-            Command::of("kubectl get deployments,statefulsets -A -o yaml | grep -nF {}", [mark.value()]),
+            Command::of(
+                "kubectl get deployments,statefulsets -A -o yaml | grep -nF {}",
+                [mark.value()],
+            ),
             Safety::Safe,
         ),
     };
@@ -185,6 +188,7 @@ fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
         text: text.into(),
         command: Some(command),
         safety,
+        lets_go: Vec::new(),
     }
 }
 
@@ -216,13 +220,15 @@ fn add_holder_blockers(finding: &mut Finding, holder: &Holder, tells: Tells) {
                         object.name
                     ),
                     command: Some(Command::explain(&object.type_name, &object.name, "")),
-                    safety: Safety::Safe,
+                    safety: Safety::ReadOnly,
+                    lets_go: Vec::new(),
                 },
                 _ => Step {
                     when: "what to do",
                     text: format!("repair it: {}", sign.value),
                     command: Some(Command::describe(&object.type_name, &object.name, object.place())),
-                    safety: Safety::Safe,
+                    safety: Safety::ReadOnly,
+                    lets_go: Vec::new(),
                 },
             });
         }
@@ -257,6 +263,7 @@ fn scale_up_step(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
             Command::get_yaml(&workload.type_name, &workload.name, workload.place())
         }),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     }
 }
 
@@ -275,6 +282,7 @@ fn reinstall_step(object: &Object, view: &View<'_>) -> Option<Step> {
         ),
         command: None,
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     })
 }
 
@@ -306,5 +314,6 @@ pub(crate) fn removal_step(
         } else {
             Safety::Destructive
         },
+        lets_go: Vec::new(),
     })
 }

@@ -116,6 +116,7 @@ fn fitting_steps(
                     Some(IfHolder::Unknown) => Safety::ReadOnly,
                     _ => Safety::Reversible,
                 },
+                lets_go: Vec::new(),
             })
         })
         .collect();

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice::{namespace_flag, remove_finalizer},
+        causes::advice::remove_finalizer,
         complaint::Complaint,
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -201,9 +201,15 @@ fn add_missing_object(
             text,
             command: Some(Command::of(
                 "kubectl -n {} get {}/{} -o {}",
-                [object.namespace(), &object.resource.name(), object.name(), &format],
+                [
+                    object.namespace(),
+                    &object.resource.name(),
+                    object.name(),
+                    &format,
+                ],
             )),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
     );
     finding.outlook.push(Outlook {

@@ -62,7 +62,8 @@ pub(crate) fn add_rename(
                 finalizer.name
             ),
             command: Some(Command::of("kubectl finalizers explain {}", [&finalizer.name])),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
     );
     let costs = match entry.if_removed.consequence {

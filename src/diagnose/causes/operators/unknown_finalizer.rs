@@ -34,7 +34,8 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
         when: "what to do",
         text: "see what its name tells, and where to look for its controller".into(),
         command: Some(Command::of("kubectl finalizers explain {}", [&finalizer.name])),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.steps.extend(holder_report::removal_step(
         object,

@@ -82,7 +82,8 @@ pub(crate) fn not_finished_by_kubelet(
         when: "what to do",
         text: format!("see what the kubelet says; a failing unmount is only in its own log (journalctl -u kubelet on {name})"),
         command: Some(Command::of("kubectl -n {} describe pod {}", [pod.namespace(), pod.name()])),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.do_not.push(force_warning(pod));
     finding
@@ -130,7 +131,8 @@ pub(crate) fn kubelet_silent(
         when: "node comes back?",
         text: "bring it back: its kubelet finishes the deletion by itself".into(),
         command: Some(Command::of("kubectl describe node {}", [&name])),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.steps.push(Step {
         when: "machine is off?",
@@ -140,6 +142,7 @@ pub(crate) fn kubelet_silent(
         ),
         command: Some(Command::of("kubectl taint node {} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", [&name])),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     finding.do_not.push(force_warning(pod));
     finding

@@ -48,12 +48,14 @@ pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>
             [],
         )),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.steps.push(Step {
         when: advice::STILL_THERE,
         text: "see the events of the pod: they name what refuses an update".into(),
         command: Some(Command::describe("pod", pod.name(), pod.namespace())),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     controller_manager::add_stale_lease(&mut finding, view);
     finding

@@ -174,8 +174,12 @@ fn drop_entry(claim: &Object, place: usize, name: &str) -> Step {
             "DEVICE GIVEN AWAY while it is in use, unless {name} has really stopped using it: drop this one entry. With no \
              entry left the controller clears the allocation and finishes by itself"
         ),
-        command: Some(Command::of("kubectl -n {} patch resourceclaim {} --subresource=status --type=json -p {}", [claim.namespace(), claim.name(), &operations.to_string()])),
+        command: Some(Command::of(
+            "kubectl -n {} patch resourceclaim {} --subresource=status --type=json -p {}",
+            [claim.namespace(), claim.name(), &operations.to_string()],
+        )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice,
+        causes::{advice, storage::release},
         kinds::Pod,
         limits,
         model::{Safety, Step},
@@ -27,6 +27,8 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
     let present = users.iter().copied().filter(|pod| pod.deletion().is_none());
     let (finished, running): (Vec<&Object>, Vec<&Object>) =
         present.partition(|pod| Pod(pod).is_finished() && !is_recreated(pod));
+    let released = release::by_end_of_claim(claim, view);
+    let let_go = |step| release::letting_go(step, released.clone());
     let mut steps = Vec::new();
     if !finished.is_empty() {
         let names: Vec<_> = finished
@@ -40,12 +42,13 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
         } else {
             String::new()
         };
-        steps.push(Step {
+        steps.push(let_go(Step {
             when: advice::INTENDED,
-            text: format!("delete the finished pods{more}; only their logs go with them"),
+            text: format!("delete the finished pods{more}; their logs go with them"),
             command: Some(Command::of("kubectl -n {} delete pod", [namespace]).arguments(names)),
             safety: Safety::Safe,
-        });
+            lets_go: Vec::new(),
+        }));
     }
     let mut owners: BTreeMap<ObjectRef, &Object> = BTreeMap::new();
     for pod in running {
@@ -56,15 +59,16 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
         owners
             .iter()
             .take(limits::OWNERS)
-            .map(|(owner, pod)| stop_step(pod, owner, namespace, view)),
+            .map(|(owner, pod)| let_go(stop_step(pod, owner, namespace, view))),
     );
     if rest > 0 {
-        steps.push(Step {
+        steps.push(let_go(Step {
             when: advice::INTENDED,
             text: format!("stop {rest} more pods or owners of pods that use the claim, and look again"),
             command: None,
             safety: Safety::Reversible,
-        });
+            lets_go: Vec::new(),
+        }));
     }
     for pod in users
         .iter()
@@ -78,7 +82,8 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
                 pod.name()
             ),
             command: Some(Command::explain("pod", pod.name(), namespace)),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         });
     }
     steps
@@ -133,7 +138,8 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
                     pod.name()
                 ),
                 command: Some(Command::describe("replicaset", name, namespace)),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             };
         }
         "StatefulSet" | "Deployment" | "ReplicaSet" | "ReplicationController" => (
@@ -145,7 +151,10 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
                 "suspend Job {name}, which runs {}: its pods go, and it can be resumed",
                 pod.name()
             ),
-            Command::of("kubectl -n {} patch job {} -p {}", [namespace, name, r#"{"spec":{"suspend":true}}"#]),
+            Command::of(
+                "kubectl -n {} patch job {} -p {}",
+                [namespace, name, r#"{"spec":{"suspend":true}}"#],
+            ),
         ),
         "Pod" => (
             format!(
@@ -189,5 +198,6 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
         text,
         command: Some(command),
         safety,
+        lets_go: Vec::new(),
     }
 }

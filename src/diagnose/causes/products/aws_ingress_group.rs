@@ -78,7 +78,8 @@ pub(crate) fn add_group_members(
                 other.name()
             ),
             command: Some(Command::of("kubectl -n {} describe ingress {}", [other.namespace(), other.name()])),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         });
     }
 }

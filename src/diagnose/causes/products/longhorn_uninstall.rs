@@ -11,7 +11,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice::{is_removal, namespace_flag},
+        causes::advice::is_removal,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
         view::View,
     },
@@ -79,6 +79,7 @@ pub(crate) fn add_missing_confirmation(
             r#"{"value":"true"}"#,
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
 }
 
@@ -86,8 +87,8 @@ pub(crate) fn add_missing_confirmation(
 fn is_harmless(step: &Step) -> bool {
     let sets = step
         .command
-        .as_deref()
-        .is_some_and(|command| command.contains(FLAG));
+        .as_ref()
+        .is_some_and(|command| command.argv().iter().any(|word| word.contains(FLAG)));
     !is_removal(step) && !sets
 }
 

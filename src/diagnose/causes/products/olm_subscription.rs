@@ -13,7 +13,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::advice::{namespace_flag, word},
+        causes::advice,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
         view::{Missing, View},
     },
@@ -52,7 +52,8 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
             "subscribe to operator {package} again, in namespace {namespace}: OLM installs it, and it finishes by itself"
         ),
         command: Some(Command::of("kubectl get packagemanifests {}", [&package])),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 
@@ -95,7 +96,12 @@ fn add_missing_version(finding: &mut Finding, subscription: &Object, view: &View
             let type_name = subscription.resource.name();
             let save = Command::save(&type_name, name, subscription.namespace());
             let file = save.output().unwrap_or_default();
-            finding.steps.push(advice::save_step("what to do", &type_name, name, subscription.namespace()));
+            finding.steps.push(advice::save_step(
+                "what to do",
+                &type_name,
+                name,
+                subscription.namespace(),
+            ));
             finding.steps.push(Step {
                 when: "what to do",
                 text: format!(
@@ -104,6 +110,7 @@ fn add_missing_version(finding: &mut Finding, subscription: &Object, view: &View
                 ),
                 command: Some(Command::of("kubectl replace --force -f {}", [&file])),
                 safety: Safety::Reversible,
+                lets_go: Vec::new(),
             });
         }
         Err(missing) => add_unknown(finding, &format!("whether {version} is left"), &missing),
@@ -158,5 +165,6 @@ fn add_catalog_state(finding: &mut Finding, subscription: &Object, view: &View<'
             [namespace, name],
         )),
         safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }

@@ -183,6 +183,7 @@ fn keep_disk_step(volume: &Object) -> Option<Step> {
             .into(),
         command: Some(retain_command([volume])),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     })
 }
 
@@ -196,7 +197,8 @@ fn write_down_disk(volume: &Object) -> Step {
             disk(volume)
         ),
         command: Some(Command::of("kubectl get pv {} -o yaml", [volume.name()])),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
@@ -228,8 +230,12 @@ pub(crate) fn delete_claim(volume: &Object, claim: &Object) -> Step {
     Step {
         when: advice::INTENDED,
         text,
-        command: Some(Command::of("kubectl -n {} delete pvc {}", [claim.namespace(), claim.name()])),
+        command: Some(Command::of(
+            "kubectl -n {} delete pvc {}",
+            [claim.namespace(), claim.name()],
+        )),
         safety,
+        lets_go: Vec::new(),
     }
 }
 

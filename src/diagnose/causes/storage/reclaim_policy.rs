@@ -103,6 +103,7 @@ pub(crate) fn keep_disk_step(volume: &Object) -> Step {
         ),
         command: Some(retain_command([volume])),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     }
 }
 

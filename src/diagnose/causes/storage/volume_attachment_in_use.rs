@@ -239,7 +239,8 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
             when: "node comes back?",
             text: format!("bring node {name} back, or wait: after six minutes the disk is detached by force"),
             command: Some(Command::of("kubectl get node {} -o wide", [&name])),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
         Step {
             when: "machine is off?",
@@ -247,8 +248,12 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
                 "DATA LOSS if node {name} still runs and writes: only if its machine is certainly off, say so. The disk is \
                  then detached at once"
             ),
-            command: Some(Command::of("kubectl taint node {} {}=nodeshutdown:NoExecute", [&name, OUT_OF_SERVICE])),
+            command: Some(Command::of(
+                "kubectl taint node {} {}=nodeshutdown:NoExecute",
+                [&name, OUT_OF_SERVICE],
+            )),
             safety: Safety::Destructive,
+            lets_go: Vec::new(),
         },
     ]
 }
@@ -259,7 +264,8 @@ fn explain_step(attachment: &Object) -> Step {
         when: "what to do",
         text: "see why the disk is not detached, and what to do about it".into(),
         command: Some(Command::explain("volumeattachment", attachment.name(), "")),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
@@ -272,6 +278,7 @@ fn steps_without_node(attachment: &Object, node: &str) -> Vec<Step> {
                 .into(),
             command: None,
             safety: Safety::Safe,
+            lets_go: Vec::new(),
         },
         Step {
             when: "machine is gone?",
@@ -279,8 +286,12 @@ fn steps_without_node(attachment: &Object, node: &str) -> Vec<Step> {
                 "DATA LOSS if the machine that was node {node} still runs and writes: only if it is certainly off or gone, \
                  delete the attachment. Its attacher then detaches the disk"
             ),
-            command: Some(Command::of("kubectl delete volumeattachment {} --wait=false", [attachment.name()])),
+            command: Some(Command::of(
+                "kubectl delete volumeattachment {} --wait=false",
+                [attachment.name()],
+            )),
             safety: Safety::Destructive,
+            lets_go: Vec::new(),
         },
     ]
 }

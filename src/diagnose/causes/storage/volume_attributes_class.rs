@@ -172,5 +172,6 @@ fn change_class_step(claim: &Object) -> Step {
             ],
         )),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     }
 }

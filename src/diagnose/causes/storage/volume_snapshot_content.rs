@@ -173,8 +173,12 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
                         "{}: delete its VolumeSnapshot {namespace}/{name}; the content goes with it",
                         cost(content)
                     ),
-                    command: Some(Command::of("kubectl -n {} delete volumesnapshots.{}/{}", [&namespace, GROUP, &name])),
+                    command: Some(Command::of(
+                        "kubectl -n {} delete volumesnapshots.{}/{}",
+                        [&namespace, GROUP, &name],
+                    )),
                     safety: Safety::Destructive,
+                    lets_go: Vec::new(),
                 });
             }
         }
@@ -212,6 +216,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
             [&content.resource.name(), content.name(), BEING_DELETED],
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     finding
 }
@@ -231,6 +236,7 @@ fn keep_snapshot_step(content: &Object) -> Option<Step> {
             r#"{"spec":{"deletionPolicy":"Retain"}}"#,
         )),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     })
 }
 

@@ -52,8 +52,12 @@ pub(crate) fn steps(object: &Object, policy: &Policy<'_>) -> Vec<Step> {
     let see = Step {
         when: "what to do",
         text: format!("see what policy {name} is for, and whose it is"),
-        command: Some(Command::of("kubectl get validatingadmissionpolicy/{} validatingadmissionpolicybinding/{} -o yaml", [&name, &binding])),
-        safety: Safety::Safe,
+        command: Some(Command::of(
+            "kubectl get validatingadmissionpolicy/{} validatingadmissionpolicybinding/{} -o yaml",
+            [&name, &binding],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     };
     let matcher = RequestMatcher {
         configuration: policy.binding,

@@ -141,7 +141,8 @@ fn by_webhook(object: &Object, webhook: &Webhook<'_>) -> (Blocker, Vec<Step>, St
             webhook.name
         ),
         command: Some(Command::of("kubectl get {}/{} -o yaml", [&kind, &name])),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     };
     let pointer = format!("/webhooks/{}", webhook.index);
     let matcher = RequestMatcher {

@@ -62,7 +62,8 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
                 first.name, backend.why
             ),
             command: Some(backend.command.clone()),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
         advice::save_step(
             GONE,
@@ -110,5 +111,6 @@ fn delete_step(webhook: &Webhook<'_>) -> Step {
         text,
         command: Some(then),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     }
 }

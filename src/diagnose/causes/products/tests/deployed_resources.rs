@@ -50,7 +50,7 @@ fn an_application_waits_for_its_objects_in_this_cluster_that_are_being_deleted()
     );
     assert_eq!(
         command_lines(&told)[0],
-        "kubectl finalizers explain databases.db.test orders -n shop"
+        "kubectl finalizers explain databases.db.test/orders -n shop"
     );
     let background = format!("{finalizer}/background");
     assert_eq!(

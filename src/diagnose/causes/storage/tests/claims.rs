@@ -7,6 +7,7 @@ use crate::diagnose::{
     causes::storage::tests::{assert_destructive_steps_warn, claim, pod, text, verdict},
     testing::{
         fixtures::LONG_AGO,
+        told::command_lines,
         world::{World, bare as object},
     },
 };
@@ -71,12 +72,7 @@ fn the_steps_scale_the_deployment_of_a_replica_set() {
         "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": true}]}});
     let set = object("apps", "replicasets", "ReplicaSet", owner);
     let world = World::of([claim(&["kubernetes.io/pvc-protection"], true), user, set]);
-    let commands: Vec<_> = world
-        .explain_first()
-        .steps
-        .into_iter()
-        .filter_map(|s| s.command)
-        .collect();
+    let commands = command_lines(&world.explain_first());
     assert!(
         commands.contains(&"kubectl -n ns scale deployment web --replicas=0".to_owned()),
         "{commands:?}"
