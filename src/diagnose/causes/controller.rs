@@ -113,10 +113,7 @@ impl Controller {
                 text: format!(
                     "see whether {who} runs, and bring it back: it then finishes by itself. Its Lease says who held it last"
                 ),
-                command: Some(Command::of(
-                    "kubectl -n {} get lease/{} pods -o wide",
-                    [namespace, name],
-                )),
+                command: Some(Command::get_yaml("lease", name, namespace)),
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),
             },

@@ -38,8 +38,8 @@ pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact
     for entry in everywhere {
         let name = entry.name;
         let says = format!(
-            "which objects have {name} is not known, as it may stand on any type: see kubectl finalizers scan --finalizer \
-             '{name}'"
+            "which objects have {name} is not known, as it may stand on any type: see {}",
+            Command::of("kubectl finalizers scan --finalizer {}", [&name])
         );
         impact.add_effect(Fate::Unknown, says, []);
     }

@@ -79,10 +79,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
         Step {
             when: "what to do",
             text: "look again: with its namespace back, its controller may finish it by itself".into(),
-            command: Some(Command::of(
-                "kubectl finalizers explain {} {} -n {}",
-                [&object.resource.name(), object.name(), &name],
-            )),
+            command: Some(Command::explain(&object.resource.name(), object.name(), name)),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
         },

@@ -42,7 +42,7 @@ pub(crate) fn withstands_strangers(world: &World, target: &Object, knowledge: &K
         for hostile in [SEEN, UNSEEN, &format!("{text}{END}")] {
             let replaced = map(
                 &whole,
-                &|each| (each == text).then(|| hostile.to_owned()),
+                &|each| (each == text.as_str()).then(|| hostile.to_owned()),
                 &|_| None,
             );
             check(world, &replaced, knowledge, text);
@@ -51,7 +51,7 @@ pub(crate) fn withstands_strangers(world: &World, target: &Object, knowledge: &K
     for key in &keys {
         for hostile in [SEEN, UNSEEN] {
             let replaced = map(&whole, &|_| None, &|each| {
-                (each == key).then(|| hostile.to_owned())
+                (each == key.as_str()).then(|| hostile.to_owned())
             });
             check(world, &replaced, knowledge, key);
         }

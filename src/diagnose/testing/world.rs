@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::{
     diagnose::{
         Diagnosis, diagnose,
-        testing::{less_is_weaker::withstands_less, strangers::withstands_strangers},
+        testing::{
+            labels::labels_are_true, less_is_weaker::withstands_less, strangers::withstands_strangers,
+        },
     },
     knowledge::Knowledge,
     object::ResourceType,
@@ -277,6 +279,7 @@ impl World {
             let progress = diagnose(target, facts, &knowledge);
             ((progress.diagnosis, facts.clone()), progress.wanted)
         });
+        labels_are_true(&diagnosis);
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
         withstands_strangers(self, target, &knowledge);
         diagnosis

@@ -169,10 +169,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                     "see what holds {}{more}, and resolve that; the definition then goes by itself",
                     first.name()
                 ),
-                command: Some(Command::of(
-                    "kubectl finalizers explain {} {} -n {}",
-                    [&name, first.name(), first.namespace()],
-                )),
+                command: Some(Command::explain(name, first.name(), first.namespace())),
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),
             });

@@ -8,6 +8,8 @@
 //! independent signs show that the controller is gone, otherwise `unknown`. **Advises** what brings the controller
 //! back, then what the entry advises, filled in for this object.
 
+use std::collections::BTreeSet;
+
 use crate::{
     command::{Command, Template},
     diagnose::{
@@ -106,16 +108,18 @@ fn fitting_steps(
         .fix
         .iter()
         .filter_map(|step| {
+            let command = step.command.as_ref().map(in_command);
             Some(Step {
                 when: when(step)?,
-                text: filled(&step.words()),
-                command: step.command.as_ref().map(in_command),
+                text: with_open_words(filled(&step.words()), command.as_ref()),
                 safety: match step.if_holder {
                     _ if step.destructive => Safety::Destructive,
+                    _ if command.as_ref().is_some_and(Command::only_reads) => Safety::ReadOnly,
                     // Finding out changes nothing.
                     Some(IfHolder::Unknown) => Safety::ReadOnly,
                     _ => Safety::Reversible,
                 },
+                command,
                 lets_go: Vec::new(),
             })
         })
@@ -126,6 +130,20 @@ fn fitting_steps(
             .position(|when| *when == step.when)
     });
     steps
+}
+
+/// Names the words of the command that this object does not tell.
+fn with_open_words(text: String, command: Option<&Command>) -> String {
+    let open: BTreeSet<_> = command
+        .into_iter()
+        .flat_map(Command::open)
+        .map(str::to_uppercase)
+        .collect();
+    if open.is_empty() {
+        return text;
+    }
+    let open: Vec<_> = open.into_iter().collect();
+    format!("{}. Fill in {}.", text.trim_end_matches('.'), open.join(" and "))
 }
 
 fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost: Option<&String>) {

@@ -159,6 +159,13 @@ fn add_catalog_state(finding: &mut Finding, subscription: &Object, view: &View<'
     ));
     finding.steps.push(Step {
         when: "what to do",
+        text: format!("see what catalogue {name} says of itself"),
+        command: Some(Command::get_yaml(&ty.name(), name, namespace)),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    });
+    finding.steps.push(Step {
+        when: "what to do",
         text: format!("bring catalogue {name} back: OLM resolves its Subscriptions when it answers"),
         command: Some(Command::of(
             "kubectl -n {} get pods -l olm.catalogSource={}",

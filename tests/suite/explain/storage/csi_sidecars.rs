@@ -102,7 +102,7 @@ fn a_hanging_driver_and_a_stopped_provisioner_are_told_apart() {
         .has_root("Lease hangs-example-test: last renewed 11m ago")
         .says("the sidecar of driver hangs.example.test does not run, hangs, or cannot reach the API server")
         .never_says("not installed")
-        .never_advises("nudged")
+        .never_advises("finalizers nudge")
         .never_advises("finalizers remove")
         .is_careful();
     assert!(
