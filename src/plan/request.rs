@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
+    characters::is_unseen,
     command::Command,
     object::{Finalizer, List, escape},
     snapshot::facts::Object,
@@ -89,7 +90,7 @@ impl Request {
 
     /// The request as a kubectl command, to read it, and to run it by hand if needed.
     pub fn as_kubectl(&self, object: &Object) -> Command {
-        let body = self.body.to_string();
+        let body = visible(&self.body);
         if self.method == "PUT" {
             return Command::of(
                 "printf %s {} | kubectl replace --raw {} -f -",
@@ -107,6 +108,20 @@ impl Request {
             ],
         )
     }
+}
+
+/// The JSON text, with escapes for characters that nobody sees. A command with such characters is not shown.
+fn visible(body: &Value) -> String {
+    let mut text = String::new();
+    for c in body.to_string().chars() {
+        if is_unseen(c) {
+            let units = c.encode_utf16(&mut [0; 2]).to_vec();
+            text.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// Tests that it is the same object in the same version.

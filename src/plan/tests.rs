@@ -184,6 +184,23 @@ fn quotes_names_in_paths_and_commands() {
 }
 
 #[test]
+fn a_request_with_invisible_characters_is_shown_with_escapes() {
+    let value = json!({"metadata": {"name": "a", "finalizers": ["x.test/it\u{fe0f}"]}});
+    let object = object("", "nodes", "Node", value);
+    let plan = World::with_verdict(Verdict::Orphaned)
+        .remove(&object, "x.test/it\u{fe0f}")
+        .expect("a plan");
+    let command = plan.request.as_kubectl(&object);
+    assert!(
+        command.render().expect("a line").contains("it\\ufe0f"),
+        "{command}"
+    );
+    let body = command.argv().pop().expect("a body");
+    let body: Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!(body, plan.request.body);
+}
+
+#[test]
 fn the_digest_changes_with_the_object_the_version_and_the_finalizer() {
     let world = World::with_verdict(Verdict::Orphaned);
     let of = |field: &str, value: &str, name: &str| {

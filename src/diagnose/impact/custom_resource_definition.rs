@@ -51,10 +51,7 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
         when: impact::KEEP,
         text: "save all objects of this type; a new definition of the same name does not bring them back"
             .into(),
-        command: Some(Command::of(
-            "kubectl get {} --all-namespaces -o yaml > {}-backup.yaml",
-            [&name, &name],
-        )),
+        command: Some(Command::save_all(name)),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });

@@ -106,7 +106,7 @@ fn check(world: &World, replaced: &Value, knowledge: &Knowledge, text: &str) {
     let Ok(target) = serde_json::from_value::<Object>(replaced["target"].clone()) else {
         return;
     };
-    let Some(world) = world.from_json(&replaced["world"]) else {
+    let Some(world) = world.with_json(&replaced["world"]) else {
         return;
     };
     let diagnosis = world.answered(|facts| {

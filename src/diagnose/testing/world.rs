@@ -247,7 +247,7 @@ impl World {
     }
 
     /// The same world with other content; none if that is no such content.
-    pub(crate) fn from_json(&self, content: &Value) -> Option<Self> {
+    pub(crate) fn with_json(&self, content: &Value) -> Option<Self> {
         let (objects, types, answers): (_, _, Vec<_>) = serde_json::from_value(content.clone()).ok()?;
         Some(World {
             objects,

@@ -194,7 +194,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                 text: "save what is left now: the deletion cannot be taken back, and the server is deleting all objects of \
                        this type"
                     .into(),
-                command: Some(Command::of("kubectl get {} --all-namespaces -o yaml > {}-backup.yaml", [&name, &name])),
+                command: Some(Command::save_all(name)),
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),
             },
