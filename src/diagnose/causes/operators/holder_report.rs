@@ -262,7 +262,11 @@ fn scale_up_step(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
         } else {
             Command::get_yaml(&workload.type_name, &workload.name, workload.place())
         }),
-        safety: Safety::Reversible,
+        safety: if scalable {
+            Safety::Reversible
+        } else {
+            Safety::ReadOnly
+        },
         lets_go: Vec::new(),
     }
 }

@@ -62,13 +62,8 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
             .map(|(owner, pod)| let_go(stop_step(pod, owner, namespace, view))),
     );
     if rest > 0 {
-        steps.push(let_go(Step {
-            when: advice::INTENDED,
-            text: format!("stop {rest} more pods or owners of pods that use the claim, and look again"),
-            command: None,
-            safety: Safety::Reversible,
-            lets_go: Vec::new(),
-        }));
+        let text = format!("see who else uses it: {rest} more pods or owners of pods must stop, too");
+        steps.push(see_step(&claim.resource.name(), claim.name(), namespace, text));
     }
     for pod in users
         .iter()
@@ -126,21 +121,27 @@ fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -
     Ok(set.is_some_and(|set| set.text("/spec/persistentVolumeClaimRetentionPolicy/whenScaled") == "Delete"))
 }
 
+/// The step that shows an owner that no one command stops.
+fn see_step(type_name: &str, name: &str, namespace: &str, text: String) -> Step {
+    Step {
+        when: advice::INTENDED,
+        text,
+        command: Some(Command::describe(type_name, name, namespace)),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    }
+}
+
 fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Step {
     let (kind, name) = (owner.kind.as_str(), &owner.name);
     let (text, command) = match kind {
         "" => {
-            return Step {
-                when: advice::INTENDED,
-                text: format!(
-                    "stop what makes ReplicaSet {name}, which runs {}: who that is could not be read, and a ReplicaSet \
-                     that its Deployment makes is scaled up again",
-                    pod.name()
-                ),
-                command: Some(Command::describe("replicaset", name, namespace)),
-                safety: Safety::ReadOnly,
-                lets_go: Vec::new(),
-            };
+            let text = format!(
+                "stop what makes ReplicaSet {name}, which runs {}: who that is could not be read, and a ReplicaSet that its \
+                 Deployment makes is scaled up again",
+                pod.name()
+            );
+            return see_step("replicaset", name, namespace, text);
         }
         "StatefulSet" | "Deployment" | "ReplicaSet" | "ReplicationController" => (
             format!("stop {kind} {name}, which runs {}", pod.name()),
@@ -163,13 +164,13 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
             ),
             Command::of("kubectl -n {} delete pod {}", [namespace, pod.name()]),
         ),
-        _ => (
-            format!(
-                "stop {kind} {name}, which owns {}: a pod that is only deleted comes back",
+        _ => {
+            let text = format!(
+                "see how to stop {kind} {name}, which owns {}: a pod that is only deleted comes back",
                 pod.name()
-            ),
-            Command::describe(&kind.to_lowercase(), name, namespace),
-        ),
+            );
+            return see_step(&kind.to_lowercase(), name, namespace, text);
+        }
     };
     let (text, safety) = match scaling_deletes_claims(owner, namespace, view) {
         _ if kind == "Pod" => (

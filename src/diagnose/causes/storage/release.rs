@@ -10,8 +10,12 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The step with what it lets go. A loss makes the step destructive, and its text says so.
+/// The step with what it lets go. A loss makes the step destructive, and its text says so. What only reads lets nothing
+/// go.
 pub(crate) fn letting_go(mut step: Step, released: Vec<Release>) -> Step {
+    if step.safety == Safety::ReadOnly {
+        return step;
+    }
     let worst = released.iter().map(|one| (rank(one.fate), one.fate)).max();
     let loss = match worst.map(|(_, fate)| fate) {
         Some(Fate::Destroyed) => "DATA LOSS",
