@@ -16,7 +16,6 @@ mod kinds;
 pub mod leftovers;
 mod limits;
 pub mod model;
-mod shell;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timing;
@@ -25,11 +24,7 @@ pub mod view;
 use std::collections::BTreeSet;
 
 pub use crate::diagnose::{
-    causes::{
-        advice::{NUDGED, word},
-        api_machinery::is_definition_failure,
-        operators::known_finalizer::filled,
-    },
+    causes::{advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled},
     model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
 };
 use crate::{
@@ -151,7 +146,6 @@ fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View
     diagnosis
         .steps
         .sort_by_key(|step| moments.iter().position(|when| *when == step.when));
-    shell::commands(&mut diagnosis, target);
     cut::shorten_texts(&mut diagnosis);
     diagnosis
 }

@@ -159,6 +159,11 @@ impl ObjectRef {
         in_words(&self.kind, self.namespace.as_deref(), &self.name)
     }
 
+    /// Its namespace; empty for a cluster-scoped object.
+    pub fn place(&self) -> &str {
+        self.namespace.as_deref().unwrap_or_default()
+    }
+
     /// The API group of its type, empty for the core group.
     pub fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)

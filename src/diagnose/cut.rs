@@ -16,6 +16,10 @@ pub(super) fn shorten_texts(diagnosis: &mut Diagnosis) {
     }
     for step in &mut diagnosis.steps {
         shorten(&mut step.text);
+        for one in &mut step.lets_go {
+            shorten(&mut one.what);
+            shorten(&mut one.why);
+        }
     }
     diagnosis.do_not.iter_mut().for_each(shorten);
     for evidence in &mut diagnosis.evidence {

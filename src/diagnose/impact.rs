@@ -27,6 +27,7 @@ mod waiting_objects;
 mod workload;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice,
         model::{Effect, Evidence, Fate, Finding, Safety, Step, Verdict},
@@ -121,12 +122,13 @@ impl Impact {
     }
 
     /// Adds the next step for a user who intends the deletion.
-    fn add_step(&mut self, safety: Safety, text: impl Into<String>, command: impl Into<String>) {
+    fn add_step(&mut self, safety: Safety, text: impl Into<String>, command: Command) {
         self.steps.push(Step {
             when: advice::INTENDED,
             text: text.into(),
-            command: Some(command.into()),
+            command: Some(command),
             safety,
+            lets_go: Vec::new(),
         });
     }
 

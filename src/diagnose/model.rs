@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
+    command::Command,
     object::{Deletion, Finalizer, ObjectRef},
     snapshot::Gap,
 };
@@ -256,9 +257,23 @@ pub struct Step {
     /// What to do and why.
     pub text: String,
     /// The command.
-    pub command: Option<String>,
+    pub command: Option<Command>,
     /// What the step can cost.
     pub safety: Safety,
+    /// What it lets go outside of the cluster.
+    pub lets_go: Vec<Release>,
+}
+
+/// One thing outside of the cluster that a step lets go, and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Release {
+    /// What it is, and its name at the provider.
+    pub what: String,
+    /// What becomes of it.
+    pub fate: Fate,
+    /// Why.
+    pub why: String,
 }
 
 /// How much an observation proves.

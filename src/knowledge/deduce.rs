@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::schema::Step;
 use super::{Knowledge, builtin};
+use crate::command::Command;
 
 /// Domains that many unrelated projects share. Two names in one of them are not related.
 const SHARED: [&str; 9] = [
@@ -55,7 +55,18 @@ pub struct Deduced {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<String>,
     /// What to look at in the cluster to find the controller that must remove it.
-    pub look_at: Vec<Step>,
+    pub look_at: Vec<Look>,
+}
+
+/// Where to look, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Look {
+    /// The question that it answers.
+    pub text: String,
+    /// The command.
+    #[serde(flatten)]
+    pub command: Command,
 }
 
 /// The meaning of a garbage collector finalizer whose words appear in a name.
@@ -226,12 +237,10 @@ fn propagation(name: &str) -> Option<Propagation> {
 }
 
 /// Steps that find the controller. A command contains only text in the form of a domain.
-fn search_steps(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
-    let step = |text: &str, command: String| Step {
-        if_holder: None,
-        destructive: false,
+fn search_steps(domain: Option<&str>, group: Option<&str>) -> Vec<Look> {
+    let step = |text: &str, command: Command| Look {
         text: text.to_owned(),
-        command: Some(command),
+        command,
     };
     let mut steps = Vec::new();
     if let Some(group) = domain
@@ -241,12 +250,15 @@ fn search_steps(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
     {
         steps.push(step(
             "Is the product installed, or was it? Its CRDs, and their labels and annotations that say who installed them.",
-            format!("kubectl get crd -o name | grep -F {group}"),
+            Command::of("kubectl get crd -o name | grep -F {}", [group]),
         ));
     }
     steps.push(step(
         "Who wrote it, and who writes the object's status and when last?",
-        "kubectl get {type} {name} -n {namespace} -o yaml --show-managed-fields".to_owned(),
+        Command::of(
+            "kubectl get {type} {name} -n {namespace} -o yaml --show-managed-fields",
+            [],
+        ),
     ));
     let word = domain
         .and_then(own_domain)
@@ -255,18 +267,19 @@ fn search_steps(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
     if let Some(word) = word.filter(|word| !word.contains('*')) {
         steps.push(step(
             "Does a controller of that name run, and does it renew a Lease?",
-            format!("kubectl get pods,leases -A | grep -i -F -e {word}"),
+            Command::of("kubectl get pods,leases -A | grep -i -F {}", [word]),
         ));
         steps.push(step(
             "Does a webhook or an API service belong to it that could refuse the removal?",
-            format!(
-                "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations,apiservices | grep -i -F -e {word}"
+            Command::of(
+                "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations,apiservices | grep -i -F {}",
+                [word],
             ),
         ));
     }
     steps.push(step(
         "Which ServiceAccounts may change such objects? One of them is the holder's.",
-        "kubectl get clusterrolebindings,rolebindings -A -o wide".to_owned(),
+        Command::of("kubectl get clusterrolebindings,rolebindings -A -o wide", []),
     ));
     steps
 }
@@ -332,7 +345,8 @@ mod tests {
             "-f.example.com/x",
             "`x`.y/z",
         ] {
-            for command in deduce(name).look_at.into_iter().filter_map(|step| step.command) {
+            for look in deduce(name).look_at {
+                let command = look.command.to_string();
                 assert!(!command.contains(['$', ';', '`']), "{command}");
             }
         }

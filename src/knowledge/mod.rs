@@ -22,7 +22,7 @@ mod tests;
 mod user;
 
 pub use catalog::Filter;
-pub use deduce::{Deduced, Propagation};
+pub use deduce::{Deduced, Look, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
     Area, Consequence, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern, Lease,

@@ -215,8 +215,8 @@ fn marks_destructive_steps() {
             // The text warns, but the command keeps the data.
             let keeps = step
                 .command
-                .as_deref()
-                .is_some_and(|command| command.contains("Retain"));
+                .as_ref()
+                .is_some_and(|command| command.text().contains("Retain"));
             let warns = words.iter().any(|word| step.text.contains(word)) && !keeps;
             assert!(!warns || step.destructive, "{}: {}", entry.name, step.text);
             assert_eq!(step.words().starts_with("DESTRUCTIVE: "), step.destructive);

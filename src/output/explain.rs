@@ -137,7 +137,7 @@ impl Layout<'_> {
             let number = format!("{}. ", at + 1);
             let label = if at == 0 { &*step.when } else { "" };
             text += &self.labelled(label, &format!("{number}{}", step.text), number.len());
-            for line in step.command.iter().flat_map(|command| command.lines()) {
+            if let Some(line) = step.command.line() {
                 let indent = " ".repeat(self.margin() + number.len());
                 text.extend([&*indent, &*harmless(line), "\n"]);
             }

@@ -127,7 +127,11 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
     let commands: Vec<Option<String>> = entry
         .fix
         .iter()
-        .map(|step| step.command.as_deref().map(|command| words.fill(command)))
+        .map(|step| {
+            step.command
+                .as_ref()
+                .map(|command| words.command(command).to_string())
+        })
         .collect();
     let steps = entry.fix.iter().zip(&commands);
     sheet.steps(
@@ -222,7 +226,9 @@ fn legend<W: Write>(report: &FinalizersReport, wide: bool, sheet: &mut Sheet<'_,
             assumed |= words.assumes_usual_holder();
         }
         if let Some(deduced) = &explained.deduced {
-            open.extend(placeholders::unfilled_in_steps(&deduced.look_at));
+            open.extend(placeholders::meanings(
+                deduced.look_at.iter().flat_map(|look| look.command.open()),
+            ));
         }
     }
     if open.is_empty() {

@@ -9,7 +9,7 @@ use serde_json::{
     ser::{Formatter, PrettyFormatter},
 };
 
-use super::safe::is_terminal_control;
+use crate::characters::is_unseen;
 
 /// Writes a report as one JSON document.
 pub fn write(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
@@ -23,7 +23,7 @@ struct Harmless<'a>(PrettyFormatter<'a>);
 impl Formatter for Harmless<'_> {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some(at) = rest.find(is_terminal_control) {
+        while let Some(at) = rest.find(is_unseen) {
             let (before, from) = rest.split_at(at);
             writer.write_all(before.as_bytes())?;
             let mut chars = from.chars();
@@ -84,7 +84,7 @@ mod tests {
         let mut out = Vec::new();
         super::write(&hostile, &mut out).expect("written");
         let text = String::from_utf8(out).expect("UTF-8");
-        assert!(!text.trim_end().contains(super::is_terminal_control), "{text:?}");
+        assert!(!text.trim_end().contains(super::is_unseen), "{text:?}");
         assert_eq!(serde_json::from_str::<String>(&text).expect("JSON"), hostile);
     }
 }

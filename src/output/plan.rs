@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::{Style, sheet::Sheet};
 use crate::{
+    command::Command,
     object::Finalizer,
     report::{
         OutcomeReport, PlanReport,
@@ -53,9 +54,13 @@ fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Resu
     let safer = line.safer.iter();
     sheet.steps(
         "safer",
-        safer.map(|step| (step.text.clone(), step.command.as_deref())),
+        safer.map(|step| (step.text.clone(), step.command.line())),
     )?;
-    sheet.command("request", "as kubectl would send it:", &line.command)
+    sheet.command(
+        "request",
+        "as kubectl would send it:",
+        line.command.line().unwrap_or_default(),
+    )
 }
 
 fn write_cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
@@ -117,7 +122,7 @@ fn write_one_outcome<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> i
             sheet.command(
                 "undo",
                 "what is gone does not come back as it was, but its copy can be applied:",
-                &format!("kubectl apply --server-side -f {backup}"),
+                &Command::of("kubectl apply --server-side -f {}", [backup]).to_string(),
             )?;
         }
     }

@@ -3,28 +3,22 @@
 
 use std::borrow::Cow;
 
+use crate::characters::is_unseen;
+
 /// Returns the text on one line, with every character that acts on a terminal replaced by its escape.
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_terminal_control) {
+    if !text.contains(is_unseen) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
             '\n' | '\t' => safe.push(' '),
-            c if is_terminal_control(c) => safe.extend(c.escape_unicode()),
+            c if is_unseen(c) => safe.extend(c.escape_unicode()),
             c => safe.push(c),
         }
     }
     Cow::Owned(safe)
-}
-
-/// Whether a character acts on a terminal: controls (C0, DEL, C1), characters that change the text direction,
-/// characters that break lines without being controls, and invisible characters that make two names look
-/// alike.
-pub fn is_terminal_control(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{61C}')
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{json, safe::is_terminal_control};
+use super::json;
+use crate::characters::is_unseen;
 
 /// Writes a report as one YAML document.
 ///
@@ -13,7 +14,7 @@ use super::{json, safe::is_terminal_control};
 /// characters back.
 pub fn write(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     let text = serde_saphyr::to_string(report).map_err(io::Error::other)?;
-    if text.contains(|c| is_terminal_control(c) && c != '\n') {
+    if text.contains(|c| is_unseen(c) && c != '\n') {
         return json::write(report, out);
     }
     out.write_all(text.as_bytes())
@@ -35,10 +36,7 @@ mod tests {
             let mut out = Vec::new();
             super::write(&vec![hostile], &mut out).expect("written");
             let text = String::from_utf8(out).expect("UTF-8");
-            assert!(
-                !text.contains(|c| super::is_terminal_control(c) && c != '\n'),
-                "{text:?}"
-            );
+            assert!(!text.contains(|c| super::is_unseen(c) && c != '\n'), "{text:?}");
             let back: Vec<String> = serde_saphyr::from_str(&text).expect("YAML");
             assert_eq!(back, [hostile]);
         }

@@ -11,6 +11,7 @@
 
 use super::{Action, Cost, Plan, Refusal, Request, Seen, model::names_of_blockers, remove::check_verdict};
 use crate::{
+    command::Command,
     diagnose::{Verdict, Wait},
     object::{Finalizer, List},
     snapshot::facts::{Answer, Query},
@@ -93,7 +94,8 @@ fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result
             ),
             format!(
                 "they answer again, or their APIService is deleted because its product is gone; then the namespace most \
-                 often goes by itself. How: kubectl finalizers explain ns/{name}"
+                 often goes by itself. How: {}",
+                Command::explain("ns", name, "")
             ),
         ));
     }
@@ -140,7 +142,10 @@ fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result
         };
         return Err(seen.refuse(
             format!("this is left in it: {}{why}", left.join(", ")),
-            format!("nothing is; why it is there tells: kubectl finalizers explain ns/{name}"),
+            format!(
+                "nothing is; why it is there tells: {}",
+                Command::explain("ns", name, "")
+            ),
         ));
     }
     Ok(())

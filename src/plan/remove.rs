@@ -11,6 +11,7 @@ use super::{
     model::{in_metadata, names_of_blockers},
 };
 use crate::{
+    command::Command,
     diagnose::{Verdict, Wait},
     object::{Finalizer, List},
     snapshot::{Gap, What},
@@ -41,8 +42,11 @@ fn not_on_object(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
         return seen.refuse(
             format!("{name} stands in spec.finalizers, which an update of the object does not change"),
             format!(
-                "it is done with: kubectl finalizers finalize {} --finalizer {name}",
-                seen.object.name()
+                "it is done with: {}",
+                Command::of(
+                    "kubectl finalizers finalize {} --finalizer {}",
+                    [seen.object.name(), name]
+                )
             ),
         );
     }

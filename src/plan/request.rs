@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    diagnose::word,
+    characters::is_unseen,
+    command::Command,
     object::{Finalizer, List, escape},
     snapshot::facts::Object,
 };
@@ -88,24 +89,39 @@ impl Request {
     }
 
     /// The request as a kubectl command, to read it, and to run it by hand if needed.
-    pub fn as_kubectl(&self, object: &Object) -> String {
-        let body = word(&self.body.to_string());
+    pub fn as_kubectl(&self, object: &Object) -> Command {
+        let body = visible(&self.body);
         if self.method == "PUT" {
-            return format!(
-                "printf %s {body} | kubectl replace --raw {} -f -",
-                word(&self.path)
+            return Command::of(
+                "printf %s {} | kubectl replace --raw {} -f -",
+                [&body, &self.path],
             );
         }
-        let place = match object.namespace() {
-            "" => String::new(),
-            namespace => format!(" -n {namespace}"),
-        };
-        format!(
-            "kubectl{place} patch {} {} --field-manager={FIELD_MANAGER} --type=json -p {body}",
-            object.resource.name(),
-            word(object.name()),
+        Command::of(
+            "kubectl -n {} patch {} {} --field-manager={} --type=json -p {}",
+            [
+                object.namespace(),
+                &object.resource.name(),
+                object.name(),
+                FIELD_MANAGER,
+                &body,
+            ],
         )
     }
+}
+
+/// The JSON text, with escapes for characters that nobody sees. A command with such characters is not shown.
+fn visible(body: &Value) -> String {
+    let mut text = String::new();
+    for c in body.to_string().chars() {
+        if is_unseen(c) {
+            let units = c.encode_utf16(&mut [0; 2]).to_vec();
+            text.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// Tests that it is the same object in the same version.

@@ -175,12 +175,29 @@ fn quotes_names_in_paths_and_commands() {
         .remove(&object, "x.test/it's")
         .expect("a plan");
     assert_eq!(plan.request.path, "/api/v1/nodes/a%20b%2F%25%27");
-    let command = plan.request.as_kubectl(&object);
+    let command = plan.request.as_kubectl(&object).to_string();
     assert!(
         command.contains(r"nodes 'a b/%'\''' --field-manager"),
         "{command}"
     );
     assert!(command.contains(r"x.test/it'\''s"), "{command}");
+}
+
+#[test]
+fn a_request_with_invisible_characters_is_shown_with_escapes() {
+    let value = json!({"metadata": {"name": "a", "finalizers": ["x.test/it\u{fe0f}"]}});
+    let object = object("", "nodes", "Node", value);
+    let plan = World::with_verdict(Verdict::Orphaned)
+        .remove(&object, "x.test/it\u{fe0f}")
+        .expect("a plan");
+    let command = plan.request.as_kubectl(&object);
+    assert!(
+        command.render().expect("a line").contains("it\\ufe0f"),
+        "{command}"
+    );
+    let body = command.argv().pop().expect("a body");
+    let body: Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!(body, plan.request.body);
 }
 
 #[test]

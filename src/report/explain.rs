@@ -5,9 +5,10 @@ use serde::Serialize;
 
 use super::{API_VERSION, DeletionReport, GapReport, ObjectName};
 use crate::{
+    command::Shown,
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{Effect, Evidence, Fate, Strength},
+        model::{Effect, Evidence, Fate, Release, Strength},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -111,9 +112,13 @@ pub struct StepReport {
     /// What to do, and why.
     pub text: String,
     /// The command.
-    pub command: Option<String>,
+    #[serde(flatten)]
+    pub command: Shown,
     /// What the step can cost.
     pub safety: Safety,
+    /// What it lets go outside of the cluster, and what becomes of that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lets_go: Vec<Release>,
 }
 
 /// One observation.
@@ -223,8 +228,9 @@ impl From<&Step> for StepReport {
         StepReport {
             when: step.when.to_owned(),
             text: step.text.clone(),
-            command: step.command.clone(),
+            command: step.command.as_ref().into(),
             safety: step.safety,
+            lets_go: step.lets_go.clone(),
         }
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::{ObjectName, gaps::first_names};
 use crate::{
+    command::{Command, Shown},
     diagnose::{
         Verdict,
         leftovers::{self, Leftover},
@@ -205,6 +206,17 @@ pub struct LeftoversReport {
     pub gaps: Vec<LeftoverGap>,
 }
 
+/// One step for what is left behind.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftoverStepReport {
+    /// What to do, and why.
+    pub text: String,
+    /// The command.
+    #[serde(flatten)]
+    pub command: Shown,
+}
+
 /// A namespace that does not exist.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -219,9 +231,9 @@ pub struct MissingNamespaceReport {
     pub reason: String,
     /// A command that shows more: it explains a terminating object, or lists all objects if none is
     /// terminating.
-    pub next: String,
+    pub next: Shown,
     /// What to do, in order.
-    pub steps: Vec<String>,
+    pub steps: Vec<LeftoverStepReport>,
 }
 
 /// Objects of one type in a namespace that does not exist.
@@ -264,7 +276,7 @@ pub struct LeftoverObjectReport {
     /// The reason.
     pub reason: String,
     /// A command that shows more.
-    pub next: String,
+    pub next: Shown,
 }
 
 impl LeftoversReport {
@@ -310,6 +322,15 @@ impl LeftoversReport {
     }
 }
 
+impl LeftoverStepReport {
+    fn new(text: &str, command: Option<&Command>) -> Self {
+        LeftoverStepReport {
+            text: text.to_owned(),
+            command: command.into(),
+        }
+    }
+}
+
 fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
     let MissingNamespace {
         name,
@@ -319,8 +340,7 @@ fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
     let held = types
         .iter()
         .find_map(|(resource, stray)| Some((resource, stray.held.as_ref()?)));
-    let held = held
-        .map(|(resource, object)| format!("kubectl finalizers explain {resource} {} -n {name}", object.name));
+    let held = held.map(|(resource, object)| Command::explain(resource, &object.name, &name));
     let mut types: Vec<_> = types
         .into_iter()
         .map(|(resource, stray)| LeftoverTypeReport {
@@ -333,21 +353,26 @@ fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
     types.sort_by(|a, b| b.objects.cmp(&a.objects).then(a.resource.cmp(&b.resource)));
     let next = held.unwrap_or_else(|| {
         let all: Vec<_> = types.iter().map(|ty| ty.resource.as_str()).collect();
-        format!("kubectl get {} -n {name}", all.join(","))
+        Command::of("kubectl get {} -n {}", [&all.join(","), &name])
     });
     MissingNamespaceReport {
         objects: types.iter().map(|ty| ty.objects).sum(),
         types,
         reason: leftover.says,
-        next,
+        next: (&next).into(),
         steps: vec![
-            format!(
-                "create the namespace again, so that its objects can be finished: kubectl create namespace {name}"
+            LeftoverStepReport::new(
+                "create the namespace again, so that its objects can be finished",
+                Some(&Command::of("kubectl create namespace {}", [&name])),
             ),
-            "give their controllers time to finish them, and look at what stays".into(),
-            format!(
+            LeftoverStepReport::new(
+                "give their controllers time to finish them, and look at what stays",
+                None,
+            ),
+            LeftoverStepReport::new(
                 "DATA LOSS if anything in it is still needed: delete the namespace in the normal way, with all that was \
-                 left behind in it: kubectl delete namespace {name}"
+                 left behind in it",
+                Some(&Command::of("kubectl delete namespace {}", [&name])),
             ),
         ],
         name,
@@ -359,7 +384,7 @@ fn leftover_objects(all: LeftoverObjects, type_name: &str, now: Timestamp) -> Le
         .first
         .into_iter()
         .map(|(object, leftover)| LeftoverObjectReport {
-            next: format!("kubectl finalizers explain {type_name}/{}", object.name),
+            next: (&Command::explain(type_name, &object.name, "")).into(),
             object: (&object).into(),
             since: leftover.since,
             for_seconds: leftover.since.map(|since| Age::between(since, now).0.as_secs()),

@@ -7,6 +7,7 @@ use super::{
     explain::{EvidenceReport, StepReport},
 };
 use crate::{
+    command::{Command, Shown},
     diagnose::Verdict,
     object::Finalizer,
     plan::{Action, Cost, Plan, Refusal, Request},
@@ -57,7 +58,8 @@ pub struct LineReport {
     /// The request.
     pub request: Request,
     /// The request as a command.
-    pub command: String,
+    #[serde(flatten)]
+    pub command: Shown,
 }
 
 /// What is lost, or remains without an owner.
@@ -102,7 +104,7 @@ impl PlanReport {
         action: Action,
         server: &str,
         digest: Option<String>,
-        plans: &[(Plan, String)],
+        plans: &[(Plan, Command)],
         refused: &[Refusal],
     ) -> Self {
         PlanReport {
@@ -121,7 +123,7 @@ impl PlanReport {
 }
 
 impl LineReport {
-    fn new(plan: &Plan, command: &str) -> Self {
+    fn new(plan: &Plan, command: &Command) -> Self {
         LineReport {
             target: (&plan.target).into(),
             resource_version: plan.resource_version.clone(),
@@ -133,7 +135,7 @@ impl LineReport {
             cost: (&plan.cost).into(),
             safer: plan.safer.iter().map(Into::into).collect(),
             request: plan.request.clone(),
-            command: command.to_owned(),
+            command: command.into(),
         }
     }
 }

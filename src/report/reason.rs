@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::{
+    command::Command,
     knowledge::{GroupKind, Knowledge},
     object::{Age, List},
     snapshot::{Condition, Seen},
@@ -146,8 +147,8 @@ fn namespace(seen: &Seen, content: &Content, coverage: Coverage) -> String {
         Coverage::Gaps => "nothing was found in it, but not everything could be read".into(),
         // Its conditions can claim that nothing is left. Only a complete scan shows it.
         Coverage::Chosen => format!(
-            "what is left in it was not asked for; kubectl finalizers scan -n {} shows it",
-            seen.object.name
+            "what is left in it was not asked for; {} shows it",
+            Command::of("kubectl finalizers scan -n {}", [&seen.object.name])
         ),
     }
 }

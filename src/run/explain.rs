@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     cli::Format,
+    command::Command,
     error::Error,
     exit::Exit,
     knowledge::{Knowledge, paste},
@@ -82,9 +83,9 @@ fn only_a_type(resource: &str) -> Error {
     Error::Usage {
         message: format!("{resource} is a type: which object of it?"),
         hint: Some(format!(
-            "write {0}/NAME; what is stuck: kubectl finalizers scan {0}; what may hold its objects: kubectl finalizers \
-             catalog --kinds {0}",
-            plain_or(resource, "TYPE")
+            "write TYPE/NAME; what is stuck: {}; what may hold its objects: {}",
+            Command::of("kubectl finalizers scan {}", [resource]),
+            Command::of("kubectl finalizers catalog --kinds {}", [resource])
         )),
     }
 }

@@ -143,11 +143,12 @@ impl Claims {
         });
         each(&said["steps"], |step| {
             let safety = step["safety"].as_str().unwrap_or_default();
-            let ranks = ["safe", "reversible", "destructive"];
-            let rank = ranks
-                .iter()
-                .position(|word| *word == safety)
-                .unwrap_or(ranks.len());
+            let rank = match safety {
+                "read-only" | "safe" => 0,
+                "reversible" => 1,
+                "destructive" => 2,
+                _ => 3,
+            };
             let what = step["command"]
                 .as_str()
                 .or(step["text"].as_str())

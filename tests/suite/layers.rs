@@ -16,6 +16,8 @@ use self::{
 
 /// Lowest first. A layer may use those before it.
 const LAYERS: &[&str] = &[
+    "characters",
+    "command",
     "object",
     "snapshot",
     "knowledge",

@@ -8,6 +8,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         model::Strength,
         view::{Missing, View},
@@ -36,7 +37,7 @@ pub(in crate::diagnose) struct Dead {
     /// The fault, which follows the name in a sentence.
     pub(in crate::diagnose) why: String,
     /// The command that shows more.
-    pub(in crate::diagnose) command: String,
+    pub(in crate::diagnose) command: Command,
     /// How much the fault proves.
     pub(in crate::diagnose) strength: Strength,
 }
@@ -56,7 +57,7 @@ pub(super) fn backend_of(config: &Value, view: &View<'_>) -> Backend {
             text("/url")
         ));
     }
-    let dead = |why: String, command: String, strength| {
+    let dead = |why: String, command: Command, strength| {
         Backend::Dead(Dead {
             namespace: namespace.to_owned(),
             service: name.to_owned(),
@@ -87,7 +88,7 @@ pub(super) fn backend_of(config: &Value, view: &View<'_>) -> Backend {
     let Some(port) = port else {
         return dead(
             format!("has no port {number}"),
-            format!("kubectl -n {namespace} get service {name} -o yaml"),
+            Command::get_yaml("service", name, namespace),
             Strength::Proof,
         );
     };
@@ -109,21 +110,21 @@ fn not_seen(missing: &Missing) -> Backend {
     ))
 }
 
-fn missing_service(namespace: &str, view: &View<'_>) -> (String, String) {
+fn missing_service(namespace: &str, view: &View<'_>) -> (String, Command) {
     let found = view.object("", "namespaces", "", namespace);
     let going = |found: &Object| found.deletion().is_some();
     match found {
         Ok(None) => (
             format!("does not exist, and neither does the namespace {namespace}"),
-            format!("kubectl get namespace {namespace}"),
+            Command::of("kubectl get namespace {}", [&namespace]),
         ),
         Ok(Some(found)) if going(found) => (
             format!("does not exist, and the namespace {namespace} is being deleted"),
-            format!("kubectl finalizers explain namespace/{namespace}"),
+            Command::of("kubectl finalizers explain namespace/{}", [&namespace]),
         ),
         _ => (
             "does not exist".into(),
-            format!("kubectl -n {namespace} get services,deployments,pods"),
+            Command::of("kubectl -n {} get services,deployments,pods", [&namespace]),
         ),
     }
 }
@@ -157,7 +158,7 @@ fn answers(slice: &Object, service: &Object, port: &Value) -> bool {
 }
 
 /// The command that shows the pods of the Service.
-fn list_pods_command(namespace: &str, service: &Object) -> String {
+fn list_pods_command(namespace: &str, service: &Object) -> Command {
     let selector = service.value.pointer("/spec/selector").and_then(Value::as_object);
     let labels: Vec<_> = selector
         .into_iter()
@@ -165,8 +166,8 @@ fn list_pods_command(namespace: &str, service: &Object) -> String {
         .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
         .collect();
     if labels.is_empty() {
-        format!("kubectl -n {namespace} get endpointslices,pods")
+        Command::of("kubectl -n {} get endpointslices,pods", [&namespace])
     } else {
-        format!("kubectl -n {namespace} get pods -l {}", labels.join(","))
+        Command::of("kubectl -n {} get pods -l {}", [&namespace, &labels.join(",")])
     }
 }

@@ -1,7 +1,11 @@
-//! Steps that several causes advise, when they apply, and how to quote words for a shell.
+//! Steps that several causes advise, and when they apply.
 
 use crate::{
-    diagnose::model::{Safety, Step},
+    command::Command,
+    diagnose::{
+        causes::storage::release,
+        model::{Safety, Step},
+    },
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -18,17 +22,24 @@ pub const NUDGED: &str = "kubectl-finalizers/nudged";
 
 /// The step that sets a harmless annotation, so that a level-triggered controller checks the object again.
 pub(crate) fn nudge(object: &Object) -> Step {
-    Step {
+    let text = "touch it, so that its controller looks again; the annotation does no harm";
+    nudge_saying(object, text.into())
+}
+
+/// The same step with another text.
+pub(crate) fn nudge_saying(object: &Object, text: String) -> Step {
+    let step = Step {
         when: "what to do",
-        text: "touch it, so that its controller looks again; the annotation does no harm".into(),
-        command: Some(format!(
-            "kubectl{} annotate {}/{} {NUDGED}=\"$(date +%s)\" --overwrite",
-            namespace_flag(object),
-            object.resource.name(),
-            object.name()
+        text,
+        command: Some(Command::nudge(
+            &object.resource.name(),
+            object.name(),
+            object.namespace(),
         )),
         safety: Safety::Safe,
-    }
+        lets_go: Vec::new(),
+    };
+    release::letting_go(step, release::by_end_of(object))
 }
 
 /// The step that explains another object first. `text` says why.
@@ -36,63 +47,46 @@ pub(crate) fn explain_step(object: &Object, text: String) -> Step {
     Step {
         when: "what to do",
         text,
-        command: Some(format!(
-            "kubectl finalizers explain {} {}{}",
-            object.resource.name(),
+        command: Some(Command::explain(
+            &object.resource.name(),
             object.name(),
-            namespace_flag(object)
+            object.namespace(),
         )),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    }
+}
+
+/// The step that writes an object into a file, before another step changes or deletes it.
+pub(crate) fn save_step(when: &'static str, type_name: &str, name: &str, namespace: &str) -> Step {
+    Step {
+        when,
+        text: format!("save {name} first; the next step cannot be undone without it"),
+        command: Some(Command::save(type_name, name, namespace)),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
 /// Whether a step only triggers a controller.
 pub(crate) fn is_nudge(step: &Step) -> bool {
-    step.command
-        .as_deref()
-        .is_some_and(|command| command.contains(NUDGED))
+    step.command.as_ref().is_some_and(Command::is_nudge)
 }
 
 /// The command that removes one finalizer. It diagnoses the object again and makes a dry run, and whoever reads the
 /// plan must accept the cost.
-pub(crate) fn removal_command(object: &Object, finalizer: &Finalizer) -> String {
-    format!(
-        "kubectl finalizers remove{} {}/{} --finalizer {}",
-        namespace_flag(object),
-        object.resource.name(),
+pub(crate) fn removal_command(object: &Object, finalizer: &Finalizer) -> Command {
+    Command::remove(
+        &object.resource.name(),
         object.name(),
-        word(&finalizer.name)
+        object.namespace(),
+        &finalizer.name,
     )
 }
 
 /// Whether a step removes a finalizer by hand.
 pub(crate) fn is_removal(step: &Step) -> bool {
-    step.command
-        .as_deref()
-        .is_some_and(|command| command.starts_with("kubectl finalizers remove "))
-}
-
-/// `-n NAMESPACE` with a leading space, empty for a cluster-scoped object.
-pub(crate) fn namespace_flag(object: &Object) -> String {
-    match object.namespace() {
-        "" => String::new(),
-        namespace => format!(" -n {namespace}"),
-    }
-}
-
-/// The text as one word of a shell, without quotes if it needs none.
-pub fn word(text: &str) -> String {
-    let plain = !text.is_empty()
-        && !text.starts_with('-')
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
-    if plain { text.to_owned() } else { quoted(text) }
-}
-
-/// The text as one quoted word of a shell.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
+    step.command.as_ref().is_some_and(Command::is_remove)
 }
 
 /// The step that removes one finalizer, only if it is still where it was seen. `cost` starts with what the removal
@@ -108,5 +102,6 @@ pub(crate) fn remove_finalizer(
         text: cost.to_owned(),
         command: Some(removal_command(object, finalizer)),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     }
 }

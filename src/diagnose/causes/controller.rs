@@ -1,8 +1,12 @@
 //! The controller that removes a built-in or CSI finalizer, and how alive it looks.
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::{advice, storage::csi_driver::CsiDriver},
+        causes::{
+            advice,
+            storage::{csi_driver::CsiDriver, release},
+        },
         holder,
         holder::Life,
         model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
@@ -109,11 +113,9 @@ impl Controller {
                 text: format!(
                     "see whether {who} runs, and bring it back: it then finishes by itself. Its Lease says who held it last"
                 ),
-                command: Some(format!(
-                    "kubectl -n {namespace} get lease {name} -o jsonpath='{{.spec.holderIdentity}}{{\"\\n\"}}'; kubectl -n \
-                     {namespace} get pods -o wide"
-                )),
-                safety: Safety::Safe,
+                command: Some(Command::get_yaml("lease", name, namespace)),
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             },
         );
     }
@@ -139,14 +141,17 @@ impl Controller {
             when: "if nothing is done".into(),
             then: format!("it stays like this until driver {driver} is installed again"),
         });
-        finding.steps.push(Step {
+        let install = Step {
             when: DRIVER_IS_GONE,
             text: format!(
                 "install driver {driver} again, with the credentials it had: it then finishes by itself"
             ),
             command: None,
             safety: Safety::Safe,
-        });
+            lets_go: Vec::new(),
+        };
+        let released = release::by_end_of(object);
+        finding.steps.push(release::letting_go(install, released));
         if let Some(finalizer) = finalizer {
             finding
                 .steps

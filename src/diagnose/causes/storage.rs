@@ -8,6 +8,7 @@ pub(crate) mod pv_protection;
 pub(crate) mod pv_reclaim;
 pub(crate) mod pvc_protection;
 pub(crate) mod reclaim_policy;
+pub(crate) mod release;
 pub(crate) mod source_protection;
 #[cfg(test)]
 mod tests;

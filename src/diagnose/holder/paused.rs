@@ -12,6 +12,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::view::{Missing, View},
     snapshot::facts::Object,
 };
@@ -118,20 +119,18 @@ impl PauseMark {
 
     /// The command that removes the mark. None for a mark that assigns the object to another controller, which
     /// still has to act.
-    pub fn undo(&self, object: &Object) -> Option<String> {
-        let place = match object.namespace() {
-            "" => String::new(),
-            namespace => format!(" -n {namespace}"),
-        };
-        let target = format!("{}/{}", object.resource.name(), object.name());
+    pub fn undo(&self, object: &Object) -> Option<Command> {
+        let (type_name, name, namespace) = (object.resource.name(), object.name(), object.namespace());
         match self.mark {
             Mark::Shard(_) => None,
-            Mark::Annotation(name, _) => Some(format!("kubectl{place} annotate {target} {name}-")),
+            Mark::Annotation(key, _) => Some(Command::of(
+                "kubectl -n {} annotate {}/{} {}-",
+                [namespace, &type_name, name, key],
+            )),
             Mark::True(pointer) => {
                 let field = pointer.trim_start_matches("/spec/");
-                Some(format!(
-                    "kubectl{place} patch {target} --type=merge -p '{{\"spec\":{{\"{field}\":false}}}}'"
-                ))
+                let patch = serde_json::json!({"spec": {field: false}}).to_string();
+                Some(Command::merge_patch(&type_name, name, namespace, &patch))
             }
         }
     }

@@ -12,7 +12,10 @@ use crate::{
     diagnose::{
         Diagnosis, Safety, Verdict, holder,
         holder::{Liveness, Tells},
-        testing::world::{World, object},
+        testing::{
+            told::command_line,
+            world::{World, object},
+        },
     },
     knowledge::{Entry, Knowledge, Runs, WorkloadKind},
     object::{Finalizer, List},
@@ -118,11 +121,10 @@ fn verdict(diagnosis: &Diagnosis) -> Verdict {
 
 /// Whether a step removes the finalizer.
 fn advises_removal(diagnosis: &Diagnosis) -> bool {
-    diagnosis.steps.iter().any(|step| {
-        step.command
-            .as_deref()
-            .is_some_and(|command| command.contains("finalizers remove"))
-    })
+    diagnosis
+        .steps
+        .iter()
+        .any(crate::diagnose::causes::advice::is_removal)
 }
 
 /// An object with a finalizer that the catalogue does not describe.

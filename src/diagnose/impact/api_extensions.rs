@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         impact::Impact,
         limits,
@@ -69,7 +70,7 @@ pub(crate) fn add_api_extensions(is_ours: &dyn Fn(&str, &str) -> bool, impact: &
             impact.add_step(
                 Safety::Reversible,
                 "delete what would point at nobody; save it first if it may be needed again",
-                format!("kubectl delete {type_name} {}", dead.join(" ")),
+                Command::of("kubectl delete {}", [&type_name]).arguments(dead),
             );
         }
     }

@@ -58,7 +58,6 @@ pub(crate) fn add_disks<'a>(
         &kept,
     );
     if !destroyed.is_empty() {
-        let names: Vec<_> = destroyed.iter().map(|volume| volume.name()).collect();
         impact.steps.insert(
             0,
             Step {
@@ -66,8 +65,9 @@ pub(crate) fn add_disks<'a>(
                 text:
                     "set policy Retain on the volumes first: nobody then deletes the disks when the claims go"
                         .into(),
-                command: Some(reclaim_policy::retain_command_for_names(&names.join(" "))),
+                command: Some(reclaim_policy::retain_command(destroyed)),
                 safety: Safety::Reversible,
+                lets_go: Vec::new(),
             },
         );
     }

@@ -10,6 +10,7 @@
 //! **Advises** to save it first, and to delete the driver's volumes before the driver.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::storage::volume_attachments,
         impact::{Impact, ephemeral_volumes, references, storage_quantity},
@@ -71,14 +72,17 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
     }
     if impact.effects.iter().any(|effect| effect.fate == Fate::Broken) {
         impact.add_step(
-            Safety::Safe,
+            Safety::ReadOnly,
             "save it first, to make it again; uninstall a driver only once its volumes are gone",
-            format!("kubectl get csidriver {name} -o yaml > csidriver-{name}.yaml"),
+            Command::of(
+                "kubectl get csidriver {} -o yaml > csidriver-{}.yaml",
+                [&name, &name],
+            ),
         );
         impact.add_step(
             Safety::Reversible,
             "then delete it",
-            format!("kubectl delete csidriver {name}"),
+            Command::of("kubectl delete csidriver {}", [&name]),
         );
     }
 }

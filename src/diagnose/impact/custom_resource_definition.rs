@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     diagnose::{
         impact,
         impact::{Impact, finalizer_holders, references},
@@ -50,20 +51,19 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
         when: impact::KEEP,
         text: "save all objects of this type; a new definition of the same name does not bring them back"
             .into(),
-        command: Some(format!(
-            "kubectl get {name} --all-namespaces -o yaml > {name}-backup.yaml"
-        )),
-        safety: Safety::Safe,
+        command: Some(Command::save_all(name)),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     impact.add_step(
         Safety::Destructive,
         "DATA LOSS: delete the objects first, while whoever cleans up after them runs; this waits until they are gone",
-        format!("kubectl delete {name} --all{}", if places.is_empty() { "" } else { " --all-namespaces" }),
+        Command::delete_all(name, !places.is_empty()),
     );
     impact.add_step(
         Safety::Reversible,
         "then delete the definition, which has no objects any more",
-        format!("kubectl delete crd {name}"),
+        Command::of("kubectl delete crd {}", [&name]),
     );
 }
 

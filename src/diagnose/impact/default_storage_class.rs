@@ -8,6 +8,7 @@
 //! another class is a default too. **Advises** to make another class the default first.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice,
         impact::{
@@ -70,9 +71,9 @@ pub(crate) fn add_loss_of_default(
                 "make {} the default first: claims that name no class then get that one",
                 only.name()
             ),
-            Some(format!(
-                "kubectl annotate storageclass {} {DEFAULT}=true --overwrite",
-                only.name()
+            Some(Command::of(
+                "kubectl annotate storageclass {} {}=true --overwrite",
+                [only.name(), DEFAULT],
             )),
         ),
         some => {
@@ -100,6 +101,7 @@ pub(crate) fn add_loss_of_default(
         text,
         command,
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     });
 }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     diagnose::{
         holder,
         impact::Impact,
@@ -73,7 +74,7 @@ impl<'a> Workloads<'a> {
             impact.add_step(
                 Safety::Destructive,
                 "DATA LOSS: delete its types last, if nobody else uses them; whatever is left of them goes too",
-                format!("kubectl delete crd {}", types.join(" ")),
+                Command::of("kubectl delete crd", []).arguments(types),
             );
         }
     }

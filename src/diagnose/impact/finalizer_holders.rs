@@ -13,6 +13,7 @@ use std::{
 };
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{has_own_cause, operators::holder_report},
         holder,
@@ -78,7 +79,7 @@ pub(crate) fn add_finalizer_holders<'a>(
                     "DATA LOSS: delete the {type_name} in it first, while their controller runs; this waits until they \
                      are gone"
                 ),
-                format!("kubectl -n {home} delete {type_name} --all"),
+                Command::of("kubectl -n {} delete {} --all", [&home, &type_name]),
             );
         }
         impact

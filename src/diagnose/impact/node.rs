@@ -10,6 +10,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::storage::volume_attachments,
         impact::{
@@ -54,7 +55,7 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
         impact.add_step(
             Safety::Reversible,
             "then delete the Node; a kubelet that still runs makes it again when it starts",
-            format!("kubectl delete node {name}"),
+            Command::of("kubectl delete node {}", [&name]),
         );
     }
 }
@@ -101,7 +102,7 @@ fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
         );
         impact.add_effect(Fate::Destroyed, says, references(ephemeral.iter().copied()));
     }
-    let mut command = format!("kubectl drain {node} --ignore-daemonsets");
+    let mut command = Command::of("kubectl drain {} --ignore-daemonsets", [&node]);
     let lost: Vec<_> = [
         (&alone, "pods that nobody makes again"),
         (&scratch, "what is in emptyDir volumes"),
@@ -112,10 +113,10 @@ fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
     .map(|(_, what)| what)
     .collect();
     if !scratch.is_empty() {
-        command.push_str(" --delete-emptydir-data");
+        command = command.with("--delete-emptydir-data");
     }
     if !alone.is_empty() {
-        command.push_str(" --force");
+        command = command.with("--force");
     }
     let how = "move its pods away first; they are asked to stop, and budgets are kept";
     if lost.is_empty() {

@@ -8,6 +8,7 @@
 //! data, and the order pods, claim, volume.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             pods::stop_consumers,
@@ -57,8 +58,9 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
         impact.steps.push(Step {
             when: impact::KEEP,
             text: "set policy Retain first: nobody then deletes the disk".into(),
-            command: Some(reclaim_policy::retain_command(volume)),
+            command: Some(reclaim_policy::retain_command([volume])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
     if phase != "Bound" {
@@ -75,7 +77,7 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
                 impact.add_step(
                     Safety::Reversible,
                     "then delete the volume object, which is Released; write down its disk",
-                    format!("kubectl delete pv {name}"),
+                    Command::of("kubectl delete pv {}", [&name]),
                 );
             }
         }

@@ -50,8 +50,9 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
         impact.steps.push(Step {
             when: impact::KEEP,
             text: "set policy Retain on its volume first: nobody then deletes the disk".into(),
-            command: Some(reclaim_policy::retain_command(volume)),
+            command: Some(reclaim_policy::retain_command([volume])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
     match users {

@@ -9,6 +9,7 @@
 //! does the same.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{advice, storage::reclaim_policy},
         impact::{
@@ -87,15 +88,17 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
         impact.steps.push(Step {
             when: advice::INTENDED,
             text: "save it first: one of the same name and parameters can be made again".into(),
-            command: Some(format!(
-                "kubectl get storageclass {name} -o yaml > storageclass-{name}.yaml"
+            command: Some(Command::of(
+                "kubectl get storageclass {} -o yaml > storageclass-{}.yaml",
+                [&name, &name],
             )),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         });
         impact.add_step(
             Safety::Reversible,
             "then delete it",
-            format!("kubectl delete storageclass {name}"),
+            Command::of("kubectl delete storageclass {}", [&name]),
         );
     }
 }

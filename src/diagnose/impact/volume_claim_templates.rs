@@ -10,6 +10,7 @@
 //! and which stay and continue to cost money. **Advises** Retain to keep the data.
 
 use crate::{
+    command::Command,
     diagnose::{
         impact,
         impact::{Impact, claim_disks, references, storage_quantity},
@@ -104,12 +105,15 @@ fn add_keep_step(set: &Object, policy: &str, impact: &mut Impact) {
         (
             "or let the claims stay: its controller then takes itself off their owners within seconds. Look again before you \
              delete it",
-            format!("kubectl -n {namespace} patch statefulset {name} -p '{patch}'"),
+            Command::of(
+                "kubectl -n {} patch statefulset {} -p {}",
+                [namespace, name, patch],
+            ),
         )
     } else {
         (
             "or wait until its controller has taken itself off the owners of the claims, as its policy now says",
-            format!("kubectl finalizers explain statefulset/{name} -n {namespace}"),
+            Command::explain("statefulset", name, namespace),
         )
     };
     impact.steps.push(Step {
@@ -119,7 +123,8 @@ fn add_keep_step(set: &Object, policy: &str, impact: &mut Impact) {
         safety: if policy == "Delete" {
             Safety::Reversible
         } else {
-            Safety::Safe
+            Safety::ReadOnly
         },
+        lets_go: Vec::new(),
     });
 }

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     diagnose::{
         holder::{self, Holder, Reach, Tells, Trace},
         impact::{
@@ -37,8 +38,8 @@ pub(crate) fn add_waiting_objects(workloads: &Workloads<'_>, impact: &mut Impact
     for entry in everywhere {
         let name = entry.name;
         let says = format!(
-            "which objects have {name} is not known, as it may stand on any type: see kubectl finalizers scan --finalizer \
-             '{name}'"
+            "which objects have {name} is not known, as it may stand on any type: see {}",
+            Command::of("kubectl finalizers scan --finalizer {}", [&name])
         );
         impact.add_effect(Fate::Unknown, says, []);
     }
@@ -203,12 +204,7 @@ fn find_among(workloads: &Workloads<'_>, holder: &Holder) -> (bool, Vec<String>)
 fn add_first_step(object: &Object, finalizers: &[Finalizer], impact: &mut Impact) {
     let type_name = object.resource.name();
     if is_product_group(&object.resource.group) {
-        let all = if object.namespace().is_empty() {
-            ""
-        } else {
-            " --all-namespaces"
-        };
-        let command = format!("kubectl delete {type_name} --all{all}");
+        let command = Command::delete_all(&type_name, !object.namespace().is_empty());
         let is_told = |step: &Step| step.command.as_ref() == Some(&command);
         if impact.steps.iter().any(is_told) {
             return;
@@ -224,13 +220,15 @@ fn add_first_step(object: &Object, finalizers: &[Finalizer], impact: &mut Impact
         return;
     }
     let names: Vec<_> = finalizers.iter().map(Finalizer::to_string).collect();
-    let patterns: Vec<_> = names.iter().map(|name| format!("--finalizer '{name}'")).collect();
     impact.add_step(
-        Safety::Safe,
+        Safety::ReadOnly,
         format!(
             "see which {type_name} have {}, and delete them, or make them do without it, while their controller runs",
             names.join(" or ")
         ),
-        format!("kubectl finalizers scan {type_name} --all {}", patterns.join(" ")),
+        names.iter().fold(
+            Command::of("kubectl finalizers scan {} --all", [&type_name]),
+            |command, name| command.flag("--finalizer", name),
+        ),
     );
 }

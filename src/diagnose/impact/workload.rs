@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     diagnose::{
         holder,
         impact::{
@@ -70,11 +71,9 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
         impact.add_step(
             safety,
             text,
-            format!(
+            Command::of(
                 "kubectl -n {} delete {} {}",
-                workload.namespace(),
-                workload.resource.name(),
-                workload.name()
+                [workload.namespace(), &workload.resource.name(), workload.name()],
             ),
         );
         workloads.add_type_deletion(impact, view);

@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    command::Command,
     diagnose::{
         leftovers::Leftover,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -71,18 +72,16 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
         Step {
             when: "what to do",
             text: format!("create the namespace {name} again, so that its objects can be finished"),
-            command: Some(format!("kubectl create namespace {name}")),
+            command: Some(Command::of("kubectl create namespace {}", [&name])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         },
         Step {
             when: "what to do",
             text: "look again: with its namespace back, its controller may finish it by itself".into(),
-            command: Some(format!(
-                "kubectl finalizers explain {} {} -n {name}",
-                object.resource.name(),
-                object.name()
-            )),
-            safety: Safety::Safe,
+            command: Some(Command::explain(&object.resource.name(), object.name(), name)),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
     ];
     first.steps.splice(0..0, steps);
@@ -92,8 +91,9 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
             "DATA LOSS if anything in {name} is still needed: delete the namespace in the normal way, which deletes all \
              that was left behind in it"
         ),
-        command: Some(format!("kubectl delete namespace {name}")),
+        command: Some(Command::of("kubectl delete namespace {}", [&name])),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     first.do_not.push(
         "delete keys in etcd by hand: the API server and its controllers do not expect that, and clean-up outside the \

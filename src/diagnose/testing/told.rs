@@ -1,6 +1,9 @@
 //! Reads parts of a diagnosis for tests.
 
-use crate::diagnose::{Diagnosis, Verdict, model::Blocker};
+use crate::diagnose::{
+    Diagnosis, Verdict,
+    model::{Blocker, Step},
+};
 
 /// The verdict on a finalizer; for an empty name on an object without finalizers.
 pub(crate) fn verdict(diagnosis: &Diagnosis, finalizer: &str) -> Option<Verdict> {
@@ -31,12 +34,7 @@ pub(crate) fn said(diagnosis: &Diagnosis) -> String {
 
 /// The commands of all steps, as one text.
 pub(crate) fn commands(diagnosis: &Diagnosis) -> String {
-    let commands: Vec<_> = diagnosis
-        .steps
-        .iter()
-        .filter_map(|step| step.command.as_deref())
-        .collect();
-    commands.join("\n")
+    command_lines(diagnosis).join("\n")
 }
 
 /// The blockers of the first finalizer: the name and state of each.
@@ -50,12 +48,17 @@ pub(crate) fn waits_for(diagnosis: &Diagnosis) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The command of a step; empty if it has none.
+pub(crate) fn command_line(step: &Step) -> String {
+    step.command.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
 /// The command of each step that has one.
-pub(crate) fn command_lines(diagnosis: &Diagnosis) -> Vec<&str> {
+pub(crate) fn command_lines(diagnosis: &Diagnosis) -> Vec<String> {
     diagnosis
         .steps
         .iter()
-        .filter_map(|step| step.command.as_deref())
+        .filter_map(|step| Some(step.command.as_ref()?.to_string()))
         .collect()
 }
 

@@ -5,7 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::{
-    diagnose::{Diagnosis, diagnose, testing::less_is_weaker::withstands_less},
+    diagnose::{
+        Diagnosis, diagnose,
+        testing::{
+            labels::labels_are_true, less_is_weaker::withstands_less, strangers::withstands_strangers,
+        },
+    },
     knowledge::Knowledge,
     object::ResourceType,
     snapshot::{
@@ -235,6 +240,24 @@ impl World {
         }
     }
 
+    /// Everything in it that strangers may have written.
+    pub(crate) fn to_json(&self) -> Value {
+        let answers: Vec<_> = self.answers.iter().collect();
+        json!([self.objects, self.types, answers])
+    }
+
+    /// The same world with other content; none if that is no such content.
+    pub(crate) fn with_json(&self, content: &Value) -> Option<Self> {
+        let (objects, types, answers): (_, _, Vec<_>) = serde_json::from_value(content.clone()).ok()?;
+        Some(World {
+            objects,
+            types,
+            hidden: self.hidden.clone(),
+            answers: answers.into_iter().collect(),
+            closed: self.closed,
+        })
+    }
+
     /// Forbids to read anything.
     pub(crate) fn hiding_everything(mut self) -> Self {
         self.closed = true;
@@ -248,7 +271,7 @@ impl World {
     }
 
     /// The diagnosis of an object, which need not be one of the cluster. Checks that with fewer facts it is
-    /// only weaker.
+    /// only weaker, and that nobody who writes objects writes commands.
     #[track_caller]
     pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();
@@ -256,7 +279,9 @@ impl World {
             let progress = diagnose(target, facts, &knowledge);
             ((progress.diagnosis, facts.clone()), progress.wanted)
         });
+        labels_are_true(&diagnosis);
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
+        withstands_strangers(self, target, &knowledge);
         diagnosis
     }
 

@@ -169,7 +169,7 @@ fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
     );
     for step in &entry.fix {
         texts.push(("text", &step.text));
-        texts.extend(step.command.as_deref().map(|command| ("command", command)));
+        texts.extend(step.command.as_ref().map(|command| ("command", command.text())));
     }
     texts.extend(entry.warnings.iter().map(|text| ("warnings", text.as_str())));
     texts.extend(

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::Template;
+
 use super::{
     Area, Consequence, FoundBy, GroupKind, IfHolder, Judged, KindPattern, List, Match, Runs, Wait,
     WorkloadKind, glob, literals,
@@ -210,7 +212,7 @@ pub struct Step {
     pub text: String,
     /// The command, with placeholders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    pub command: Option<Template>,
 }
 
 impl Step {

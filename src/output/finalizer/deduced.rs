@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::placeholders::{capitals, is_word};
+use super::placeholders::is_word;
 use crate::{
-    knowledge::{Deduced, Propagation, schema::fill},
+    command::Command,
+    knowledge::{Deduced, Propagation},
     output::sheet::Sheet,
 };
 
@@ -23,7 +24,10 @@ pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io
     {
         sheet.fact(
             "an object?",
-            &format!("then write two words: kubectl finalizers explain {ty} {object}"),
+            &format!(
+                "then write two words: {}",
+                Command::of("kubectl finalizers explain {} {}", [ty, object])
+            ),
         )?;
     }
     if let Some(domain) = &deduced.domain {
@@ -62,15 +66,14 @@ pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io
         "if cut by hand",
         "not known. Find out who must remove it and what that cleans up first.",
     )?;
-    let in_capitals = |command: &str| fill(command, |word| Some(capitals(word)));
-    let commands: Vec<Option<String>> = deduced
+    let commands: Vec<String> = deduced
         .look_at
         .iter()
-        .map(|step| step.command.as_deref().map(in_capitals))
+        .map(|look| look.command.to_string())
         .collect();
-    let steps = deduced.look_at.iter().zip(&commands);
+    let looks = deduced.look_at.iter().zip(&commands);
     sheet.steps(
         "find its holder",
-        steps.map(|(step, command)| (step.text.clone(), command.as_deref())),
+        looks.map(|(look, command)| (look.text.clone(), Some(command.as_str()))),
     )
 }

@@ -6,9 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::knowledge::{
-    Entry, Step,
-    schema::{PLACEHOLDERS, fill, placeholders},
+use crate::{
+    command::{Command, Template},
+    knowledge::{
+        Entry,
+        schema::{PLACEHOLDERS, fill, placeholders},
+    },
 };
 
 /// Fills in the words that need no object.
@@ -29,17 +32,26 @@ impl<'a> Words<'a> {
         })
     }
 
+    /// Fills in a command for the user.
+    pub(super) fn command(&self, template: &Template) -> Command {
+        template.fill(|word| self.value(word))
+    }
+
+    fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.entry.fix.iter().filter_map(|step| step.command.as_ref())
+    }
+
     /// The words that this entry's commands leave to the user, in the order of the schema, each with its
     /// meaning.
-    pub(super) fn unfilled(&self) -> impl Iterator<Item = (String, &'static str)> {
-        unfilled(&self.entry.fix, |word| self.value(word).is_none())
+    pub(super) fn unfilled(&self) -> Vec<(String, &'static str)> {
+        let commands: Vec<_> = self.templates().map(|template| self.command(template)).collect();
+        meanings(commands.iter().flat_map(Command::open))
     }
 
     /// Whether a command contains the controller's usual namespace or name, which can differ in this cluster.
     pub(super) fn assumes_usual_holder(&self) -> bool {
-        let mut commands = self.entry.fix.iter().filter_map(|step| step.command.as_deref());
-        commands.any(|command| {
-            placeholders(command)
+        self.templates().any(|template| {
+            placeholders(template.text())
                 .iter()
                 .any(|word| word.starts_with("holder") && self.value(word).is_some())
         })
@@ -79,21 +91,14 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The words in the commands of steps that belong to no entry.
-pub(super) fn unfilled_in_steps(steps: &[Step]) -> impl Iterator<Item = (String, &'static str)> {
-    unfilled(steps, |_| true)
-}
-
-fn unfilled(steps: &[Step], is_open: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, &'static str)> {
-    let commands = steps.iter().filter_map(|step| step.command.as_deref());
-    let used: BTreeSet<&str> = commands
-        .flat_map(placeholders)
-        .filter(|word| is_open(word))
-        .collect();
+/// These words, in the order of the schema, each with its meaning.
+pub(super) fn meanings<'a>(words: impl Iterator<Item = &'a str>) -> Vec<(String, &'static str)> {
+    let used: BTreeSet<&str> = words.collect();
     PLACEHOLDERS
         .iter()
-        .filter(move |(word, _)| used.contains(word))
+        .filter(|(word, _)| used.contains(*word))
         .map(|&(word, about)| (capitals(word), about))
+        .collect()
 }
 
 /// A placeholder as the user sees it.

@@ -76,9 +76,11 @@ impl Scan<'_> {
         self.item(&name, None, &types, out)?;
         self.below(&namespace.reason, 4, out)?;
         for (at, step) in namespace.steps.iter().enumerate() {
-            self.below(&format!("{}. {step}", at + 1), 7, out)?;
+            self.below(&format!("{}. {}", at + 1, step.text), 7, out)?;
+            self.command(step.command.line(), 7, out)?;
         }
-        self.below(&format!("look closer: {}", namespace.next), 8, out)
+        self.below("look closer:", 4, out)?;
+        self.command(namespace.next.line(), 7, out)
     }
 
     fn leftover_objects(&self, objects: &LeftoverObjectsReport, out: &mut impl Write) -> io::Result<()> {
@@ -100,7 +102,8 @@ impl Scan<'_> {
                 out,
             )?;
             if !self.options.no_headers {
-                self.below(&format!("look closer: {}", one.next), 8, out)?;
+                self.below("look closer:", 4, out)?;
+                self.command(one.next.line(), 7, out)?;
             }
         }
         let resource = objects.first.first().map(|one| one.object.resource.as_str());
@@ -123,6 +126,13 @@ impl Scan<'_> {
     fn below(&self, text: &str, indent: usize, out: &mut impl Write) -> io::Result<()> {
         let text = format!("    {}", harmless(text));
         writeln!(out, "{}", self.style.faint(&self.wrap(&text, indent)))
+    }
+
+    /// A command on a line of its own, which is never wrapped, so that it can be copied.
+    fn command(&self, line: Option<&str>, indent: usize, out: &mut impl Write) -> io::Result<()> {
+        let Some(line) = line else { return Ok(()) };
+        let text = format!("{}{}", " ".repeat(indent), harmless(line));
+        writeln!(out, "{}", self.style.faint(&text))
     }
 
     fn more(&self, number: u64, what: &str, rest: &str, out: &mut impl Write) -> io::Result<()> {

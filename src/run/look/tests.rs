@@ -298,7 +298,7 @@ fn reports_a_missing_namespace_only_after_checking_it_and_its_objects() {
     let namespaces = leftovers.namespaces.as_ref().expect("known");
     let names: Vec<_> = namespaces.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["missing"]);
-    assert_eq!(namespaces[0].next, "kubectl get pods -n missing");
+    assert_eq!(namespaces[0].next.line(), Some("kubectl get pods -n missing"));
     assert_eq!(report.totals.leftovers, 50_000);
     assert!(leftovers.gaps.is_empty(), "{leftovers:?}");
     assert!(*server.asked.borrow() <= 5);

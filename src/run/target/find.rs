@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Named, described, near};
 use crate::run::witness::Witness;
 use crate::{
+    command::Command,
     diagnose::is_definition_failure,
     error::Error,
     object::ResourceType,
@@ -63,7 +64,8 @@ pub(in crate::run) fn type_of(
         _ => Err(Error::Usage {
             message: format!("{word} is a category of types: which type is it?"),
             hint: Some(format!(
-                "what is stuck among them: kubectl finalizers scan {word}"
+                "what is stuck among them: {}",
+                Command::of("kubectl finalizers scan {}", [word])
             )),
         }),
     }
@@ -96,8 +98,8 @@ async fn namespaces_with(
         many if many > MAX_OBJECTS => Err(Error::Usage {
             message: format!("there are {many} {} {name}: which one is it?", ty.name()),
             hint: Some(format!(
-                "name one namespace with -n; what is stuck among them: kubectl finalizers scan {}",
-                ty.name()
+                "name one namespace with -n; what is stuck among them: {}",
+                Command::of("kubectl finalizers scan {}", [&ty.name()])
             )),
         }),
         _ => Ok(names.into_iter().map(|(namespace, _)| Some(namespace)).collect()),
@@ -135,8 +137,8 @@ fn unreadable(ty: &ResourceType, what: &str, why: &Why) -> Error {
         hint: match why {
             Why::TimedOut(_) => Some("--request-timeout gives the server more time".into()),
             _ if is_definition_failure(&why.message()) => Some(format!(
-                "its definition stops that, and what to do is said of it: kubectl finalizers explain crd/{}",
-                ty.name()
+                "its definition stops that, and what to do is said of it: {}",
+                Command::explain("crd", &ty.name(), "")
             )),
             _ => None,
         },

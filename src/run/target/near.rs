@@ -8,6 +8,7 @@ use tokio::time::timeout;
 use super::described;
 use crate::run::witness::Witness;
 use crate::{
+    command::Command,
     error::Error,
     object::ResourceType,
     snapshot::{
@@ -75,8 +76,8 @@ async fn in_other_namespace(witness: Witness<'_>, ty: &ResourceType, name: &str)
         more => format!("namespace {first} and {} others", more.len()),
     };
     Some(format!(
-        "there is one in {place}: kubectl finalizers explain {} {name} -n {first}",
-        ty.name()
+        "there is one in {place}: {}",
+        Command::explain(&ty.name(), name, first)
     ))
 }
 

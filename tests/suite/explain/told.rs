@@ -144,12 +144,11 @@ impl Told {
     /// already gone needs no nudge.
     #[track_caller]
     pub fn nudge(&self, cluster: &Cluster) {
-        let output = run(cluster, self.command("nudged"));
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success() || stderr.contains("(NotFound)"),
-            "{stderr}"
-        );
+        let command = self.command("finalizers nudge");
+        let output = run(cluster, &format!("{command} --plan"));
+        if !String::from_utf8_lossy(&output.stderr).contains("there is no ") {
+            carry_out(cluster, command);
+        }
     }
 
     #[track_caller]
@@ -252,7 +251,9 @@ pub fn carry_out(cluster: &Cluster, command: &str) -> String {
 
 /// Whether the command is a verb of the plugin that must be confirmed.
 fn changes(command: &str) -> bool {
-    command.starts_with("kubectl finalizers remove ") || command.starts_with("kubectl finalizers finalize ")
+    ["remove", "finalize", "nudge"]
+        .iter()
+        .any(|verb| command.starts_with(&format!("kubectl finalizers {verb} ")))
 }
 
 /// Runs such a command as a user who reads the plan, accepts its costs and confirms it.

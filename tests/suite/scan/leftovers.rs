@@ -172,7 +172,10 @@ fn exactly_the_leftovers_are_listed_with_their_reason() {
         lost["types"],
         json!([{"resource": "configmaps", "objects": 6, "terminating": 1, "first": ["c0", "c1", "c2"]}])
     );
-    assert_eq!(lost["next"], "kubectl finalizers explain configmaps held -n lost");
+    assert_eq!(
+        lost["next"]["command"],
+        "kubectl finalizers explain configmaps/held -n lost"
+    );
     assert_eq!(first(left, "volumes"), ["pv-attached", "pv-failed", "pv-gone"]);
     for (at, verdict, reason) in [
         (
@@ -221,7 +224,7 @@ fn the_table_gives_the_next_command_at_every_width() {
              by force",
             "kubectl create namespace lost",
             "DATA LOSS if anything in it is still needed",
-            "look closer: kubectl finalizers explain pv/pv-gone",
+            "kubectl finalizers explain pv/pv-gone",
             "volume pv-of-yesterday does not exist any more",
             "node node-9 does not exist any more",
         ] {

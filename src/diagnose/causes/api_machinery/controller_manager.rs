@@ -9,8 +9,9 @@
 //! and not to remove finalizers one by one.
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::{advice, advice::namespace_flag, api_machinery::etcd_not_writable},
+        causes::{advice, api_machinery::etcd_not_writable},
         holder,
         holder::Life,
         model::{Blocker, Finding, Safety, Step, Verdict},
@@ -77,12 +78,12 @@ fn check_one_controller(object: &Object, account: &str) -> Step {
              kube-controller-manager), or may not change the object: with --use-service-account-credentials it acts as \
              {account}, and this must say yes"
         ),
-        command: Some(format!(
-            "kubectl auth can-i update {}{} --as=system:serviceaccount:{NAMESPACE}:{account}",
-            object.resource.name(),
-            namespace_flag(object)
+        command: Some(Command::of(
+            "kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}",
+            [&object.resource.name(), object.namespace(), NAMESPACE, &account],
         )),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
@@ -119,10 +120,12 @@ pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
                  is a static pod of the control plane"
             }
             .into(),
-            command: Some(format!(
-                "kubectl -n {NAMESPACE} get pods -l component={NAME} -o wide; kubectl -n {NAMESPACE} get lease {NAME}"
+            command: Some(Command::of(
+                "kubectl -n {} get pods -l component={} -o wide",
+                [NAMESPACE, NAME],
             )),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
     );
     if is_unwritable {

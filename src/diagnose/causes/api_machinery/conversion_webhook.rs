@@ -12,8 +12,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::api_machinery::webhook_backend,
+        causes::{advice, api_machinery::webhook_backend},
         model::{Blocker, Finding, Safety, Step, Verdict},
         view::View,
     },
@@ -104,26 +105,32 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
                     service.namespace, service.name
                 ),
                 command: Some(service.command()),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
         }
         None => finding.say(format!(
             "; {name} is converted by a webhook at a URL, which only the API server can try"
         )),
     }
+    finding
+        .steps
+        .push(advice::save_step("product is gone?", "crd", name, ""));
     finding.steps.push(Step {
         when: "product is gone?",
         text: format!(
             "FIELDS ARE LOST where the versions of {name} differ: without a webhook only apiVersion is changed, what the \
              other version does not know is pruned at the next write, and whatever still uses the objects may misread \
-             them. Only if its product is really uninstalled and the objects are to go: save the definition, and convert \
-             with strategy None"
+             them. Only if its product is really uninstalled and the objects are to go: convert with strategy None"
         ),
-        command: Some(format!(
-            "kubectl get crd/{name} -o yaml > {name}-backup.yaml && kubectl patch crd/{name} --type=merge -p \
-             '{{\"spec\":{{\"conversion\":{{\"strategy\":\"None\",\"webhook\":null}}}}}}'"
+        command: Some(Command::merge_patch(
+            "crd",
+            name,
+            "",
+            r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#,
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     Some(blocker)
 }

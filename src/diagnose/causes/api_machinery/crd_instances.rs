@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -168,12 +169,9 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                     "see what holds {}{more}, and resolve that; the definition then goes by itself",
                     first.name()
                 ),
-                command: Some(format!(
-                    "kubectl finalizers explain {name} {}{}",
-                    first.name(),
-                    advice::namespace_flag(first)
-                )),
-                safety: Safety::Safe,
+                command: Some(Command::explain(name, first.name(), first.namespace())),
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
         }
     }
@@ -196,8 +194,9 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
                 text: "save what is left now: the deletion cannot be taken back, and the server is deleting all objects of \
                        this type"
                     .into(),
-                command: Some(format!("kubectl get {name} --all-namespaces -o yaml > {name}-backup.yaml")),
-                safety: Safety::Safe,
+                command: Some(Command::save_all(name)),
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             },
         );
         finding.outlook.push(Outlook {

@@ -10,6 +10,7 @@
 //! anything: without writes nothing can be deleted at all.
 
 use crate::{
+    command::Command,
     diagnose::{
         model::{Blocker, Finding, Safety, Step},
         timing,
@@ -47,29 +48,40 @@ pub(crate) fn stale_api_server_lease(view: &View<'_>) -> Option<Blocker> {
 
 /// Adds the steps that check and repair etcd, before all other steps.
 pub(crate) fn add_steps(finding: &mut Finding) {
-    let step = |text: &str, command: &str, safety| Step {
+    let step = |text: &str, command: &'static str, safety| Step {
         when: "what to do",
         text: text.into(),
-        command: Some(command.into()),
+        command: Some(Command::of(command, [])),
         safety,
+        lets_go: Vec::new(),
     };
     let steps = [
         step(
             "see what the API server says of its store",
-            "kubectl get --raw '/readyz?verbose'",
+            "kubectl get --raw /readyz?verbose",
+            Safety::ReadOnly,
+        ),
+        step(
+            "ask etcd itself, on a control plane node, whether an alarm is raised (NOSPACE)",
+            "etcdctl alarm list",
+            Safety::ReadOnly,
+        ),
+        step(
+            "see how large it is, who leads, and its REVISION",
+            "etcdctl endpoint status --cluster -w json",
+            Safety::ReadOnly,
+        ),
+        step(
+            "with NOSPACE: delete what fills it if you know what, then compact up to that REVISION. Only the history goes",
+            "etcdctl compact REVISION",
             Safety::Safe,
         ),
         step(
-            "ask etcd itself, on a control plane node: whether an alarm is raised (NOSPACE), how large it is, who leads",
-            "etcdctl alarm list; etcdctl endpoint status --cluster -w table",
+            "then defragment each member. Each one stops for as long as that takes",
+            "etcdctl defrag",
             Safety::Safe,
         ),
-        step(
-            "with NOSPACE: delete what fills it if you know what, compact up to the revision that endpoint status shows, \
-             defragment each member, then lift the alarm. Each member stops for as long as it is defragmented",
-            "etcdctl compact REVISION && etcdctl defrag && etcdctl alarm disarm",
-            Safety::Reversible,
-        ),
+        step("then lift the alarm", "etcdctl alarm disarm", Safety::Safe),
     ];
     finding.steps.splice(0..0, steps);
 }

@@ -7,8 +7,9 @@
 //! content. **Concludes** `stalled`. **Advises** to delete the object once more, which finishes the deletion.
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::{advice, namespaces::finalizer_lists, pods::grace_period},
+        causes::{namespaces::finalizer_lists, pods::grace_period},
         model::{Evidence, Finding, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -49,13 +50,12 @@ pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
     finding.steps.push(Step {
         when: "what to do",
         text: "delete it once more; that finishes it".into(),
-        command: Some(format!(
-            "kubectl{} delete {}/{}",
-            advice::namespace_flag(object),
-            object.resource.name(),
-            object.name()
+        command: Some(Command::of(
+            "kubectl -n {} delete {}/{}",
+            [object.namespace(), &object.resource.name(), object.name()],
         )),
         safety: Safety::Safe,
+        lets_go: Vec::new(),
     });
     finding
 }

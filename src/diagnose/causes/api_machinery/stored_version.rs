@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::advice::word,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -92,8 +92,9 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
                 "give {name} its version {version} back, without serving it: then its objects can be read, and the deletion \
                  goes on by itself. Fields that the other versions do not know are pruned when an object is written"
             ),
-            command: Some(format!("kubectl patch crd {name} --type=json -p {}", word(&back.to_string()))),
+            command: Some(Command::json_patch("crd", name, "", &back.to_string())),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
 }
@@ -131,14 +132,19 @@ pub(crate) fn add_none_served(finding: &mut Finding, definition: &Object) {
         Some(definition.reference()),
         "serves none of its versions, so that nobody can see or finish the objects that are left",
     ));
+    let serve = json!([{"op": "replace", "path": format!("/spec/versions/{stored}/served"), "value": true}]);
     finding.steps.push(Step {
         when: "what to do",
         text: format!("serve a version of {name} again: then what is left can be seen, and what holds it"),
-        command: Some(format!(
-            "kubectl patch crd {name} --type=json -p \
-             '[{{\"op\":\"replace\",\"path\":\"/spec/versions/{stored}/served\",\"value\":true}}]' && kubectl finalizers \
-             explain crd/{name}"
-        )),
+        command: Some(Command::json_patch("crd", name, "", &serve.to_string())),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
+    });
+    finding.steps.push(Step {
+        when: "what to do",
+        text: "then explain it again".into(),
+        command: Some(Command::explain("crd", name, "")),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }

@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     diagnose::{
         model::{Blocker, Finding, Safety, Step, Verdict},
         view::View,
@@ -76,9 +77,13 @@ pub(crate) fn add_unreadable_objects<'a>(
             .into(),
         command: objects.first().map(|object| {
             let ty = object.ty.name();
-            format!("kubectl get {ty}{} -o name", object.namespace_flag())
+            Command::of(
+                "kubectl get {} -n {} -o name",
+                [&ty, object.namespace.unwrap_or_default()],
+            )
         }),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     for object in &objects {
         finding.steps.push(Step {
@@ -90,11 +95,12 @@ pub(crate) fn add_unreadable_objects<'a>(
                  unsafe-delete-ignore-read-errors",
                 object.name
             ),
-            command: Some(format!(
-                "printf %s '{UNSAFE_DELETE}' | kubectl delete --raw {} -f -",
-                object.path()
+            command: Some(Command::of(
+                "printf %s {} | kubectl delete --raw {} -f -",
+                [UNSAFE_DELETE, &object.path()],
             )),
             safety: Safety::Destructive,
+            lets_go: Vec::new(),
         });
     }
     finding.do_not.push(
@@ -161,12 +167,6 @@ impl<'a> StoredObject<'a> {
             name: self.name.to_owned(),
             uid: String::new(),
         }
-    }
-
-    fn namespace_flag(&self) -> String {
-        self.namespace
-            .map(|name| format!(" -n {name}"))
-            .unwrap_or_default()
     }
 
     fn path(&self) -> String {

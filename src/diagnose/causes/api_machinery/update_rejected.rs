@@ -19,6 +19,7 @@ mod unreachable_webhook;
 use std::collections::BTreeMap;
 
 use crate::{
+    command::Command,
     diagnose::{
         admission::{Change, Truth, policies, schema, webhooks, webhooks::Webhook},
         causes::advice,
@@ -145,13 +146,12 @@ fn edit_step(object: &Object, text: String) -> Step {
     Step {
         when: "what to do",
         text,
-        command: Some(format!(
-            "kubectl{} edit {}/{}",
-            advice::namespace_flag(object),
-            object.resource.name(),
-            object.name()
+        command: Some(Command::of(
+            "kubectl -n {} edit {}/{}",
+            [object.namespace(), &object.resource.name(), object.name()],
         )),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     }
 }
 
@@ -208,12 +208,20 @@ fn add_possible_rejections(object: &Object, finding: &mut Finding, possible: &[S
             named.join(", or ")
         ),
     });
-    let nudge = advice::nudge(object).command;
     finding.steps.push(Step {
         when: "what to do",
         text: "see whether an update of it would be refused, and why; this changes nothing".into(),
-        command: nudge.map(|command| format!("{command} --dry-run=server")),
-        safety: Safety::Safe,
+        command: Some(Command::of(
+            "kubectl -n {} annotate {}/{} {}=try --overwrite --dry-run=server",
+            [
+                object.namespace(),
+                &object.resource.name(),
+                object.name(),
+                advice::NUDGED,
+            ],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 

@@ -9,6 +9,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         model::{Blocker, Evidence, Strength},
         view::View,
@@ -113,7 +114,7 @@ impl Backend<'_> {
     }
 
     /// The command that shows the Service, its endpoints and its Pods.
-    pub(crate) fn command(&self) -> String {
-        format!("kubectl -n {} get service,endpointslices,pods", self.namespace)
+    pub(crate) fn command(&self) -> Command {
+        Command::of("kubectl -n {} get service,endpointslices,pods", [&self.namespace])
     }
 }

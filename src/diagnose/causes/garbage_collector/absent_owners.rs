@@ -12,8 +12,8 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::advice,
         events::last_event,
         model::{Evidence, Finding, Outlook, Safety, Step, Strength},
         view::View,
@@ -159,14 +159,16 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
     if object.deletion().is_none() {
         finding.steps.push(Step {
             when: "is it still needed?",
-            text: "take the owner references out, which somebody has copied with it, before it is deleted".into(),
-            command: Some(format!(
-                "kubectl{} patch {}/{} --type=json -p '[{{\"op\":\"remove\",\"path\":\"/metadata/ownerReferences\"}}]'",
-                advice::namespace_flag(object),
-                object.resource.name(),
-                object.name()
+            text: "take the owner references out, which somebody has copied with it, before it is deleted"
+                .into(),
+            command: Some(Command::json_patch(
+                &object.resource.name(),
+                object.name(),
+                object.namespace(),
+                r#"[{"op":"remove","path":"/metadata/ownerReferences"}]"#,
             )),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     } else {
         finding.steps.push(Step {
@@ -174,6 +176,7 @@ fn add_collection(finding: &mut Finding, object: &Object, view: &View<'_>) {
             text: "without metadata.ownerReferences, or it is deleted again at once".into(),
             command: None,
             safety: Safety::Safe,
+            lets_go: Vec::new(),
         });
     }
 }

@@ -13,10 +13,10 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
-            advice::namespace_flag,
             api_machinery::{controller_manager, conversion_webhook},
             controller::Controller,
             verdicts,
@@ -86,20 +86,15 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     }
     for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {
         if let Some(object) = blocker.object.as_ref().filter(|_| any_being_deleted) {
-            let place = object.namespace.as_ref().map(|name| format!(" -n {name}"));
             finding.steps.push(Step {
                 when: "what to do",
                 text: format!(
                     "see what holds {} {}, and resolve that: its owner then goes by itself",
                     object.kind, object.name
                 ),
-                command: Some(format!(
-                    "kubectl finalizers explain {} {}{}",
-                    object.type_name,
-                    object.name,
-                    place.unwrap_or_default()
-                )),
-                safety: Safety::Safe,
+                command: Some(Command::explain(&object.type_name, &object.name, object.place())),
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
         }
     }
@@ -146,13 +141,9 @@ pub(crate) fn add_no_dependents(
             text: "delete it once more, in the background: the API server itself then takes off what the garbage collector \
                    has left, and nothing is left that this could touch"
                 .into(),
-            command: Some(format!(
-                "kubectl{} delete {}/{} --cascade=background --wait=false",
-                namespace_flag(owner),
-                owner.resource.name(),
-                owner.name()
-            )),
+            command: Some(Command::of("kubectl -n {} delete {}/{} --cascade=background --wait=false", [owner.namespace(), &owner.resource.name(), owner.name()])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
 }
@@ -173,16 +164,23 @@ pub(crate) fn add_late_garbage_collector(
     finding.wait.verdict = verdict;
     finding.steps.push(Step {
         when: "what to do",
-        text: "the garbage collector is late: see what it complains of, and whether a type cannot be listed; up to \
-               Kubernetes 1.31 one such type keeps it from starting. Touching the object does not make it look again, a \
-               restart of kube-controller-manager does"
+        text: "the garbage collector is late: see what it complains of. Up to Kubernetes 1.31 a type that cannot be \
+               listed keeps it from starting. Touching the object does not make it look again, a restart of \
+               kube-controller-manager does"
             .into(),
-        command: Some(
-            "kubectl -n kube-system logs -l component=kube-controller-manager --tail=-1 | grep -i garbage; kubectl get \
-             apiservices | grep False"
-                .into(),
-        ),
-        safety: Safety::Safe,
+        command: Some(Command::of(
+            "kubectl -n kube-system logs -l component=kube-controller-manager --tail=-1 | grep -i garbage",
+            [],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    });
+    finding.steps.push(Step {
+        when: "what to do",
+        text: "see which aggregated APIs do not answer, so that their types cannot be listed".into(),
+        command: Some(Command::of("kubectl get apiservices | grep False", [])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 

@@ -11,10 +11,10 @@
 use serde_json::{Value, json};
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
-            advice::{namespace_flag, quoted},
             controller::Controller,
             garbage_collector::foreground_deletion::{
                 Dependents, add_late_garbage_collector, add_no_dependents,
@@ -90,12 +90,11 @@ fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
         {"op": "test", "path": format!("{reference_path}/uid"), "value": owner.uid()},
         {"op": "remove", "path": reference_path},
     ]);
-    let patch = format!(
-        "kubectl{} patch {}/{} --type=json -p {}",
-        namespace_flag(dependent),
-        dependent.resource.name(),
+    let patch = Command::json_patch(
+        &dependent.resource.name(),
         dependent.name(),
-        quoted(&operations.to_string())
+        dependent.namespace(),
+        &operations.to_string(),
     );
     let name = format!("{} {}", dependent.kind, dependent.name());
     Some([
@@ -104,8 +103,9 @@ fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
             text: format!(
                 "see whether a webhook or a policy refuses that the owner is taken out of {name}; this changes nothing"
             ),
-            command: Some(format!("{patch} --dry-run=server")),
-            safety: Safety::Safe,
+            command: Some(patch.clone().with("--dry-run=server")),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
         Step {
             when: advice::STILL_THERE,
@@ -114,6 +114,7 @@ fn orphan_steps(owner: &Object, dependent: &Object) -> Option<[Step; 2]> {
             ),
             command: Some(patch),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         },
     ])
 }

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -158,11 +159,9 @@ fn add_denying_policy(finding: &mut Finding, policy: &str, view: &View<'_>) {
     finding.steps.push(Step {
         when: "what to do",
         text: format!("see what policy {policy} demands, and meet it or except this namespace from its binding"),
-        command: Some(format!(
-            "kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}",
-            advice::quoted(policy)
-        )),
-        safety: Safety::Safe,
+        command: Some(Command::of("kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}", [&policy])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.do_not.push(format!(
         "delete policy {policy}: it works, for the whole cluster, and refuses for a reason"
@@ -225,7 +224,8 @@ fn add_webhook_configuration(
                 when: "what to do",
                 text: format!("bring back what webhook {webhook} calls, and the deletion goes on by itself"),
                 command: Some(backend.command()),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
             format!(
                 "its Service {}/{} {}",
@@ -240,16 +240,18 @@ fn add_webhook_configuration(
         ),
     ));
     let (kind, object) = (configuration.resource.name(), configuration.name());
+    finding
+        .steps
+        .push(advice::save_step("product is gone?", &kind, object, ""));
     finding.steps.push(Step {
         when: "product is gone?",
         text: format!(
-            "POLICY LOST: what {object} checks is checked no more. Only if its product is really uninstalled, save this one \
-             configuration and delete it"
+            "POLICY LOST: what {object} checks is checked no more. Only if its product is really uninstalled, delete this one \
+             configuration"
         ),
-        command: Some(format!(
-            "kubectl get {kind}/{object} -o yaml > {object}-backup.yaml && kubectl delete {kind}/{object}"
-        )),
+        command: Some(Command::delete(&kind, object, "")),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     finding
         .do_not

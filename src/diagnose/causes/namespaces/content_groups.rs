@@ -7,6 +7,7 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::namespaces::content_deletion_failure,
         limits,
@@ -98,13 +99,13 @@ pub(crate) fn add_group(
         finding.steps.push(Step {
             when: "what to do",
             text: format!("see what holds {}{more}, and resolve that", reference.name),
-            command: Some(format!(
-                "kubectl finalizers explain {} {} -n {}",
-                group.type_name,
-                reference.name,
-                reference.namespace.as_deref().unwrap_or_default()
+            command: Some(Command::explain(
+                &group.type_name,
+                &reference.name,
+                reference.place(),
             )),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         });
     }
 }
@@ -211,14 +212,18 @@ fn add_unheld_content(
     finding.steps.push(Step {
         when,
         text: format!(
-            "DELETES what the deletion of the namespace deletes anyway, {page} at a time, and again if some are left: its own \
-             requests {runs} out of time over {count} {type_name}"
+            "DELETES what the deletion of the namespace deletes anyway, {page} at a time: run it {} times, and again if some \
+             are left. Its own requests {runs} out of time over {count} {type_name}",
+            count.div_ceil(page)
         ),
-        command: Some(format!(
-            "for page in $(seq {}); do kubectl delete --raw '{}?limit={page}' > /dev/null; done",
-            count.div_ceil(page),
-            ty.path(&ty.version, Some(namespace.name()))
+        command: Some(Command::of(
+            "kubectl delete --raw {}?limit={} > deleted.json",
+            [
+                &ty.path(&ty.version, Some(namespace.name())),
+                &page.to_string(),
+            ],
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
 }

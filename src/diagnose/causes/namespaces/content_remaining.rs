@@ -12,6 +12,7 @@
 use jiff::Timestamp;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -296,10 +297,12 @@ fn add_missing_report(finding: &mut Finding, namespace: &Object, view: &View<'_>
         when: "what to do",
         text: "see whether the namespace controller runs: its name in --controllers of kube-controller-manager, and its log"
             .into(),
-        command: Some(
-            "kubectl -n kube-system get pods -l component=kube-controller-manager -o yaml | grep -e --controllers".into(),
-        ),
-        safety: Safety::Safe,
+        command: Some(Command::of(
+            "kubectl -n kube-system get pods -l component=kube-controller-manager -o yaml | grep -e --controllers",
+            [],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 

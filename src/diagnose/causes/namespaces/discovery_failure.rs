@@ -9,6 +9,7 @@
 //! APIService only if the product that served it is uninstalled.
 
 use crate::{
+    command::Command,
     diagnose::{
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
         view::View,
@@ -60,8 +61,9 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
     finding.steps.push(Step {
         when: "what to do",
         text: format!("bring the backend of {group}/{version} back: see which Service it is, and its pods"),
-        command: Some(format!("kubectl get apiservice {name} -o yaml")),
-        safety: Safety::Safe,
+        command: Some(Command::of("kubectl get apiservice {} -o yaml", [&name])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.steps.push(Step {
         when: "product is gone?",
@@ -69,7 +71,8 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
             "ORPHANED OBJECTS if that API server stores objects of its own: delete the APIService, only if what served \
              {group} is really uninstalled. APIs that compute their answers, such as metrics, store nothing"
         ),
-        command: Some(format!("kubectl delete apiservice {name}")),
+        command: Some(Command::of("kubectl delete apiservice {}", [&name])),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
 }

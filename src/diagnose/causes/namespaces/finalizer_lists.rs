@@ -12,6 +12,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -113,15 +114,16 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
             "{what}. Take out {} alone; every other entry stays",
             finalizer.name
         ),
-        command: Some(format!(
-            "kubectl finalizers finalize {name} --finalizer {}",
-            advice::word(&finalizer.name)
+        command: Some(Command::of(
+            "kubectl finalizers finalize {} --finalizer {}",
+            [&name, &finalizer.name],
         )),
         safety: if has_no_controller {
             Safety::Safe
         } else {
             Safety::Destructive
         },
+        lets_go: Vec::new(),
     });
     finding
 }
@@ -173,6 +175,7 @@ fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) ->
         ),
         command: Some(removal_command),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     finding
 }
@@ -210,8 +213,9 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
             finding.steps.push(Step {
                 when: "what to do",
                 text: "see what is left in it, and delete that first".into(),
-                command: Some(format!("kubectl finalizers scan --all -n {name}")),
-                safety: Safety::Safe,
+                command: Some(Command::of("kubectl finalizers scan --all -n {}", [&name])),
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             });
             false
         }

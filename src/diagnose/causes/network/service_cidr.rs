@@ -13,6 +13,7 @@
 use serde_json::json;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice, cause::Cause, controller::Controller, network::ip_range::Range, verdicts,
@@ -204,14 +205,15 @@ fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finaliz
         text: "make a ServiceCIDR of another name over the same range: this one then goes by itself, every Service keeps its \
                address, and nothing is interrupted"
             .into(),
-        command: Some(format!(
-            "echo {} | kubectl create -f -",
-            advice::quoted(&again.to_string())
-        )),
+        command: Some(Command::of("printf %s {} | kubectl create -f -", [&again.to_string()])),
         safety: Safety::Safe,
+        lets_go: Vec::new(),
     });
     for address in in_use.iter().take(limits::BLOCKERS) {
         let (namespace, name) = service_of(address);
+        finding
+            .steps
+            .push(advice::save_step(advice::INTENDED, "services", name, namespace));
         finding.steps.push(Step {
             when: advice::INTENDED,
             text: format!(
@@ -219,11 +221,9 @@ fn add_advice(finding: &mut Finding, range: &Object, in_use: &[&Object], finaliz
                  again, without spec.clusterIP and spec.clusterIPs; clients that remember {} lose it",
                 address.name()
             ),
-            command: Some(format!(
-                "kubectl -n {namespace} get service {name} -o yaml > {name}-backup.yaml && kubectl -n {namespace} delete \
-                 service {name}"
-            )),
+            command: Some(Command::of("kubectl -n {} delete service {}", [namespace, name])),
             safety: Safety::Destructive,
+            lets_go: Vec::new(),
         });
     }
 }

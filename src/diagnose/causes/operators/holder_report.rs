@@ -1,6 +1,7 @@
 //! The state of the controller that must remove a finalizer, in words and steps.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{advice, products::olm_subscription, verdicts},
         complaint::complaints,
@@ -175,9 +176,9 @@ fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
         None => (
             "see that the controller for it runs: the value is one of its flags, as a rule. The label is not to be changed \
              before it is clear that it will not run again",
-            format!(
-                "kubectl get deployments,statefulsets -A -o yaml | grep -nF -- {}",
-                advice::word(mark.value())
+            Command::of(
+                "kubectl get deployments,statefulsets -A -o yaml | grep -nF {}",
+                [mark.value()],
             ),
             Safety::Safe,
         ),
@@ -187,6 +188,7 @@ fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
         text: text.into(),
         command: Some(command),
         safety,
+        lets_go: Vec::new(),
     }
 }
 
@@ -217,19 +219,16 @@ fn add_holder_blockers(finding: &mut Finding, holder: &Holder, tells: Tells) {
                         "let {} go first, then install the holder again: nothing in it can be started any more",
                         object.name
                     ),
-                    command: Some(format!("kubectl finalizers explain {} {}", object.type_name, object.name)),
-                    safety: Safety::Safe,
+                    command: Some(Command::explain(&object.type_name, &object.name, "")),
+                    safety: Safety::ReadOnly,
+                    lets_go: Vec::new(),
                 },
                 _ => Step {
                     when: "what to do",
                     text: format!("repair it: {}", sign.value),
-                    command: Some(format!(
-                        "kubectl{} describe {} {}",
-                        namespace_flag(object),
-                        object.type_name,
-                        object.name
-                    )),
-                    safety: Safety::Safe,
+                    command: Some(Command::describe(&object.type_name, &object.name, object.place())),
+                    safety: Safety::ReadOnly,
+                    lets_go: Vec::new(),
                 },
             });
         }
@@ -254,22 +253,21 @@ fn scale_up_step(workload: &ObjectRef, before: Option<(i64, &str)>) -> Step {
             _ => format!("let {} run again: see why no Pod of it is wanted", workload.name),
         },
         command: Some(if scalable {
-            format!(
-                "kubectl{} scale {} {} --replicas={}",
-                namespace_flag(workload),
-                workload.type_name,
-                workload.name,
-                before.map_or(1, |(count, _)| count)
+            Command::scale(
+                &workload.type_name,
+                &workload.name,
+                workload.place(),
+                before.map_or(1, |(count, _)| count),
             )
         } else {
-            format!(
-                "kubectl{} get {} {} -o yaml",
-                namespace_flag(workload),
-                workload.type_name,
-                workload.name
-            )
+            Command::get_yaml(&workload.type_name, &workload.name, workload.place())
         }),
-        safety: Safety::Reversible,
+        safety: if scalable {
+            Safety::Reversible
+        } else {
+            Safety::ReadOnly
+        },
+        lets_go: Vec::new(),
     }
 }
 
@@ -288,6 +286,7 @@ fn reinstall_step(object: &Object, view: &View<'_>) -> Option<Step> {
         ),
         command: None,
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     })
 }
 
@@ -319,12 +318,6 @@ pub(crate) fn removal_step(
         } else {
             Safety::Destructive
         },
+        lets_go: Vec::new(),
     })
-}
-
-fn namespace_flag(object: &ObjectRef) -> String {
-    object
-        .namespace
-        .as_ref()
-        .map_or_else(String::new, |namespace| format!(" -n {namespace}"))
 }

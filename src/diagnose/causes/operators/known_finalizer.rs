@@ -8,7 +8,10 @@
 //! independent signs show that the controller is gone, otherwise `unknown`. **Advises** what brings the controller
 //! back, then what the entry advises, filled in for this object.
 
+use std::collections::BTreeSet;
+
 use crate::{
+    command::{Command, Template},
     diagnose::{
         causes::{
             advice,
@@ -50,7 +53,12 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     deployed_resources::add_deployed_resources(object, finalizer, &holder, &mut finding, view);
     aws_ingress_group::add_group_members(object, finalizer, &mut finding, view);
     waits_for::add_awaited_objects(object, &entry, &holder, &mut finding, view);
-    finding.steps.extend(fitting_steps(&entry, &holder, &filled));
+    let in_command = |template: &Template| {
+        template.fill(|word| placeholder_value(word, object, finalizer, entry.matched(&finalizer.name)))
+    };
+    finding
+        .steps
+        .extend(fitting_steps(&entry, &holder, &filled, &in_command));
     let cost = filled(&entry.if_removed.text);
     let removal =
         holder_report::removal_step(object, finalizer, &holder, (entry.if_removed.consequence, &cost));
@@ -78,7 +86,12 @@ const IF_IT_IS_GONE: &str = "is it gone?";
 
 /// The steps of the entry that fit the state of the controller. If that state is unknown, the steps for one state
 /// come last, as a question.
-fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> String) -> Vec<Step> {
+fn fitting_steps(
+    entry: &Entry,
+    holder: &Holder,
+    filled: &impl Fn(&str) -> String,
+    in_command: &impl Fn(&Template) -> Command,
+) -> Vec<Step> {
     let when = |step: &knowledge::Step| match (step.if_holder, holder.liveness()) {
         (None, _)
         | (Some(IfHolder::Runs), Liveness::Running | Liveness::Failing)
@@ -95,16 +108,19 @@ fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> Strin
         .fix
         .iter()
         .filter_map(|step| {
+            let command = step.command.as_ref().map(in_command);
             Some(Step {
                 when: when(step)?,
-                text: filled(&step.words()),
-                command: step.command.as_deref().map(filled),
+                text: with_open_words(filled(&step.words()), command.as_ref()),
                 safety: match step.if_holder {
                     _ if step.destructive => Safety::Destructive,
+                    _ if command.as_ref().is_some_and(Command::only_reads) => Safety::ReadOnly,
                     // Finding out changes nothing.
                     Some(IfHolder::Unknown) => Safety::ReadOnly,
                     _ => Safety::Reversible,
                 },
+                command,
+                lets_go: Vec::new(),
             })
         })
         .collect();
@@ -114,6 +130,20 @@ fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> Strin
             .position(|when| *when == step.when)
     });
     steps
+}
+
+/// Names the words of the command that this object does not tell.
+fn with_open_words(text: String, command: Option<&Command>) -> String {
+    let open: BTreeSet<_> = command
+        .into_iter()
+        .flat_map(Command::open)
+        .map(str::to_uppercase)
+        .collect();
+    if open.is_empty() {
+        return text;
+    }
+    let open: Vec<_> = open.into_iter().collect();
+    format!("{}. Fill in {}.", text.trim_end_matches('.'), open.join(" and "))
 }
 
 fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost: Option<&String>) {

@@ -14,8 +14,9 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::advice::{namespace_flag, remove_finalizer},
+        causes::advice::remove_finalizer,
         complaint::Complaint,
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -188,23 +189,27 @@ fn add_missing_object(
             ty.kind
         )
     };
+    let format = if field.is_empty() {
+        "yaml".to_owned()
+    } else {
+        format!("jsonpath={{.{field}}}")
+    };
     finding.steps.insert(
         0,
         Step {
             when: "what to do",
             text,
-            command: Some(format!(
-                "kubectl{} get {}/{} -o {}",
-                namespace_flag(object),
-                object.resource.name(),
-                object.name(),
-                if field.is_empty() {
-                    "yaml".to_owned()
-                } else {
-                    format!("jsonpath='{{.{field}}}'")
-                }
+            command: Some(Command::of(
+                "kubectl -n {} get {}/{} -o {}",
+                [
+                    object.namespace(),
+                    &object.resource.name(),
+                    object.name(),
+                    &format,
+                ],
             )),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
     );
     finding.outlook.push(Outlook {

@@ -10,6 +10,7 @@
 //! resort, advises to remove this one name.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice::remove_finalizer,
         holder::{Holder, Liveness, author_and_successor},
@@ -60,8 +61,9 @@ pub(crate) fn add_rename(
                 "see which release runs, and whether a later one takes off {} too: with that it goes by itself",
                 finalizer.name
             ),
-            command: Some(format!("kubectl finalizers explain {}", finalizer.name)),
-            safety: Safety::Safe,
+            command: Some(Command::of("kubectl finalizers explain {}", [&finalizer.name])),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
     );
     let costs = match entry.if_removed.consequence {

@@ -8,6 +8,7 @@
 //! find the product and bring it back. Says that the cost of removal is unknown.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::operators::holder_report,
         holder,
@@ -32,8 +33,9 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
     finding.steps.push(Step {
         when: "what to do",
         text: "see what its name tells, and where to look for its controller".into(),
-        command: Some(format!("kubectl finalizers explain {}", finalizer.name)),
-        safety: Safety::Safe,
+        command: Some(Command::of("kubectl finalizers explain {}", [&finalizer.name])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.steps.extend(holder_report::removal_step(
         object,

@@ -97,6 +97,7 @@ pub(crate) fn mirror_pod(pod: &Object) -> Finding {
         text: format!("remove the manifest on {node} (usually below /etc/kubernetes/manifests)"),
         command: None,
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     });
     finding
 }

@@ -78,6 +78,7 @@ fn no_job_counts(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>
             text: format!("take out this one entry; nothing is lost by it, because {why}"),
             command: Some(advice::removal_command(pod, finalizer)),
             safety: Safety::Safe,
+            lets_go: Vec::new(),
         });
     }
     finding
@@ -131,6 +132,7 @@ fn controlled_by_other_kind(
         text: "take out this one entry; nothing is lost by it, because no Job counts the pod".into(),
         command: Some(advice::removal_command(pod, finalizer)),
         safety: Safety::Safe,
+        lets_go: Vec::new(),
     });
     finding
 }
@@ -289,7 +291,7 @@ mod tests {
             "{}",
             said(&diagnosis)
         );
-        assert!(!commands(&diagnosis).contains("remove") && !commands(&diagnosis).contains("nudged"));
+        assert!(!commands(&diagnosis).contains("remove") && !commands(&diagnosis).contains("nudge"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! **Advises** to bring the node back, or to declare that its machine is off.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::pods::grace_period::force_warning,
         kinds::Pod,
@@ -80,8 +81,9 @@ pub(crate) fn not_finished_by_kubelet(
     finding.steps.push(Step {
         when: "what to do",
         text: format!("see what the kubelet says; a failing unmount is only in its own log (journalctl -u kubelet on {name})"),
-        command: Some(format!("kubectl -n {} describe pod {}", pod.namespace(), pod.name())),
-        safety: Safety::Safe,
+        command: Some(Command::of("kubectl -n {} describe pod {}", [pod.namespace(), pod.name()])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.do_not.push(force_warning(pod));
     finding
@@ -128,8 +130,9 @@ pub(crate) fn kubelet_silent(
     finding.steps.push(Step {
         when: "node comes back?",
         text: "bring it back: its kubelet finishes the deletion by itself".into(),
-        command: Some(format!("kubectl describe node {name}")),
-        safety: Safety::Safe,
+        command: Some(Command::of("kubectl describe node {}", [&name])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     finding.steps.push(Step {
         when: "machine is off?",
@@ -137,10 +140,9 @@ pub(crate) fn kubelet_silent(
             "DATA LOSS if the machine of {name} still runs, because two pods may then write to one volume: ONLY when it \
              is certainly off, say so. The pods on it are then removed and their volumes detached"
         ),
-        command: Some(format!(
-            "kubectl taint node {name} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
-        )),
+        command: Some(Command::of("kubectl taint node {} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", [&name])),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     finding.do_not.push(force_warning(pod));
     finding

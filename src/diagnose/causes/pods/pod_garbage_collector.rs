@@ -4,6 +4,7 @@
 //! (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`). **Wants** the Lease of kube-controller-manager.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{advice, api_machinery::controller_manager},
         model::{Finding, Outlook, Safety, Step, Verdict},
@@ -42,12 +43,19 @@ pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>
             "after {until:.0} it is late: see whether kube-controller-manager runs, and whether something refuses its updates \
              of pods/status"
         ),
-        command: Some(format!(
-            "kubectl -n kube-system get lease kube-controller-manager -o yaml; kubectl -n {} describe pod {}",
-            pod.namespace(),
-            pod.name()
+        command: Some(Command::of(
+            "kubectl -n kube-system get lease kube-controller-manager -o yaml",
+            [],
         )),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    });
+    finding.steps.push(Step {
+        when: advice::STILL_THERE,
+        text: "see the events of the pod: they name what refuses an update".into(),
+        command: Some(Command::describe("pod", pod.name(), pod.namespace())),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
     controller_manager::add_stale_lease(&mut finding, view);
     finding

@@ -12,6 +12,7 @@
 use serde_json::{Value, json};
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice, cause::Cause, controller::Controller, pods::stop_consumers, storage::pvc_protection,
@@ -173,13 +174,12 @@ fn drop_entry(claim: &Object, place: usize, name: &str) -> Step {
             "DEVICE GIVEN AWAY while it is in use, unless {name} has really stopped using it: drop this one entry. With no \
              entry left the controller clears the allocation and finishes by itself"
         ),
-        command: Some(format!(
+        command: Some(Command::of(
             "kubectl -n {} patch resourceclaim {} --subresource=status --type=json -p {}",
-            claim.namespace(),
-            claim.name(),
-            advice::quoted(&operations.to_string())
+            [claim.namespace(), claim.name(), &operations.to_string()],
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     }
 }
 

@@ -9,8 +9,9 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::advice,
+        causes::{advice, storage::release},
         kinds::Pod,
         limits,
         model::{Safety, Step},
@@ -26,6 +27,8 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
     let present = users.iter().copied().filter(|pod| pod.deletion().is_none());
     let (finished, running): (Vec<&Object>, Vec<&Object>) =
         present.partition(|pod| Pod(pod).is_finished() && !is_recreated(pod));
+    let released = release::by_end_of_claim(claim, view);
+    let let_go = |step| release::letting_go(step, released.clone());
     let mut steps = Vec::new();
     if !finished.is_empty() {
         let names: Vec<_> = finished
@@ -39,12 +42,13 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
         } else {
             String::new()
         };
-        steps.push(Step {
+        steps.push(let_go(Step {
             when: advice::INTENDED,
-            text: format!("delete the finished pods{more}; only their logs go with them"),
-            command: Some(format!("kubectl -n {namespace} delete pod {}", names.join(" "))),
+            text: format!("delete the finished pods{more}; their logs go with them"),
+            command: Some(Command::of("kubectl -n {} delete pod", [namespace]).arguments(names)),
             safety: Safety::Safe,
-        });
+            lets_go: Vec::new(),
+        }));
     }
     let mut owners: BTreeMap<ObjectRef, &Object> = BTreeMap::new();
     for pod in running {
@@ -55,15 +59,11 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
         owners
             .iter()
             .take(limits::OWNERS)
-            .map(|(owner, pod)| stop_step(pod, owner, namespace, view)),
+            .map(|(owner, pod)| let_go(stop_step(pod, owner, namespace, view))),
     );
     if rest > 0 {
-        steps.push(Step {
-            when: advice::INTENDED,
-            text: format!("stop {rest} more pods or owners of pods that use the claim, and look again"),
-            command: None,
-            safety: Safety::Reversible,
-        });
+        let text = format!("see who else uses it: {rest} more pods or owners of pods must stop, too");
+        steps.push(see_step(&claim.resource.name(), claim.name(), namespace, text));
     }
     for pod in users
         .iter()
@@ -76,11 +76,9 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
                 "see why pod {} does not go, which is being deleted already",
                 pod.name()
             ),
-            command: Some(format!(
-                "kubectl finalizers explain pod/{} -n {namespace}",
-                pod.name()
-            )),
-            safety: Safety::Safe,
+            command: Some(Command::explain("pod", pod.name(), namespace)),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         });
     }
     steps
@@ -123,49 +121,56 @@ fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -
     Ok(set.is_some_and(|set| set.text("/spec/persistentVolumeClaimRetentionPolicy/whenScaled") == "Delete"))
 }
 
+/// The step that shows an owner that no one command stops.
+fn see_step(type_name: &str, name: &str, namespace: &str, text: String) -> Step {
+    Step {
+        when: advice::INTENDED,
+        text,
+        command: Some(Command::describe(type_name, name, namespace)),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    }
+}
+
 fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) -> Step {
     let (kind, name) = (owner.kind.as_str(), &owner.name);
     let (text, command) = match kind {
         "" => {
-            return Step {
-                when: advice::INTENDED,
-                text: format!(
-                    "stop what makes ReplicaSet {name}, which runs {}: who that is could not be read, and a ReplicaSet \
-                     that its Deployment makes is scaled up again",
-                    pod.name()
-                ),
-                command: Some(format!("kubectl -n {namespace} describe replicaset {name}")),
-                safety: Safety::Safe,
-            };
+            let text = format!(
+                "stop what makes ReplicaSet {name}, which runs {}: who that is could not be read, and a ReplicaSet that its \
+                 Deployment makes is scaled up again",
+                pod.name()
+            );
+            return see_step("replicaset", name, namespace, text);
         }
         "StatefulSet" | "Deployment" | "ReplicaSet" | "ReplicationController" => (
             format!("stop {kind} {name}, which runs {}", pod.name()),
-            format!(
-                "kubectl -n {namespace} scale {} {name} --replicas=0",
-                kind.to_lowercase()
-            ),
+            Command::scale(&kind.to_lowercase(), name, namespace, 0),
         ),
         "Job" => (
             format!(
                 "suspend Job {name}, which runs {}: its pods go, and it can be resumed",
                 pod.name()
             ),
-            format!("kubectl -n {namespace} patch job {name} -p '{{\"spec\":{{\"suspend\":true}}}}'"),
+            Command::of(
+                "kubectl -n {} patch job {} -p {}",
+                [namespace, name, r#"{"spec":{"suspend":true}}"#],
+            ),
         ),
         "Pod" => (
             format!(
                 "stop pod {}; nothing owns it, so it does not come back",
                 pod.name()
             ),
-            format!("kubectl -n {namespace} delete pod {}", pod.name()),
+            Command::of("kubectl -n {} delete pod {}", [namespace, pod.name()]),
         ),
-        _ => (
-            format!(
-                "stop {kind} {name}, which owns {}: a pod that is only deleted comes back",
+        _ => {
+            let text = format!(
+                "see how to stop {kind} {name}, which owns {}: a pod that is only deleted comes back",
                 pod.name()
-            ),
-            format!("kubectl -n {namespace} describe {} {name}", kind.to_lowercase()),
-        ),
+            );
+            return see_step(&kind.to_lowercase(), name, namespace, text);
+        }
     };
     let (text, safety) = match scaling_deletes_claims(owner, namespace, view) {
         _ if kind == "Pod" => (
@@ -194,5 +199,6 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
         text,
         command: Some(command),
         safety,
+        lets_go: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@
 //! **Advises** never to delete the load balancer while there are others, and to check their events too.
 
 use crate::{
+    command::Command,
     diagnose::{
         limits,
         model::{Evidence, Finding, Outlook, Safety, Step, Strength},
@@ -76,12 +77,9 @@ pub(crate) fn add_group_members(
                 other.namespace(),
                 other.name()
             ),
-            command: Some(format!(
-                "kubectl -n {} describe ingress {}",
-                other.namespace(),
-                other.name()
-            )),
-            safety: Safety::Safe,
+            command: Some(Command::of("kubectl -n {} describe ingress {}", [other.namespace(), other.name()])),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         });
     }
 }

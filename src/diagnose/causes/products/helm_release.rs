@@ -8,6 +8,7 @@
 //! first, then the release, and not to install again meanwhile.
 
 use crate::{
+    command::Command,
     diagnose::{
         model::{Evidence, Finding, Outlook, Safety, Step, Strength},
         view::View,
@@ -69,8 +70,9 @@ pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View
         first.steps.push(Step {
             when: "when it is gone",
             text: format!("finish the release: uninstalling it once more takes what is left, and its record last. {release} is not to be installed again before that"),
-            command: Some(format!("helm uninstall {release} -n {namespace}")),
+            command: Some(Command::of("helm uninstall {} -n {}", [&release, &namespace])),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         });
     }
 }

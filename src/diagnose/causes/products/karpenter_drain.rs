@@ -14,11 +14,9 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::{
-            advice::{explain_step, namespace_flag},
-            verdicts::set_unless_holder_is_at_fault,
-        },
+        causes::{advice::explain_step, verdicts::set_unless_holder_is_at_fault},
         holder::Holder,
         kinds::Pod,
         limits,
@@ -168,12 +166,12 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
                  it is evicted",
                 pod.name()
             ),
-            command: Some(format!(
-                "kubectl{} annotate pod {} {DO_NOT_DISRUPT}-",
-                namespace_flag(pod),
-                pod.name()
+            command: Some(Command::of(
+                "kubectl -n {} annotate pod {} {}-",
+                [pod.namespace(), pod.name(), DO_NOT_DISRUPT],
             )),
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         };
         return (
             format!("is marked {DO_NOT_DISRUPT}: it is never evicted, and waited for"),
@@ -190,12 +188,12 @@ fn why_pod_remains(pod: &Object, view: &View<'_>) -> (String, Option<Step>) {
                      the eviction is allowed",
                     budget.name()
                 ),
-                command: Some(format!(
-                    "kubectl{} describe poddisruptionbudget {}",
-                    namespace_flag(budget),
-                    budget.name()
+                command: Some(Command::of(
+                    "kubectl -n {} describe poddisruptionbudget {}",
+                    [budget.namespace(), budget.name()],
                 )),
-                safety: Safety::Safe,
+                safety: Safety::ReadOnly,
+                lets_go: Vec::new(),
             };
             let says = format!(
                 "cannot be evicted: PodDisruptionBudget {} allows no disruption ({} healthy, {} wanted)",

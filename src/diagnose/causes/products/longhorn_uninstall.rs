@@ -9,8 +9,9 @@
 //! the flag is false or could not be read; to set the flag, with what that costs.
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::advice::{is_removal, namespace_flag},
+        causes::advice::is_removal,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
         view::View,
     },
@@ -71,11 +72,14 @@ pub(crate) fn add_missing_confirmation(
              first; then set it, and run the uninstall of the same version again (helm uninstall, or its Job {JOB}): it takes \
              the finalizers off by itself"
         ),
-        command: Some(format!(
-            "kubectl{} patch settings.longhorn.io {FLAG} --type=merge -p '{{\"value\":\"true\"}}'",
-            namespace_flag(object)
+        command: Some(Command::merge_patch(
+            "settings.longhorn.io",
+            FLAG,
+            object.namespace(),
+            r#"{"value":"true"}"#,
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
 }
 
@@ -83,8 +87,8 @@ pub(crate) fn add_missing_confirmation(
 fn is_harmless(step: &Step) -> bool {
     let sets = step
         .command
-        .as_deref()
-        .is_some_and(|command| command.contains(FLAG));
+        .as_ref()
+        .is_some_and(|command| command.argv().iter().any(|word| word.contains(FLAG)));
     !is_removal(step) && !sets
 }
 

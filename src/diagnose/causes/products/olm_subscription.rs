@@ -11,8 +11,9 @@
 //! the deletion.
 
 use crate::{
+    command::Command,
     diagnose::{
-        causes::advice::{namespace_flag, word},
+        causes::advice,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
         view::{Missing, View},
     },
@@ -50,8 +51,9 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
         text: format!(
             "subscribe to operator {package} again, in namespace {namespace}: OLM installs it, and it finishes by itself"
         ),
-        command: Some(format!("kubectl get packagemanifests {package}")),
-        safety: Safety::Safe,
+        command: Some(Command::of("kubectl get packagemanifests {}", [&package])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 
@@ -91,17 +93,24 @@ fn add_missing_version(finding: &mut Finding, subscription: &Object, view: &View
                 value: format!("{version}, which does not exist"),
                 strength: Strength::Strong,
             });
-            let what = format!("{} {name}", subscription.resource.name());
+            let type_name = subscription.resource.name();
+            let save = Command::save(&type_name, name, subscription.namespace());
+            let file = save.output().unwrap_or_default();
+            finding.steps.push(advice::save_step(
+                "what to do",
+                &type_name,
+                name,
+                subscription.namespace(),
+            ));
             finding.steps.push(Step {
                 when: "what to do",
                 text: format!(
-                    "save Subscription {name} and make it anew: OLM then installs the operator again, which finishes by itself"
+                    "make Subscription {name} anew from the file: OLM then installs the operator again, which finishes by \
+                     itself"
                 ),
-                command: Some(format!(
-                    "kubectl{} get {what} -o yaml > {name}-backup.yaml && kubectl replace --force -f {name}-backup.yaml",
-                    namespace_flag(subscription)
-                )),
+                command: Some(Command::of("kubectl replace --force -f {}", [&file])),
                 safety: Safety::Reversible,
+                lets_go: Vec::new(),
             });
         }
         Err(missing) => add_unknown(finding, &format!("whether {version} is left"), &missing),
@@ -150,13 +159,19 @@ fn add_catalog_state(finding: &mut Finding, subscription: &Object, view: &View<'
     ));
     finding.steps.push(Step {
         when: "what to do",
+        text: format!("see what catalogue {name} says of itself"),
+        command: Some(Command::get_yaml(&ty.name(), name, namespace)),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    });
+    finding.steps.push(Step {
+        when: "what to do",
         text: format!("bring catalogue {name} back: OLM resolves its Subscriptions when it answers"),
-        // Any user may write these fields, and the API server does not validate them.
-        command: Some(format!(
-            "kubectl -n {place} get catalogsources.{GROUP}; kubectl -n {place} get pods -l olm.catalogSource={}",
-            word(name),
-            place = word(namespace)
+        command: Some(Command::of(
+            "kubectl -n {} get pods -l olm.catalogSource={}",
+            [namespace, name],
         )),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }

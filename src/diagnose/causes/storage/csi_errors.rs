@@ -10,6 +10,7 @@
 use jiff::Timestamp;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::advice,
         model::{Evidence, Finding, Safety, Step, Strength, Verdict},
@@ -45,13 +46,13 @@ pub(crate) fn ago(time: Option<Timestamp>, view: &View<'_>) -> String {
 /// The steps for an error: where to look, and how to trigger a retry.
 pub(crate) fn steps(object: &Object, message: &str) -> Vec<Step> {
     let mut steps: Vec<_> = step_for_error(message).into_iter().collect();
-    steps.push(Step {
-        text: format!(
+    steps.push(advice::nudge_saying(
+        object,
+        format!(
             "repair what the driver complains of: \"{message}\". It is tried again by itself, with longer and longer \
              pauses; touching the object makes that happen at once"
         ),
-        ..advice::nudge(object)
-    });
+    ));
     steps
 }
 
@@ -60,14 +61,12 @@ fn step_for_error(message: &str) -> Option<Step> {
     let (text, command) = if let Some(right) = Right::denied(message) {
         (
             format!(
-                "grant the right that the sidecar lacks: {} on {}, to {}",
+                "see whether the sidecar lacks the right to {} {}, and then grant it to {}",
                 right.verb, right.resource, right.user
             ),
-            Some(format!(
+            Some(Command::of(
                 "kubectl auth can-i {} {} --as={}",
-                right.verb,
-                right.resource,
-                advice::quoted(right.user)
+                [&right.verb, &right.resource, &right.user],
             )),
         )
     } else if message.contains("DeadlineExceeded") || message.contains("context deadline exceeded") {
@@ -90,7 +89,8 @@ fn step_for_error(message: &str) -> Option<Step> {
         when: "what to do",
         text,
         command,
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     })
 }
 

@@ -148,6 +148,7 @@ fn add_silence(finding: &mut Finding, volume: &Object) {
                may lack the right to patch persistentvolumes, or the driver may not answer"
             .into(),
         command: None,
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }

@@ -10,6 +10,7 @@
 //! reclaim finalizer the disk is leaked: the object vanishes before any controller checks its policy.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -180,8 +181,9 @@ fn keep_disk_step(volume: &Object) -> Option<Step> {
         text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the volume \
                itself cannot be taken back through the API"
             .into(),
-        command: Some(retain_command(volume)),
+        command: Some(retain_command([volume])),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     })
 }
 
@@ -194,8 +196,9 @@ fn write_down_disk(volume: &Object) -> Step {
              the provider by hand",
             disk(volume)
         ),
-        command: Some(format!("kubectl get pv {} -o yaml", volume.name())),
-        safety: Safety::Safe,
+        command: Some(Command::of("kubectl get pv {} -o yaml", [volume.name()])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
@@ -227,12 +230,12 @@ pub(crate) fn delete_claim(volume: &Object, claim: &Object) -> Step {
     Step {
         when: advice::INTENDED,
         text,
-        command: Some(format!(
+        command: Some(Command::of(
             "kubectl -n {} delete pvc {}",
-            claim.namespace(),
-            claim.name()
+            [claim.namespace(), claim.name()],
         )),
         safety,
+        lets_go: Vec::new(),
     }
 }
 

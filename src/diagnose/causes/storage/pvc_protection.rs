@@ -15,8 +15,13 @@ use crate::diagnose::kinds::{Pod, claim_of_volume};
 use crate::{
     diagnose::{
         causes::{
-            advice, cause::Cause, controller::Controller, pods::stop_consumers, storage::reclaim_policy,
-            verdicts, verdicts::unknown,
+            advice,
+            cause::Cause,
+            controller::Controller,
+            pods::stop_consumers,
+            storage::{reclaim_policy, release},
+            verdicts,
+            verdicts::unknown,
         },
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
@@ -69,7 +74,10 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
             finding.outlook.push(data_outlook(claim, view));
         }
         if verdict == Verdict::Stalled {
-            finding.steps.push(advice::nudge(claim));
+            finding.steps.push(release::letting_go(
+                advice::nudge(claim),
+                release::by_end_of_claim(claim, view),
+            ));
         }
     } else {
         add_advice(&mut finding, claim, &users, view);
@@ -184,8 +192,9 @@ fn keep_disk_step(claim: &Object, view: &View<'_>) -> Option<Step> {
         text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the claim itself \
                cannot be taken back through the API; leave the pods running until the data is safe"
             .into(),
-        command: Some(reclaim_policy::retain_command(volume)),
+        command: Some(reclaim_policy::retain_command([volume])),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     })
 }
 

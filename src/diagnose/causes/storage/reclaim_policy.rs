@@ -7,18 +7,15 @@
 //! `kubernetes/enhancements:keps/sig-storage/2644-honor-pv-reclaim-policy`).
 
 use crate::{
+    command::Command,
     diagnose::model::{Safety, Step},
     snapshot::{driver::names, facts::Object},
 };
 
 /// The command that sets policy Retain, which keeps the disk.
-pub(crate) fn retain_command(volume: &Object) -> String {
-    retain_command_for_names(volume.name())
-}
-
-/// The same command for several volumes, by their names.
-pub(crate) fn retain_command_for_names(names: &str) -> String {
-    format!("kubectl patch pv {names} -p '{{\"spec\":{{\"persistentVolumeReclaimPolicy\":\"Retain\"}}}}'")
+pub(crate) fn retain_command<'a>(volumes: impl IntoIterator<Item = &'a Object>) -> Command {
+    let patch = r#"{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}"#;
+    Command::of("kubectl patch pv -p {}", [patch]).arguments(volumes.into_iter().map(Object::name))
 }
 
 /// The reclaim policy.
@@ -104,8 +101,9 @@ pub(crate) fn keep_disk_step(volume: &Object) -> Step {
              name; the volume object goes if it is being deleted",
             disk(volume)
         ),
-        command: Some(retain_command(volume)),
+        command: Some(retain_command([volume])),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     }
 }
 

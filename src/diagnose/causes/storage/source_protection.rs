@@ -15,15 +15,11 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
-            advice,
-            advice::{namespace_flag, remove_finalizer},
-            cause::Cause,
-            controller::Controller,
-            storage::volume_snapshot_content::GROUP,
-            verdicts,
-            verdicts::unknown,
+            advice, advice::remove_finalizer, cause::Cause, controller::Controller,
+            storage::volume_snapshot_content::GROUP, verdicts, verdicts::unknown,
         },
         model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
         view::{Missing, View},
@@ -88,12 +84,12 @@ fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) 
         finding.steps.insert(
             0,
             match snapshots_of_claim.first() {
-                Some(snapshot) => Step {
-                    text: "touch a snapshot of the claim: the snapshot-controller looks at the claim only when one of its \
+                Some(snapshot) => advice::nudge_saying(
+                    snapshot,
+                    "touch a snapshot of the claim: the snapshot-controller looks at the claim only when one of its \
                            snapshots changes; the annotation does no harm"
                         .into(),
-                    ..advice::nudge(snapshot)
-                },
+                ),
                 None => Step {
                     when: "what to do",
                     text: "no snapshot of the claim is left, and only a change of one makes the controller look: without \
@@ -101,6 +97,7 @@ fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) 
                         .into(),
                     command: None,
                     safety: Safety::Safe,
+                    lets_go: Vec::new(),
                 },
             },
         );
@@ -256,12 +253,12 @@ fn source_in_use(
         finding.steps.push(Step {
             when: "give it up?",
             text,
-            command: Some(format!(
-                "kubectl{} delete {}/{name}",
-                namespace_flag(object),
-                other.type_name
+            command: Some(Command::of(
+                "kubectl -n {} delete {}/{}",
+                [object.namespace(), &other.type_name, &name],
             )),
             safety,
+            lets_go: Vec::new(),
         });
     }
     finding.wait.on = busy;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     diagnose::{
         Diagnosis, Safety, Verdict,
-        testing::{fixtures::LONG_AGO, world::bare as object},
+        testing::{fixtures::LONG_AGO, told::commands, world::bare as object},
     },
     snapshot::facts::Object,
 };
@@ -89,7 +89,7 @@ fn snapshot_object(plural: &str, kind: &str, value: Value) -> Object {
 
 /// The whole diagnosis as one text.
 fn text(diagnosis: &Diagnosis) -> String {
-    format!("{diagnosis:?}")
+    format!("{diagnosis:?}\n{}", commands(diagnosis))
 }
 
 /// The verdict of the first wait.

@@ -111,7 +111,8 @@ fn add_silence(finding: &mut Finding, attachment: &Object) {
                without which it cannot even say so"
             .into(),
         command: None,
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     });
 }
 
@@ -180,6 +181,7 @@ fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Fi
             ),
             command: None,
             safety: Safety::Reversible,
+            lets_go: Vec::new(),
         },
         remove_finalizer(
             attachment,

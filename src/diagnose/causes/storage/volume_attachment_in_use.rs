@@ -13,6 +13,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             api_machinery::controller_manager,
@@ -237,8 +238,9 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
         Step {
             when: "node comes back?",
             text: format!("bring node {name} back, or wait: after six minutes the disk is detached by force"),
-            command: Some(format!("kubectl get node {name} -o wide")),
-            safety: Safety::Safe,
+            command: Some(Command::of("kubectl get node {} -o wide", [&name])),
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
         Step {
             when: "machine is off?",
@@ -246,10 +248,12 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
                 "DATA LOSS if node {name} still runs and writes: only if its machine is certainly off, say so. The disk is \
                  then detached at once"
             ),
-            command: Some(format!(
-                "kubectl taint node {name} {OUT_OF_SERVICE}=nodeshutdown:NoExecute"
+            command: Some(Command::of(
+                "kubectl taint node {} {}=nodeshutdown:NoExecute",
+                [&name, OUT_OF_SERVICE],
             )),
             safety: Safety::Destructive,
+            lets_go: Vec::new(),
         },
     ]
 }
@@ -259,11 +263,9 @@ fn explain_step(attachment: &Object) -> Step {
     Step {
         when: "what to do",
         text: "see why the disk is not detached, and what to do about it".into(),
-        command: Some(format!(
-            "kubectl finalizers explain volumeattachment/{}",
-            attachment.name()
-        )),
-        safety: Safety::Safe,
+        command: Some(Command::explain("volumeattachment", attachment.name(), "")),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     }
 }
 
@@ -276,6 +278,7 @@ fn steps_without_node(attachment: &Object, node: &str) -> Vec<Step> {
                 .into(),
             command: None,
             safety: Safety::Safe,
+            lets_go: Vec::new(),
         },
         Step {
             when: "machine is gone?",
@@ -283,11 +286,12 @@ fn steps_without_node(attachment: &Object, node: &str) -> Vec<Step> {
                 "DATA LOSS if the machine that was node {node} still runs and writes: only if it is certainly off or gone, \
                  delete the attachment. Its attacher then detaches the disk"
             ),
-            command: Some(format!(
+            command: Some(Command::of(
                 "kubectl delete volumeattachment {} --wait=false",
-                attachment.name()
+                [attachment.name()],
             )),
             safety: Safety::Destructive,
+            lets_go: Vec::new(),
         },
     ]
 }

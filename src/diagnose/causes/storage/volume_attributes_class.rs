@@ -8,6 +8,7 @@
 //! them; without any `stalled`. **Advises** to give the claims another class; their data stays.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice, cause::Cause, controller::Controller, storage::pv_protection, verdicts, verdicts::unknown,
@@ -162,11 +163,15 @@ fn change_class_step(claim: &Object) -> Step {
             claim.namespace(),
             claim.name()
         ),
-        command: Some(format!(
-            "kubectl -n {} patch pvc {} -p '{{\"spec\":{{\"volumeAttributesClassName\":\"OTHER-CLASS\"}}}}'",
-            claim.namespace(),
-            claim.name()
+        command: Some(Command::of(
+            "kubectl -n {} patch pvc {} -p {}",
+            [
+                claim.namespace(),
+                claim.name(),
+                r#"{"spec":{"volumeAttributesClassName":"OTHER-CLASS"}}"#,
+            ],
         )),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     }
 }

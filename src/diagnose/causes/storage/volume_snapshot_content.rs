@@ -12,6 +12,7 @@
 use serde_json::Value;
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{advice, cause::Cause, controller::Controller, storage::csi_errors, verdicts},
         events::{event_time, last_event},
@@ -172,10 +173,12 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
                         "{}: delete its VolumeSnapshot {namespace}/{name}; the content goes with it",
                         cost(content)
                     ),
-                    command: Some(format!(
-                        "kubectl -n {namespace} delete volumesnapshots.{GROUP}/{name}"
+                    command: Some(Command::of(
+                        "kubectl -n {} delete volumesnapshots.{}/{}",
+                        [&namespace, GROUP, &name],
                     )),
                     safety: Safety::Destructive,
+                    lets_go: Vec::new(),
                 });
             }
         }
@@ -208,11 +211,12 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
     finding.steps.push(Step {
         when: advice::INTENDED,
         text: format!("{}: set the mark that its snapshot would have set", cost(content)),
-        command: Some(format!(
-            "kubectl annotate volumesnapshotcontents.{GROUP}/{} {BEING_DELETED}=yes",
-            content.name()
+        command: Some(Command::of(
+            "kubectl annotate {}/{} {}=yes",
+            [&content.resource.name(), content.name(), BEING_DELETED],
         )),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     });
     finding
 }
@@ -225,11 +229,14 @@ fn keep_snapshot_step(content: &Object) -> Option<Step> {
             "set deletionPolicy Retain: the snapshot {} then stays at the provider. Write down its name",
             handle(content)
         ),
-        command: Some(format!(
-            "kubectl patch volumesnapshotcontents.{GROUP}/{} --type=merge -p '{{\"spec\":{{\"deletionPolicy\":\"Retain\"}}}}'",
-            content.name()
+        command: Some(Command::merge_patch(
+            &content.resource.name(),
+            content.name(),
+            "",
+            r#"{"spec":{"deletionPolicy":"Retain"}}"#,
         )),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     })
 }
 

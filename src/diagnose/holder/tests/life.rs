@@ -115,8 +115,8 @@ fn a_controller_scaled_to_zero_is_the_root_cause() {
     let root = &diagnosis.waits[0].on[0];
     assert_eq!(root.says, "is scaled to 0 replicas, by kubectl-scale 4h ago");
     assert_eq!(
-        diagnosis.steps[0].command.as_deref(),
-        Some("kubectl -n cert-manager scale deployments.apps cert-manager --replicas=1")
+        command_line(&diagnosis.steps[0]),
+        "kubectl -n cert-manager scale deployments.apps cert-manager --replicas=1"
     );
 }
 
@@ -165,7 +165,7 @@ fn advises_the_former_number_of_replicas() {
         );
         let all = [definition(), off, account("cert-manager", "cert-manager"), event];
         let diagnosis = World::of(all).explain(&challenge());
-        let command = diagnosis.steps[0].command.clone().unwrap_or_default();
+        let command = command_line(&diagnosis.steps[0]);
         command.rsplit(' ').next().unwrap_or_default().to_owned()
     };
     let by_event = "Scaled down replica set cert-manager-1 from 3 to 0";

@@ -123,7 +123,7 @@ fn a_stopped_controller_manager_is_named() {
         );
         story
             .has_root("Lease kube-controller-manager: last renewed 11m ago")
-            .never_advises("nudged")
+            .never_advises("finalizers nudge")
             .never_advises("--force")
             .never_advises("finalizers remove")
             .is_careful();

@@ -39,7 +39,7 @@ fn a_definition_waits_for_an_instance_in_another_namespace() {
     story.follow(cluster, "-backup.yaml");
     let backup = std::fs::read_to_string(cluster.directory().join(format!("{gadgets}-backup.yaml"))).unwrap();
     assert!(backup.contains("name: held"), "{backup}");
-    story.follow(cluster, &format!("explain {gadgets} held"));
+    story.follow(cluster, &format!("explain {gadgets}/held"));
     // Five requests search for a controller of the unknown finalizer, three for admission that would reject its
     // removal.
     withstands_real_rights(cluster, crd, "", 16);

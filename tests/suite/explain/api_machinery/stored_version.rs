@@ -80,7 +80,8 @@ fn a_missing_stored_version_and_a_definition_that_serves_none() {
         .never_advises(KEY)
         .is_careful();
     withstands_less(cluster, cogs, "", 15);
-    let next = story.follow(cluster, "/served");
+    story.follow(cluster, "/served");
+    let next = story.follow(cluster, "explain crd/");
     assert!(next.contains("customresourcecleanup"), "{next}");
     wait("the object can be listed again", SOON, || {
         told(cluster, cogs, "")

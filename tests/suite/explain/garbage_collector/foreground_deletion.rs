@@ -68,7 +68,7 @@ fn an_owner_waits_for_exactly_its_blocking_dependents() {
     assert_eq!(story.verdict(FOREGROUND), "unknown");
     assert!(story.unread().contains("secrets"), "{story}");
 
-    told(cluster, "configmap/owner", ns.name()).follow(cluster, "explain secrets blocks");
+    told(cluster, "configmap/owner", ns.name()).follow(cluster, "explain secrets/blocks");
     release(cluster, "secret/blocks", ns.name());
     goes(cluster, "configmap/owner", ns.name());
     release(cluster, "secret/does-not", ns.name());
@@ -131,7 +131,7 @@ fn a_cluster_scoped_owner_has_dependents_in_all_namespaces() {
     let story = told(cluster, &target, "");
     assert_eq!(story.verdict(FOREGROUND), "waiting");
     story.has_root("Secret far: being deleted, held by example.test/hold");
-    story.follow(cluster, &format!("explain secrets far -n {}", ns.name()));
+    story.follow(cluster, &format!("explain secrets/far -n {}", ns.name()));
     replayed(cluster, &target, "");
     release(cluster, "secret/far", ns.name());
     goes(cluster, &target, "");

@@ -167,7 +167,7 @@ fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
     story
         .has_root("Deployment snapshot-controller: is scaled to 0 replicas")
         .never_says("It runs")
-        .never_advises("nudged")
+        .never_advises("finalizers nudge")
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 40);
@@ -183,7 +183,7 @@ fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
     let story = told(cluster, &target, place);
     story
         .has_root("Lease snapshot-controller-leader: last renewed 11m ago")
-        .never_advises("nudged")
+        .never_advises("finalizers nudge")
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 40);

@@ -50,7 +50,7 @@ fn an_operator_that_runs_and_does_not_act_is_reported() {
         .never_says("may neither update nor patch")
         .never_advises("finalizers remove")
         .is_careful();
-    story.follow(cluster, "kubectl-finalizers/nudged");
+    story.follow(cluster, "finalizers nudge");
     renew();
     withstands_less(cluster, target, place, 30);
 

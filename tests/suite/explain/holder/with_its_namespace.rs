@@ -76,7 +76,7 @@ fn an_operator_in_a_terminating_namespace_cannot_be_started_there() {
         .never_advises("scale")
         .is_careful();
     withstands_less(cluster, target, ns.name(), 30);
-    let next = story.follow(cluster, "explain namespaces velero");
+    let next = story.follow(cluster, "explain namespaces/velero");
     assert!(next.contains("example.com/hold"), "{next}");
 
     release(cluster, "deployment/velero", "velero");

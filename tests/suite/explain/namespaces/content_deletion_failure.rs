@@ -12,8 +12,8 @@ use crate::{
 };
 
 const GROUP: &str = "crowd.example.test";
-/// With a request timeout of two seconds, a server on a busy machine may fail to delete a page.
-const AGAIN: u32 = 20;
+/// Sixteen pages. With a request timeout of two seconds, a server on a busy machine may fail to delete a page.
+const AGAIN: u32 = 40;
 
 /// Writes the objects to etcd directly, because a request for each takes minutes.
 fn stored(cluster: &Cluster, namespace: &str, count: usize) {

@@ -43,7 +43,7 @@ fn a_namespace_names_the_objects_that_remain() {
         .never_advises("patch")
         .is_careful();
     withstands_real_rights(cluster, &format!("ns/{name}"), "", for_all_types(cluster));
-    story.follow(cluster, &format!("explain {widgets} w"));
+    story.follow(cluster, &format!("explain {widgets}/w"));
 
     // Without the right to list its content, the namespace is unknown, not empty.
     let blind = cluster

@@ -55,7 +55,7 @@ fn a_range_with_service_addresses_waits_for_them() {
         .says("There are still IPAddresses referencing the ServiceCIDR")
         .says("INTERRUPTION")
         .never_advises("finalizers remove")
-        .never_advises("nudged")
+        .never_advises("finalizers nudge")
         .is_careful();
     assert_eq!(story.roots().len(), 1, "{story}");
     withstands_less(cluster, "servicecidr/extra", "", 12);

@@ -57,7 +57,7 @@ fn credentials_wait_for_the_managed_resources_that_use_them() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, ANYWHERE, 26);
-    story.follow(cluster, "explain providerconfigusages.gcp.upbound.io usage-prod");
+    story.follow(cluster, "explain providerconfigusages.gcp.upbound.io/usage-prod");
     delete(cluster, "providerconfigusages.gcp.upbound.io/usage-prod", "");
     told(cluster, &target, ANYWHERE).never_says("names it in");
     release(cluster, &target, ANYWHERE);
@@ -104,7 +104,7 @@ fn a_usage_waits_for_the_object_that_uses() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, ANYWHERE, 26);
-    story.follow(cluster, "explain releases.helm.crossplane.io prometheus");
+    story.follow(cluster, "explain releases.helm.crossplane.io/prometheus");
     delete(cluster, "releases.helm.crossplane.io/prometheus", "");
     told(cluster, &target, ANYWHERE).never_says("is named in its spec.by");
     release(cluster, &target, ANYWHERE);
@@ -156,7 +156,7 @@ fn a_provider_that_was_removed_before_its_resources_is_named() {
         .says("belongs to ProviderRevision provider-rds-1a2b, which does not exist")
         .says("LEAKED INFRASTRUCTURE");
     withstands_less(cluster, &target, ANYWHERE, 30);
-    told(cluster, &crd, "").follow(cluster, "explain instances.rds.aws.example-provider.io orders");
+    told(cluster, &crd, "").follow(cluster, "explain instances.rds.aws.example-provider.io/orders");
     story.follow(cluster, "finalizers remove");
     goes(cluster, &crd, "");
 }
@@ -199,7 +199,7 @@ fn a_pool_waits_for_its_clusters() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 26);
-    story.follow(cluster, "explain clusterdeployments.hive.openshift.io aws-7x2k");
+    story.follow(cluster, "explain clusterdeployments.hive.openshift.io/aws-7x2k");
     for name in ["aws-7x2k", "gcp-9p1m"] {
         let name = format!("clusterdeployments.hive.openshift.io/{name}");
         delete(cluster, &name, place);

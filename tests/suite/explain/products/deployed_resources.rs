@@ -58,7 +58,7 @@ fn project_that_applications_name(place: &str) {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 24);
-    let next = story.follow(cluster, "explain applications.argoproj.io web");
+    let next = story.follow(cluster, "explain applications.argoproj.io/web");
     assert!(next.contains("web"), "{next}");
     // The other Application is healthy and no cause.
     delete(cluster, "applications.argoproj.io/web", place);
@@ -120,7 +120,7 @@ fn application_with_a_child_that_stays(place: &str) {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 34);
-    let next = story.follow(cluster, "explain services front");
+    let next = story.follow(cluster, "explain services/front");
     assert!(next.contains("example.test/hold"), "{next}");
     release(cluster, "service/front", place);
     goes(cluster, "service/front", place);

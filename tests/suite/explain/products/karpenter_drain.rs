@@ -87,7 +87,7 @@ fn a_node_that_karpenter_cannot_drain_names_its_pods() {
         .says("its node is still there, and is being drained")
         .never_advises("finalizers remove");
     withstands_less(cluster, &claim, "", 30);
-    story.follow(cluster, "kubectl finalizers explain nodes karpenter-a");
+    story.follow(cluster, "kubectl finalizers explain nodes/karpenter-a");
 
     // The test does what the steps say about the Pods.
     let story = told(cluster, "node/karpenter-a", "");
@@ -169,7 +169,7 @@ fn a_cluster_waits_for_its_machines() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 60);
-    story.follow(cluster, "explain machines.cluster.x-k8s.io prod-md-0");
+    story.follow(cluster, "explain machines.cluster.x-k8s.io/prod-md-0");
 
     // A paused Cluster pauses all its objects; another Cluster does not.
     apply(
@@ -222,7 +222,7 @@ fn a_cluster_waits_for_its_machines() {
     story.never_says("does not exist");
     story.follow(
         cluster,
-        "explain awsmachines.infrastructure.cluster.x-k8s.io prod-md-0",
+        "explain awsmachines.infrastructure.cluster.x-k8s.io/prod-md-0",
     );
     delete_in_order(place, [&machine, &aws, &target]);
 }

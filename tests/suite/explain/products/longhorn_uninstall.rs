@@ -56,7 +56,7 @@ fn a_ceph_cluster_waits_for_its_pools() {
         .never_advises("finalizers remove")
         .is_careful();
     withstands_less(cluster, &target, place, 30);
-    story.follow(cluster, "explain cephblockpools.ceph.rook.io replicapool");
+    story.follow(cluster, "explain cephblockpools.ceph.rook.io/replicapool");
     for (name, place) in [("replicapool", place), ("elsewhere", other.name())] {
         let name = format!("cephblockpools.ceph.rook.io/{name}");
         delete(cluster, &name, place);

@@ -58,7 +58,7 @@ fn a_managed_cluster_waits_for_work_that_only_its_agent_can_end() {
     withstands_less(cluster, &target, "", 30);
     story.follow(
         cluster,
-        "explain manifestworks.work.open-cluster-management.io app",
+        "explain manifestworks.work.open-cluster-management.io/app",
     );
 
     // Objects that the agent deployed keep running if the finalizer is removed by hand. A hub that manages
@@ -183,7 +183,7 @@ fn applied_work_names_the_object_that_is_stuck() {
         .never_advises("remove appliedmanifestworks")
         .is_careful();
     withstands_less(cluster, &target, "", 45);
-    story.follow(cluster, "kubectl finalizers explain configmaps stuck");
+    story.follow(cluster, "kubectl finalizers explain configmaps/stuck");
     release(cluster, "configmap/stuck", place);
     goes(cluster, "configmap/stuck", place);
     told(cluster, &target, "").never_says("was deployed by it");

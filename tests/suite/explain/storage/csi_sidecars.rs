@@ -102,7 +102,7 @@ fn a_hanging_driver_and_a_stopped_provisioner_are_told_apart() {
         .has_root("Lease hangs-example-test: last renewed 11m ago")
         .says("the sidecar of driver hangs.example.test does not run, hangs, or cannot reach the API server")
         .never_says("not installed")
-        .never_advises("nudged")
+        .never_advises("finalizers nudge")
         .never_advises("finalizers remove")
         .is_careful();
     assert!(
@@ -189,7 +189,7 @@ fn an_attacher_without_a_right_and_a_stopped_attacher_are_told_apart() {
     assert_eq!(story.verdict(finalizer), "failing");
     story
         .says("is forbidden: User")
-        .says("grant the right that the sidecar lacks: patch on volumeattachments.storage.k8s.io")
+        .says("see whether the sidecar lacks the right to patch volumeattachments.storage.k8s.io")
         .never_advises("finalizers remove")
         .is_careful();
     let asked = story

@@ -141,7 +141,7 @@ fn a_claim_whose_snapshot_is_being_taken_waits_for_the_snapshot() {
         .has_root("VolumeSnapshot one")
         .says("DATA LOSS: let the snapshot finish")
         .never_advises("finalizers remove")
-        .never_advises("nudged")
+        .never_advises("finalizers nudge")
         .is_careful();
     driver.heals("CreateSnapshot");
     goes(cluster, "pvc/data", ns.name());

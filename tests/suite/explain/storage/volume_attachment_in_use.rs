@@ -54,7 +54,7 @@ metadata: {name: silent-node, annotations: {volumes.kubernetes.io/controller-man
         .has_root("Pod user")
         .never_says("six minutes")
         .never_advises("taint")
-        .never_advises("nudged");
+        .never_advises("finalizers nudge");
 
     // The Pod is force-deleted while its node is silent; then the claim and the volume are deleted.
     ns.kubectl(["delete", "pod", "user", "--force", "--grace-period=0"])

@@ -61,7 +61,7 @@ fn a_class_waits_for_the_claims_that_name_it() {
         .never_says("DATA LOSS")
         .never_advises("delete")
         .never_advises("finalizers remove")
-        .never_advises("nudged");
+        .never_advises("finalizers nudge");
 
     // A user who may not list claims is not told that no claim uses the class.
     let reader = cluster

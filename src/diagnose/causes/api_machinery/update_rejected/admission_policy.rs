@@ -1,6 +1,7 @@
 //! A ValidatingAdmissionPolicy that certainly rejects the update.
 
 use crate::{
+    command::Command,
     diagnose::{
         admission::policies::{Demand, Policy},
         causes::api_machinery::update_rejected::{
@@ -51,10 +52,12 @@ pub(crate) fn steps(object: &Object, policy: &Policy<'_>) -> Vec<Step> {
     let see = Step {
         when: "what to do",
         text: format!("see what policy {name} is for, and whose it is"),
-        command: Some(format!(
-            "kubectl get validatingadmissionpolicy/{name} validatingadmissionpolicybinding/{binding} -o yaml"
+        command: Some(Command::of(
+            "kubectl get validatingadmissionpolicy/{} validatingadmissionpolicybinding/{} -o yaml",
+            [&name, &binding],
         )),
-        safety: Safety::Safe,
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     };
     let matcher = RequestMatcher {
         configuration: policy.binding,

@@ -3,10 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    diagnose::{
-        causes::advice,
-        model::{Safety, Step},
-    },
+    command::Command,
+    diagnose::model::{Safety, Step},
     snapshot::facts::Object,
 };
 
@@ -48,13 +46,16 @@ pub(crate) fn step(object: &Object, matcher: &RequestMatcher<'_>) -> Option<Step
              product that manages it may put it back; afterwards take the exception out again",
             matcher.name
         ),
-        command: Some(format!(
+        command: Some(Command::of(
             "kubectl patch {}/{} --type=json -p {}",
-            matcher.configuration.resource.name(),
-            matcher.configuration.name(),
-            advice::quoted(&operations.to_string())
+            [
+                &matcher.configuration.resource.name(),
+                matcher.configuration.name(),
+                &operations.to_string(),
+            ],
         )),
         safety: Safety::Reversible,
+        lets_go: Vec::new(),
     })
 }
 
@@ -118,8 +119,7 @@ mod tests {
             name: "binding b".into(),
         };
         let command = step(target, &matcher)?.command?;
-        let operations = command.split('\'').nth(1)?;
-        let operations: Value = serde_json::from_str(operations).expect("the patch is JSON");
+        let operations: Value = serde_json::from_str(command.argv().last()?).expect("the patch is JSON");
         assert_eq!(
             operations[0],
             json!({"op": "test", "path": "/spec/policyName", "value": "p"})

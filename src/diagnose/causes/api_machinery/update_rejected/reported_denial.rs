@@ -9,6 +9,7 @@
 //! NewInvalid and `pkg/api/validation/objectmeta.go` `FieldImmutableErrorMsg`.
 
 use crate::{
+    command::Command,
     diagnose::{
         admission::{policies::Policy, webhooks::Webhook},
         causes::api_machinery::update_rejected::{
@@ -139,8 +140,9 @@ fn by_webhook(object: &Object, webhook: &Webhook<'_>) -> (Blocker, Vec<Step>, St
             "ask whoever runs webhook {} why it refuses, and whether a newer version lets finalizers go",
             webhook.name
         ),
-        command: Some(format!("kubectl get {kind}/{name} -o yaml")),
-        safety: Safety::Safe,
+        command: Some(Command::of("kubectl get {}/{} -o yaml", [&kind, &name])),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
     };
     let pointer = format!("/webhooks/{}", webhook.index);
     let matcher = RequestMatcher {

@@ -1,5 +1,6 @@
 //! Webhooks that the API server cannot call, and that therefore reject every update.
 
+use crate::command::Command;
 use crate::diagnose::{
     admission::webhooks::Webhook,
     causes::{advice, api_machinery::update_rejected::add_rejection},
@@ -61,25 +62,34 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
                 first.name, backend.why
             ),
             command: Some(backend.command.clone()),
-            safety: Safety::Safe,
+            safety: Safety::ReadOnly,
+            lets_go: Vec::new(),
         },
+        advice::save_step(
+            GONE,
+            &first.configuration.resource.name(),
+            first.configuration.name(),
+            "",
+        ),
         delete_step(first),
     ];
     finding.steps.splice(0..0, steps);
 }
 
+/// Applies if nobody will ever serve the webhook again.
+const GONE: &str = "product is gone?";
+
 /// The step that deletes the webhooks of a product that is gone, and nothing else.
 fn delete_step(webhook: &Webhook<'_>) -> Step {
     let configuration = webhook.configuration;
     let (kind, name) = (configuration.resource.name(), configuration.name());
-    let save = format!("kubectl get {kind}/{name} -o yaml > {name}-backup.yaml");
     let (text, then) = if webhook.is_like_the_rest() {
         (
             format!(
-                "POLICY LOST: what {name} checks is checked no more. Only if its product is really uninstalled, save this \
-                 one configuration and delete it"
+                "POLICY LOST: what {name} checks is checked no more. Only if its product is really uninstalled, \
+                 delete this one configuration"
             ),
-            format!("kubectl delete {kind}/{name}"),
+            Command::delete(&kind, name, ""),
         )
     } else {
         let path = format!("/webhooks/{}", webhook.index);
@@ -90,19 +100,17 @@ fn delete_step(webhook: &Webhook<'_>) -> Step {
         (
             format!(
                 "POLICY LOST: what webhook {} checks is checked no more. Other webhooks of {name} call another Service, so \
-                 only if the product of this one is really uninstalled, save the configuration and take this one out of it",
+                 only if the product of this one is really uninstalled, take it out of the configuration",
                 webhook.name
             ),
-            format!(
-                "kubectl patch {kind}/{name} --type=json -p {}",
-                advice::quoted(&operations.to_string())
-            ),
+            Command::json_patch(&kind, name, "", &operations.to_string()),
         )
     };
     Step {
-        when: "product is gone?",
+        when: GONE,
         text,
-        command: Some(format!("{save} && {then}")),
+        command: Some(then),
         safety: Safety::Destructive,
+        lets_go: Vec::new(),
     }
 }

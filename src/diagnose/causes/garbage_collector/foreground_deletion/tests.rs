@@ -84,7 +84,7 @@ fn names_exactly_the_dependents_that_block() {
     assert_eq!(names.len(), 1, "{names:?}");
     assert_eq!(names[0].name, "a");
     assert!(said(&diagnosis).contains("being deleted, held by x.test/hold"));
-    assert!(commands(&diagnosis).contains("kubectl finalizers explain things.x.test a -n ns"));
+    assert!(commands(&diagnosis).contains("kubectl finalizers explain things.x.test/a -n ns"));
     assert!(!commands(&diagnosis).contains("delete"));
 }
 

@@ -50,7 +50,7 @@ fn an_application_waits_for_its_objects_in_this_cluster_that_are_being_deleted()
     );
     assert_eq!(
         command_lines(&told)[0],
-        "kubectl finalizers explain databases.db.test orders -n shop"
+        "kubectl finalizers explain databases.db.test/orders -n shop"
     );
     let background = format!("{finalizer}/background");
     assert_eq!(
@@ -89,7 +89,10 @@ fn the_steps_finish_a_helm_release_after_its_object() {
     // The versions are compared as numbers: 10 is later than 9.
     let told = World::of([record(9, "superseded"), record(10, "uninstalling")]).explain(&object);
     assert!(outlook(&told).contains("Helm release shop in shop, which it belongs to, is uninstalling"));
-    assert_eq!(command_lines(&told).last(), Some(&"helm uninstall shop -n shop"));
+    assert_eq!(
+        command_lines(&told).last().map(String::as_str),
+        Some("helm uninstall shop -n shop")
+    );
 
     let told = World::of([]).explain(&object);
     assert!(outlook(&told).contains("has no record any more"), "{told:#?}");

@@ -3,10 +3,12 @@
 use serde_json::json;
 
 use crate::diagnose::{
-    Verdict,
-    causes::storage::tests::{assert_destructive_steps_warn, claim, pod, text, verdict},
+    Safety, Verdict,
+    causes::storage::tests::{assert_destructive_steps_warn, claim, pod, text, verdict, volume},
+    model::Fate,
     testing::{
         fixtures::LONG_AGO,
+        told::command_lines,
         world::{World, bare as object},
     },
 };
@@ -71,12 +73,7 @@ fn the_steps_scale_the_deployment_of_a_replica_set() {
         "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": true}]}});
     let set = object("apps", "replicasets", "ReplicaSet", owner);
     let world = World::of([claim(&["kubernetes.io/pvc-protection"], true), user, set]);
-    let commands: Vec<_> = world
-        .explain_first()
-        .steps
-        .into_iter()
-        .filter_map(|s| s.command)
-        .collect();
+    let commands = command_lines(&world.explain_first());
     assert!(
         commands.contains(&"kubectl -n ns scale deployment web --replicas=0".to_owned()),
         "{commands:?}"
@@ -110,4 +107,57 @@ fn scaling_a_stateful_set_that_deletes_its_claims_warns_of_data_loss() {
     assert!(!scale(world("Retain")).contains("DATA LOSS"));
     assert!(scale(world("Delete")).starts_with("DATA LOSS"));
     assert!(scale(world("Retain").hiding("statefulsets")).starts_with("DATA LOSS is possible"));
+}
+
+#[test]
+fn a_step_that_lets_a_disk_go_says_what_becomes_of_it() {
+    let world = |policy: &str, deleted: bool| {
+        World::of([
+            claim(&["kubernetes.io/pvc-protection"], deleted),
+            volume(&[], policy, "Bound", false),
+            pod("done", "Succeeded"),
+        ])
+    };
+    let step = |diagnosis: crate::diagnose::Diagnosis| {
+        let mut steps = diagnosis.steps.into_iter();
+        steps
+            .find(|step| step.text.contains("finished pods"))
+            .expect("a step")
+    };
+    for (policy, fate, says) in [
+        (
+            "Delete",
+            Fate::Destroyed,
+            "The disk disk-1 is DESTROYED (reclaim policy Delete).",
+        ),
+        (
+            "Recycle",
+            Fate::Destroyed,
+            "The disk disk-1 is DESTROYED (reclaim policy Recycle).",
+        ),
+        (
+            "",
+            Fate::Unknown,
+            "Whether the disk disk-1 is DESTROYED is not known",
+        ),
+    ] {
+        let step = step(world(policy, true).explain_first());
+        assert_eq!(step.safety, Safety::Destructive, "{step:?}");
+        assert_eq!(step.lets_go[0].fate, fate);
+        assert!(
+            step.text.starts_with("DATA LOSS") && step.text.contains(says),
+            "{step:?}"
+        );
+    }
+    let hidden = step(world("Retain", true).hiding("persistentvolumes").explain_first());
+    assert_eq!(hidden.safety, Safety::Destructive, "{hidden:?}");
+    let kept = step(world("Retain", true).explain_first());
+    assert_eq!(kept.safety, Safety::Safe);
+    assert!(
+        kept.text
+            .ends_with("The disk disk-1 stays (reclaim policy Retain)."),
+        "{kept:?}"
+    );
+    let unharmed = step(world("Delete", false).explain_first());
+    assert_eq!((unharmed.safety, unharmed.lets_go.len()), (Safety::Safe, 0));
 }

@@ -7,7 +7,7 @@ use crate::diagnose::{
     causes::storage::tests::{
         assert_destructive_steps_warn, claim, driver, lease, metadata, snapshot_object, text, verdict,
     },
-    testing::{fixtures::LONG_AGO, world::World},
+    testing::{fixtures::LONG_AGO, told::command_line, world::World},
 };
 
 #[test]
@@ -23,7 +23,7 @@ fn an_interrupted_restore_leaves_a_finalizer_that_protects_nothing() {
         .iter()
         .find(|s| s.text.contains("interrupted restore"))
         .expect("a step");
-    let command = step.command.as_deref().unwrap_or_default();
+    let command = command_line(step);
     assert!(command.contains(name) && !command.contains(bound), "{command}");
     let mut restored = claim(&[], false);
     restored.value["spec"]["dataSource"] = json!({"kind": "VolumeSnapshot", "name": "snap"});
@@ -50,9 +50,9 @@ fn a_claim_waits_while_a_snapshot_or_clone_of_it_is_made() {
     // The snapshot is ready, and the claim is still there: the controller checks only when a snapshot changes.
     let diagnosis = World::of([source.clone(), taken(true)]).explain_first();
     assert_eq!(verdict(&diagnosis), Verdict::Stalled);
-    let first = diagnosis.steps[0].command.as_deref().unwrap_or_default();
+    let first = command_line(&diagnosis.steps[0]);
     assert!(
-        first.contains("annotate volumesnapshots.snapshot.storage.k8s.io/s"),
+        first.contains("nudge volumesnapshots.snapshot.storage.k8s.io/s"),
         "{first}"
     );
     let hidden = World::of([source]).hiding("volumesnapshots");

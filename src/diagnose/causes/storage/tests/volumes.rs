@@ -150,7 +150,7 @@ fn no_step_triggers_a_controller_while_kube_controller_manager_is_down() {
             text(&diagnosis).contains("kube-controller-manager does not run"),
             "{diagnosis:?}"
         );
-        assert!(!text(&diagnosis).contains("nudged"), "{diagnosis:?}");
+        assert!(!text(&diagnosis).contains("finalizers nudge"), "{diagnosis:?}");
         assert!(!text(&diagnosis).contains("six minutes"), "{diagnosis:?}");
         assert_ne!(verdict(&diagnosis), Verdict::InUse);
     }

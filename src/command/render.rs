@@ -1,0 +1,187 @@
+//! Makes the line to paste, and the words that the program then gets.
+
+use std::fmt;
+
+use super::{Command, Part, Word};
+use crate::characters::is_unseen;
+
+/// Why a command has no line to paste: a word has characters that cannot be seen. Quotes would keep them from the
+/// shell, but the reader could not tell what the command acts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unprintable;
+
+impl fmt::Display for Unprintable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the command is not shown, because a name in it has control or invisible characters")
+    }
+}
+
+/// Short flags of kubectl with a value, and the long form that takes the value after `=`.
+const LONG: &[(&str, &str)] = &[("-n", "--namespace")];
+/// Other flags whose value is the next word.
+const TAKES_VALUE: &[&str] = &["-c", "-f", "-l", "-o", "-p", "-e", "-L"];
+
+impl Command {
+    /// The line for a POSIX shell.
+    ///
+    /// # Errors
+    /// If a word has characters that cannot be seen.
+    pub fn render(&self) -> Result<String, Unprintable> {
+        if self.all_words().any(|word| word.text().contains(is_unseen)) {
+            return Err(Unprintable);
+        }
+        let mut line = String::new();
+        if let Some(input) = &self.input {
+            line.extend(["printf %s ", &*input.quoted(), " | "]);
+        }
+        line += &joined(&in_safe_order(&self.words));
+        if let Some(filter) = &self.filter {
+            line.extend([" | grep ", &*joined(&in_safe_order(filter))]);
+        }
+        if let Some(output) = &self.output {
+            line.extend([" > ", &*output.quoted()]);
+        }
+        Ok(line)
+    }
+
+    /// The program and its words, as the shell gives them.
+    pub fn argv(&self) -> Vec<String> {
+        in_safe_order(&self.words).iter().map(Word::text).collect()
+    }
+
+    /// What the program reads on its standard input.
+    pub fn input(&self) -> Option<String> {
+        self.input.as_ref().map(Word::text)
+    }
+
+    /// The `grep` that the result goes through, and its words.
+    pub fn filter(&self) -> Option<Vec<String>> {
+        let words = in_safe_order(self.filter.as_deref()?);
+        Some(
+            [&Word::ours("grep")]
+                .into_iter()
+                .chain(&words)
+                .map(Word::text)
+                .collect(),
+        )
+    }
+
+    /// The file that the result goes into.
+    pub fn output(&self) -> Option<String> {
+        self.output.as_ref().map(Word::text)
+    }
+}
+
+impl fmt::Display for Command {
+    /// The line to paste, or why there is none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.render() {
+            Ok(line) => f.write_str(&line),
+            Err(why) => write!(f, "({why})"),
+        }
+    }
+}
+
+fn joined(words: &[Word]) -> String {
+    words.iter().map(Word::quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// The words, such that no program takes a stranger's word for a flag: a value stands behind `=`, and an argument
+/// behind `--`, which ends the flags.
+fn in_safe_order(words: &[Word]) -> Vec<Word> {
+    let mut flags = Vec::new();
+    let mut ordered = Vec::new();
+    let mut rest = words.iter();
+    let mut ended = None;
+    while let Some(word) = rest.next() {
+        let takes_value = word.takes_value();
+        let into = if ended.is_some() && word.is_flag() {
+            &mut flags
+        } else {
+            &mut ordered
+        };
+        if takes_value && let Some(value) = rest.next() {
+            match word.long().filter(|_| value.is_dashed_by_a_stranger()) {
+                Some(long) => into.push(value.behind(&format!("{long}="))),
+                None => into.extend([word.clone(), value.clone()]),
+            }
+            continue;
+        }
+        if ended.is_none() && word.is_dashed_by_a_stranger() {
+            ended = Some(ordered.len());
+            ordered.push(Word::ours("--"));
+            ordered.push(word.clone());
+            continue;
+        }
+        into.push(word.clone());
+    }
+    if let Some(at) = ended {
+        ordered.splice(at..at, flags);
+    }
+    ordered
+}
+
+impl Word {
+    pub(super) fn ours(text: &str) -> Self {
+        Word(vec![Part::Ours(text.to_owned())])
+    }
+
+    /// Whether the next word is the value of this flag.
+    fn takes_value(&self) -> bool {
+        let text = self.text();
+        self.is_flag()
+            && (TAKES_VALUE.contains(&&*text)
+                || self.long().is_some()
+                || (text.starts_with("--") && VALUED.contains(&&*text)))
+    }
+
+    fn long(&self) -> Option<String> {
+        let text = self.text();
+        match LONG.iter().find(|(short, _)| *short == text) {
+            Some((_, long)) => Some((*long).to_owned()),
+            None => VALUED.contains(&&*text).then_some(text),
+        }
+    }
+
+    /// The word behind a text of ours.
+    fn behind(&self, text: &str) -> Self {
+        let ours = Part::Ours(text.to_owned());
+        Word([ours].into_iter().chain(self.0.iter().cloned()).collect())
+    }
+
+    /// The word for a POSIX shell. The flag in front of a value stays outside of the quotes.
+    fn quoted(&self) -> String {
+        let text = self.text();
+        if is_plain(&text) {
+            return text;
+        }
+        if self.is_flag()
+            && let Some((flag, value)) = text.split_once('=')
+            && is_plain(flag)
+        {
+            return format!("{flag}={}", in_quotes(value));
+        }
+        in_quotes(&text)
+    }
+}
+
+/// Long flags whose value is the next word.
+const VALUED: &[&str] = &[
+    "--finalizer",
+    "--raw",
+    "--from",
+    "--context",
+    "--type",
+    "--accept",
+    "--field-selector",
+];
+
+/// Whether every shell takes this for one word without quotes. A leading `=` is a command's path in zsh.
+fn is_plain(text: &str) -> bool {
+    let inside = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    !text.is_empty() && !text.starts_with('=') && text.chars().all(inside)
+}
+
+fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

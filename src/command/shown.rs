@@ -1,0 +1,65 @@
+//! A command in a report or in JSON: the line to paste, and its words for programs.
+
+use serde::{Serialize, Serializer};
+
+use super::Command;
+
+/// A command as text and as words; all fields are empty where there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown {
+    /// The line for a POSIX shell.
+    pub command: Option<String>,
+    /// The program and its words, without quotes.
+    pub argv: Option<Vec<String>>,
+    /// What the program reads on its standard input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The `grep` that the result goes through, and its words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Vec<String>>,
+    /// The file that the result goes into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// Why there is a command and it is not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_shown: Option<String>,
+}
+
+impl Shown {
+    /// The line to paste, or why it is not shown.
+    pub fn line(&self) -> Option<&str> {
+        self.command.as_deref().or(self.not_shown.as_deref())
+    }
+}
+
+impl From<&Command> for Shown {
+    fn from(command: &Command) -> Self {
+        match command.render() {
+            Ok(line) => Shown {
+                command: Some(line),
+                argv: Some(command.argv()),
+                input: command.input(),
+                filter: command.filter(),
+                output: command.output(),
+                not_shown: None,
+            },
+            Err(why) => Shown {
+                not_shown: Some(format!("({why})")),
+                ..Shown::default()
+            },
+        }
+    }
+}
+
+impl From<Option<&Command>> for Shown {
+    fn from(command: Option<&Command>) -> Self {
+        command.map(Into::into).unwrap_or_default()
+    }
+}
+
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Shown::from(self).serialize(serializer)
+    }
+}

@@ -1,0 +1,215 @@
+use super::{Command, Template, Unprintable};
+
+const EVIL: &str = "a|b>x;$(id)'x'\"y\"`z`&&true\\ #*";
+
+/// The words of a line, as a POSIX shell splits it; an error if the shell would act on anything else.
+pub(crate) fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next() {
+                        Some('\'') => break,
+                        Some(c) => word.push(c),
+                        None => return Err(format!("an open quote in {line}")),
+                    }
+                }
+            }
+            '\\' => match chars.next() {
+                Some('\'') => word.get_or_insert_default().push('\''),
+                other => return Err(format!("\\{other:?} in {line}")),
+            },
+            c if c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c) => {
+                word.get_or_insert_default().push(c);
+            }
+            '|' | '>' if word.is_none() => words.push(c.to_string()),
+            _ => return Err(format!("{c:?} in {line}")),
+        }
+    }
+    words.extend(word.take());
+    Ok(words)
+}
+
+/// The words that a command should give, with its pipe and its redirection.
+pub(crate) fn expected(command: &Command) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(input) = command.input() {
+        words.extend(["printf".to_owned(), "%s".to_owned(), input, "|".to_owned()]);
+    }
+    words.extend(command.argv());
+    if let Some(filter) = command.filter() {
+        words.push("|".to_owned());
+        words.extend(filter);
+    }
+    if let Some(output) = command.output() {
+        words.extend([">".to_owned(), output]);
+    }
+    words
+}
+
+fn line(command: &Command) -> String {
+    command.render().expect("printable")
+}
+
+#[test]
+fn a_plain_command_has_no_quotes() {
+    let command = Command::scale("deployments.apps", "web", "shop", 2);
+    assert_eq!(
+        line(&command),
+        "kubectl -n shop scale deployments.apps web --replicas=2"
+    );
+    assert_eq!(command.argv().len(), 7);
+    assert_eq!(
+        line(&Command::explain("node", "n-1", "")),
+        "kubectl finalizers explain node/n-1"
+    );
+}
+
+#[test]
+fn a_text_of_strangers_is_never_more_than_one_word() {
+    for command in [
+        Command::explain("things.x.test", EVIL, EVIL),
+        Command::remove("pods", EVIL, EVIL, EVIL),
+        Command::save(EVIL, EVIL, EVIL),
+        Command::json_patch("pods", EVIL, "", EVIL),
+        Command::of("printf %s {} | kubectl replace --raw {} -f -", [EVIL, EVIL]),
+        Command::of("kubectl get crd -o name | grep -F {}", [EVIL]),
+        Command::of("kubectl auth can-i get pods --as={}", [EVIL]),
+        Command::of("kubectl delete pod", []).arguments([EVIL, EVIL, "", "=x", "~"]),
+    ] {
+        let line = line(&command);
+        assert_eq!(split(&line).as_ref(), Ok(&expected(&command)), "{line}");
+    }
+}
+
+#[test]
+fn a_text_of_strangers_is_never_a_flag() {
+    let dash = "--kubeconfig=/evil";
+    for (command, expected) in [
+        (
+            Command::of("kubectl -n {} describe {} {} -o wide", [dash, "pod", dash]),
+            "kubectl --namespace=--kubeconfig=/evil describe pod -o wide -- --kubeconfig=/evil",
+        ),
+        (
+            Command::of("kubectl delete pod", [])
+                .arguments(["a", dash, "-b"])
+                .with("--wait=false"),
+            "kubectl delete pod a --wait=false -- --kubeconfig=/evil -b",
+        ),
+        (
+            Command::remove("pods", "a", "n", dash),
+            "kubectl finalizers remove pods/a -n n --finalizer=--kubeconfig=/evil",
+        ),
+        (
+            Command::of("kubectl get crd -o name | grep -F {}", [dash]),
+            "kubectl get crd -o name | grep -F -- --kubeconfig=/evil",
+        ),
+    ] {
+        assert_eq!(line(&command), expected);
+    }
+}
+
+#[test]
+fn a_command_with_characters_that_nobody_sees_is_not_shown() {
+    for name in [
+        "a\nb",
+        "a\u{202e}b",
+        "a\u{200b}b",
+        "a\u{1b}[2J",
+        "a\u{e0041}",
+        "a\u{ad}b",
+        "\u{3164}",
+    ] {
+        let command = Command::explain("pods", name, "n");
+        assert_eq!(command.render(), Err(Unprintable), "{name:?}");
+        assert!(command.to_string().contains("control or invisible characters"));
+        let json = serde_json::to_value(&command).expect("JSON");
+        assert!(json["command"].is_null() && json["argv"].is_null(), "{json}");
+        assert!(
+            json["notShown"]
+                .as_str()
+                .is_some_and(|why| why.contains("invisible"))
+        );
+    }
+}
+
+#[test]
+fn a_file_stays_in_the_folder_of_the_reader() {
+    let command = Command::save("clusterroles", "../../etc/passwd x", "");
+    assert_eq!(
+        command.output().as_deref(),
+        Some(".._.._etc_passwd_x-backup.yaml")
+    );
+}
+
+#[test]
+fn a_template_reads_words_quotes_and_placeholders() {
+    let template = Template::try_from(
+        "kubectl -n {namespace} get pv {name} -o jsonpath='{.spec.a}{\"\\n\"}{end}' | grep -e \"a b\" {name}"
+            .to_owned(),
+    )
+    .expect("a command");
+    let command = template.fill(|word| (word == "name").then(|| EVIL.to_owned()));
+    assert_eq!(command.open().collect::<Vec<_>>(), ["namespace"]);
+    assert_eq!(
+        command.argv()[..6],
+        ["kubectl", "-n", "NAMESPACE", "get", "pv", EVIL]
+    );
+    assert_eq!(command.argv()[7], "jsonpath={.spec.a}{\"\\n\"}{end}");
+    assert_eq!(
+        command.filter().as_deref(),
+        Some(&["grep", "-e", "a b", EVIL].map(str::to_owned)[..])
+    );
+    assert_eq!(split(&line(&command)), Ok(expected(&command)));
+}
+
+#[test]
+fn a_template_that_a_shell_would_act_on_is_refused() {
+    for text in [
+        "kubectl get pods; kubectl get nodes",
+        "kubectl get pods && kubectl get nodes",
+        "kubectl get $(kubectl get crd -o name)",
+        "kubectl get pods `id`",
+        "kubectl annotate pv x touched=\"$(date +%s)\"",
+        "kubectl get $NAME",
+        "kubectl get pods < file",
+        "kubectl get pods > a b",
+        "kubectl get pods >",
+        "kubectl get pods | sort",
+        "kubectl get pods | grep a | grep b",
+        "kubectl get 'pods",
+        "kubectl get ~/x",
+        "kubectl get # all",
+        "kubectl get a\\ b",
+        "KUBECONFIG=x kubectl get pods",
+        "{name} get pods",
+        "kubectl patch pv x -p '{\"a\":\"{name}\"}'",
+        "",
+    ] {
+        assert!(Template::try_from(text.to_owned()).is_err(), "{text}");
+    }
+}
+
+/// The proof of the quotes: a real shell gives the program the same words.
+#[test]
+fn a_real_shell_gives_the_same_words() {
+    for name in [
+        EVIL, "-x", "", "a b", "'", "\\", "$HOME", "*", "!!", "{a,b}", "~root", "größe",
+    ] {
+        let command = Command::of("kubectl -n {} get {} --as={} --raw={}", ["n", name, name, name]);
+        let line = line(&command);
+        let rest = line.strip_prefix("kubectl ").expect("the program");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("printf '%s\\037' {rest}")])
+            .output()
+            .expect("a shell");
+        let said = String::from_utf8(output.stdout).expect("UTF-8");
+        let words: Vec<_> = said.split_terminator('\u{1f}').collect();
+        assert_eq!(words, command.argv()[1..], "{line}");
+    }
+}

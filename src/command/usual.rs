@@ -1,0 +1,159 @@
+//! The commands that many causes advise, each made in one way. A type is `plural.group`, or a word that kubectl takes
+//! for it; the namespace of a cluster-scoped object is empty.
+
+use super::{Command, Part, Word};
+
+impl Command {
+    /// Explains an object.
+    pub fn explain(type_name: &str, name: &str, namespace: &str) -> Self {
+        Command::of(
+            "kubectl finalizers explain {}/{} -n {}",
+            [type_name, name, namespace],
+        )
+    }
+
+    /// Shows an object's state and events.
+    pub fn describe(type_name: &str, name: &str, namespace: &str) -> Self {
+        Command::of("kubectl -n {} describe {} {}", [namespace, type_name, name])
+    }
+
+    /// Shows an object in full.
+    pub fn get_yaml(type_name: &str, name: &str, namespace: &str) -> Self {
+        Command::of("kubectl -n {} get {} {} -o yaml", [namespace, type_name, name])
+    }
+
+    /// Writes an object into a file, before it is changed or deleted.
+    pub fn save(type_name: &str, name: &str, namespace: &str) -> Self {
+        Command::of(
+            "kubectl -n {} get {} {} -o yaml > {}-backup.yaml",
+            [namespace, type_name, name, name],
+        )
+    }
+
+    /// Writes all objects of a type into a file.
+    pub fn save_all(type_name: &str) -> Self {
+        Command::of(
+            "kubectl get {} --all-namespaces -o yaml > {}-backup.yaml",
+            [type_name, type_name],
+        )
+    }
+
+    /// Deletes an object in the normal way.
+    pub fn delete(type_name: &str, name: &str, namespace: &str) -> Self {
+        Command::of("kubectl -n {} delete {} {}", [namespace, type_name, name])
+    }
+
+    /// Deletes all objects of a type.
+    pub fn delete_all(type_name: &str, is_namespaced: bool) -> Self {
+        let all = Command::of("kubectl delete {} --all", [type_name]);
+        if is_namespaced {
+            all.with("--all-namespaces")
+        } else {
+            all
+        }
+    }
+
+    /// Changes an object by a JSON patch.
+    pub fn json_patch(type_name: &str, name: &str, namespace: &str, patch: &str) -> Self {
+        Command::of(
+            "kubectl -n {} patch {} {} --type=json -p {}",
+            [namespace, type_name, name, patch],
+        )
+    }
+
+    /// Changes an object by a merge patch.
+    pub fn merge_patch(type_name: &str, name: &str, namespace: &str, patch: &str) -> Self {
+        Command::of(
+            "kubectl -n {} patch {} {} --type=merge -p {}",
+            [namespace, type_name, name, patch],
+        )
+    }
+
+    /// Sets the replicas of a workload.
+    pub fn scale(type_name: &str, name: &str, namespace: &str, replicas: i64) -> Self {
+        Command::of(
+            "kubectl -n {} scale {} {} --replicas={}",
+            [namespace, type_name, name, &replicas.to_string()],
+        )
+    }
+
+    /// Wakes the controllers of an object.
+    pub fn nudge(type_name: &str, name: &str, namespace: &str) -> Self {
+        Command::of(
+            "kubectl finalizers nudge {}/{} -n {}",
+            [type_name, name, namespace],
+        )
+    }
+
+    /// Plans the removal of one finalizer, which whoever reads the plan must accept.
+    pub fn remove(type_name: &str, name: &str, namespace: &str, finalizer: &str) -> Self {
+        Command::of(
+            "kubectl finalizers remove {}/{} -n {} --finalizer {}",
+            [type_name, name, namespace, finalizer],
+        )
+    }
+
+    /// Whether it changes nothing in a cluster.
+    pub fn only_reads(&self) -> bool {
+        let argv = self.argv();
+        let mut words = argv.iter().map(String::as_str);
+        if words.next() != Some("kubectl") {
+            return false;
+        }
+        if words
+            .clone()
+            .any(|word| word == "--dry-run=server" || word == "--help")
+        {
+            return true;
+        }
+        let mut verb = Vec::new();
+        while let Some(word) = words.next() {
+            if word == "-n" {
+                words.next();
+            } else if !word.starts_with('-') {
+                verb.push(word);
+            }
+        }
+        matches!(
+            verb.as_slice(),
+            [
+                "get" | "describe" | "logs" | "top" | "events" | "explain" | "api-resources" | "api-versions",
+                ..
+            ] | ["auth", "can-i" | "whoami", ..]
+                | ["finalizers", "explain" | "scan" | "catalog" | "watch", ..]
+        )
+    }
+
+    /// Whether it is such a plan.
+    pub fn is_remove(&self) -> bool {
+        self.begins_with(&["kubectl", "finalizers", "remove"])
+    }
+
+    /// Whether it wakes controllers.
+    pub fn is_nudge(&self) -> bool {
+        self.begins_with(&["kubectl", "finalizers", "nudge"])
+    }
+
+    /// Adds a word of ours.
+    #[must_use]
+    pub fn with(mut self, word: &'static str) -> Self {
+        self.words.push(Word(vec![Part::Ours(word.to_owned())]));
+        self
+    }
+
+    /// Adds a flag of ours with its value.
+    #[must_use]
+    pub fn flag(self, flag: &'static str, value: &str) -> Self {
+        self.with(flag).arguments([value])
+    }
+
+    /// Adds words of strangers.
+    #[must_use]
+    pub fn arguments(mut self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let words = values
+            .into_iter()
+            .map(|value| Word(vec![Part::Cluster(value.into())]));
+        self.words.extend(words);
+        self
+    }
+}

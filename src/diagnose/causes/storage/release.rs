@@ -1,0 +1,144 @@
+//! What a step lets go outside of the cluster: disks and snapshots, and what becomes of each. A step is as dangerous as
+//! what follows from it, so this decides its label.
+
+use crate::{
+    diagnose::{
+        causes::storage::reclaim_policy,
+        model::{Fate, Release, Safety, Step},
+        view::{Missing, View},
+    },
+    snapshot::facts::Object,
+};
+
+/// The step with what it lets go. A loss makes the step destructive, and its text says so. What only reads lets nothing
+/// go.
+pub(crate) fn letting_go(mut step: Step, released: Vec<Release>) -> Step {
+    if step.safety == Safety::ReadOnly {
+        return step;
+    }
+    let worst = released.iter().map(|one| (rank(one.fate), one.fate)).max();
+    let loss = match worst.map(|(_, fate)| fate) {
+        Some(Fate::Destroyed) => "DATA LOSS",
+        Some(Fate::Leaked) => "LEAKED INFRASTRUCTURE",
+        Some(Fate::Unknown) => "DATA LOSS is possible",
+        _ => "",
+    };
+    if !loss.is_empty() {
+        if step.safety != Safety::Destructive {
+            step.text = format!("{loss}: {}", step.text);
+        }
+        step.safety = Safety::Destructive;
+    }
+    for one in &released {
+        step.text = format!("{}. {}", step.text.trim_end_matches('.'), one.in_words());
+    }
+    step.lets_go = released;
+    step
+}
+
+fn rank(fate: Fate) -> u8 {
+    match fate {
+        Fate::Destroyed => 3,
+        Fate::Unknown => 2,
+        Fate::Leaked => 1,
+        _ => 0,
+    }
+}
+
+/// What the end of an object lets go, as far as the object itself says so. Nothing, while it is not being deleted.
+pub(crate) fn by_end_of(object: &Object) -> Vec<Release> {
+    if object.deletion().is_none() {
+        return Vec::new();
+    }
+    if object.is("", "persistentvolumes") {
+        // A volume that no claim ever held is not reclaimed.
+        let is_reclaimed = matches!(object.text("/status/phase"), "Released" | "Failed" | "Bound");
+        return is_reclaimed.then(|| of_volume(object)).into_iter().collect();
+    }
+    if object.is("snapshot.storage.k8s.io", "volumesnapshotcontents") {
+        let handle = match object.text("/status/snapshotHandle") {
+            "" => object.text("/spec/source/snapshotHandle"),
+            handle => handle,
+        };
+        return match object.text("/spec/deletionPolicy") {
+            _ if handle.is_empty() => Vec::new(),
+            "Retain" => vec![release("snapshot", handle, Fate::Kept, "deletion policy Retain")],
+            "Delete" => vec![release(
+                "snapshot",
+                handle,
+                Fate::Destroyed,
+                "deletion policy Delete",
+            )],
+            _ => vec![release(
+                "snapshot",
+                handle,
+                Fate::Unknown,
+                "it has no known deletion policy",
+            )],
+        };
+    }
+    Vec::new()
+}
+
+/// What the end of a claim lets go: the disk of its volume. Nothing, while the claim is not being deleted.
+pub(crate) fn by_end_of_claim(claim: &Object, view: &View<'_>) -> Vec<Release> {
+    let name = claim.text("/spec/volumeName");
+    if claim.deletion().is_none() || name.is_empty() {
+        return Vec::new();
+    }
+    match view.object("", "persistentvolumes", "", name) {
+        Ok(Some(volume)) => vec![of_volume(volume)],
+        Ok(None) | Err(Missing::NotYet) => Vec::new(),
+        Err(missing) => vec![release(
+            "disk of volume",
+            name,
+            Fate::Unknown,
+            &missing.in_words(),
+        )],
+    }
+}
+
+fn of_volume(volume: &Object) -> Release {
+    let disk = reclaim_policy::disk(volume);
+    match reclaim_policy::policy(volume) {
+        "Delete" if reclaim_policy::is_leaked(volume) => release(
+            "disk",
+            &disk,
+            Fate::Leaked,
+            "the volume was deleted first, and no finalizer makes the provisioner delete the disk",
+        ),
+        policy @ ("Delete" | "Recycle") => release(
+            "disk",
+            &disk,
+            Fate::Destroyed,
+            &format!("reclaim policy {policy}"),
+        ),
+        "Retain" => release("disk", &disk, Fate::Kept, "reclaim policy Retain"),
+        _ => release(
+            "disk",
+            &disk,
+            Fate::Unknown,
+            "its volume has no known reclaim policy",
+        ),
+    }
+}
+
+fn release(kind: &str, name: &str, fate: Fate, why: &str) -> Release {
+    Release {
+        what: format!("{kind} {name}"),
+        fate,
+        why: why.to_owned(),
+    }
+}
+
+impl Release {
+    fn in_words(&self) -> String {
+        let Release { what, why, .. } = self;
+        match self.fate {
+            Fate::Destroyed => format!("The {what} is DESTROYED ({why})."),
+            Fate::Leaked => format!("The {what} LEAKS: it stays at the provider ({why})."),
+            Fate::Kept => format!("The {what} stays ({why})."),
+            _ => format!("Whether the {what} is DESTROYED is not known: {why}."),
+        }
+    }
+}
