@@ -1,11 +1,12 @@
 //! Finds out why a Kubernetes object is stuck in Terminating, what it waits for, and what a forced removal would cost.
 //!
-//! The modules are layers, and a layer never uses a layer above it: object ← snapshot ← knowledge ← diagnose ← plan ←
+//! The modules are layers, and a layer never uses a layer above it: characters ← object ← snapshot ← knowledge ← diagnose ← plan ←
 //! report ← output. These layers are pure: no API client, no async runtime, no clock. Only [`cluster`] talks to an API
 //! server, only [`act`] changes something, and only [`run`] uses all of them. `tests/suite/layers.rs` reads the imports
 //! and fails if a layer uses one above it.
 
 pub mod act;
+pub mod characters;
 pub mod cli;
 pub mod cluster;
 pub mod diagnose;

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::characters::is_invisible;
+
 /// Returns the text on one line, with every character that acts on a terminal replaced by its escape.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(is_terminal_control) {
@@ -19,12 +21,10 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Whether a character acts on a terminal: controls (C0, DEL, C1), characters that change the text direction,
-/// characters that break lines without being controls, and invisible characters that make two names look
-/// alike.
+/// Whether a character acts on a terminal, or hides what the text says: controls (C0, DEL, C1), and characters
+/// that nobody sees.
 pub fn is_terminal_control(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{61C}')
+    c.is_control() || is_invisible(c)
 }
 
 #[cfg(test)]
@@ -36,6 +36,10 @@ mod tests {
         assert_eq!(harmless("\u{1b}[2Jgone"), "\\u{1b}[2Jgone");
         assert_eq!(harmless("a\nb\tc"), "a b c");
         assert_eq!(harmless("\u{9b}31m\u{202e}x"), "\\u{9b}31m\\u{202e}x");
+        assert_eq!(
+            harmless("pay\u{ad}\u{3164}\u{e0041}\u{fff9}x"),
+            "pay\\u{ad}\\u{3164}\\u{e0041}\\u{fff9}x"
+        );
         assert!(matches!(harmless("größer 你好 ✓"), Cow::Borrowed(_)));
     }
 }

@@ -16,6 +16,7 @@ use self::{
 
 /// Lowest first. A layer may use those before it.
 const LAYERS: &[&str] = &[
+    "characters",
     "object",
     "snapshot",
     "knowledge",
