@@ -28,7 +28,7 @@ use crate::{
     snapshot::{
         Snapshot, Why,
         facts::{Answer, Facts, Query},
-        saved::{Counted, FORMAT, Head, Leftovers, Saved, VERSION},
+        saved::{Counted, FORMAT, Head, Leftovers, Public, Saved, VERSION},
         storage_leftovers::StorageLeftovers,
     },
 };
@@ -51,12 +51,7 @@ pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Resul
     };
     let summary = summary(&saved);
     let saved = if settings.redact {
-        saved
-            .redacted(&words_of(knowledge))
-            .map_err(|cause| Error::Write {
-                path: settings.file.clone(),
-                cause: cause.into(),
-            })?
+        saved.redacted(&public(knowledge))
     } else {
         saved
     };
@@ -65,16 +60,21 @@ pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Resul
     Ok(Exit::Done)
 }
 
-/// The controller names in the catalogue. They reveal which products somebody uses, and a diagnosis needs
-/// them.
-fn words_of(knowledge: &Knowledge) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
+/// What the catalogue knows. The names of controllers reveal which products somebody uses, and a diagnosis needs them.
+/// The words of a user's own entries are no public words.
+fn public(knowledge: &Knowledge) -> Public {
+    let mut public = Public::default();
     for entry in knowledge.all() {
         let holder = serde_json::to_string(&entry.holder).unwrap_or_default();
         let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
-        words.extend(holder.split(|c| !is_of_name(c)).map(str::to_owned));
+        public
+            .names
+            .extend(holder.split(|c| !is_of_name(c)).map(str::to_owned));
     }
-    words
+    for entry in Knowledge::builtin().all() {
+        public.add_words(&serde_json::to_value(entry).unwrap_or_default());
+    }
+    public
 }
 
 fn summary(saved: &Saved) -> String {

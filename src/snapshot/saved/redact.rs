@@ -1,0 +1,171 @@
+//! Hides what tells something about a cluster. A word has the same replacement in the whole file, so that related
+//! objects stay related.
+//!
+//! Hidden are names of objects and namespaces, uids and addresses, and every word that is not known: see
+//! [`vocabulary`]. A name is replaced piece by piece, at its hyphens and dots, because names contain names: the claim
+//! `data-web-0` of the pod `web-0` stays recognisable. Numbers of up to five digits stay. Names that a diagnosis needs
+//! and that tell nothing about a cluster stay too:
+//! * types and their schemas, classes, drivers and the Leases of their sidecars;
+//! * finalizers;
+//! * names that every cluster or the catalogue has.
+
+mod mask;
+mod texts;
+mod vocabulary;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use self::{mask::Mask, texts::texts, vocabulary::Vocabulary};
+use super::{Saved, strip};
+use crate::snapshot::{
+    driver::plain,
+    facts::{Answer, Object, Query},
+};
+
+/// Names that every cluster has.
+const COMMON: &[&str] = &[
+    "default",
+    "kube-controller-manager",
+    "kube-node-lease",
+    "kube-public",
+    "kube-scheduler",
+    "kube-system",
+    "kubernetes",
+];
+/// Types whose objects are definitions. They are named after products, types and drivers.
+const DEFINITIONS: &[&str] = &[
+    "apiservices.apiregistration.k8s.io",
+    "clusterroles.rbac.authorization.k8s.io",
+    "csidrivers.storage.k8s.io",
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "ingressclasses.networking.k8s.io",
+    "storageclasses.storage.k8s.io",
+    "volumesnapshotclasses.snapshot.storage.k8s.io",
+];
+
+/// What the catalogue knows, and so tells nothing about a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Public {
+    /// Names of controllers and products. They stay, even if objects have them.
+    pub names: BTreeSet<String>,
+    /// Words of its texts. They stay unless an object has that name.
+    pub words: BTreeSet<String>,
+}
+
+impl Public {
+    /// Adds the words in all texts of a document.
+    pub fn add_words(&mut self, document: &Value) {
+        match document {
+            Value::String(text) => {
+                let words = text.split(|c: char| !c.is_alphanumeric());
+                self.words.extend(words.map(str::to_owned));
+            }
+            Value::Array(values) => values.iter().for_each(|value| self.add_words(value)),
+            Value::Object(fields) => fields.values().for_each(|value| self.add_words(value)),
+            _ => {}
+        }
+    }
+}
+
+impl Saved {
+    /// The snapshot without what tells something about the cluster.
+    #[must_use]
+    pub fn redacted(mut self, public: &Public) -> Saved {
+        // What is never saved needs no replacement.
+        strip::saved(&mut self);
+        let mut mask = Mask::new(self.public_names(public), self.drivers(), self.vocabulary(public));
+        texts(&mut self, &mut |role, text| mask.learn(role, text));
+        mask.number();
+        texts(&mut self, &mut |role, text| mask.apply(role, text));
+        self.head.redacted = true;
+        self.head.source = "a server whose address is hidden".into();
+        self
+    }
+
+    /// Names that stay.
+    fn public_names(&self, public: &Public) -> BTreeSet<String> {
+        let mut names = public.names.clone();
+        names.extend(COMMON.iter().map(|name| (*name).to_owned()));
+        for ty in &self.types {
+            names.extend([ty.name(), ty.group.clone(), ty.plural.clone(), ty.kind.clone()]);
+            names.extend([ty.singular.clone(), format!("{}List", ty.kind)]);
+        }
+        let is_definition = |type_name: &str| DEFINITIONS.contains(&type_name);
+        let kept = self.kept.iter().map(|seen| &seen.object);
+        let kept = kept.filter(|object| is_definition(&object.type_name));
+        names.extend(kept.map(|object| object.name.clone()));
+        for (query, answer) in &self.answers {
+            match (query, answer) {
+                (Query::Object { resource, name, .. }, _) if is_definition(&resource.name()) => {
+                    names.insert(name.clone());
+                }
+                (Query::List { resource, .. }, Ok(Answer::List(objects)))
+                    if is_definition(&resource.name()) =>
+                {
+                    names.extend(objects.iter().map(|object| object.name().to_owned()));
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+
+    /// CSI drivers, as they appear in the Lease names of their sidecars.
+    fn drivers(&self) -> BTreeSet<String> {
+        let drivers = self.kept.iter().filter_map(|seen| seen.driver.as_deref());
+        drivers.map(plain).collect()
+    }
+
+    /// The known words: those of Kubernetes, of the catalogue, and of the schemas of the types.
+    fn vocabulary(&self, public: &Public) -> Vocabulary {
+        let mut vocabulary = Vocabulary::of_kubernetes();
+        public.words.iter().for_each(|word| vocabulary.add(word));
+        for ty in &self.types {
+            [&ty.group, &ty.plural, &ty.singular, &ty.kind, &ty.version]
+                .into_iter()
+                .chain(&ty.other_versions)
+                .for_each(|word| vocabulary.add(word));
+        }
+        let answers = self.answers.values().flatten();
+        let definitions = answers.flat_map(objects).filter(|object| {
+            DEFINITIONS.contains(&object.resource.name().as_str())
+                && object.resource.plural.starts_with("custom")
+        });
+        definitions.for_each(|definition| add_fields(&definition.value, &mut vocabulary));
+        vocabulary
+    }
+}
+
+fn objects(answer: &Answer) -> &[Object] {
+    match answer {
+        Answer::Object(Some(object)) => std::slice::from_ref(&**object),
+        Answer::List(objects) => objects,
+        Answer::Owned(owned) => &owned.objects,
+        Answer::Object(None) | Answer::Content(_) => &[],
+    }
+}
+
+/// Adds the names of fields and the enumerations in a schema.
+fn add_fields(schema: &Value, vocabulary: &mut Vocabulary) {
+    match schema {
+        Value::Array(values) => values.iter().for_each(|value| add_fields(value, vocabulary)),
+        Value::Object(fields) => {
+            if let Some(Value::Object(properties)) = fields.get("properties") {
+                properties.keys().for_each(|field| vocabulary.add(field));
+            }
+            if let Some(Value::Array(words)) = fields.get("enum") {
+                words
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .for_each(|word| vocabulary.add(word));
+            }
+            fields.values().for_each(|value| add_fields(value, vocabulary));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;
