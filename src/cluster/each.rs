@@ -83,19 +83,13 @@ impl Selection<'_> {
             parameters: self.parameters,
             accept: self.accept,
         };
-        let mut objects = Objects {
-            ty: self.ty,
-            page: Vec::new(),
-            visit,
-            visited: HashSet::new(),
-            hasher: RandomState::new(),
-            size_left: self.max_size,
-        };
+        let mut objects = Objects::new(self.ty, self.max_size, visit);
         pages.read(&mut objects).await.fault.map_or(Ok(()), Err)
     }
 }
 
-struct Objects<'a> {
+/// Takes whole pages of objects, and passes them on one by one.
+pub(super) struct Objects<'a> {
     ty: &'a ResourceType,
     page: Vec<Object>,
     visit: &'a mut dyn FnMut(Object),
@@ -105,7 +99,18 @@ struct Objects<'a> {
     size_left: u64,
 }
 
-impl Objects<'_> {
+impl<'a> Objects<'a> {
+    pub(super) fn new(ty: &'a ResourceType, max_size: u64, visit: &'a mut dyn FnMut(Object)) -> Self {
+        Objects {
+            ty,
+            page: Vec::new(),
+            visit,
+            visited: HashSet::new(),
+            hasher: RandomState::new(),
+            size_left: max_size,
+        }
+    }
+
     fn read(&mut self, answer: &Answer) -> Result<Option<String>, Undecodable> {
         let undecodable = |error: serde_json::Error| Undecodable(error.to_string());
         self.size_left = self

@@ -64,9 +64,21 @@ impl Ended {
     }
 }
 
+/// Answers the requests for pages.
+pub(super) trait Source {
+    /// Sends a GET.
+    async fn get(&self, path: &str, accept: &'static str) -> Result<Answer, Failure>;
+}
+
+impl Source for Server {
+    async fn get(&self, path: &str, accept: &'static str) -> Result<Answer, Failure> {
+        self.get(path, accept).await
+    }
+}
+
 /// One list to read.
-pub(super) struct Pages<'a> {
-    pub(super) server: &'a Server,
+pub(super) struct Pages<'a, S> {
+    pub(super) server: &'a S,
     pub(super) ty: &'a ResourceType,
     pub(super) version: &'a str,
     pub(super) namespace: Option<&'a str>,
@@ -76,7 +88,7 @@ pub(super) struct Pages<'a> {
     pub(super) accept: &'static str,
 }
 
-impl Pages<'_> {
+impl<S: Source> Pages<'_, S> {
     /// Reads all pages. Objects before a fault were taken.
     pub(super) async fn read(&self, take: &mut dyn Take) -> Ended {
         let mut ended = Ended::default();
@@ -168,3 +180,6 @@ impl Pages<'_> {
         path
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -66,6 +66,19 @@ pub(super) struct Answer {
     _turn: Option<SemaphorePermit<'static>>,
 }
 
+#[cfg(test)]
+impl Answer {
+    /// An answer in JSON.
+    pub(super) fn json(body: &serde_json::Value) -> Self {
+        Answer {
+            content_type: WHOLE.into(),
+            body: body.to_string().into_bytes(),
+            date: None,
+            _turn: None,
+        }
+    }
+}
+
 /// The turn of the one large answer.
 static LARGE_ANSWERS: Semaphore = Semaphore::const_new(1);
 

@@ -2,5 +2,6 @@
 
 pub(crate) mod fixtures;
 pub(crate) mod less_is_weaker;
+pub(crate) mod redacted_is_equal;
 pub(crate) mod told;
 pub(crate) mod world;

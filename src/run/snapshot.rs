@@ -28,7 +28,7 @@ use crate::{
     snapshot::{
         Snapshot, Why,
         facts::{Answer, Facts, Query},
-        saved::{Counted, FORMAT, Head, Leftovers, Public, Saved, VERSION},
+        saved::{Counted, FORMAT, Head, Leftovers, Saved, VERSION},
         storage_leftovers::StorageLeftovers,
     },
 };
@@ -51,30 +51,13 @@ pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Resul
     };
     let summary = summary(&saved);
     let saved = if settings.redact {
-        saved.redacted(&public(knowledge))
+        saved.redacted(&knowledge.public())
     } else {
         saved
     };
     let size = file::write(&saved, &settings.file)?;
     super::inform(&format!("{summary}: {} KB", size.div_ceil(1024)));
     Ok(Exit::Done)
-}
-
-/// What the catalogue knows. The names of controllers reveal which products somebody uses, and a diagnosis needs them.
-/// The words of a user's own entries are no public words.
-fn public(knowledge: &Knowledge) -> Public {
-    let mut public = Public::default();
-    for entry in knowledge.all() {
-        let holder = serde_json::to_string(&entry.holder).unwrap_or_default();
-        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
-        public
-            .names
-            .extend(holder.split(|c| !is_of_name(c)).map(str::to_owned));
-    }
-    for entry in Knowledge::builtin().all() {
-        public.add_words(&serde_json::to_value(entry).unwrap_or_default());
-    }
-    public
 }
 
 fn summary(saved: &Saved) -> String {

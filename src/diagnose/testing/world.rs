@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::{
-    diagnose::{Diagnosis, diagnose, testing::less_is_weaker::withstands_less},
+    diagnose::{
+        Diagnosis, diagnose,
+        testing::{less_is_weaker::withstands_less, redacted_is_equal::withstands_redaction},
+    },
     knowledge::Knowledge,
     object::ResourceType,
     snapshot::{
@@ -248,7 +251,7 @@ impl World {
     }
 
     /// The diagnosis of an object, which need not be one of the cluster. Checks that with fewer facts it is
-    /// only weaker.
+    /// only weaker, and that redacted facts give the same verdicts.
     #[track_caller]
     pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();
@@ -257,6 +260,7 @@ impl World {
             ((progress.diagnosis, facts.clone()), progress.wanted)
         });
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
+        withstands_redaction(target, &facts, &knowledge);
         diagnosis
     }
 
