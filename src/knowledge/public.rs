@@ -1,5 +1,7 @@
 //! Words of the catalogue that may stay in a redacted snapshot.
 
+use serde_json::Value;
+
 use super::Knowledge;
 use crate::snapshot::saved::Public;
 
@@ -9,15 +11,35 @@ impl Knowledge {
     pub fn public(&self) -> Public {
         let mut public = Public::default();
         for entry in self.all() {
-            let holder = serde_json::to_string(&entry.holder).unwrap_or_default();
-            let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
-            public
-                .names
-                .extend(holder.split(|c| !is_of_name(c)).map(str::to_owned));
+            add_names(
+                &serde_json::to_value(&entry.holder).unwrap_or_default(),
+                &mut public,
+            );
         }
         for entry in Knowledge::builtin().all() {
             public.add_words(&serde_json::to_value(entry).unwrap_or_default());
         }
         public
+    }
+}
+
+/// Fields of a holder that hold no names.
+const NO_NAMES: &[&str] = &["foundBy", "hiddenOn", "kind", "note", "runs"];
+
+/// Adds the names by which a controller is found.
+fn add_names(holder: &Value, public: &mut Public) {
+    match holder {
+        Value::String(text) => {
+            let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+            public
+                .names
+                .extend(text.split(|c| !is_of_name(c)).map(str::to_owned));
+        }
+        Value::Array(values) => values.iter().for_each(|value| add_names(value, public)),
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(field, _)| !NO_NAMES.contains(&field.as_str()))
+            .for_each(|(_, value)| add_names(value, public)),
+        _ => {}
     }
 }

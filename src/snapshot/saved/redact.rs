@@ -20,7 +20,7 @@ use serde_json::Value;
 use self::{mask::Mask, texts::texts, vocabulary::Vocabulary};
 use super::{Saved, strip};
 use crate::snapshot::{
-    driver::plain,
+    driver,
     facts::{Answer, Object, Query},
 };
 
@@ -114,8 +114,11 @@ impl Saved {
 
     /// CSI drivers, as they appear in the Lease names of their sidecars.
     fn drivers(&self) -> BTreeSet<String> {
-        let drivers = self.kept.iter().filter_map(|seen| seen.driver.as_deref());
-        drivers.map(plain).collect()
+        let seen = self.kept.iter().filter_map(|seen| seen.driver.as_deref());
+        let read = self.answers.values().flatten().flat_map(objects);
+        seen.chain(read.flat_map(|object| driver::names(&object.value)))
+            .map(driver::plain)
+            .collect()
     }
 
     /// The known words: those of Kubernetes, of the catalogue, and of the schemas of the types.

@@ -62,7 +62,11 @@ impl Mask {
     fn learn_pieces(&mut self, word: &str, all: bool) {
         let is_address = holds_address(word);
         for piece in word.split(['-', '.']) {
-            if (is_address || !is_quantity(piece)) && (all || !self.vocabulary.knows_piece(piece)) {
+            let hidden = match piece.parse::<u8>() {
+                Ok(_) => is_address,
+                Err(_) => !is_quantity(piece) && (all || !self.vocabulary.knows_piece(piece)),
+            };
+            if hidden {
                 self.pieces.entry(piece.to_owned()).or_default();
             }
         }
@@ -108,7 +112,7 @@ impl Mask {
         }
         // `SERVICE.NAMESPACE.svc`, and words of which some pieces are unknown.
         let hosts = word.split('.').map(|part| {
-            let hidden = self.hidden.contains(part);
+            let hidden = self.hidden.contains(part) || holds_address(part);
             self.in_pieces(part, |piece| hidden || !self.vocabulary.knows_piece(piece))
         });
         hosts.collect::<Vec<_>>().join(".")

@@ -16,6 +16,7 @@ use crate::{
 
 /// Fields whose values stay whole: they name types, classes, drivers and finalizers.
 pub(super) const KEPT: &[&str] = &[
+    "apiGroups",
     "apiVersion",
     "apiVersions",
     "attacher",
@@ -32,6 +33,7 @@ pub(super) const KEPT: &[&str] = &[
     "provisioner",
     "resource",
     "resourceVersion",
+    "resources",
     "shortNames",
     "singular",
     "snapshotClassName",
