@@ -111,8 +111,9 @@ impl Mask {
             return self.in_pieces(word, |_| true);
         }
         // `SERVICE.NAMESPACE.svc`, and words of which some pieces are unknown.
+        let is_address = holds_address(word);
         let hosts = word.split('.').map(|part| {
-            let hidden = self.hidden.contains(part) || holds_address(part);
+            let hidden = is_address || self.hidden.contains(part);
             self.in_pieces(part, |piece| hidden || !self.vocabulary.knows_piece(piece))
         });
         hosts.collect::<Vec<_>>().join(".")
