@@ -350,3 +350,33 @@ fn date(headers: &HeaderMap) -> Option<Timestamp> {
         .parse_timestamp(text(headers, header::DATE)?)
         .ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
+    use super::{Body, LARGE_ANSWER, receive};
+
+    #[test]
+    fn large_answers_are_received_one_after_the_other() {
+        let mut context = Context::from_waker(Waker::noop());
+        let large = || Body::from(vec![b'x'; LARGE_ANSWER + 1]);
+        let mut first = pin!(receive(large()));
+        let Poll::Ready(Ok((body, turn))) = first.as_mut().poll(&mut context) else {
+            panic!("the body is there");
+        };
+        assert_eq!((body.len(), turn.is_some()), (LARGE_ANSWER + 1, true));
+        let mut second = pin!(receive(large()));
+        assert!(second.as_mut().poll(&mut context).is_pending());
+        let mut small = pin!(receive(Body::from(b"{}".to_vec())));
+        assert!(matches!(
+            small.as_mut().poll(&mut context),
+            Poll::Ready(Ok((_, None)))
+        ));
+        drop(turn);
+        assert!(second.as_mut().poll(&mut context).is_ready());
+    }
+}
