@@ -12,7 +12,7 @@ mod send;
 
 pub use self::{
     backup::backup,
-    files::{RecordPaths, record_paths},
+    files::{NewFile, RecordPaths, record_paths},
     look::{After, ReadBack, added_by},
     receipt::{Receipt, Receipts},
     send::{Trial, leave_event, send, try_event, try_out},

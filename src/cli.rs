@@ -100,7 +100,7 @@ pub struct SnapshotArgs {
     /// Objects to look at besides those that are being deleted, as for explain
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// Hide the names of objects, namespaces and hosts, each the same in the whole file
+    /// Hide names, addresses and unknown words, each in the same way in the whole file
     #[arg(long)]
     pub redact: bool,
 }

@@ -4,11 +4,19 @@
 //! The copy leaves out the fields that the server sets itself, because no server accepts them, and lists them
 //! in its header. For a Secret, it contains only the metadata unless the user asks for the data.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 
-use crate::{error::Error, plan::Plan, snapshot::facts::Object};
+use super::files::{self, NewFile};
+use crate::{
+    error::Error,
+    plan::Plan,
+    snapshot::{confidential, facts::Object},
+};
 
 /// Metadata fields that the server sets itself.
 const FILLED_IN: &[&str] = &[
@@ -22,20 +30,46 @@ const FILLED_IN: &[&str] = &[
     "uid",
 ];
 
-/// Writes the copy and returns its path.
+/// How many copies of one version can differ: with and without the data of a Secret, and from several versions of this
+/// program.
+const MAX_COPIES: u32 = 20;
+
+/// Writes the copy and returns its path. Overwrites nothing: an equal copy of an earlier run is used again, and a
+/// different one keeps its name.
 pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf, Error> {
-    let path = directory.join(file_name(plan));
+    let first = directory.join(file_name(plan, 1));
     let failed = |cause| Error::Write {
-        path: path.clone(),
+        path: first.clone(),
         cause,
     };
     let text = text(object).map_err(|error| failed(std::io::Error::other(error)))?;
-    super::files::write_atomically(&path, &text).map_err(failed)?;
-    Ok(path)
+    files::directory_for(&first).map_err(failed)?;
+    let mut result = Err(io::ErrorKind::AlreadyExists.into());
+    for number in 1..=MAX_COPIES {
+        let path = directory.join(file_name(plan, number));
+        result = write(&path, &text);
+        match &result {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if files::has_content(&path, &text) {
+                    return Ok(path);
+                }
+            }
+            Err(_) => break,
+            Ok(()) => return Ok(path),
+        }
+    }
+    result.map(|()| first.clone()).map_err(failed)
 }
 
-/// One file for each version of each object: a repeated run writes the same bytes.
-fn file_name(plan: &Plan) -> String {
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = NewFile::at(path)?;
+    file.check_mode()?;
+    file.write_all(text.as_bytes())?;
+    file.publish()
+}
+
+/// The file of the copy: one for each version of each object, and a number if there are several.
+fn file_name(plan: &Plan, number: u32) -> String {
     let target = &plan.target;
     let place = target.namespace.as_deref().unwrap_or("-");
     let safe = |text: &str| -> String {
@@ -44,8 +78,12 @@ fn file_name(plan: &Plan) -> String {
     };
     // A file name is limited to 255 bytes, and a name with a namespace can be longer.
     let short = |text: &str| safe(text).chars().take(60).collect::<String>();
+    let number = match number {
+        1 => String::new(),
+        more => format!("_{more}"),
+    };
     format!(
-        "{}_{}_{}_{}_{}.yaml",
+        "{}_{}_{}_{}_{}{number}.yaml",
         short(&target.type_name),
         short(place),
         short(&target.name),
@@ -69,9 +107,9 @@ fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
         }
     }
     let partly = if object.text("/kind") == "PartialObjectMetadata" {
-        "# Metadata only: --backup-secrets saves its data, too.\n"
+        metadata_only(&mut copy)
     } else {
-        ""
+        String::new()
     };
     Ok(format!(
         "# Saved by kubectl finalizers before it was changed. Apply it again: kubectl apply --server-side -f FILE\n\
@@ -79,4 +117,18 @@ fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
         Value::Object(filled_in),
         serde_saphyr::to_string(&copy)?
     ))
+}
+
+/// Removes the annotations that may hold the data, and returns the header lines that say so.
+fn metadata_only(copy: &mut Value) -> String {
+    let mut header = "# Metadata only: --backup-secrets saves its data, too.\n".to_owned();
+    let removed = copy.as_object_mut().map(confidential::strip_annotations);
+    let removed = removed.filter(|names| !names.is_empty());
+    if let Some(names) = removed {
+        header += &format!(
+            "# Left out, because they may hold its data: annotations {}\n",
+            Value::from(names)
+        );
+    }
+    header
 }

@@ -1,11 +1,19 @@
-//! Writes files atomically and durably, readable only by their owner.
+//! Files that only their owner can read: new files, which replace nothing, and lines at the end of a file.
+//!
+//! Other users of the machine may write to the same directory. So no link is followed, no file is overwritten, and a
+//! place where everybody could exchange what was written is refused.
+
+mod append;
+mod new_file;
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
-    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    fs::{DirBuilder, File, OpenOptions},
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
+pub(super) use self::append::append_line;
+pub use self::new_file::NewFile;
 use crate::error::Error;
 
 /// The paths of backups and receipts.
@@ -45,53 +53,40 @@ pub fn record_paths(
     })
 }
 
-/// Writes a new file: writes a temporary file, syncs it to the disk, renames it.
-pub(super) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    create_directory(directory)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory.join(format!(".{name}.{}.part", std::process::id()));
-    let written = write_and_sync(&temporary, text).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // If the removal fails too, the temporary file stays.
-        drop(fs::remove_file(&temporary));
+/// Creates the directory of a file if it is missing, and returns it.
+pub(super) fn directory_for(path: &Path) -> io::Result<&Path> {
+    let directory = directory_of(path);
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(directory)?.permissions().mode();
+        // With the sticky bit, as in /tmp, nobody can rename or remove the files of others.
+        if mode & 0o002 != 0 && mode & 0o1000 == 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!(
+                    "everybody can change the files in {} (mode {:o})",
+                    directory.display(),
+                    mode & 0o7777
+                ),
+            ));
+        }
     }
-    written?;
-    sync_directory(directory)
+    Ok(directory)
 }
 
-fn write_and_sync(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = owner_only().create_new(true).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+/// The directory of a file. A name alone is in the current directory.
+fn directory_of(path: &Path) -> &Path {
+    let named = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    named.unwrap_or(Path::new("."))
 }
 
-/// Appends a line to a file and waits until it is on the disk.
-pub(super) fn append_line(path: &Path, text: &str) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let directory = directory.unwrap_or(Path::new("."));
-    create_directory(directory)?;
-    let is_new = !path.exists();
-    let mut file = owner_only().append(true).create(true).read(true).open(path)?;
-    let start = if lacks_final_newline(&mut file)? { "\n" } else { "" };
-    file.write_all(format!("{start}{text}\n").as_bytes())?;
-    file.sync_all()?;
-    if is_new { sync_directory(directory) } else { Ok(()) }
-}
-
-/// Whether the last line has no newline: a full disk cuts it short. That line stays, and the next one starts
-/// on a new line.
-fn lacks_final_newline(file: &mut File) -> io::Result<bool> {
-    let about = file.metadata()?;
-    if !about.is_file() || about.len() == 0 {
-        return Ok(false);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
-}
-
+/// Options to write a file that only its owner can read.
 fn owner_only() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -100,15 +95,32 @@ fn owner_only() -> OpenOptions {
     options
 }
 
-fn create_directory(directory: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
+/// Makes the options fail at a symbolic link.
+fn follow_no_link(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        options,
+        rustix::fs::OFlags::NOFOLLOW.bits().cast_signed(),
+    );
+    options
 }
 
-/// Syncs the directory, so that the new name is on the disk.
+/// Whether a file that only its owner can read has this content.
+pub(super) fn has_content(path: &Path, text: &str) -> bool {
+    let read = || -> io::Result<bool> {
+        let mut file = follow_no_link(OpenOptions::new().read(true)).open(path)?;
+        let about = file.metadata()?;
+        if !(about.is_file() && new_file::is_only_for_owner(&about) && about.len() == text.len() as u64) {
+            return Ok(false);
+        }
+        let mut content = Vec::with_capacity(text.len());
+        file.read_to_end(&mut content)?;
+        Ok(content == text.as_bytes())
+    };
+    read().unwrap_or(false)
+}
+
+/// Syncs a directory, so that a new name in it is on the disk.
 fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(directory)?.sync_all()?;

@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::{
     PARALLEL,
     discovery::discover,
-    list::{Family, Listing, collection_path, escape, object_path},
-    request::{Failure, METADATA_LIST, METADATA_OBJECT, Server, WHOLE},
+    each::Selection,
+    list::{Family, Listing, escape, object_path},
+    request::{METADATA_LIST, METADATA_OBJECT, Server, WHOLE},
 };
 use crate::{
     error::Error,
@@ -20,6 +21,10 @@ use crate::{
         facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
     },
 };
+
+/// The largest list that is kept, in bytes of JSON. It has some 200,000 Pods. Parsed, it takes several times as much
+/// memory.
+const MAX_KEPT: u64 = 1 << 30;
 
 /// The facts before the first query: the server's types and its time.
 pub async fn initial_facts(server: &Server) -> Result<Facts, Error> {
@@ -258,8 +263,32 @@ async fn list(
     accept: &'static str,
 ) -> Result<Vec<Object>, Why> {
     let mut objects = Vec::new();
-    each(server, ty, namespace, more, accept, |object| objects.push(object)).await?;
+    let selection = Selection {
+        server,
+        ty,
+        namespace,
+        parameters: more,
+        accept,
+        max_size: MAX_KEPT,
+    };
+    selection.visit(&mut |object| objects.push(object)).await?;
     Ok(objects)
+}
+
+/// All objects of a type, to look at and drop.
+fn metadata_of_all<'a>(
+    server: &'a Server,
+    ty: &'a ResourceType,
+    namespace: Option<&'a str>,
+) -> Selection<'a> {
+    Selection {
+        server,
+        ty,
+        namespace,
+        parameters: "",
+        accept: METADATA_LIST,
+        max_size: u64::MAX,
+    }
 }
 
 /// Metadata of the objects that have finalizers. Each page is dropped except for these.
@@ -269,63 +298,13 @@ async fn with_finalizers(
     namespace: Option<&str>,
 ) -> Result<Vec<Object>, Why> {
     let mut objects = Vec::new();
-    let keep = |object: Object| {
+    let mut keep = |object: Object| {
         if !object.finalizers().is_empty() {
             objects.push(object.as_owned());
         }
     };
-    each(server, ty, namespace, "", METADATA_LIST, keep).await?;
+    metadata_of_all(server, ty, namespace).visit(&mut keep).await?;
     Ok(objects)
-}
-
-/// Lists page by page and passes each object to `take`.
-async fn each(
-    server: &Server,
-    ty: &ResourceType,
-    namespace: Option<&str>,
-    more: &str,
-    accept: &'static str,
-    mut take: impl FnMut(Object),
-) -> Result<(), Why> {
-    let mut next = String::new();
-    loop {
-        let path = format!(
-            "{}?limit=500{more}{next}",
-            collection_path(ty, &ty.version, namespace)
-        );
-        let answer = server
-            .get(&path, accept)
-            .await
-            .map_err(|failure: Failure| failure.why())?;
-        let mut page: Value =
-            serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
-        let items = match page.get_mut("items").map(Value::take) {
-            Some(Value::Array(items)) => items,
-            // Go's empty list, for example metadata after a field selector that matches nothing.
-            Some(Value::Null) => Vec::new(),
-            _ => return Err(Why::Undecodable("the answer is not a list".into())),
-        };
-        for value in items {
-            take(object_of(ty, value));
-        }
-        match page
-            .pointer("/metadata/continue")
-            .and_then(Value::as_str)
-            .filter(|token| !token.is_empty())
-        {
-            Some(token) => {
-                let mut then = String::from("&continue=");
-                escape(token, &mut then);
-                if then == next {
-                    return Err(Why::Undecodable(
-                        "the server sends the same page again and again".into(),
-                    ));
-                }
-                next = then;
-            }
-            None => return Ok(()),
-        }
-    }
 }
 
 pub(super) fn object_of(ty: &ResourceType, value: Value) -> Object {
@@ -400,7 +379,7 @@ async fn owned(server: &Server, scope: &Where, facts: &Facts) -> Owned {
     let listed: Vec<_> = stream::iter(types)
         .map(|ty| async move {
             let mut objects = Vec::new();
-            let keep = |object: Object| {
+            let mut keep = |object: Object| {
                 let is_one = match owner {
                     Some(uid) => object.owned_by(uid).next().is_some(),
                     None => !object.list("/metadata/ownerReferences").is_empty(),
@@ -409,7 +388,8 @@ async fn owned(server: &Server, scope: &Where, facts: &Facts) -> Owned {
                     objects.push(object.as_owned());
                 }
             };
-            let fault = each(server, ty, namespace, "", METADATA_LIST, keep).await.err();
+            let all = metadata_of_all(server, ty, namespace);
+            let fault = all.visit(&mut keep).await.err();
             (ty, objects, fault)
         })
         .buffer_unordered(PARALLEL)

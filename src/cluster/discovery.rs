@@ -119,11 +119,14 @@ async fn read_root(server: &Server, path: &str) -> Result<Root, Failure> {
         }
         "APIVersions" => {
             let versions = parse::<ApiVersions>(&answer)?.versions;
+            // A large answer has its turn until it is dropped, and more are asked for now.
+            drop(answer);
             root.groups
                 .push(read_legacy_group(server, String::new(), versions).await);
         }
         "APIGroupList" => {
             let groups = parse::<ApiGroupList>(&answer)?.groups;
+            drop(answer);
             let each = groups.into_iter().map(|group| {
                 // The preferred version first: it need not be the first in the list.
                 let preferred = group.preferred_version.map(|version| version.version);

@@ -1,20 +1,23 @@
-//! Reads every object of a type, one by one, without keeping it.
+//! Reads the objects of a type one by one.
+
+use std::{
+    collections::HashSet,
+    hash::{BuildHasher as _, RandomState},
+};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
     ask::object_of,
-    list::{collection_path, escape},
-    request::{METADATA_LIST, Server, WHOLE},
+    decode::Undecodable,
+    pages::{Decoded, Pages, Take},
+    request::{Answer, METADATA_LIST, Server, WHOLE, or_default},
 };
 use crate::{
     object::ResourceType,
     snapshot::{Why, facts::Object},
 };
-
-/// Objects per page. A volume takes three kilobytes.
-const PAGE_SIZE: u32 = 500;
 
 #[derive(Deserialize)]
 struct RawList<'a> {
@@ -22,17 +25,17 @@ struct RawList<'a> {
     kind: String,
     #[serde(borrow)]
     items: Option<Vec<&'a RawValue>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     metadata: Metadata,
 }
 
 #[derive(Default, Deserialize)]
 struct Metadata {
-    #[serde(rename = "continue", default)]
+    #[serde(rename = "continue", default, deserialize_with = "or_default")]
     next: String,
 }
 
-/// Passes all objects of a type to `visit`, whole or only their metadata.
+/// Passes all objects of a type to `visit`, whole or only their metadata, without keeping them.
 pub async fn each(
     server: &Server,
     ty: &ResourceType,
@@ -44,34 +47,108 @@ pub async fn each(
     } else {
         METADATA_LIST
     };
-    let mut next = String::new();
-    loop {
-        let mut path = format!("{}?limit={PAGE_SIZE}", collection_path(ty, &ty.version, None));
-        if !next.is_empty() {
-            path.push_str("&continue=");
-            escape(&next, &mut path);
+    Selection {
+        server,
+        ty,
+        namespace: None,
+        parameters: "",
+        accept,
+        max_size: u64::MAX,
+    }
+    .visit(visit)
+    .await
+}
+
+/// Some objects of a type.
+pub(super) struct Selection<'a> {
+    pub(super) server: &'a Server,
+    pub(super) ty: &'a ResourceType,
+    pub(super) namespace: Option<&'a str>,
+    /// Selectors, each with its `&`.
+    pub(super) parameters: &'a str,
+    /// The media type to ask for.
+    pub(super) accept: &'static str,
+    /// How many bytes all pages may have together.
+    pub(super) max_size: u64,
+}
+
+impl Selection<'_> {
+    /// Passes each object to `visit`, once.
+    pub(super) async fn visit(&self, visit: &mut dyn FnMut(Object)) -> Result<(), Why> {
+        let pages = Pages {
+            server: self.server,
+            ty: self.ty,
+            version: &self.ty.version,
+            namespace: self.namespace,
+            parameters: self.parameters,
+            accept: self.accept,
+        };
+        let mut objects = Objects::new(self.ty, self.max_size, visit);
+        pages.read(&mut objects).await.fault.map_or(Ok(()), Err)
+    }
+}
+
+/// Takes whole pages of objects, and passes them on one by one.
+pub(super) struct Objects<'a> {
+    ty: &'a ResourceType,
+    page: Vec<Object>,
+    visit: &'a mut dyn FnMut(Object),
+    /// Hashes of the uids of the visited objects. A list that begins again has most of them again.
+    visited: HashSet<u64>,
+    hasher: RandomState,
+    size_left: u64,
+}
+
+impl<'a> Objects<'a> {
+    pub(super) fn new(ty: &'a ResourceType, max_size: u64, visit: &'a mut dyn FnMut(Object)) -> Self {
+        Objects {
+            ty,
+            page: Vec::new(),
+            visit,
+            visited: HashSet::new(),
+            hasher: RandomState::new(),
+            size_left: max_size,
         }
-        let answer = server.get(&path, accept).await.map_err(|failure| failure.why())?;
-        let undecodable = |error: serde_json::Error| Why::Undecodable(error.to_string());
+    }
+
+    fn read(&mut self, answer: &Answer) -> Result<Option<String>, Undecodable> {
+        let undecodable = |error: serde_json::Error| Undecodable(error.to_string());
+        self.size_left = self
+            .size_left
+            .checked_sub(answer.body.len() as u64)
+            .ok_or_else(|| Undecodable("the list is too large to be kept".into()))?;
         let list: RawList<'_> = serde_json::from_slice(&answer.body).map_err(undecodable)?;
         // Go writes an empty list as null.
         if list.items.is_none() && !list.kind.ends_with("List") {
-            return Err(Why::Undecodable("the answer is not a list".into()));
+            return Err(Undecodable("the answer is not a list".into()));
         }
         for item in list.items.unwrap_or_default() {
-            visit(object_of(
-                ty,
-                serde_json::from_str(item.get()).map_err(undecodable)?,
-            ));
+            let value = serde_json::from_str(item.get()).map_err(undecodable)?;
+            self.page.push(object_of(self.ty, value));
         }
-        if list.metadata.next.is_empty() {
-            return Ok(());
-        }
-        if list.metadata.next == next {
-            return Err(Why::Undecodable(
-                "the server sends the same page again and again".into(),
-            ));
-        }
-        next = list.metadata.next;
+        Ok(Some(list.metadata.next).filter(|token| !token.is_empty()))
     }
+}
+
+impl Take for Objects<'_> {
+    fn decode(&mut self, answer: &Answer) -> Decoded {
+        self.page.clear();
+        let next = self.read(answer);
+        Decoded {
+            items: self.page.len() as u64,
+            next,
+        }
+    }
+
+    fn keep(&mut self) {
+        for object in self.page.drain(..) {
+            // An object without a uid is computed, not stored, and such lists have one page.
+            let uid = object.uid();
+            if uid.is_empty() || self.visited.insert(self.hasher.hash_one(uid)) {
+                (self.visit)(object);
+            }
+        }
+    }
+
+    fn restart(&mut self) {}
 }

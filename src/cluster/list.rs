@@ -1,33 +1,18 @@
-//! Lists one type page by page. Each page is decoded and dropped before the next request.
+//! Lists one type and counts its objects. Each page is decoded and dropped before the next request.
 
-use std::{
-    cell::RefCell,
-    collections::HashSet,
-    hash::{BuildHasher as _, RandomState},
-    time::Duration,
-};
-
-use http::StatusCode;
-use tokio::time::Instant;
+use std::{cell::RefCell, collections::HashSet};
 
 pub(super) use crate::object::escape;
 
 use super::{
     decode,
-    request::{Answer, Failure, METADATA, METADATA_LIST, Server, WHOLE},
+    pages::{Decoded, Pages, Take},
+    request::{Answer, METADATA, METADATA_LIST, Server, WHOLE},
 };
 use crate::{
     object::ResourceType,
     snapshot::{Item, Keep, Storage, Tally, Why, driver, json::ExtraFields},
 };
-
-/// Objects per page, as in kubectl.
-const PAGE_SIZE: u32 = 500;
-/// How long one type may take in total, even if its server keeps sending slowly.
-const TYPE_LIMIT: Duration = Duration::from_secs(600);
-
-/// How many pages in a row may be without an object. A server may send a few if a selector matches nothing.
-const MAX_EMPTY_PAGES: u32 = 100;
 
 /// The result of listing one type, in one namespace or everywhere, without the objects.
 #[derive(Debug, Default)]
@@ -38,15 +23,6 @@ pub(super) struct Listed {
     pub(super) inconsistent: bool,
     /// The version that was read, if it is not the preferred one, and why.
     pub(super) other_version: Option<(String, String)>,
-}
-
-impl Listed {
-    fn stopped(self, why: Why) -> Self {
-        Listed {
-            fault: Some(why),
-            ..self
-        }
-    }
 }
 
 /// The uids of one family of types. Objects that two groups share count once.
@@ -129,142 +105,40 @@ impl Listing<'_> {
     }
 
     async fn pages(&self, version: &str, family: &mut Family) -> Listed {
-        let mut listed = Listed::default();
-        // Objects have the version that they were read in.
-        let ty = ResourceType {
-            version: version.to_owned(),
-            ..self.ty.clone()
+        let parameters = self.parameters();
+        let pages = Pages {
+            server: self.server,
+            ty: self.ty,
+            version,
+            namespace: self.namespace,
+            parameters: &parameters,
+            accept: self.accept(),
         };
-        let mut accept = self.accept();
-        let mut next: Option<String> = None;
-        // Hashes of the used tokens: a list of a million objects has two thousand of them.
-        let mut used = HashSet::new();
-        let hash = RandomState::new();
-        let (mut restarted, mut expired, mut empty) = (false, false, 0);
-        let started = Instant::now();
-        while started.elapsed() < TYPE_LIMIT {
-            let path = self.path(version, next.as_deref());
-            let failure = match self.server.get(&path, accept).await {
-                Ok(answer) => {
-                    let page = self.page(&ty, &answer, family);
-                    expired = false;
-                    empty = if page.items > 0 { 0 } else { empty + 1 };
-                    used.extend(next.as_ref().map(|token| hash.hash_one(token)));
-                    match page.end {
-                        // Its objects are dropped too: they are those of an earlier page.
-                        Ok(Some(token)) if used.contains(&hash.hash_one(&token)) => {
-                            return listed.stopped(Why::Undecodable(
-                                "the server sends the same page again and again".into(),
-                            ));
-                        }
-                        Ok(Some(_)) if empty > MAX_EMPTY_PAGES => {
-                            return listed.stopped(Why::Undecodable(
-                                "the server sends page after page without an object".into(),
-                            ));
-                        }
-                        Ok(token) => {
-                            self.tally.borrow_mut().absorb(page.tally);
-                            if token.is_none() {
-                                return listed;
-                            }
-                            next = token;
-                            continue;
-                        }
-                        Err(undecodable) => {
-                            self.tally.borrow_mut().absorb(page.tally);
-                            return listed.stopped(Why::Undecodable(undecodable.0));
-                        }
-                    }
-                }
-                Err(failure) => failure,
-            };
-            match failure {
-                // The state of the list was compacted. The server gives a token to continue at a newer state. A list
-                // that expires twice at the same token does not advance.
-                Failure::Status {
-                    code: StatusCode::GONE,
-                    next: Some(token),
-                    ..
-                } if !expired => {
-                    listed.inconsistent = true;
-                    expired = true;
-                    next = Some(token);
-                }
-                // Without a token, the list begins again, but only once. A list that expires twice is too large.
-                Failure::Status {
-                    code: StatusCode::GONE,
-                    next: None,
-                    ..
-                } if next.is_some() && !restarted => {
-                    restarted = true;
-                    next = None;
-                    used.clear();
-                    self.tally.take();
-                    family.forget_type();
-                }
-                Failure::Status {
-                    code: StatusCode::NOT_ACCEPTABLE,
-                    ..
-                } if accept != WHOLE => {
-                    if self.ty.is_confidential() {
-                        return listed.stopped(Why::MetadataOnlyRefused);
-                    }
-                    accept = WHOLE;
-                }
-                failure => return listed.stopped(failure.why()),
-            }
-        }
-        listed.stopped(Why::TimedOut(TYPE_LIMIT))
-    }
-
-    fn page(&self, ty: &ResourceType, answer: &Answer, family: &mut Family) -> CountedPage {
-        let mut page = CountedPage {
-            items: 0,
-            tally: Tally::default(),
-            end: Ok(None),
-        };
-        let decoded = decode::page(
-            &answer.content_type,
-            &answer.body,
-            self.extra_fields(),
-            &mut |item| {
-                page.items += 1;
-                // An object without a uid is computed, not stored (metrics, component statuses). It cannot be deleted.
-                if !item.uid.is_empty() && family.is_new(&item.uid) {
-                    (self.observe)(&item);
-                    if ty.is("", "nodes") {
-                        page.tally.storage.get_or_insert_default().note_node(&item.name);
-                    }
-                    page.tally.note(ty, item, self.keep);
-                }
+        let mut counted = CountedPages {
+            listing: self,
+            // Objects have the version that they were read in.
+            ty: ResourceType {
+                version: version.to_owned(),
+                ..self.ty.clone()
             },
-        );
-        if Storage::reads_whole(ty) {
-            let storage = page.tally.storage.get_or_insert_default();
-            storage.note_page(ty, &answer.body);
+            family,
+            page: Tally::default(),
+        };
+        let ended = pages.read(&mut counted).await;
+        Listed {
+            fault: ended.fault,
+            inconsistent: ended.inconsistent,
+            other_version: None,
         }
-        page.end = decoded.map(|page| page.next);
-        page
     }
 
-    fn path(&self, version: &str, next: Option<&str>) -> String {
-        let mut path = format!(
-            "{}?limit={PAGE_SIZE}",
-            collection_path(self.ty, version, self.namespace)
-        );
-        let selector = self
-            .keep
-            .filter
-            .selector
-            .as_ref()
-            .map(|selector| ("labelSelector", selector.as_str()));
-        for (key, value) in selector.into_iter().chain(next.map(|token| ("continue", token))) {
-            path.push('&');
-            path.push_str(key);
-            path.push('=');
-            escape(value, &mut path);
+    fn parameters(&self) -> String {
+        let mut parameters = String::new();
+        if let Some(selector) = &self.keep.filter.selector {
+            parameters.push_str("&labelSelector=");
+            escape(selector.as_str(), &mut parameters);
         }
-        path
+        parameters
     }
 
     /// The media type of the request. Namespaces are read whole: their spec may hold a finalizer, and their status says
@@ -290,11 +164,55 @@ impl Listing<'_> {
     }
 }
 
-/// One decoded page: the number of its items, the tally of the items that count, and the next token.
-struct CountedPage {
-    items: u64,
-    tally: Tally,
-    end: Result<Option<String>, decode::Undecodable>,
+/// Counts the objects of the pages. A page counts when it is kept.
+struct CountedPages<'a> {
+    listing: &'a Listing<'a>,
+    ty: ResourceType,
+    family: &'a mut Family,
+    page: Tally,
+}
+
+impl Take for CountedPages<'_> {
+    fn decode(&mut self, answer: &Answer) -> Decoded {
+        let (listing, ty, family) = (self.listing, &self.ty, &mut *self.family);
+        let mut items = 0;
+        let mut page = Tally::default();
+        let decoded = decode::page(
+            &answer.content_type,
+            &answer.body,
+            listing.extra_fields(),
+            &mut |item| {
+                items += 1;
+                // An object without a uid is computed, not stored (metrics, component statuses). It cannot be deleted.
+                if !item.uid.is_empty() && family.is_new(&item.uid) {
+                    (listing.observe)(&item);
+                    if ty.is("", "nodes") {
+                        page.storage.get_or_insert_default().note_node(&item.name);
+                    }
+                    page.note(ty, item, listing.keep);
+                }
+            },
+        );
+        if Storage::reads_whole(ty) {
+            let storage = page.storage.get_or_insert_default();
+            storage.note_page(ty, &answer.body);
+        }
+        self.page = page;
+        Decoded {
+            items,
+            next: decoded.map(|page| page.next),
+        }
+    }
+
+    fn keep(&mut self) {
+        let page = std::mem::take(&mut self.page);
+        self.listing.tally.borrow_mut().absorb(page);
+    }
+
+    fn restart(&mut self) {
+        self.listing.tally.take();
+        self.family.forget_type();
+    }
 }
 
 /// The path of one object. Names may hold special characters: a ClusterRole may be called `a?b`.

@@ -7,6 +7,7 @@ pub mod decode;
 mod discovery;
 mod each;
 mod list;
+mod pages;
 mod request;
 mod rights;
 mod scan;

@@ -6,11 +6,14 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Request, StatusCode, header};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 use kube::client::Body;
 use serde::{Deserialize, Deserializer};
-use tokio::time::{sleep, timeout};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::{sleep, timeout},
+};
 
 use super::{connect::Connected, decode};
 use crate::{error::Error, snapshot::Why};
@@ -33,6 +36,8 @@ pub(super) const DISCOVERY: &str =
 /// The largest answer. 500 objects of the largest size that etcd accepts are 750 MB, and no server sends that. A larger
 /// answer means that the server ignores `limit`, and it would fill the memory.
 const MAX_ANSWER: usize = 256 << 20;
+/// A larger answer is received alone, so that several at once do not fill the memory. A page of 500 Pods has 5 MB.
+const LARGE_ANSWER: usize = 16 << 20;
 /// How many characters of a server's message are quoted. Real messages are shorter, and a page of text would bury the
 /// rest of the result.
 const MAX_MESSAGE: usize = 2_000;
@@ -57,7 +62,25 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
     /// The time on the server's clock.
     pub(super) date: Option<Timestamp>,
+    /// Held by a large answer until it is dropped.
+    _turn: Option<SemaphorePermit<'static>>,
 }
+
+#[cfg(test)]
+impl Answer {
+    /// An answer in JSON.
+    pub(super) fn json(body: &serde_json::Value) -> Self {
+        Answer {
+            content_type: WHOLE.into(),
+            body: body.to_string().into_bytes(),
+            date: None,
+            _turn: None,
+        }
+    }
+}
+
+/// The turn of the one large answer.
+static LARGE_ANSWERS: Semaphore = Semaphore::const_new(1);
 
 /// Why a request failed.
 #[derive(Debug)]
@@ -225,17 +248,7 @@ impl Server {
             .await
             .map_err(|error| Failure::Connection(Box::new(self.connected.unreachable(&error))))?;
         let (head, body) = response.into_parts();
-        let bytes = Limited::new(body, MAX_ANSWER)
-            .collect()
-            .await
-            .map_err(|error| {
-                if error.is::<http_body_util::LengthLimitError>() {
-                    Failure::Body(format!("the answer is larger than {} MB", MAX_ANSWER >> 20))
-                } else {
-                    Failure::Body("the answer broke off before its end".into())
-                }
-            })?
-            .to_bytes();
+        let (body, turn) = receive(body).await?;
         if head.status.is_success() {
             let content_type = text(&head.headers, header::CONTENT_TYPE)
                 .unwrap_or_default()
@@ -243,11 +256,33 @@ impl Server {
             return Ok(Answer {
                 content_type,
                 date: date(&head.headers),
-                body: bytes.into(),
+                body,
+                _turn: turn,
             });
         }
-        Err(refusal(head.status, &head.headers, &bytes))
+        Err(refusal(head.status, &head.headers, &body))
     }
+}
+
+/// Receives a body. A body that turns out to be large waits for its turn, and returns it.
+async fn receive(mut body: Body) -> Result<(Vec<u8>, Option<SemaphorePermit<'static>>), Failure> {
+    let mut received = Vec::new();
+    let mut turn = None;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Failure::Body("the answer broke off before its end".into()))?;
+        let Some(data) = frame.data_ref() else { continue };
+        let size = received.len() + data.len();
+        if size > MAX_ANSWER {
+            let limit = MAX_ANSWER >> 20;
+            return Err(Failure::Body(format!("the answer is larger than {limit} MB")));
+        }
+        if size > LARGE_ANSWER && turn.is_none() {
+            // Nobody closes the semaphore. Whoever has the turn needs no other answer before it is dropped.
+            turn = LARGE_ANSWERS.acquire().await.ok();
+        }
+        received.extend_from_slice(data);
+    }
+    Ok((received, turn))
 }
 
 fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
@@ -314,4 +349,34 @@ fn date(headers: &HeaderMap) -> Option<Timestamp> {
     DateTimeParser::new()
         .parse_timestamp(text(headers, header::DATE)?)
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
+    use super::{Body, LARGE_ANSWER, receive};
+
+    #[test]
+    fn large_answers_are_received_one_after_the_other() {
+        let mut context = Context::from_waker(Waker::noop());
+        let large = || Body::from(vec![b'x'; LARGE_ANSWER + 1]);
+        let mut first = pin!(receive(large()));
+        let Poll::Ready(Ok((body, turn))) = first.as_mut().poll(&mut context) else {
+            panic!("the body is there");
+        };
+        assert_eq!((body.len(), turn.is_some()), (LARGE_ANSWER + 1, true));
+        let mut second = pin!(receive(large()));
+        assert!(second.as_mut().poll(&mut context).is_pending());
+        let mut small = pin!(receive(Body::from(b"{}".to_vec())));
+        assert!(matches!(
+            small.as_mut().poll(&mut context),
+            Poll::Ready(Ok((_, None)))
+        ));
+        drop(turn);
+        assert!(second.as_mut().poll(&mut context).is_ready());
+    }
 }

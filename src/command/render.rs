@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Command, Part, Word};
-use crate::characters::is_unseen;
+use crate::characters::is_unclear_in_a_command;
 
 /// Why a command has no line to paste: a word has characters that cannot be seen. Quotes would keep them from the
 /// shell, but the reader could not tell what the command acts on.
@@ -27,7 +27,7 @@ impl Command {
     /// # Errors
     /// If a word has characters that cannot be seen.
     pub fn render(&self) -> Result<String, Unprintable> {
-        if self.all_words().any(|word| word.text().contains(is_unseen)) {
+        if self.all_words().any(|word| word.text().contains(is_unclear_in_a_command)) {
             return Err(Unprintable);
         }
         let mut line = String::new();

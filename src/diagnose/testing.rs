@@ -3,6 +3,7 @@
 pub(crate) mod fixtures;
 pub(crate) mod labels;
 pub(crate) mod less_is_weaker;
+pub(crate) mod redacted_is_equal;
 pub(crate) mod strangers;
 pub(crate) mod told;
 pub(crate) mod world;

@@ -15,6 +15,7 @@ mod convert;
 mod deduce;
 mod lookup;
 pub mod paste;
+mod public;
 pub mod schema;
 mod shortnames;
 #[cfg(test)]

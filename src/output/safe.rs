@@ -30,6 +30,10 @@ mod tests {
         assert_eq!(harmless("\u{1b}[2Jgone"), "\\u{1b}[2Jgone");
         assert_eq!(harmless("a\nb\tc"), "a b c");
         assert_eq!(harmless("\u{9b}31m\u{202e}x"), "\\u{9b}31m\\u{202e}x");
+        assert_eq!(
+            harmless("pay\u{ad}\u{3164}\u{e0041}\u{fff9}x"),
+            "pay\\u{ad}\\u{3164}\\u{e0041}\\u{fff9}x"
+        );
         assert!(matches!(harmless("größer 你好 ✓"), Cow::Borrowed(_)));
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    characters::is_unseen,
+    characters::is_unclear_in_a_command,
     command::Command,
     object::{Finalizer, List, escape},
     snapshot::facts::Object,
@@ -114,7 +114,7 @@ impl Request {
 fn visible(body: &Value) -> String {
     let mut text = String::new();
     for c in body.to_string().chars() {
-        if is_unseen(c) {
+        if is_unclear_in_a_command(c) {
             let units = c.encode_utf16(&mut [0; 2]).to_vec();
             text.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
         } else {

@@ -51,30 +51,13 @@ pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Resul
     };
     let summary = summary(&saved);
     let saved = if settings.redact {
-        saved
-            .redacted(&words_of(knowledge))
-            .map_err(|cause| Error::Write {
-                path: settings.file.clone(),
-                cause: cause.into(),
-            })?
+        saved.redacted(&knowledge.public())
     } else {
         saved
     };
     let size = file::write(&saved, &settings.file)?;
     super::inform(&format!("{summary}: {} KB", size.div_ceil(1024)));
     Ok(Exit::Done)
-}
-
-/// The controller names in the catalogue. They reveal which products somebody uses, and a diagnosis needs
-/// them.
-fn words_of(knowledge: &Knowledge) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    for entry in knowledge.all() {
-        let holder = serde_json::to_string(&entry.holder).unwrap_or_default();
-        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
-        words.extend(holder.split(|c| !is_of_name(c)).map(str::to_owned));
-    }
-    words
 }
 
 fn summary(saved: &Saved) -> String {

@@ -5,6 +5,7 @@
 //! * an object with a finalizer is counted by finalizer;
 //! * only objects that are printed are kept.
 
+pub mod confidential;
 pub mod crowd;
 pub mod driver;
 pub mod facts;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    characters::is_unseen,
+    characters::{is_unclear_in_a_command, is_unseen},
     command::{
         Command,
         tests::{expected, split},
@@ -124,11 +124,11 @@ fn check_command(command: &Command, text: &str) {
     let argv = command.argv();
     match command.render() {
         Ok(line) => {
-            assert!(!line.contains(is_unseen), "{text:?}: {line:?}");
+            assert!(!line.contains(is_unclear_in_a_command), "{text:?}: {line:?}");
             assert_eq!(split(&line), Ok(expected(command)), "{text:?}: {line}");
         }
         Err(_) => assert!(
-            expected(command).iter().any(|word| word.contains(is_unseen)),
+            expected(command).iter().any(|word| word.contains(is_unclear_in_a_command)),
             "{text:?}: {argv:?}"
         ),
     }

@@ -8,7 +8,8 @@ use crate::{
     diagnose::{
         Diagnosis, diagnose,
         testing::{
-            labels::labels_are_true, less_is_weaker::withstands_less, strangers::withstands_strangers,
+            labels::labels_are_true, less_is_weaker::withstands_less, redacted_is_equal::withstands_redaction,
+            strangers::withstands_strangers,
         },
     },
     knowledge::Knowledge,
@@ -271,7 +272,7 @@ impl World {
     }
 
     /// The diagnosis of an object, which need not be one of the cluster. Checks that with fewer facts it is
-    /// only weaker, and that nobody who writes objects writes commands.
+    /// only weaker, that redacted facts give the same verdicts, and that nobody who writes objects writes commands.
     #[track_caller]
     pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();
@@ -282,6 +283,7 @@ impl World {
         labels_are_true(&diagnosis);
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
         withstands_strangers(self, target, &knowledge);
+        withstands_redaction(target, &facts, &knowledge);
         diagnosis
     }
 

@@ -10,7 +10,8 @@ use std::{
 };
 
 use crate::{
-    knowledge::Consequence, output::safe::harmless, plan::Plan, run::target::watch::Watch, settings::Guarded,
+    knowledge::Consequence, object::ObjectRef, output::safe::harmless, plan::Plan, run::target::watch::Watch,
+    settings::Guarded,
 };
 use futures::channel::oneshot;
 
@@ -45,13 +46,7 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
     }
     for plan in plans {
         let (what, word) = required_input(plan);
-        let prompt = format!(
-            "To {} {} {}: type {what}, {}\n> ",
-            plan.action.word(),
-            plan.target.kind,
-            harmless(&plan.target.name),
-            harmless(&word),
-        );
+        let prompt = prompt(plan.action.word(), &plan.target, what, &word);
         match watch.without_progress(read_line(prompt)).await {
             None => return Confirmed::Stopped,
             Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => {}
@@ -60,6 +55,12 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
         }
     }
     Confirmed::Yes
+}
+
+/// The question. Kind and name are text from the server.
+fn prompt(verb: &str, target: &ObjectRef, what: &str, word: &str) -> String {
+    let (kind, name) = (harmless(&target.kind), harmless(&target.name));
+    format!("To {verb} {kind} {name}: type {what}, {}\n> ", harmless(word))
 }
 
 fn required_input(plan: &Plan) -> (&'static str, String) {
@@ -110,7 +111,23 @@ fn typed_text(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::typed_text;
+    use super::{prompt, typed_text};
+    use crate::object::ObjectRef;
+
+    #[test]
+    fn the_question_holds_nothing_that_acts_on_a_terminal() {
+        let target = ObjectRef {
+            kind: "Wid\u{1b}[2Jget\u{ad}".into(),
+            name: "w\u{202e}\u{3164}".into(),
+            ..ObjectRef::default()
+        };
+        let asked = prompt("remove", &target, "its name", &target.name);
+        let question = asked.strip_suffix("\n> ").expect("a line of its own");
+        assert!(
+            !question.contains(crate::characters::is_unseen),
+            "{question:?}"
+        );
+    }
 
     #[test]
     fn accepts_a_paste_only_if_enter_follows_it() {

@@ -1,12 +1,13 @@
-//! Writes a snapshot file atomically and readable only by its owner.
+//! Writes a snapshot to a new file or to stdout.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs,
     io::{self, BufWriter, Write, stdout},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use crate::{
+    act::NewFile,
     error::Error,
     snapshot::saved::{Saved, Writer},
 };
@@ -34,66 +35,19 @@ pub(super) fn write(saved: &Saved, path: &Path) -> Result<u64, Error> {
         path: path.to_owned(),
         cause,
     };
-    let mut temporary = Temporary::beside(path).map_err(failed)?;
-    let written = temporary.fill(saved).map_err(failed)?;
-    check(path)?;
-    temporary.become_file(path).map_err(failed)?;
-    Ok(written)
+    let save = || {
+        let mut out = Writer::save(saved, Counting(BufWriter::new(NewFile::at(path)?), 0))?;
+        out.flush()?;
+        let file = out.0.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.publish()?;
+        Ok(out.1)
+    };
+    // A file that appeared meanwhile is not overwritten, either.
+    save().or_else(|cause| check(path).and(Err(failed(cause))))
 }
 
 fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
-}
-
-/// A temporary file that is deleted unless it becomes the requested file.
-struct Temporary {
-    path: PathBuf,
-    file: Option<File>,
-}
-
-impl Temporary {
-    /// Creates it in the same directory, so that it can be renamed.
-    fn beside(path: &Path) -> io::Result<Self> {
-        let name = path
-            .file_name()
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
-        let mut own = std::ffi::OsString::from(".");
-        own.push(name);
-        own.push(format!(".{}.part", std::process::id()));
-        let path = path.with_file_name(own);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path)?;
-        Ok(Temporary {
-            path,
-            file: Some(file),
-        })
-    }
-
-    fn fill(&mut self, saved: &Saved) -> io::Result<u64> {
-        let Some(file) = self.file.take() else {
-            return Ok(0);
-        };
-        let mut out = Writer::save(saved, Counting(BufWriter::new(file), 0))?;
-        out.flush()?;
-        let written = out.1;
-        // A full disk can show only now, and then there must be no file.
-        out.0.get_ref().sync_all()?;
-        Ok(written)
-    }
-
-    fn become_file(self, path: &Path) -> io::Result<()> {
-        fs::rename(&self.path, path)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // After the rename there is no such file. If the removal fails, the file stays.
-        drop(fs::remove_file(&self.path));
-    }
 }
 
 /// Counts the bytes that are written.

@@ -11,6 +11,8 @@ mod read;
 mod record;
 mod redact;
 mod replay;
+mod strip;
+mod unpack;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use self::{read::Fault, write::Writer};
+pub use self::{read::Fault, redact::Public, write::Writer};
 use super::{
     Gap, NamespaceLeftovers, Namespaces, Seen, Why,
     facts::{Answer, Facts, Query, Resource},

@@ -5,13 +5,14 @@ use std::{
     io::{BufRead, BufReader, Read},
 };
 
-use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
 
-use super::{Counted, FORMAT, Head, Saved, VERSION, record::Record};
+use super::{Counted, FORMAT, Head, Saved, VERSION, record::Record, unpack::Unpacked};
 
 /// Longer than any answer of an API server. A file that is no snapshot must not fill the memory.
 const LONGEST_LINE: u64 = 512 << 20;
+/// Longer than any first line. A file that is no snapshot is recognised by it.
+const LONGEST_HEAD: u64 = 1 << 16;
 
 /// More objects of one type than any cluster has. Counts are added up, so they must not overflow.
 const MOST_OBJECTS: u64 = 1 << 40;
@@ -41,10 +42,7 @@ impl Saved {
             .first()
             == Some(&0x1f);
         if packed {
-            lines(&mut BufReader::with_capacity(
-                1 << 16,
-                MultiGzDecoder::new(reader),
-            ))
+            lines(&mut BufReader::with_capacity(1 << 16, Unpacked::of(reader)))
         } else {
             lines(reader)
         }
@@ -57,7 +55,7 @@ fn lines(reader: &mut dyn BufRead) -> Result<Saved, Fault> {
         line: Vec::new(),
         number: 0,
     };
-    let first = match lines.next() {
+    let first = match lines.next(LONGEST_HEAD) {
         Ok(Some(line)) => line.to_vec(),
         _ => return Err(Fault::NotOne),
     };
@@ -85,7 +83,7 @@ fn lines(reader: &mut dyn BufRead) -> Result<Saved, Fault> {
         leftovers: None,
         answers: BTreeMap::new(),
     };
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next(LONGEST_LINE)? {
         let record: Result<Record<'static>, _> = serde_json::from_slice(line);
         let record = match record {
             Ok(record) => record,
@@ -133,7 +131,7 @@ fn end(saved: Saved, records: u64, lines: &mut Lines<'_>) -> Result<Saved, Fault
         )));
     }
     // gzip's checksum follows the last line. Only another read verifies it.
-    match lines.next()? {
+    match lines.next(LONGEST_LINE)? {
         None => Ok(saved),
         Some(_) => Err(Fault::Broken(format!(
             "line {}: something follows the end of the snapshot",
@@ -179,11 +177,9 @@ struct Lines<'r> {
 }
 
 impl Lines<'_> {
-    fn next(&mut self) -> Result<Option<&[u8]>, Fault> {
+    fn next(&mut self, longest: u64) -> Result<Option<&[u8]>, Fault> {
         self.line.clear();
-        let read = (&mut self.reader)
-            .take(LONGEST_LINE)
-            .read_until(b'\n', &mut self.line);
+        let read = (&mut self.reader).take(longest).read_until(b'\n', &mut self.line);
         match read {
             Ok(0) => Ok(None),
             Ok(_) => {

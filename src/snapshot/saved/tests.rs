@@ -30,7 +30,7 @@ fn object(plural: &str, kind: &str, value: serde_json::Value) -> Object {
     }
 }
 
-fn query(plural: &str, name: &str) -> Query {
+pub(super) fn query(plural: &str, name: &str) -> Query {
     Query::Object {
         resource: Resource::new("", plural),
         namespace: Some("db".into()),
@@ -216,7 +216,7 @@ pub(super) fn packed(saved: &Saved) -> Vec<u8> {
     Writer::save(saved, Vec::new()).expect("writing to memory succeeds")
 }
 
-fn unpacked(bytes: &[u8]) -> String {
+pub(super) fn unpacked(bytes: &[u8]) -> String {
     let mut text = String::new();
     GzDecoder::new(bytes)
         .read_to_string(&mut text)
@@ -310,6 +310,23 @@ fn reports_the_line_of_a_changed_file() {
     let mut bytes = packed(&example());
     bytes[tail] ^= 1;
     assert!(broken(&bytes).starts_with("damaged"), "{}", broken(&bytes));
+}
+
+/// A few kilobytes of gzip must not fill the memory.
+#[test]
+fn rejects_a_small_file_that_unpacks_to_a_large_one() {
+    let text = unpacked(&packed(&example()));
+    let head = text.lines().next().expect("a first line");
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut out, format!("{head}\n{{\"note\":\"").as_bytes()).expect("in memory");
+    let zeros = vec![b'0'; 1 << 20];
+    for _ in 0..80 {
+        std::io::Write::write_all(&mut out, &zeros).expect("in memory");
+    }
+    let bytes = out.finish().expect("in memory");
+    assert!(bytes.len() < 100_000, "{}", bytes.len());
+    let message = broken(&bytes);
+    assert!(message.contains("unpack to more than"), "{message}");
 }
 
 /// An edited count must not keep the reader busy for ever, and must not overflow a sum.

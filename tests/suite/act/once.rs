@@ -98,7 +98,8 @@ fn the_copy_of_a_secret_has_only_its_metadata() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "confidential-copy");
     case.ns.apply(
-        r#"{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "held", "finalizers": ["example.com/hold"]}, "stringData": {"k": "hidden"}}"#,
+        r#"{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "held", "finalizers": ["example.com/hold"],
+            "annotations": {"kapp.k14s.io/original": "{\"stringData\":{\"k\":\"hidden\"}}"}}, "stringData": {"k": "hidden"}}"#,
     );
     crate::explain::told::delete(cluster, "secret/held", case.ns.name());
     let words = ["remove", "secret/held", "--finalizer", HOLD, "--accept=data-loss"];
@@ -109,6 +110,7 @@ fn the_copy_of_a_secret_has_only_its_metadata() {
         text.contains("kind: Secret") && text.contains("Metadata only"),
         "{text}"
     );
+    assert!(text.contains("annotations [\"kapp.k14s.io/original\""), "{text}");
     // The values in plain text and in base64.
     assert!(!text.contains("hidden") && !text.contains("aGlkZGVu"), "{text}");
 

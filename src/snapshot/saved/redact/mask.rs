@@ -1,0 +1,218 @@
+//! Replaces names and unknown words, each always by the same.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    texts::Role,
+    vocabulary::{Vocabulary, is_quantity},
+};
+
+/// The replacements. All texts are learned first, and then replaced.
+pub(super) struct Mask {
+    public: BTreeSet<String>,
+    /// CSI drivers, as they appear in the Lease names of their sidecars. A prefix from the catalogue may precede them.
+    drivers: BTreeSet<String>,
+    vocabulary: Vocabulary,
+    /// Names to hide, even if their words are known.
+    hidden: BTreeSet<String>,
+    /// The replacement of each piece of a name or word.
+    pieces: BTreeMap<String, String>,
+    /// The replacement of each address.
+    addresses: BTreeMap<IpAddr, IpAddr>,
+}
+
+impl Mask {
+    pub(super) fn new(public: BTreeSet<String>, drivers: BTreeSet<String>, vocabulary: Vocabulary) -> Self {
+        Mask {
+            public,
+            drivers,
+            vocabulary,
+            hidden: BTreeSet::new(),
+            pieces: BTreeMap::new(),
+            addresses: BTreeMap::new(),
+        }
+    }
+
+    /// Learns what is to be hidden.
+    pub(super) fn learn(&mut self, role: Role, text: &str) {
+        for part in parts(text) {
+            match part {
+                Part::Address(address) if !stays(address) => {
+                    self.addresses.insert(address, address);
+                }
+                Part::Word(name) if self.is_public(name) => {}
+                // `system:node:NAME`: the words before a name are known.
+                Part::Word(name) if role == Role::Name && !is_quantity(name) => {
+                    if !(text.contains(':') && self.vocabulary.knows(name)) {
+                        self.hidden.insert(name.to_owned());
+                        self.learn_pieces(name, true);
+                    }
+                }
+                Part::Word(word) => self.learn_pieces(word, false),
+                Part::Address(_) | Part::Between(_) => {}
+            }
+        }
+    }
+
+    fn learn_pieces(&mut self, word: &str, all: bool) {
+        let is_address = holds_address(word);
+        for piece in word.split(['-', '.']) {
+            let hidden = match piece.parse::<u8>() {
+                Ok(_) => is_address,
+                Err(_) => !is_quantity(piece) && (all || !self.vocabulary.knows_piece(piece)),
+            };
+            if hidden {
+                self.pieces.entry(piece.to_owned()).or_default();
+            }
+        }
+    }
+
+    /// Numbers the replacements, in alphabetical order, so that the same names get the same replacements.
+    pub(super) fn number(&mut self) {
+        for (number, replacement) in self.pieces.values_mut().enumerate() {
+            *replacement = format!("x{}", number + 1);
+        }
+        for (number, replacement) in (1..).zip(self.addresses.values_mut()) {
+            // Ranges for benchmarks and for documentation.
+            *replacement = match *replacement {
+                IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::from(0xC612_0000_u32 | number & 0x1_FFFF)),
+                IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::from(0x2001_0DB8_u128 << 96 | u128::from(number))),
+            };
+        }
+    }
+
+    /// Replaces what is to be hidden.
+    pub(super) fn apply(&self, role: Role, text: &mut String) {
+        let mut out = String::with_capacity(text.len());
+        for part in parts(text) {
+            match part {
+                Part::Between(text) => out.push_str(text),
+                Part::Address(address) => {
+                    out.push_str(&self.addresses.get(&address).unwrap_or(&address).to_string());
+                }
+                Part::Word(word) => out.push_str(&self.word(role, word)),
+            }
+        }
+        *text = out;
+    }
+
+    fn word(&self, role: Role, word: &str) -> String {
+        let known = || self.vocabulary.knows(word);
+        if self.is_public(word) || role == Role::Key && known() {
+            return word.to_owned();
+        }
+        let ends = word.match_indices('-').map(|(end, _)| end).chain([word.len()]);
+        if ends.into_iter().any(|end| self.hidden.contains(&word[..end])) {
+            return self.in_pieces(word, |_| true);
+        }
+        // `SERVICE.NAMESPACE.svc`, and words of which some pieces are unknown.
+        let is_address = holds_address(word);
+        let hosts = word.split('.').map(|part| {
+            let hidden = is_address || self.hidden.contains(part);
+            self.in_pieces(part, |piece| hidden || !self.vocabulary.knows_piece(piece))
+        });
+        hosts.collect::<Vec<_>>().join(".")
+    }
+
+    /// Replaces pieces of a name. Hyphens, dots and small numbers stay, so that related names stay related.
+    fn in_pieces(&self, name: &str, is_hidden: impl Fn(&str) -> bool) -> String {
+        let mut out = String::new();
+        for piece in name.split_inclusive(['-', '.']) {
+            let bare = piece.trim_end_matches(['-', '.']);
+            match self.pieces.get(bare) {
+                Some(replacement) if is_hidden(bare) => out.push_str(replacement),
+                _ => out.push_str(bare),
+            }
+            out.push_str(&piece[bare.len()..]);
+        }
+        out
+    }
+
+    fn is_public(&self, name: &str) -> bool {
+        let begins = |driver: &String| name.strip_suffix(driver.as_str());
+        self.public.contains(name)
+            || self
+                .drivers
+                .iter()
+                .filter_map(begins)
+                .any(|rest| rest.is_empty() || self.public.contains(rest))
+    }
+}
+
+/// A part of a text.
+enum Part<'a> {
+    Address(IpAddr),
+    /// Letters, digits, hyphens and dots. A name with an underscore is two words: an underscore joins names.
+    Word(&'a str),
+    Between(&'a str),
+}
+
+/// The parts of a text, in their order. A time is one part.
+fn parts(text: &str) -> Vec<Part<'_>> {
+    if text.parse::<Timestamp>().is_ok() {
+        return vec![Part::Between(text)];
+    }
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_of_address = |c: char| c.is_ascii_hexdigit() || matches!(c, ':' | '.');
+        let run = &rest[..rest.find(|c| !is_of_address(c)).unwrap_or(rest.len())];
+        let follows_word = parts.last().is_some_and(|part| matches!(part, Part::Word(_)));
+        let taken = if let Some((address, length)) = address(run).filter(|_| !follows_word) {
+            parts.push(Part::Address(address));
+            length
+        } else if is_of_word(first) {
+            let word = &rest[..rest.find(|c| !is_of_word(c)).unwrap_or(rest.len())];
+            // A name may be followed by the full stop of a sentence.
+            let name = word.trim_end_matches(['.', '-']);
+            if name.is_empty() {
+                parts.push(Part::Between(word));
+                word.len()
+            } else {
+                parts.push(Part::Word(name));
+                name.len()
+            }
+        } else {
+            let between = &rest[..rest.find(is_of_word).unwrap_or(rest.len())];
+            // An IPv6 address may begin with colons.
+            let colons = between.find("::").filter(|at| *at > 0).unwrap_or(between.len());
+            parts.push(Part::Between(&between[..colons]));
+            colons
+        };
+        rest = &rest[taken..];
+    }
+    parts
+}
+
+/// The address at the beginning of characters of addresses, and its length. A port or a full stop may follow.
+fn address(run: &str) -> Option<(IpAddr, usize)> {
+    let mut text = run.trim_end_matches('.');
+    loop {
+        if let Ok(address) = text.parse() {
+            return Some((address, text.len()));
+        }
+        text = text.rsplit_once(':')?.0;
+    }
+}
+
+/// Whether a name has an address in it, such as `ip-10-1-2-3`.
+fn holds_address(name: &str) -> bool {
+    let pieces: Vec<_> = name.split(['-', '.']).collect();
+    pieces
+        .windows(4)
+        .any(|four| four.iter().all(|piece| piece.parse::<u8>().is_ok()))
+}
+
+/// Addresses that say nothing: loopback, and `0.0.0.0`.
+fn stays(address: IpAddr) -> bool {
+    address.is_loopback() || address.is_unspecified()
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '.')
+}
