@@ -15,6 +15,7 @@ mod remove;
 mod request;
 #[cfg(test)]
 mod tests;
+mod trial;
 mod veto;
 
 pub use self::{
@@ -27,5 +28,6 @@ pub use self::{
     nudge::nudge,
     remove::remove,
     request::{FIELD_MANAGER, Request},
+    trial::backend_query,
     veto::veto,
 };

@@ -9,6 +9,7 @@ mod each;
 mod list;
 mod request;
 mod rights;
+mod same;
 mod scan;
 mod write;
 
@@ -17,6 +18,7 @@ pub use self::{
     each::each,
     request::Server,
     rights::{may, myself},
+    same::identity,
     scan::{Progress, Reading, scan},
     write::Written,
 };

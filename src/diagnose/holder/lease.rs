@@ -100,10 +100,11 @@ fn with_driver(name: &str, driver: Option<&str>) -> Option<String> {
 /// What a Lease tells, and the time of its last renewal.
 pub(in crate::diagnose) fn life_of_lease(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
     let renewed = lease.time("/spec/renewTime")?;
-    let lasts = SignedDuration::from_secs(lease.number("/spec/leaseDurationSeconds").unwrap_or(15));
+    let seconds = lease.number("/spec/leaseDurationSeconds").unwrap_or(15);
+    let late = SignedDuration::from_secs(seconds).saturating_add(timing::LEASE_LATE);
     let ago = Age::between(renewed, now);
     let name = format!("{}/{}", lease.namespace(), lease.name());
-    let life = if ago.0 > lasts + timing::LEASE_LATE {
+    let life = if ago.0 > late {
         Life::Stale { lease: name, ago }
     } else {
         Life::Renewing { lease: name, ago }
