@@ -42,12 +42,11 @@ pub async fn try_out(server: &Server, facts: &Facts, plan: &Plan) -> Trial {
         Written::Unanswered(why) => (Trial::Unanswered(why), None),
     };
     match ReadBack::of(server, facts, plan).state().await {
-        After::StillOn(_) => trial,
         After::NotKnown(why) if trial == Trial::Fine => Trial::Unanswered(format!(
             "the object could not be read again after it: {}",
             why.message()
         )),
-        After::NotKnown(_) => trial,
+        After::StillOn(_) | After::NotKnown(_) => trial,
         After::Gone | After::Out(_) | After::Another(_) => match version {
             // The answer to a dry run has the version that the object already had
             // (`kubernetes/apiserver:pkg/registry/generic/registry/dryrun.go`).

@@ -10,14 +10,12 @@ const NAMESPACE: &str = "/api/v1/namespaces/kube-system";
 /// A text that only this cluster has: the uid of `kube-system`, which is the same behind every address and proxy. If the
 /// user may not read it: the server's address and the authority that signs its certificate.
 pub async fn identity(server: &Server) -> String {
-    match uid(server).await {
-        Some(uid) => format!("kube-system {uid}"),
-        None => {
-            let connected = &server.connected;
-            let authority = connected.authority.as_deref().unwrap_or_default();
-            format!("{} {}", connected.server, String::from_utf8_lossy(authority))
-        }
+    if let Some(uid) = uid(server).await {
+        return format!("kube-system {uid}");
     }
+    let connected = &server.connected;
+    let authority = connected.authority.as_deref().unwrap_or_default();
+    format!("{} {}", connected.server, String::from_utf8_lossy(authority))
 }
 
 async fn uid(server: &Server) -> Option<String> {

@@ -3,6 +3,16 @@
 //!
 //! Every step can end the run. Nothing changes in the cluster before the request is sent.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::arithmetic_side_effects,
+        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
+    )
+)]
+
 mod carry;
 mod confirm;
 mod prepare;
@@ -60,7 +70,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
             planner,
             receipts: &receipts,
             backups: &paths.backups,
-            digest: &digest(&[stored.item.plan.clone()], &identity),
+            digest: &digest(std::slice::from_ref(&stored.item.plan), &identity),
         };
         let outcome = carrier.report_stored(stored, &prepared.facts).await;
         tell::outcome(asked, &outcomes_report(&carrier, vec![outcome]))?;

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::{
-    diagnose::{Diagnosis, diagnose, testing::less_is_weaker::withstands_less},
+    diagnose::{
+        Diagnosis, diagnose,
+        testing::{extremes::withstands_extremes, less_is_weaker::withstands_less},
+    },
     knowledge::Knowledge,
     object::ResourceType,
     snapshot::{
@@ -248,7 +251,7 @@ impl World {
     }
 
     /// The diagnosis of an object, which need not be one of the cluster. Checks that with fewer facts it is
-    /// only weaker.
+    /// only weaker, and that no number or time ends it.
     #[track_caller]
     pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();
@@ -256,6 +259,7 @@ impl World {
             let progress = diagnose(target, facts, &knowledge);
             ((progress.diagnosis, facts.clone()), progress.wanted)
         });
+        withstands_extremes(target, &facts, &knowledge, |query| self.read(query));
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
         diagnosis
     }

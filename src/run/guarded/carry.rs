@@ -232,7 +232,7 @@ impl Carrier<'_> {
         let Stored { item, proved } = stored;
         let settled = self.stored(&item.plan, facts, proved).await;
         let saved = backup(&item.object, &item.plan, self.backups);
-        let saved = saved.inspect_err(|error| complain(error)).ok();
+        let saved = saved.inspect_err(complain).ok();
         self.add_result(&item.plan, saved.as_deref(), &settled);
         outcome(&item.plan, saved.as_deref(), &settled)
     }
