@@ -131,7 +131,11 @@ fn each_promise_of_safety_names_tests_that_exist() {
     for folder in [
         "tests/suite",
         "tests/suite/act",
+        "tests/suite/faults",
         "tests/suite/scan",
+        "src/cluster",
+        "src/diagnose/holder",
+        "src/diagnose/testing",
         "src/act",
         "src/plan",
         "src/run/guarded",

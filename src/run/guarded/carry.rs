@@ -92,7 +92,7 @@ impl Carrier<'_> {
             saved,
         };
         let settled = self.try_to_carry(confirmed, &mut current).await;
-        self.add_result(&current.item.plan, Some(&current.saved), &settled);
+        self.add_receipt(&self.result(&current.item.plan, Some(&current.saved), &settled));
         let mut outcome = outcome(&current.item.plan, Some(&current.saved), &settled);
         if self.planner.asked.event && settled.exit == Exit::Done && settled.by != DoneBy::Others {
             outcome.event = self.leave_event(&current.item.plan).await;
@@ -233,17 +233,20 @@ impl Carrier<'_> {
         let settled = self.stored(&item.plan, facts, proved).await;
         let saved = backup(&item.object, &item.plan, self.backups);
         let saved = saved.inspect_err(complain).ok();
-        self.add_result(&item.plan, saved.as_deref(), &settled);
+        self.add_receipt(&Receipt {
+            consequence: None, // nobody has accepted it
+            ..self.result(&item.plan, saved.as_deref(), &settled)
+        });
         outcome(&item.plan, saved.as_deref(), &settled)
     }
 
-    /// Writes the receipt of the result.
-    fn add_result(&self, plan: &Plan, saved: Option<&Path>, settled: &Settled) {
+    /// The receipt of the result.
+    fn result<'r>(&'r self, plan: &'r Plan, saved: Option<&Path>, settled: &Settled) -> Receipt<'r> {
         let says = settled.says.clone();
-        self.add_receipt(&Receipt {
+        Receipt {
             backup: saved.map(|path| path.display().to_string()),
             ..Receipt::of(settled.receipt_word(), plan, self.digest, says)
-        });
+        }
     }
 
     /// Creates the Event about the change. The change stands even without it.
