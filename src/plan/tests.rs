@@ -390,6 +390,9 @@ fn disk(id: &str) -> Outside {
     }
 }
 
+/// A change of a plan.
+type Change<'a> = &'a dyn Fn(&mut Plan);
+
 #[test]
 fn what_is_worse_than_the_confirmed_plan_is_named() {
     let blocker = |name: &str, says: &str| {
@@ -409,12 +412,12 @@ fn what_is_worse_than_the_confirmed_plan_is_named() {
         plan.blockers = vec![blocker("pod-1", "waits for 5s")];
         plan
     };
-    let worse = |change: &dyn Fn(&mut Plan)| {
+    let worse = |change: Change<'_>| {
         let mut now = confirmed();
         change(&mut now);
         confirmed().worse(&now)
     };
-    let not_worse: [&dyn Fn(&mut Plan); 6] = [
+    let not_worse: [Change<'_>; 6] = [
         &|_| {},
         &|now| now.resource_version = "8".into(),
         &|now| now.verdict = Verdict::Orphaned,
@@ -425,7 +428,7 @@ fn what_is_worse_than_the_confirmed_plan_is_named() {
     for change in not_worse {
         assert!(worse(change).is_empty(), "{:?}", worse(change));
     }
-    let changes: [(&dyn Fn(&mut Plan), &str); 8] = [
+    let changes: [(Change<'_>, &str); 8] = [
         (
             &|now| now.verdict = Verdict::Unknown,
             "it was stalled and is unknown now",
