@@ -4,6 +4,16 @@
 //! A [`Plan`] is what a user reads, confirms and gets. Its digest covers the object as it was read and the
 //! exact request. [`crate::act`] carries out a plan and decides nothing about it.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::arithmetic_side_effects,
+        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
+    )
+)]
+
 mod acceptance;
 mod cost;
 mod digest;
@@ -15,6 +25,7 @@ mod remove;
 mod request;
 #[cfg(test)]
 mod tests;
+mod trial;
 mod veto;
 
 pub use self::{
@@ -27,5 +38,6 @@ pub use self::{
     nudge::nudge,
     remove::remove,
     request::{FIELD_MANAGER, Request},
+    trial::backend_query,
     veto::veto,
 };

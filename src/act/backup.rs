@@ -94,8 +94,10 @@ fn file_name(plan: &Plan, number: u32) -> String {
 
 fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
     let mut copy = object.value.clone();
-    copy["apiVersion"] = object.api_version.clone().into();
-    copy["kind"] = object.kind.clone().into();
+    if let Some(fields) = copy.as_object_mut() {
+        fields.insert("apiVersion".into(), object.api_version.clone().into());
+        fields.insert("kind".into(), object.kind.clone().into());
+    }
     let mut filled_in = serde_json::Map::new();
     if let Some(metadata) = copy.get_mut("metadata").and_then(Value::as_object_mut) {
         for field in FILLED_IN {

@@ -28,7 +28,7 @@ pub struct Receipts {
 #[serde(rename_all = "camelCase")]
 pub struct Receipt<'a> {
     /// `sending`, or the result: `done`, `done-answer-lost`, `done-by-others`, `refused`, `not-confirmed`,
-    /// `failed`, `unknown`.
+    /// `failed`, `unknown`, `dry-run-stored`.
     pub what: &'static str,
     /// The verb.
     pub verb: &'static str,

@@ -1,8 +1,12 @@
 //! Sends the request: first as a dry run, then once.
 
+use serde_json::Value;
+
+use super::{After, ReadBack};
 use crate::{
     cluster::{Server, Written},
     plan::{Action, Plan, Request},
+    snapshot::facts::Facts,
 };
 
 /// The result of a dry run of the request.
@@ -18,27 +22,52 @@ pub enum Trial {
     Unanswered(String),
     /// The server would accept it, but something puts the finalizer back.
     PutBack,
+    /// The change was made, although this was a dry run.
+    Stored {
+        /// Whether the server's answer proves that the dry run did it. Otherwise somebody else may have done it.
+        proved: bool,
+    },
 }
 
-/// Sends the request as a dry run.
-pub async fn try_out(server: &Server, plan: &Plan) -> Trial {
-    match send_request(server, &plan.request, true).await {
-        Written::Done(metadata) if is_still_on(&metadata, plan) => Trial::PutBack,
-        Written::Done(_) => Trial::Fine,
-        Written::Refused { code, message } if is_conflict(code, &message) => Trial::Changed(message),
-        Written::Refused { message, .. } => Trial::Refused(message),
-        Written::Unanswered(why) => Trial::Unanswered(why),
+/// Sends the request as a dry run. Then it reads the object again, because a server can ignore that it is one.
+pub async fn try_out(server: &Server, facts: &Facts, plan: &Plan) -> Trial {
+    let (trial, version) = match send_plan(server, plan, true).await {
+        Written::Done(metadata) if is_still_on(&metadata, plan) => return Trial::PutBack,
+        Written::Done(metadata) => {
+            let version = metadata.get("resourceVersion").and_then(Value::as_str);
+            (Trial::Fine, version.map(str::to_owned))
+        }
+        Written::Refused { code, message } if is_conflict(code, &message) => return Trial::Changed(message),
+        Written::Refused { message, .. } => return Trial::Refused(message),
+        Written::Unanswered(why) => (Trial::Unanswered(why), None),
+    };
+    match ReadBack::of(server, facts, plan).state().await {
+        After::NotKnown(why) if trial == Trial::Fine => Trial::Unanswered(format!(
+            "the object could not be read again after it: {}",
+            why.message()
+        )),
+        After::StillOn(_) | After::NotKnown(_) => trial,
+        After::Gone | After::Out(_) | After::Another(_) => match version {
+            // The answer to a dry run has the version that the object already had
+            // (`kubernetes/apiserver:pkg/registry/generic/registry/dryrun.go`).
+            Some(version) if version == plan.resource_version && plan.untried.is_none() => {
+                Trial::Changed("somebody else changed it at the same time".into())
+            }
+            version => Trial::Stored {
+                proved: version.is_some_and(|version| version != plan.resource_version),
+            },
+        },
     }
 }
 
 /// Sends the request.
 pub async fn send(server: &Server, plan: &Plan) -> Written {
-    send_request(server, &plan.request, false).await
+    send_plan(server, plan, false).await
 }
 
 /// Sends an Event as a dry run. The error is in the server's words.
 pub async fn try_event(server: &Server, event: &Request) -> Result<(), String> {
-    match send_request(server, event, true).await {
+    match send_request(server, event, None, true).await {
         Written::Done(_) => Ok(()),
         Written::Refused { message, .. } => Err(message),
         Written::Unanswered(why) => Err(format!("no answer: {why}")),
@@ -47,27 +76,35 @@ pub async fn try_event(server: &Server, event: &Request) -> Result<(), String> {
 
 /// Creates an Event. Returns its name, or why there is none.
 pub async fn leave_event(server: &Server, event: &Request) -> Result<String, String> {
-    match send_request(server, event, false).await {
-        Written::Done(metadata) => Ok(metadata["name"].as_str().unwrap_or_default().to_owned()),
+    match send_request(server, event, None, false).await {
+        Written::Done(metadata) => {
+            let name = metadata.get("name").and_then(Value::as_str);
+            Ok(name.unwrap_or_default().to_owned())
+        }
         Written::Refused { message, .. } => Err(message),
         Written::Unanswered(why) => Err(format!("the answer was lost, so it may be there: {why}")),
     }
 }
 
-async fn send_request(server: &Server, request: &Request, dry_run: bool) -> Written {
+async fn send_plan(server: &Server, plan: &Plan, dry_run: bool) -> Written {
+    send_request(server, &plan.request, Some(&plan.target.uid), dry_run).await
+}
+
+/// Sends a request about the object with this uid, or about a new one.
+async fn send_request(server: &Server, request: &Request, uid: Option<&str>, dry_run: bool) -> Written {
     let uri = request.uri(dry_run);
     server
-        .write(request.method, &uri, request.content_type, &request.body)
+        .write(request.method, &uri, uid, request.content_type, &request.body)
         .await
 }
 
 /// Whether the server's response still contains the finalizer. A mutating webhook can put it back, and such a
 /// request succeeds.
-fn is_still_on(metadata: &serde_json::Value, plan: &Plan) -> bool {
+fn is_still_on(metadata: &Value, plan: &Plan) -> bool {
     let (Action::Remove, Some(finalizer)) = (plan.action, &plan.finalizer) else {
         return false;
     };
-    let all = metadata["finalizers"].as_array();
+    let all = metadata.get("finalizers").and_then(Value::as_array);
     let has = all
         .into_iter()
         .flatten()

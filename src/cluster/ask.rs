@@ -231,8 +231,11 @@ async fn get(
 ) -> Result<Option<Object>, Why> {
     match server.get(&object_path(ty, namespace, name), accept).await {
         Ok(answer) => {
-            let value =
+            let value: Value =
                 serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
+            if !value.is_object() {
+                return Err(Why::Undecodable("the answer is not an object".into()));
+            }
             Ok(Some(object_of(ty, value)))
         }
         Err(failure) if failure.is_not_found() => Ok(None),

@@ -518,11 +518,11 @@ pub(super) fn families(types: Vec<ResourceType>) -> Vec<Vec<ResourceType>> {
     for ty in types {
         let at = *index
             .entry((ty.plural.clone(), ty.kind.clone()))
-            .or_insert_with(|| {
-                families.push(Vec::new());
-                families.len() - 1
-            });
-        families[at].push(ty);
+            .or_insert(families.len());
+        match families.get_mut(at) {
+            Some(family) => family.push(ty),
+            None => families.push(vec![ty]),
+        }
     }
     families
 }

@@ -1,6 +1,16 @@
 //! The only module that talks to an API server: it connects, discovers types, lists and decodes. Only [`crate::act`]
 //! hands it something to write.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::arithmetic_side_effects,
+        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
+    )
+)]
+
 mod ask;
 pub mod connect;
 pub mod decode;
@@ -10,6 +20,7 @@ mod list;
 mod pages;
 mod request;
 mod rights;
+mod same;
 mod scan;
 mod write;
 
@@ -18,6 +29,7 @@ pub use self::{
     each::each,
     request::Server,
     rights::{may, myself},
+    same::identity,
     scan::{Progress, Reading, scan},
     write::Written,
 };

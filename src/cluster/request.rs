@@ -301,7 +301,7 @@ fn refusal(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
                 .map(|message| {
                     // Only the causes name the objects that cannot be read.
                     let causes = match (status.reason.as_deref(), &status.details) {
-                        (Some("StorageReadError"), Some(details)) => &details.causes[..],
+                        (Some("StorageReadError"), Some(details)) => details.causes.as_slice(),
                         _ => &[],
                     };
                     let all: Vec<_> = std::iter::once(&*message)
@@ -335,9 +335,10 @@ pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Defaul
 
 /// The beginning of a server's message, up to the limit.
 pub(super) fn quoted(message: &str) -> String {
-    match message.char_indices().nth(MAX_MESSAGE) {
+    let cut = message.char_indices().nth(MAX_MESSAGE);
+    match cut.and_then(|(end, _)| message.get(..end)) {
         None => message.to_owned(),
-        Some((end, _)) => format!("{}...", &message[..end]),
+        Some(beginning) => format!("{beginning}..."),
     }
 }
 

@@ -135,10 +135,11 @@ pub async fn may(
         .map_err(|failure| failure.why())?;
     let answer: Value =
         serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
-    let status = &answer["status"];
-    Ok(match status["allowed"].as_bool() {
+    let allowed = answer.pointer("/status/allowed").and_then(Value::as_bool);
+    let reason = answer.pointer("/status/reason").and_then(Value::as_str);
+    Ok(match allowed {
         Some(true) => Ok(()),
-        _ => Err(status["reason"].as_str().unwrap_or_default().to_owned()),
+        _ => Err(reason.unwrap_or_default().to_owned()),
     })
 }
 

@@ -178,8 +178,9 @@ fn join(reason: &str, message: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(limits::COMPLAINT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+    let cut = text.char_indices().nth(limits::COMPLAINT);
+    match cut.and_then(|(end, _)| text.get(..end)) {
+        Some(beginning) => format!("{beginning}…"),
         None => text.to_owned(),
     }
 }

@@ -56,6 +56,9 @@ fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Resu
         "safer",
         safer.map(|step| (step.text.clone(), step.command.line())),
     )?;
+    if let Some(why) = &line.untried {
+        sheet.fact("dry run", &format!("only once you have confirmed: {why}"))?;
+    }
     sheet.command(
         "request",
         "as kubectl would send it:",

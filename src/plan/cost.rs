@@ -120,6 +120,8 @@ fn field_at(value: &Value, path: &str) -> Option<String> {
             other => Some(other.to_string()),
         };
     }
-    path.match_indices('.')
-        .find_map(|(dot, _)| field_at(value.get(&path[..dot])?, &path[dot + 1..]))
+    path.match_indices('.').find_map(|(dot, _)| {
+        let (first, rest) = path.split_at_checked(dot)?;
+        field_at(value.get(first)?, rest.strip_prefix('.')?)
+    })
 }

@@ -11,10 +11,10 @@ use super::Plan;
 /// The length of the digest. A longer one would not be copied by hand; this one is not met by accident.
 const BYTES: usize = 8;
 
-/// The digest of all plans of one run. For each plan it covers the action, the object's uid and version, the
-/// finalizer and the request.
-pub fn digest(plans: &[Plan]) -> String {
-    let content: Vec<_> = plans
+/// The digest of all plans of one run on this server. For each plan it covers the action, the object's uid and version,
+/// the finalizer, the verdict, the cost and what stays outside, when the dry run is made, and the request.
+pub fn digest(plans: &[Plan], server: &str) -> String {
+    let plans: Vec<_> = plans
         .iter()
         .map(|plan| {
             json!([
@@ -22,16 +22,28 @@ pub fn digest(plans: &[Plan]) -> String {
                 plan.target.uid,
                 plan.resource_version,
                 plan.finalizer.as_ref().map(ToString::to_string),
+                plan.verdict.word(),
+                plan.cost.consequence.typed(),
+                outside(plan),
+                plan.untried.is_some(),
                 plan.request,
             ])
         })
         .collect();
-    let hashed = hash(&SHA256, json!(content).to_string().as_bytes());
-    hashed.as_ref()[..BYTES]
+    let hashed = hash(&SHA256, json!([server, plans]).to_string().as_bytes());
+    hashed
+        .as_ref()
         .iter()
+        .take(BYTES)
         .fold(String::new(), |mut text, byte| {
             // Writing to a String cannot fail.
             let _ = write!(text, "{byte:02x}");
             text
         })
+}
+
+/// The external resources that stay.
+fn outside(plan: &Plan) -> Vec<[&str; 3]> {
+    let outside = plan.cost.outside.iter();
+    outside.map(|one| [&*one.what, &*one.field, &*one.id]).collect()
 }

@@ -7,7 +7,7 @@ use crate::{
     snapshot::facts::{Facts, Object},
 };
 
-use super::{Cost, Request};
+use super::{Cost, Request, trial};
 
 /// The action of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +81,18 @@ impl Seen<'_> {
             finalizer: Some(finalizer),
             verdict: wait.verdict,
             says: wait.says.clone(),
+            blockers: wait.on.clone(),
             evidence: self.diagnosis.evidence.clone(),
             cost,
             safer: self.safer_steps(),
+            untried: self.untried(),
             request,
         }
+    }
+
+    /// Why the request is not tried out before the confirmation; none if it is.
+    pub(super) fn untried(&self) -> Option<String> {
+        trial::untried(&self.object.reference(), self.facts)
     }
 
     /// The steps of the diagnosis that destroy nothing.
@@ -148,26 +155,84 @@ pub struct Plan {
     pub verdict: Verdict,
     /// Which controller should have removed it, and under which condition.
     pub says: String,
+    /// What keeps that controller from acting.
+    pub blockers: Vec<Blocker>,
     /// The evidence for the verdict.
     pub evidence: Vec<Evidence>,
     /// The cost.
     pub cost: Cost,
     /// Other steps, which destroy nothing.
     pub safer: Vec<Step>,
+    /// Why the request is not tried out before the confirmation; none if it was.
+    pub untried: Option<String>,
     /// The request.
     pub request: Request,
 }
 
 impl Plan {
-    /// Whether the other plan means the same to the user who confirmed this one, although the object has a new
-    /// version.
-    pub fn means_the_same(&self, other: &Plan) -> bool {
-        self.action == other.action
-            && self.target.uid == other.target.uid
-            && self.finalizer == other.finalizer
-            && self.stays == other.stays
-            && self.verdict == other.verdict
-            && self.cost == other.cost
+    /// How a newer plan for the same object is worse than this one, which the user confirmed: one part of a sentence for
+    /// each difference. None of it matters to a nudge, which costs nothing, except that the finalizers are the same.
+    pub fn worse(&self, now: &Plan) -> Vec<String> {
+        let mut worse = Vec::new();
+        if now.stays != self.stays {
+            worse.push(format!("these would stay now: {}", joined(&now.stays)));
+        }
+        if self.action == Action::Nudge {
+            return worse;
+        }
+        if doubt(now.verdict) > doubt(self.verdict) {
+            worse.push(format!(
+                "it was {} and is {} now: {}",
+                self.verdict.word(),
+                now.verdict.word(),
+                now.says
+            ));
+        }
+        if now.cost.consequence > self.cost.consequence || now.cost.text != self.cost.text {
+            worse.push(format!(
+                "it costs {} now: {}",
+                now.cost.consequence.typed(),
+                now.cost.text
+            ));
+        }
+        let outside = now.cost.outside.iter();
+        for one in outside.filter(|one| !self.cost.outside.contains(one)) {
+            worse.push(format!("this stays outside, too: {} {}", one.what, one.id));
+        }
+        for blocker in now.blockers.iter().filter(|one| !self.has_blocker(one)) {
+            worse.push(format!("this keeps its controller now: {}", blocker.in_words()));
+        }
+        if let (None, Some(why)) = (&self.untried, &now.untried) {
+            worse.push(format!("it can no longer be tried out: {why}"));
+        }
+        worse
+    }
+
+    /// Whether this was a blocker already. The words about a blocker change all the time, and so only objects are compared.
+    /// A complaint without an object counts in the verdict.
+    fn has_blocker(&self, blocker: &Blocker) -> bool {
+        let is_same = |one: &Blocker| one.object == blocker.object;
+        blocker.object.is_none() || self.blockers.iter().any(is_same)
+    }
+}
+
+/// How much a verdict speaks against a removal.
+fn doubt(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Orphaned => 0,
+        Verdict::Failing | Verdict::Stalled => 1,
+        Verdict::Unknown => 2,
+        Verdict::InUse | Verdict::Waiting | Verdict::Rejected => 3,
+    }
+}
+
+/// The finalizers by name.
+fn joined(finalizers: &[Finalizer]) -> String {
+    let names: Vec<_> = finalizers.iter().map(ToString::to_string).collect();
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
     }
 }
 

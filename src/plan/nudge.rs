@@ -42,10 +42,12 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         stays: object.finalizers(),
         verdict: worst.map_or(Verdict::Unknown, |wait| wait.verdict),
         says: worst.map(|wait| wait.says.clone()).unwrap_or_default(),
+        blockers: worst.map(|wait| wait.on.clone()).unwrap_or_default(),
         evidence: seen.diagnosis.evidence.clone(),
         cost: Cost::nothing(
             "nothing reads this annotation; that the object changes makes its controllers look again",
         ),
         safer: Vec::new(),
+        untried: seen.untried(),
     })
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     characters::is_unclear_in_a_command,
     command::Command,
-    object::{Finalizer, List, escape},
+    object::{Finalizer, escape},
     snapshot::facts::Object,
 };
 
@@ -55,16 +55,15 @@ impl Request {
         Request::patch(object, operations)
     }
 
-    /// Removes one entry from a Namespace's `spec.finalizers`. The API server checks uid and version of the
+    /// Removes one entry from a Namespace's `spec.finalizers`, the first one of that name. The API server checks uid and version of the
     /// body (`kubernetes/kubernetes:pkg/registry/core/namespace/storage/storage.go`).
     pub(super) fn finalize(namespace: &Object, finalizer: &Finalizer) -> Self {
         let mut body = namespace.value.clone();
-        let names = namespace.finalizers().into_iter().filter(|one| one != finalizer);
-        let names: Vec<_> = names
-            .filter(|one| one.list == List::Spec)
-            .map(|one| one.name)
-            .collect();
-        body["spec"]["finalizers"] = names.into();
+        if let Some(Value::Array(names)) = body.pointer_mut("/spec/finalizers")
+            && let Some(first) = names.iter().position(|one| one.as_str() == Some(&finalizer.name))
+        {
+            names.remove(first);
+        }
         Request {
             method: "PUT",
             path: format!("{}/finalize", path(namespace)),

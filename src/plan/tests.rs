@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Cost, Plan, Refusal, Seen, digest, finalize, nudge, remove, unaccepted};
+use super::{Cost, Outside, Plan, Refusal, Seen, digest, finalize, nudge, remove, unaccepted};
 use crate::{
     diagnose::{
-        Diagnosis, Verdict, Wait,
+        Blocker, Diagnosis, Verdict, Wait,
         testing::world::{NOW, bare},
     },
     knowledge::{Consequence, Knowledge},
-    object::{Finalizer, List},
+    object::{Finalizer, List, ObjectRef},
     snapshot::{
         Gap, What, Why,
         facts::{Answer, Content, Facts, Object, Query},
@@ -206,7 +206,7 @@ fn the_digest_changes_with_the_object_the_version_and_the_finalizer() {
     let of = |field: &str, value: &str, name: &str| {
         let mut object = widget(&["x.test/hold", "x.test/other"]);
         object.value["metadata"][field] = value.into();
-        digest(&[world.remove(&object, name).expect("a plan")])
+        digest(&[world.remove(&object, name).expect("a plan")], "server")
     };
     let all = [
         of("uid", "u1", "x.test/hold"),
@@ -339,12 +339,171 @@ fn a_nudge_creates_annotations_and_is_stable_for_one_version() {
         "/metadata/annotations/kubectl-finalizers~1nudged"
     );
     assert_eq!(
-        digest(&[plan]),
-        digest(&[world.plan_with(&object, nudge).expect("a plan")])
+        digest(&[plan], "server"),
+        digest(&[world.plan_with(&object, nudge).expect("a plan")], "server")
     );
     assert!(
         World::with_verdict(Verdict::InUse)
             .plan_with(&object, nudge)
             .is_err()
     );
+}
+
+#[test]
+fn finalize_removes_one_entry_of_several_with_the_same_name() {
+    let twice = ["x.test/other", "x.test/hold", "x.test/hold"];
+    let value = json!({"metadata": {"name": "n"}, "spec": {"finalizers": twice}});
+    let namespace = object("", "namespaces", "Namespace", value);
+    let mut world = World::with_verdict(Verdict::Orphaned);
+    let query = Query::Content {
+        namespace: "n".into(),
+    };
+    let empty = Answer::Content(Box::default());
+    world.facts.answers.insert(query, Ok(empty));
+    let plan = world
+        .plan_with(&namespace, |seen| finalize(seen, "x.test/hold"))
+        .expect("a plan");
+    let left = ["x.test/other", "x.test/hold"];
+    assert_eq!(plan.request.body["spec"]["finalizers"], json!(left));
+    let stays: Vec<_> = plan.stays.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(stays, left, "the plan says the same");
+}
+
+/// A plan to remove the finalizer of a widget.
+fn plan() -> Plan {
+    World::with_verdict(Verdict::Orphaned)
+        .remove(&widget(&["x.test/other", "x.test/hold"]), "x.test/hold")
+        .expect("a plan")
+}
+
+#[test]
+fn the_digest_covers_what_is_confirmed_and_where() {
+    let changed = |change: fn(&mut Plan)| {
+        let mut plan = plan();
+        change(&mut plan);
+        digest(&[plan], "server")
+    };
+    let confirmed = digest(&[plan()], "server");
+    assert_eq!(confirmed, changed(|_| {}));
+    for (what, other) in [
+        ("server", digest(&[plan()], "another")),
+        ("verdict", changed(|plan| plan.verdict = Verdict::Unknown)),
+        (
+            "consequence",
+            changed(|plan| plan.cost.consequence = Consequence::OrphanedObjects),
+        ),
+        ("outside", changed(|plan| plan.cost.outside.push(disk("d-1")))),
+        ("dry run", changed(|plan| plan.untried = None)),
+    ] {
+        assert_ne!(confirmed, other, "{what}");
+    }
+}
+
+fn disk(id: &str) -> Outside {
+    Outside {
+        what: "disk".into(),
+        field: "spec.id".into(),
+        id: id.into(),
+    }
+}
+
+/// A change of a plan.
+type Change<'a> = &'a dyn Fn(&mut Plan);
+
+#[test]
+fn what_is_worse_than_the_confirmed_plan_is_named() {
+    let blocker = |name: &str, says: &str| {
+        let object = ObjectRef {
+            kind: "Pod".into(),
+            name: name.into(),
+            ..ObjectRef::default()
+        };
+        Blocker::new(Some(object), says)
+    };
+    let confirmed = || {
+        let mut plan = plan();
+        plan.verdict = Verdict::Stalled;
+        plan.untried = None;
+        plan.cost.consequence = Consequence::LeakedInfrastructure;
+        plan.cost.outside = vec![disk("d-1")];
+        plan.blockers = vec![blocker("pod-1", "waits for 5s")];
+        plan
+    };
+    let worse = |change: Change<'_>| {
+        let mut now = confirmed();
+        change(&mut now);
+        confirmed().worse(&now)
+    };
+    let not_worse: [Change<'_>; 6] = [
+        &|_| {},
+        &|now| now.resource_version = "8".into(),
+        &|now| now.verdict = Verdict::Orphaned,
+        &|now| now.cost.consequence = Consequence::OrphanedObjects,
+        &|now| now.cost.outside.clear(),
+        &|now| now.blockers = vec![blocker("pod-1", "waits for 9s")],
+    ];
+    for change in not_worse {
+        assert!(worse(change).is_empty(), "{:?}", worse(change));
+    }
+    let changes: [(Change<'_>, &str); 8] = [
+        (
+            &|now| now.verdict = Verdict::Unknown,
+            "it was stalled and is unknown now",
+        ),
+        (&|now| now.verdict = Verdict::Waiting, "is waiting now"),
+        (
+            &|now| now.cost.consequence = Consequence::DataLoss,
+            "it costs data-loss now",
+        ),
+        (&|now| now.cost.text = "two disks".into(), "two disks"),
+        (
+            &|now| now.cost.outside.push(disk("d-2")),
+            "this stays outside, too: disk d-2",
+        ),
+        (
+            &|now| now.blockers.push(blocker("pod-2", "runs")),
+            "keeps its controller now: Pod pod-2",
+        ),
+        (&|now| now.stays.clear(), "these would stay now: none"),
+        (
+            &|now| now.untried = Some("a service".into()),
+            "no longer be tried out: a service",
+        ),
+    ];
+    for (change, told) in changes {
+        let worse = worse(change).join("; ");
+        assert!(worse.contains(told), "{told}: {worse}");
+    }
+}
+
+#[test]
+fn a_type_that_a_service_may_serve_is_not_tried_out() {
+    let widget = widget(&["x.test/hold"]);
+    let query = super::backend_query(&widget.reference()).expect("a query");
+    let untried = |answer: Option<Result<Answer, Why>>| {
+        let mut world = World::with_verdict(Verdict::Orphaned);
+        if let Some(answer) = answer {
+            world.facts.answers.insert(query.clone(), answer);
+        }
+        world.remove(&widget, "x.test/hold").expect("a plan").untried
+    };
+    let served_by = |service: Value| {
+        let value = json!({"metadata": {"name": "v1.x.test"}, "spec": {"service": service}});
+        let found = object("apiregistration.k8s.io", "apiservices", "APIService", value);
+        untried(Some(Ok(Answer::Object(Some(Box::new(found))))))
+    };
+    assert_eq!(served_by(Value::Null), None);
+    assert_eq!(untried(Some(Ok(Answer::Object(None)))), None);
+    let service = served_by(json!({"name": "s", "namespace": "a"}));
+    assert!(service.is_some_and(|why| why.contains("service/s -n a serves this type")));
+    assert!(untried(None).is_some());
+    assert!(untried(Some(Err(Why::Forbidden("no".into())))).is_some());
+
+    let own = object(
+        "apps",
+        "deployments",
+        "Deployment",
+        json!({"metadata": {"name": "d"}}),
+    );
+    assert_eq!(super::backend_query(&own.reference()), None);
 }

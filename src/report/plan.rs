@@ -55,6 +55,8 @@ pub struct LineReport {
     pub cost: CostReport,
     /// Safer steps.
     pub safer: Vec<StepReport>,
+    /// Why the request was not tried out before this plan was shown; none if it was.
+    pub untried: Option<String>,
     /// The request.
     pub request: Request,
     /// The request as a command.
@@ -134,6 +136,7 @@ impl LineReport {
             evidence: plan.evidence.iter().map(Into::into).collect(),
             cost: (&plan.cost).into(),
             safer: plan.safer.iter().map(Into::into).collect(),
+            untried: plan.untried.clone(),
             request: plan.request.clone(),
             command: command.into(),
         }

@@ -3,11 +3,23 @@
 //!
 //! Every step can end the run. Nothing changes in the cluster before the request is sent.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::arithmetic_side_effects,
+        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
+    )
+)]
+
 mod carry;
 mod confirm;
 mod prepare;
 mod settle;
 mod tell;
+
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 
@@ -24,7 +36,7 @@ use crate::{
     exit::Exit,
     knowledge::Knowledge,
     plan::{digest, unaccepted},
-    report::OutcomeReport,
+    report::{OutcomeReport, outcome::Outcome},
     settings::Guarded,
 };
 
@@ -51,16 +63,27 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
         return Ok(Exit::Interrupted);
     };
     let plans = prepared.plans();
+    let identity = cluster::identity(&server).await;
+    if let Some(stored) = prepared.stored.take() {
+        let receipts = receipts(&server, paths.receipts).await;
+        let mut carrier = Carrier {
+            planner,
+            receipts: &receipts,
+            backups: &paths.backups,
+            digest: &digest(std::slice::from_ref(&stored.item.plan), &identity),
+        };
+        let outcome = carrier.report_stored(stored, &prepared.facts).await;
+        tell::outcome(asked, &outcomes_report(&carrier, vec![outcome]))?;
+        return Ok(Exit::Failed);
+    }
     prepared.refused.extend(unaccepted(&plans, &asked.accepted));
-    let digest = digest(&plans);
+    let digest = digest(&plans, &identity);
     tell::plan(asked, &server.connected.server, &digest, &prepared)?;
     if asked.only_plan {
         return Ok(exit_code(&prepared));
     }
 
-    let user = cluster::myself(&server).await;
-    let address = server.connected.server.clone();
-    let receipts = Receipts::new(paths.receipts, user, address, Timestamp::now());
+    let receipts = receipts(&server, paths.receipts).await;
     if !prepared.refused.is_empty() || prepared.failed {
         write_refusal_receipts(asked, &prepared, &receipts);
         return Ok(exit_code(&prepared));
@@ -93,8 +116,8 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     let _signals = ignore_termination();
     let mut outcomes = Vec::new();
     let mut exit = Exit::Done;
-    for (item, backup) in prepared.items.into_iter().zip(saved) {
-        let (outcome, ended) = carrier.carry(item, backup, &mut prepared.facts).await;
+    for (item, backup) in prepared.items.iter().zip(saved) {
+        let (outcome, ended) = carrier.carry(item, backup).await;
         outcomes.push(outcome);
         if exit == Exit::Done {
             exit = ended;
@@ -104,9 +127,19 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
             break;
         }
     }
-    let report = OutcomeReport::new(digest.clone(), outcomes, receipts.path().display().to_string());
-    tell::outcome(asked, &report)?;
+    tell::outcome(asked, &outcomes_report(&carrier, outcomes))?;
     Ok(exit)
+}
+
+/// The receipts of this run.
+async fn receipts(server: &Server, path: PathBuf) -> Receipts {
+    let user = cluster::myself(server).await;
+    Receipts::new(path, user, server.connected.server.clone(), Timestamp::now())
+}
+
+fn outcomes_report(carrier: &Carrier<'_>, outcomes: Vec<Outcome>) -> OutcomeReport {
+    let receipts = carrier.receipts.path().display().to_string();
+    OutcomeReport::new(carrier.digest.to_owned(), outcomes, receipts)
 }
 
 /// While the returned value lives, SIGHUP and SIGTERM do not end the run. A request that is already sent

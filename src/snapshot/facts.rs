@@ -216,17 +216,17 @@ impl From<&super::Seen> for Object {
     /// An object with the metadata that was read.
     fn from(seen: &super::Seen) -> Self {
         let names: Vec<&str> = seen.in_list(List::Metadata).collect();
-        let mut metadata = serde_json::json!({
-            "name": seen.object.name,
-            "uid": seen.object.uid,
-            "finalizers": names,
-        });
+        let mut metadata = serde_json::Map::new();
+        let mut set = |field: &str, value: Value| metadata.insert(field.to_owned(), value);
+        set("name", seen.object.name.as_str().into());
+        set("uid", seen.object.uid.as_str().into());
+        set("finalizers", names.into());
         if let Some(namespace) = &seen.object.namespace {
-            metadata["namespace"] = namespace.as_str().into();
+            set("namespace", namespace.as_str().into());
         }
         if let Some(deletion) = seen.deletion {
-            metadata["deletionTimestamp"] = deletion.timestamp.to_string().into();
-            metadata["deletionGracePeriodSeconds"] = deletion.grace_seconds.into();
+            set("deletionTimestamp", deletion.timestamp.to_string().into());
+            set("deletionGracePeriodSeconds", deletion.grace_seconds.into());
         }
         Object {
             resource: Resource::named(&seen.object.type_name),

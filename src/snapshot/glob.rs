@@ -16,13 +16,13 @@ impl Glob {
         let (pattern, text) = (&self.0, text.chars().collect::<Vec<_>>());
         let (mut p, mut t) = (0, 0);
         let mut star: Option<(usize, usize)> = None;
-        while t < text.len() {
+        while let Some(&letter) = text.get(t) {
             match pattern.get(p) {
                 Some('*') => {
                     star = Some((p, t));
                     p += 1;
                 }
-                Some(&c) if c == '?' || c == text[t] => {
+                Some(&c) if c == '?' || c == letter => {
                     p += 1;
                     t += 1;
                 }
@@ -36,7 +36,7 @@ impl Glob {
                 },
             }
         }
-        pattern[p..].iter().all(|&c| c == '*')
+        pattern.iter().skip(p).all(|&c| c == '*')
     }
 }
 

@@ -5,6 +5,16 @@
 //! * an object with a finalizer is counted by finalizer;
 //! * only objects that are printed are kept.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        clippy::arithmetic_side_effects,
+        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
+    )
+)]
+
 pub mod confidential;
 pub mod crowd;
 pub mod driver;
@@ -14,7 +24,17 @@ pub mod gap;
 pub mod glob;
 pub mod json;
 pub mod leftovers;
+#[allow(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a parser that borrows; tests give it any bytes, and no verb that writes reads files"
+)]
 pub mod load;
+#[allow(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "it walks its own records; tests give it any bytes, and no verb that writes reads files"
+)]
 pub mod saved;
 pub mod select;
 pub mod selector;

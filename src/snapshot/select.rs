@@ -72,7 +72,7 @@ pub fn select(words: &[String], all: &[ResourceType]) -> Result<Selection, Unkno
             let others: Vec<_> = others.iter().map(ResourceType::name).collect();
             selection.notes.push(format!(
                 "{word} is taken as {}; write {} for the other",
-                taken[0].name(),
+                taken.first().map(ResourceType::name).unwrap_or_default(),
                 others.join(" or ")
             ));
         }

@@ -120,22 +120,27 @@ fn expression(value: &Value) -> Option<Requirement> {
 }
 
 fn split_outside_parentheses(text: &str) -> Result<Vec<&str>, String> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0_u32, 0);
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.checked_sub(1).ok_or("has a `)` without its `(`")?,
-            ',' if depth == 0 => {
-                parts.push(text[start..at].trim());
-                start = at + 1;
+    let (mut depth, mut closed_too_often) = (0_u32, false);
+    let mut parts: Vec<_> = text
+        .split(|c| {
+            match c {
+                '(' => depth += 1,
+                ')' => match depth.checked_sub(1) {
+                    Some(less) => depth = less,
+                    None => closed_too_often = true,
+                },
+                _ => {}
             }
-            _ => {}
-        }
+            c == ',' && depth == 0
+        })
+        .map(str::trim)
+        .collect();
+    if closed_too_often {
+        return Err("has a `)` without its `(`".into());
     }
     if depth > 0 {
         return Err("has a `(` without its `)`".into());
     }
-    parts.push(text[start..].trim());
     if parts.iter().any(|part| part.is_empty()) && parts.len() != 1 {
         return Err("has an empty part between commas".into());
     }
@@ -167,20 +172,18 @@ fn requirement(part: &str) -> Result<Requirement, String> {
             test,
         });
     }
-    let (key, test): (&str, fn(Vec<String>) -> Test) = if let Some(at) = part.find("!=") {
-        (&part[..at], Test::NotIn)
-    } else if let Some(at) = part.find('=') {
-        (&part[..at], Test::In)
-    } else {
-        return Ok(Requirement {
-            key: label_key(part)?,
-            test: Test::Exists,
-        });
-    };
-    let value = part[key.len()..]
-        .trim_start_matches('!')
-        .trim_start_matches('=')
-        .trim();
+    let (key, value, test): (_, _, fn(Vec<String>) -> Test) =
+        if let Some((key, value)) = part.split_once("!=") {
+            (key, value, Test::NotIn)
+        } else if let Some((key, value)) = part.split_once('=') {
+            (key, value, Test::In)
+        } else {
+            return Ok(Requirement {
+                key: label_key(part)?,
+                test: Test::Exists,
+            });
+        };
+    let value = value.trim_start_matches('=').trim();
     if value.contains(|c: char| c.is_whitespace() || "=!()".contains(c)) {
         return Err(format!("{value:?} is not a label value"));
     }

@@ -48,13 +48,24 @@ impl Answer {
 /// One GET on a connection of its own. `end` is an error if the server was silent for two seconds, or sent a
 /// reset.
 pub fn get(server: &Running, path: &str, accept: &str) -> Answer {
+    let head = format!("GET {path} HTTP/1.1\r\nHost: fake\r\nAccept: {accept}\r\nUser-Agent: test/1\r\n\r\n");
+    ask(server, &head)
+}
+
+/// One PATCH, as [`get`].
+pub fn patch(server: &Running, path: &str, body: &Value) -> Answer {
+    let body = body.to_string();
+    let length = body.len();
+    ask(
+        server,
+        &format!("PATCH {path} HTTP/1.1\r\nAccept: {JSON}\r\nContent-Length: {length}\r\n\r\n{body}"),
+    )
+}
+
+fn ask(server: &Running, request: &str) -> Answer {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: fake\r\nAccept: {accept}\r\nUser-Agent: test/1\r\n\r\n"
-    )
-    .unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
     let mut bytes = Vec::new();
     let end = loop {
         if is_complete(&bytes) {

@@ -9,3 +9,4 @@ mod malformed;
 mod protobuf;
 mod running;
 mod server;
+mod writes;

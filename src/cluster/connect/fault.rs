@@ -331,10 +331,12 @@ fn bare_name(name: &str) -> &str {
 
 /// Lists at most five names: the certificate of an API server has a dozen.
 fn listed_names(names: &[&str]) -> String {
-    match names {
-        [] => "no name".to_owned(),
-        few if few.len() <= 5 => few.join(", "),
-        many => format!("{} and {} more", many[..5].join(", "), many.len() - 5),
+    match (names, names.split_at_checked(5)) {
+        ([], _) => "no name".to_owned(),
+        (_, Some((listed, rest))) if !rest.is_empty() => {
+            format!("{} and {} more", listed.join(", "), rest.len())
+        }
+        (few, _) => few.join(", "),
     }
 }
 

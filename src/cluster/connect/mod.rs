@@ -59,6 +59,8 @@ pub struct Connected {
     pub client: Client,
     /// The server's address, without credentials.
     pub server: String,
+    /// The authorities that may sign the server's certificate, as PEM; none for those of the system.
+    pub authority: Option<Vec<u8>>,
     /// The proxy, without credentials, and which setting names it.
     pub proxy: Option<String>,
     /// The namespace of the context, otherwise `default`.
@@ -124,6 +126,7 @@ pub async fn connect_from(flags: &Connection, surroundings: &Surroundings<'_>) -
     Ok(Connected {
         client: client::client(config).map_err(|error| not_built(&error))?,
         server: server::shown(&server),
+        authority,
         proxy: proxy.map(|proxy| proxy.shown),
         namespace,
         request_timeout: flags.request_timeout,

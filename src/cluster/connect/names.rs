@@ -21,7 +21,7 @@ pub(super) fn hint<'a>(wanted: &str, existing: impl Iterator<Item = &'a str>, pl
     if let Some((_, name)) = closest {
         return format!("did you mean {name:?}?");
     }
-    let listed = existing[..existing.len().min(MAX_LISTED)].join(", ");
+    let listed = existing.get(..MAX_LISTED).unwrap_or(&existing).join(", ");
     match existing.len().saturating_sub(MAX_LISTED) {
         0 => format!("its {plural}: {listed}"),
         more => format!("its {plural}: {listed} and {more} more"),

@@ -138,9 +138,14 @@ impl Request<'_> {
                     .map(|extension| extension.extension.clone())
                     .next(),
             };
-            info["spec"]["cluster"] = json!(known);
-            if cluster.disable_compression == Some(true) {
-                info["spec"]["cluster"]["disable-compression"] = json!(true);
+            let mut known = json!(known);
+            if let Some(fields) = known.as_object_mut()
+                && cluster.disable_compression == Some(true)
+            {
+                fields.insert("disable-compression".into(), true.into());
+            }
+            if let Some(spec) = info.get_mut("spec").and_then(Value::as_object_mut) {
+                spec.insert("cluster".into(), known);
             }
         }
         info
@@ -149,20 +154,21 @@ impl Request<'_> {
     fn read(&self, output: &[u8], version: &str) -> Result<Credential, Error> {
         let hint = Some("run it by hand; it must print one ExecCredential with a status and nothing else");
         let answer: Value = serde_saphyr::from_slice(output).unwrap_or_default();
-        if answer["kind"] != "ExecCredential" {
+        let text = |field: &str| answer.get(field).and_then(Value::as_str);
+        if text("kind") != Some("ExecCredential") {
             return Err(self.error("printed something that is not an ExecCredential", hint));
         }
-        if answer["apiVersion"] != version {
-            let theirs = answer["apiVersion"].as_str().unwrap_or("none");
+        let theirs = text("apiVersion").unwrap_or("none");
+        if theirs != version {
             return Err(self.error(
                 &format!("answered with apiVersion {theirs:?}, but the kubeconfig asks for {version:?}"),
                 Some("set users[].user.exec.apiVersion to what the plugin speaks"),
             ));
         }
-        if answer["status"].is_null() {
+        let Some(status) = answer.get("status").filter(|status| !status.is_null()) else {
             return Err(self.error("returned an ExecCredential without a status", hint));
-        }
-        let Ok(credential) = Credential::deserialize(&answer["status"]) else {
+        };
+        let Ok(credential) = Credential::deserialize(status) else {
             return Err(self.error("returned a status that cannot be read", hint));
         };
         let has = |field: &Option<String>| field.as_ref().is_some_and(|text| !text.is_empty());

@@ -66,10 +66,10 @@ fn without_credentials(address: &str) -> String {
     let (scheme, rest) = address
         .split_once("://")
         .map_or(("", address), |(scheme, rest)| (scheme, rest));
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let start = rest[..end].rfind('@').map_or(0, |at| at + 1);
+    let (host, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     let separator = if scheme.is_empty() { "" } else { "://" };
-    format!("{scheme}{separator}{}", &rest[start..])
+    format!("{scheme}{separator}{host}{path}")
 }
 
 #[cfg(test)]

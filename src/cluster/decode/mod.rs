@@ -72,7 +72,7 @@ fn json_page(
 /// The beginning of an unexpected body, for a message of one line.
 pub fn excerpt(body: &[u8]) -> String {
     const MAX_LENGTH: usize = 120;
-    let text = String::from_utf8_lossy(&body[..body.len().min(4 * MAX_LENGTH)]);
+    let text = String::from_utf8_lossy(body.get(..4 * MAX_LENGTH).unwrap_or(body));
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = words.char_indices().nth(MAX_LENGTH) {
         words.truncate(end);

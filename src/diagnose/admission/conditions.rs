@@ -222,8 +222,7 @@ fn in_parentheses(text: &str) -> Option<&str> {
 fn split<'a>(text: &'a str, operator: &str) -> Option<Vec<&'a str>> {
     let bytes = text.as_bytes();
     let (mut parts, mut depth, mut quote, mut start, mut at) = (Vec::new(), 0_u32, None, 0, 0);
-    while at < bytes.len() {
-        let byte = bytes[at];
+    while let Some(&byte) = bytes.get(at) {
         match quote {
             Some(open) if open == byte => quote = None,
             Some(_) => {}
@@ -231,8 +230,8 @@ fn split<'a>(text: &'a str, operator: &str) -> Option<Vec<&'a str>> {
                 b'\'' | b'"' => quote = Some(byte),
                 b'(' | b'[' | b'{' => depth += 1,
                 b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
-                _ if depth == 0 && bytes[at..].starts_with(operator.as_bytes()) => {
-                    parts.push(&text[start..at]);
+                _ if depth == 0 && bytes.get(at..)?.starts_with(operator.as_bytes()) => {
+                    parts.push(text.get(start..at)?);
                     at += operator.len();
                     start = at;
                     continue;
@@ -242,7 +241,7 @@ fn split<'a>(text: &'a str, operator: &str) -> Option<Vec<&'a str>> {
         }
         at += 1;
     }
-    parts.push(&text[start..]);
+    parts.push(text.get(start..)?);
     (depth == 0 && quote.is_none()).then_some(parts)
 }
 

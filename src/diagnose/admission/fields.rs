@@ -56,7 +56,7 @@ pub(super) fn field<'a>(text: &str, change: &Change<'a>) -> Field<'a> {
 
 fn is_known(path: &[&str], change: &Change<'_>) -> bool {
     let object = change.object;
-    if path[0] == "metadata" {
+    if path.first() == Some(&"metadata") {
         // The metadata as a whole changes.
         return path.len() > 1
             && is_whole(object)
@@ -67,9 +67,12 @@ fn is_known(path: &[&str], change: &Change<'_>) -> bool {
         .value
         .as_object()
         .is_some_and(|fields| fields.keys().any(own));
-    let one_version = change.served.iter().all(|served| *served == change.served[0]);
+    let one_version = change
+        .served
+        .windows(2)
+        .all(|two| matches!(two, [one, next] if one == next));
     // The spec of a Namespace contains finalizers.
-    let changes = object.is("", "namespaces") && path[0] == "spec";
+    let changes = object.is("", "namespaces") && path.first() == Some(&"spec");
     more_was_read && one_version && !changes
 }
 
@@ -83,8 +86,9 @@ fn path(text: &str) -> Option<Vec<&str>> {
     let mut names = Vec::new();
     while !rest.is_empty() {
         let (name, after) = if let Some(quoted) = rest.strip_prefix('[') {
-            let quote = quoted.chars().next().filter(|c| ['\'', '"'].contains(c))?;
-            let (name, after) = quoted[1..].split_once(quote)?;
+            let mut letters = quoted.chars();
+            let quote = letters.next().filter(|c| ['\'', '"'].contains(c))?;
+            let (name, after) = letters.as_str().split_once(quote)?;
             (name, after.strip_prefix(']')?)
         } else {
             let name = rest.strip_prefix('.')?;

@@ -100,10 +100,11 @@ fn with_driver(name: &str, driver: Option<&str>) -> Option<String> {
 /// What a Lease tells, and the time of its last renewal.
 pub(in crate::diagnose) fn life_of_lease(lease: &Object, now: Timestamp) -> Option<(Timestamp, Life)> {
     let renewed = lease.time("/spec/renewTime")?;
-    let lasts = SignedDuration::from_secs(lease.number("/spec/leaseDurationSeconds").unwrap_or(15));
+    let seconds = lease.number("/spec/leaseDurationSeconds").unwrap_or(15);
+    let late = SignedDuration::from_secs(seconds.max(0)).saturating_add(timing::LEASE_LATE);
     let ago = Age::between(renewed, now);
     let name = format!("{}/{}", lease.namespace(), lease.name());
-    let life = if ago.0 > lasts + timing::LEASE_LATE {
+    let life = if ago.0 > late {
         Life::Stale { lease: name, ago }
     } else {
         Life::Renewing { lease: name, ago }
@@ -235,6 +236,41 @@ pub(super) fn add_leases_of_domain(
         };
         if words.iter().any(fits) {
             add_lease(lease, false, Strength::Moderate, holder, view);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::{Life, life_of_lease};
+    use crate::diagnose::testing::world::bare;
+
+    #[test]
+    fn no_duration_of_a_lease_is_too_long() {
+        let now: Timestamp = "2026-01-01T12:00:00Z".parse().expect("a time");
+        for (seconds, renewed, is_renewing) in [
+            (i64::MAX, "2020-01-01T00:00:00Z", true),
+            (i64::MIN, "2026-01-01T11:59:59Z", true),
+            (i64::MIN, "2020-01-01T00:00:00Z", false),
+            (15, "9999-12-30T21:59:59Z", true),
+            (15, "-009999-01-02T02:00:00Z", false),
+        ] {
+            let spec = json!({"renewTime": renewed, "leaseDurationSeconds": seconds});
+            let lease = bare(
+                "coordination.k8s.io",
+                "leases",
+                "Lease",
+                json!({"metadata": {"name": "l"}, "spec": spec}),
+            );
+            let (_, life) = life_of_lease(&lease, now).expect("it was renewed");
+            assert_eq!(
+                matches!(life, Life::Renewing { .. }),
+                is_renewing,
+                "{seconds} {renewed}"
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The state of a workload before it was switched off.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::{
     diagnose::{holder::trace::Holder, view::View},
@@ -54,8 +55,11 @@ pub(super) fn replicas_in_annotations(workload: &Object) -> Option<(i64, &'stati
         return Some((count, "as its annotation remembers"));
     }
     let applied = workload.annotation("kubectl.kubernetes.io/last-applied-configuration");
-    let applied: serde_json::Value = serde_json::from_str(applied).ok()?;
+    let applied: Value = serde_json::from_str(applied).ok()?;
     // An applied configuration without `replicas` means one replica.
-    let count = applied["spec"]["replicas"].as_i64().unwrap_or(1);
+    let count = applied
+        .pointer("/spec/replicas")
+        .and_then(Value::as_i64)
+        .unwrap_or(1);
     (count > 0).then_some((count, "as its last applied configuration says"))
 }

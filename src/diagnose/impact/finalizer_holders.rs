@@ -86,7 +86,7 @@ pub(crate) fn add_finalizer_holders<'a>(
             .evidence
             .extend(holder.signs.iter().map(holder::Sign::evidence));
     }
-    add_unchecked(&groups[groups.len().min(limits::HOLDERS_SEARCHED)..], impact);
+    add_unchecked(groups.get(limits::HOLDERS_SEARCHED..).unwrap_or_default(), impact);
 }
 
 /// Adds the finalizers on the fewest objects, which were not checked.

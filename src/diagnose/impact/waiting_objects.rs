@@ -166,7 +166,10 @@ fn add_waiting_objects_of_type(
     }
     for (finalizers, objects) in &stuck {
         let names: Vec<_> = finalizers.iter().map(Finalizer::to_string).collect();
-        let (first, type_name) = (objects[0], objects[0].resource.name());
+        let Some(first) = objects.first() else {
+            continue;
+        };
+        let type_name = first.resource.name();
         impact.add_effect(
             Fate::Stuck,
             format!(

@@ -74,7 +74,8 @@ pub(crate) fn withstands_less(
     assert!(found.is_empty(), "{}\nof {:#}", found.join("\n"), full[0]);
 }
 
-fn explained(
+/// The diagnosis in its public form, once all queries are answered.
+pub(crate) fn explained(
     target: &Object,
     mut facts: Facts,
     knowledge: &Knowledge,

@@ -8,8 +8,8 @@ use crate::{
     diagnose::{
         Diagnosis, diagnose,
         testing::{
-            labels::labels_are_true, less_is_weaker::withstands_less, redacted_is_equal::withstands_redaction,
-            strangers::withstands_strangers,
+            extremes::withstands_extremes, labels::labels_are_true, less_is_weaker::withstands_less,
+            redacted_is_equal::withstands_redaction, strangers::withstands_strangers,
         },
     },
     knowledge::Knowledge,
@@ -272,7 +272,8 @@ impl World {
     }
 
     /// The diagnosis of an object, which need not be one of the cluster. Checks that with fewer facts it is
-    /// only weaker, that redacted facts give the same verdicts, and that nobody who writes objects writes commands.
+    /// only weaker, that no number or time ends it, that redacted facts give the same verdicts, and that nobody who
+    /// writes objects writes commands.
     #[track_caller]
     pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();
@@ -281,6 +282,7 @@ impl World {
             ((progress.diagnosis, facts.clone()), progress.wanted)
         });
         labels_are_true(&diagnosis);
+        withstands_extremes(target, &facts, &knowledge, |query| self.read(query));
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
         withstands_strangers(self, target, &knowledge);
         withstands_redaction(target, &facts, &knowledge);

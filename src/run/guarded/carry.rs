@@ -1,18 +1,18 @@
 //! Executes one confirmed plan: writes a receipt, sends the request once, and finds out the result.
 //!
-//! The server refuses the request if the object has changed. The same request is not sent again. The object
-//! is read and diagnosed again, and only an equivalent plan leads to a new request.
+//! Before each request the object is read and diagnosed again, and only a plan that is no worse than the confirmed one
+//! leads to a request. The server refuses the request if the object has changed, and the same request is not sent again.
 
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use super::{
-    prepare::{Item, Planner, PreparedPlans},
+    prepare::{Item, Planner, PreparedPlans, Stored},
     settle::{self, DoneBy, Settled},
 };
 use crate::{
-    act::{After, ReadBack, Receipt, Receipts, backup, leave_event, send},
+    act::{After, ReadBack, Receipt, Receipts, Trial, backup, leave_event, send, try_out},
     cluster::{self, Written},
     error::Error,
     exit::Exit,
@@ -36,12 +36,10 @@ pub(super) struct Carrier<'a> {
     pub(super) digest: &'a str,
 }
 
-/// What to do after the server refused a request.
-enum AfterRefusal {
-    /// Send again: the object has a new version, and everything that was confirmed is unchanged.
-    SendAgain(Box<Item>, PathBuf),
-    /// Stop here.
-    Ended(Settled),
+/// An object as it is now, and its copy.
+struct Current {
+    item: Item,
+    saved: PathBuf,
 }
 
 impl Carrier<'_> {
@@ -88,57 +86,167 @@ impl Carrier<'_> {
     }
 
     /// Executes one plan and finds out the result.
-    pub(super) async fn carry(
-        &mut self,
-        mut item: Item,
-        mut saved: PathBuf,
-        facts: &mut Facts,
-    ) -> (Outcome, Exit) {
-        let mut settled = Settled::refused("it changes all the time, each time before the request arrives");
-        for _ in 0..MAX_TRIES {
-            let mut receipt = Receipt::of("sending", &item.plan, self.digest, "about to be sent");
-            receipt.backup = Some(saved.display().to_string());
-            if let Err(error) = self.receipts.add(&receipt) {
-                settled = Settled::failed(format!(
-                    "nothing was sent, because there would be no receipt: {error}"
-                ));
-                break;
-            }
-            let server = self.planner.server;
-            // Do not allow Ctrl-C here: the request can already be on its way, and the result has to be
-            // known.
-            let lost = match send(server, &item.plan).await {
-                Written::Refused { message, .. } => match self.after_refusal(&item, &message, facts).await {
-                    AfterRefusal::SendAgain(next, copy) => {
-                        (item, saved) = (*next, copy);
-                        continue;
-                    }
-                    AfterRefusal::Ended(end) => {
-                        settled = end;
-                        break;
-                    }
-                },
-                Written::Done(_) => None,
-                Written::Unanswered(why) => Some(why),
-            };
-            let mut read_back = ReadBack::of(server, facts, &item.plan);
-            settled = settle::settle(&mut read_back, &item.plan, lost.as_deref(), self.planner.watch).await;
-            break;
-        }
-        self.add_receipt(&Receipt {
-            backup: Some(saved.display().to_string()),
-            ..Receipt::of(
-                settled.receipt_word(),
-                &item.plan,
-                self.digest,
-                settled.says.clone(),
-            )
-        });
-        let mut outcome = outcome(&item.plan, &saved, &settled);
+    pub(super) async fn carry(&mut self, confirmed: &Item, saved: PathBuf) -> (Outcome, Exit) {
+        let mut current = Current {
+            item: confirmed.clone(),
+            saved,
+        };
+        let settled = self.try_to_carry(confirmed, &mut current).await;
+        self.add_receipt(&self.result(&current.item.plan, Some(&current.saved), &settled));
+        let mut outcome = outcome(&current.item.plan, Some(&current.saved), &settled);
         if self.planner.asked.event && settled.exit == Exit::Done && settled.by != DoneBy::Others {
-            outcome.event = self.leave_event(&item.plan).await;
+            outcome.event = self.leave_event(&current.item.plan).await;
         }
         (outcome, settled.exit)
+    }
+
+    async fn try_to_carry(&mut self, confirmed: &Item, current: &mut Current) -> Settled {
+        for tries in 0.. {
+            let facts = match self.renew(confirmed, current).await {
+                Ok(facts) => facts,
+                Err(settled) => return settled,
+            };
+            if tries == MAX_TRIES {
+                break;
+            }
+            let mut receipt = Receipt::of("sending", &current.item.plan, self.digest, "about to be sent");
+            receipt.backup = Some(current.saved.display().to_string());
+            if let Err(error) = self.receipts.add(&receipt) {
+                return Settled::failed(format!(
+                    "nothing was sent, because there would be no receipt: {error}"
+                ));
+            }
+            if let Some(settled) = self.send(&current.item.plan, &facts).await {
+                return settled;
+            }
+        }
+        Settled::refused("it changes all the time, each time before the request arrives")
+    }
+
+    /// Reads and diagnoses the object again, just before the request: the question can have waited for hours. Fails if
+    /// it is no longer as it was confirmed, and says how.
+    async fn renew(&mut self, confirmed: &Item, current: &mut Current) -> Result<Facts, Settled> {
+        let server = self.planner.server;
+        let plan = &confirmed.plan;
+        let name = &plan.target.name;
+        let reading = async {
+            let facts = cluster::initial_facts(server).await?;
+            let state = ReadBack::of(server, &facts, plan).state().await;
+            Ok::<_, Error>((facts, state))
+        };
+        let doing = || format!("{name}: looking at it again");
+        let Some(read) = self.planner.watch.show_progress(doing, reading).await else {
+            return Err(Settled::stopped());
+        };
+        let (mut facts, state) =
+            read.map_err(|error| Settled::failed(format!("nothing was sent: {error}")))?;
+        let object = match state {
+            After::Gone => return Err(Settled::gone_before()),
+            After::Another(_) => return Err(Settled::replaced()),
+            After::Out(object) => return Err(Settled::out_before(&object)),
+            After::StillOn(object) => *object,
+            After::NotKnown(why) => {
+                let why = why.message();
+                return Err(Settled::failed(format!(
+                    "nothing was sent, because it could not be read again: {why}"
+                )));
+            }
+        };
+        let made = self.planner.plan(&object, &mut facts).await;
+        if self.planner.watch.stopped() {
+            return Err(Settled::stopped());
+        }
+        let now = made.map_err(|refusal| {
+            Settled::refused(format!(
+                "it is no longer as it was confirmed: {}. It would take that {}",
+                refusal.why, refusal.needs
+            ))
+        })?;
+        let worse = plan.worse(&now);
+        if !worse.is_empty() {
+            return Err(Settled::refused(format!(
+                "it is no longer as it was confirmed: {}; look at it again",
+                worse.join("; ")
+            )));
+        }
+        if now.resource_version != current.item.plan.resource_version {
+            let saved = self.save(&object, &now, &facts).await;
+            current.saved = saved.map_err(|error| Settled::failed(format!("nothing was sent: {error}")))?;
+        }
+        current.item = Item { object, plan: now };
+        Ok(facts)
+    }
+
+    /// Sends the request and finds out the result; none if the object changed before it arrived. Ctrl-C does not stop this:
+    /// the request can already be on its way, and the result has to be known.
+    async fn send(&mut self, plan: &Plan, facts: &Facts) -> Option<Settled> {
+        let server = self.planner.server;
+        if plan.untried.is_some() {
+            match try_out(server, facts, plan).await {
+                Trial::Fine => {}
+                Trial::Changed(_) => return None,
+                Trial::Stored { proved } => return Some(self.stored(plan, facts, proved).await),
+                Trial::Refused(message) => return Some(refused(&message)),
+                Trial::PutBack => {
+                    return Some(Settled::refused(
+                        "something puts the finalizer back while it is taken out; only the dry run was sent",
+                    ));
+                }
+                Trial::Unanswered(why) => {
+                    let lost = format!("it was the dry run, which this server may store; {why}");
+                    return Some(self.settle(plan, facts, Some(&lost)).await);
+                }
+            }
+        }
+        let lost = match send(server, plan).await {
+            Written::Refused { message, .. } => {
+                return match ReadBack::of(server, facts, plan).state().await {
+                    After::StillOn(object)
+                        if object.text("/metadata/resourceVersion") == plan.resource_version =>
+                    {
+                        Some(refused(&message))
+                    }
+                    After::NotKnown(_) => Some(Settled::failed(format!("the server refused it: {message}"))),
+                    _ => None,
+                };
+            }
+            Written::Done(_) => None,
+            Written::Unanswered(why) => Some(why),
+        };
+        Some(self.settle(plan, facts, lost.as_deref()).await)
+    }
+
+    async fn settle(&mut self, plan: &Plan, facts: &Facts, lost: Option<&str>) -> Settled {
+        let mut read_back = ReadBack::of(self.planner.server, facts, plan);
+        settle::settle(&mut read_back, plan, lost, self.planner.watch).await
+    }
+
+    /// The state after a dry run that changed the object.
+    async fn stored(&mut self, plan: &Plan, facts: &Facts, proved: bool) -> Settled {
+        self.settle(plan, facts, None).await.by_trial(proved)
+    }
+
+    /// Reports a dry run that changed the object before anybody confirmed it. The copy comes late, from what was read
+    /// before.
+    pub(super) async fn report_stored(&mut self, stored: Stored, facts: &Facts) -> Outcome {
+        let Stored { item, proved } = stored;
+        let settled = self.stored(&item.plan, facts, proved).await;
+        let saved = backup(&item.object, &item.plan, self.backups);
+        let saved = saved.inspect_err(complain).ok();
+        self.add_receipt(&Receipt {
+            consequence: None, // nobody has accepted it
+            ..self.result(&item.plan, saved.as_deref(), &settled)
+        });
+        outcome(&item.plan, saved.as_deref(), &settled)
+    }
+
+    /// The receipt of the result.
+    fn result<'r>(&'r self, plan: &'r Plan, saved: Option<&Path>, settled: &Settled) -> Receipt<'r> {
+        let says = settled.says.clone();
+        Receipt {
+            backup: saved.map(|path| path.display().to_string()),
+            ..Receipt::of(settled.receipt_word(), plan, self.digest, says)
+        }
     }
 
     /// Creates the Event about the change. The change stands even without it.
@@ -153,46 +261,6 @@ impl Carrier<'_> {
         }
     }
 
-    /// Decides what to do after the server refused the request.
-    async fn after_refusal(&mut self, item: &Item, message: &str, facts: &mut Facts) -> AfterRefusal {
-        let server = self.planner.server;
-        let ended = AfterRefusal::Ended;
-        let object = match ReadBack::of(server, facts, &item.plan).state().await {
-            After::Gone => return ended(Settled::gone_before()),
-            After::Another(_) => return ended(Settled::replaced()),
-            After::Out(object) => return ended(Settled::out_before(&object)),
-            After::StillOn(object) => *object,
-            After::NotKnown(_) => return ended(Settled::failed(format!("the server refused it: {message}"))),
-        };
-        if object.text("/metadata/resourceVersion") == item.plan.resource_version {
-            return ended(Settled::failed(format!(
-                "the server refused it: {message}. It would take that {}",
-                veto(message)
-            )));
-        }
-        facts.answers.clear();
-        let plan = match self.planner.plan(&object, facts).await {
-            Ok(plan) if item.plan.means_the_same(&plan) => plan,
-            Ok(plan) => {
-                return ended(Settled::refused(format!(
-                    "it is no longer as it was confirmed: it is {} now, and these would stay: {}; look at it again",
-                    plan.verdict.word(),
-                    joined(&plan)
-                )));
-            }
-            Err(refusal) => {
-                return ended(Settled::refused(format!(
-                    "it is no longer as it was confirmed: {}. It would take that {}",
-                    refusal.why, refusal.needs
-                )));
-            }
-        };
-        match self.save(&object, &plan, facts).await {
-            Ok(copy) => AfterRefusal::SendAgain(Box::new(Item { object, plan }), copy),
-            Err(error) => ended(Settled::failed(format!("nothing was sent: {error}"))),
-        }
-    }
-
     /// Writes a receipt. A failure is only a warning, because the change has already happened.
     fn add_receipt(&self, receipt: &Receipt<'_>) {
         if let Err(error) = self.receipts.add(receipt) {
@@ -201,16 +269,15 @@ impl Carrier<'_> {
     }
 }
 
-fn joined(plan: &Plan) -> String {
-    let names: Vec<_> = plan.stays.iter().map(ToString::to_string).collect();
-    if names.is_empty() {
-        "none".into()
-    } else {
-        names.join(", ")
-    }
+/// The server refused the request for an object that has not changed since.
+fn refused(message: &str) -> Settled {
+    Settled::failed(format!(
+        "the server refused it: {message}. It would take that {}",
+        veto(message)
+    ))
 }
 
-fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
+fn outcome(plan: &Plan, saved: Option<&Path>, settled: &Settled) -> Outcome {
     let lost = matches!(
         settled.end,
         OutcomeResult::Gone | OutcomeResult::Held | OutcomeResult::Going | OutcomeResult::ReCreated
@@ -227,7 +294,7 @@ fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
         } else {
             Vec::new()
         },
-        backup: Some(saved.display().to_string()),
+        backup: saved.map(|path| path.display().to_string()),
         event: None,
     }
 }

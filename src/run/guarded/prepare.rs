@@ -25,6 +25,7 @@ use crate::{
 const MAX_TRIES: usize = 3;
 
 /// One object as it was when its plan was made.
+#[derive(Clone)]
 pub(super) struct Item {
     pub(super) object: Object,
     pub(super) plan: Plan,
@@ -36,7 +37,27 @@ pub(super) struct PreparedPlans {
     pub(super) refused: Vec<Refusal>,
     /// Whether an object was not found or not readable.
     pub(super) failed: bool,
+    /// An object that a dry run has changed. Nothing is planned after it.
+    pub(super) stored: Option<Stored>,
     pub(super) facts: Facts,
+}
+
+/// An object that a dry run has changed.
+pub(super) struct Stored {
+    pub(super) item: Item,
+    /// Whether the server's answer proves it.
+    pub(super) proved: bool,
+}
+
+/// Whether the server would accept a plan.
+enum Accepted {
+    Yes,
+    /// The object has changed since the plan was made.
+    Changed,
+    /// The dry run has changed the object.
+    Stored {
+        proved: bool,
+    },
 }
 
 impl PreparedPlans {
@@ -65,6 +86,7 @@ impl Planner<'_> {
             items: Vec::new(),
             refused: Vec::new(),
             failed: false,
+            stored: None,
             facts: facts?,
         };
         let (mut known, mut notes) = (BTreeSet::new(), BTreeSet::new());
@@ -83,6 +105,9 @@ impl Planner<'_> {
                     for object in objects {
                         if known.insert(object.reference()) {
                             self.prepare(object, &mut prepared).await;
+                        }
+                        if prepared.stored.is_some() {
+                            return Ok(Some(prepared));
                         }
                     }
                 }
@@ -109,9 +134,14 @@ impl Planner<'_> {
                 Ok(plan) => plan,
                 Err(refusal) => return prepared.refused.push(refusal),
             };
-            match self.server_accepts(&plan).await {
-                Ok(true) => return prepared.items.push(Item { object, plan }),
-                Ok(false) => {}
+            match self.server_accepts(&plan, &prepared.facts).await {
+                Ok(Accepted::Yes) => return prepared.items.push(Item { object, plan }),
+                Ok(Accepted::Stored { proved }) => {
+                    let item = Item { object, plan };
+                    prepared.stored = Some(Stored { item, proved });
+                    return;
+                }
+                Ok(Accepted::Changed) => {}
                 Err(refusal) => return prepared.refused.push(refusal),
             }
             match self.read_again(&object, &mut prepared.facts).await {
@@ -142,6 +172,13 @@ impl Planner<'_> {
         };
         let (diagnosis, complete): (Diagnosis, bool) =
             explainer.read_and_diagnose(&name, object, facts).await;
+        if let Some(query) = plan::backend_query(&object.reference()) {
+            let asking = || format!("{name}: asking who serves its type");
+            let witness = Witness::Server(self.server);
+            self.watch
+                .show_progress(asking, witness.answer([query], facts))
+                .await;
+        }
         let seen = Seen {
             object,
             diagnosis: &diagnosis,
@@ -156,9 +193,9 @@ impl Planner<'_> {
         }
     }
 
-    /// Asks the server whether the user has permission, and sends the request as a dry run. False if the
-    /// object has changed since the plan was made.
-    async fn server_accepts(&mut self, plan: &Plan) -> Result<bool, Refusal> {
+    /// Asks the server whether the user has permission, and sends the request as a dry run, if it may be tried out
+    /// before it is confirmed.
+    async fn server_accepts(&mut self, plan: &Plan, facts: &Facts) -> Result<Accepted, Refusal> {
         let (verb, subresource) = match plan.action {
             Action::Remove | Action::Nudge => ("patch", ""),
             Action::Finalize => ("update", "finalize"),
@@ -181,7 +218,10 @@ impl Planner<'_> {
             .then(|| plan::event(plan, None, Timestamp::now()));
         let asking = async {
             let may = cluster::may(server, verb, target, subresource).await;
-            let trial = try_out(server, plan).await;
+            let trial = match plan.untried {
+                None => try_out(server, facts, plan).await,
+                Some(_) => Trial::Fine,
+            };
             let event = match &event {
                 Some(event) if trial == Trial::Fine => try_event(server, event).await,
                 _ => Ok(()),
@@ -203,13 +243,14 @@ impl Planner<'_> {
             ));
         }
         match trial {
-            Trial::Fine => event.map(|()| true).map_err(|message| {
+            Trial::Fine => event.map(|()| Accepted::Yes).map_err(|message| {
                 refuse(
                     format!("the server would refuse the Event on it: {message}"),
                     format!("{}; or --event is left out", veto(&message)),
                 )
             }),
-            Trial::Changed(_) => Ok(false),
+            Trial::Changed(_) => Ok(Accepted::Changed),
+            Trial::Stored { proved } => Ok(Accepted::Stored { proved }),
             Trial::Refused(message) => Err(refuse(
                 format!("the server would refuse it: {message}"),
                 veto(&message),
@@ -222,7 +263,7 @@ impl Planner<'_> {
             )),
             Trial::Unanswered(why) => Err(refuse(
                 format!("the server did not answer a dry run of it: {why}"),
-                "it answers; a request that cannot be tried out is not sent".into(),
+                format!("{}; a request that cannot be tried out is not sent", veto(&why)),
             )),
         }
     }

@@ -50,6 +50,8 @@ pub(super) enum DoneBy {
     Others,
     /// This request or somebody else: the response was lost.
     Perhaps,
+    /// A dry run, which the server has stored.
+    Trial,
 }
 
 impl Settled {
@@ -73,15 +75,21 @@ impl Settled {
         Settled::new(OutcomeResult::NotDone, says, Exit::Refused)
     }
 
-    /// The object was gone before the request arrived.
+    /// The user stopped the run before the request was sent.
+    pub(super) fn stopped() -> Self {
+        let says = "stopped with Ctrl-C before it was sent";
+        Settled::new(OutcomeResult::NotDone, says, Exit::Interrupted)
+    }
+
+    /// The object was gone before this run changed it.
     pub(super) fn gone_before() -> Self {
-        let says = "it was gone before the request arrived, which changed nothing";
+        let says = "it was gone before this run changed anything";
         Settled::new(OutcomeResult::Gone, says, Exit::Done)
     }
 
     /// A new object has the name now.
     pub(super) fn replaced() -> Self {
-        let says = "the object that was confirmed is gone, and another one of its name is there; the request changed nothing";
+        let says = "the object that was confirmed is gone, and another one of its name is there, which was not changed";
         Settled::new(OutcomeResult::NotDone, says, Exit::Refused)
     }
 
@@ -89,7 +97,7 @@ impl Settled {
     pub(super) fn out_before(object: &Object) -> Self {
         let mut settled = Settled::new(
             OutcomeResult::Held,
-            "it was done already when the request arrived, which changed nothing",
+            "somebody else did it before this run changed anything",
             Exit::Done,
         );
         settled.held_by = object.finalizers();
@@ -99,16 +107,30 @@ impl Settled {
         settled
     }
 
+    /// The state after a dry run that changed the object. It is a failure, whatever the state is: nobody asked for it yet.
+    pub(super) fn by_trial(mut self, proved: bool) -> Self {
+        let who = if proved {
+            "this API server stored a dry run, which it must not"
+        } else {
+            "it happened during a dry run: this API server stored that, or somebody else did it"
+        };
+        self.says = format!("{who}; looked at again: {}", self.says);
+        self.by = DoneBy::Trial;
+        self.exit = Exit::Failed;
+        self
+    }
+
     /// The word in the receipt.
     pub(super) fn receipt_word(&self) -> &'static str {
         match self.end {
+            _ if self.by == DoneBy::Trial => "dry-run-stored",
             OutcomeResult::NotDone if self.exit == Exit::Refused => "refused",
             OutcomeResult::NotDone | OutcomeResult::CameBack => "failed",
             OutcomeResult::Unknown => "unknown",
             _ => match self.by {
                 DoneBy::Us => "done",
                 DoneBy::Others => "done-by-others",
-                DoneBy::Perhaps => "done-answer-lost",
+                DoneBy::Perhaps | DoneBy::Trial => "done-answer-lost",
             },
         }
     }

@@ -18,6 +18,7 @@ use super::route::{Route, Target, route};
 use super::rule::Rule;
 use super::status::{self, Status, status};
 use super::store::Store;
+use super::write::{Updates, Writes};
 
 /// Everything that responses depend on.
 #[derive(Default)]
@@ -32,6 +33,8 @@ pub struct World {
     pub clock: Clock,
     pub version: String,
     pub rights: Option<Rights>,
+    pub writes: Writes,
+    pub updates: Updates,
 }
 
 /// The value of the `Date` header.
@@ -64,7 +67,7 @@ impl World {
         let mut struck = None;
         for rule in &self.rules {
             // Every rule sees every request, so that a rule's n-th request does not depend on other rules.
-            if rule.applies(request.path(), page, &request.accept) {
+            if rule.applies(request, page) {
                 struck = struck.or(Some(&rule.fault));
             }
         }
@@ -99,6 +102,10 @@ impl World {
                 delay: *pause,
                 ..healthy()
             },
+            Fault::Stored(then) => {
+                healthy();
+                self.wrong(then, request, buffers)
+            }
             Fault::Warning(text) => healthy().header("Warning", &format!("299 - {text:?}")),
             Fault::Body {
                 code,
@@ -119,6 +126,12 @@ impl World {
         {
             return reply;
         }
+        if request.method == "PATCH"
+            && self.writes != Writes::Refused
+            && let Route::Object(target, name) = route(request.path())
+        {
+            return self.object(target, name, request);
+        }
         if request.method != "GET" {
             return status(405, "MethodNotAllowed", "the fake only reads").reply();
         }
@@ -133,7 +146,7 @@ impl World {
                 None => status::not_found().reply(),
             },
             Route::Collection(target) => self.list(target, request, tokens, buffers),
-            Route::Object(target, name) => self.get(target, name, request),
+            Route::Object(target, name) => self.object(target, name, request),
             Route::Unknown => status::not_found().reply(),
         }
     }
@@ -185,7 +198,8 @@ impl World {
             .unwrap_or_else(|status| status.reply())
     }
 
-    fn get(&self, target: Target<'_>, name: &str, request: &Recorded) -> Reply {
+    /// The object, after the patch if the request is one.
+    fn object(&self, target: Target<'_>, name: &str, request: &Recorded) -> Reply {
         let kind = match self.kind(target) {
             Ok(kind) => kind,
             Err(reply) => return reply,
@@ -194,18 +208,23 @@ impl World {
             return status::not_acceptable().reply();
         };
         let (namespace, name) = (unescape(target.namespace.unwrap_or_default()), unescape(name));
-        let Some(object) = self
-            .store
-            .collection(&kind.name())
-            .and_then(|all| all.find(&namespace, &name))
-        else {
-            let message = format!("{} {name:?} not found", kind.name());
+        let stored = self.store.collection(&kind.name());
+        let stored = stored.and_then(|all| all.find(&namespace, &name));
+        let key = [kind.name(), namespace, name];
+        let Some(mut object) = self.updates.current(&key, stored) else {
+            let message = format!("{} {:?} not found", kind.name(), key[2]);
             return status(404, "NotFound", message).reply();
         };
+        if request.method == "PATCH" {
+            object = match self.updates.patch(key, &object, request, self.writes) {
+                Ok(patched) => patched,
+                Err(status) => return status.reply(),
+            };
+        }
         let mut body = Vec::new();
         match form {
-            Form::Partial | Form::PartialProtobuf => json::partial(object, &kind.name(), &mut body),
-            Form::Whole => json::whole(object, &kind, true, &mut body),
+            Form::Partial | Form::PartialProtobuf => json::partial(&object, &kind.name(), &mut body),
+            Form::Whole => json::whole(&object, &kind, true, &mut body),
         }
         Reply::new(200, "application/json", body)
     }

@@ -8,6 +8,7 @@ use super::object::Object;
 use super::rights::Rights;
 use super::rule::Rule;
 use super::running::Running;
+use super::write::Writes;
 
 /// A fake API server that has not started.
 pub struct Fake {
@@ -98,6 +99,12 @@ impl Fake {
     /// Lets the user list everything in these namespaces and nothing outside of them, except the namespaces.
     pub fn rights_only_in(mut self, namespaces: &[&str]) -> Self {
         self.world.rights = Some(Rights::only_in(namespaces));
+        self
+    }
+
+    /// Handles updates of single objects like this.
+    pub fn writes(mut self, writes: Writes) -> Self {
+        self.world.writes = writes;
         self
     }
 

@@ -47,6 +47,8 @@ pub enum Fault {
     EndlessPages,
     /// The correct response with a `Warning` header.
     Warning(String),
+    /// The server does what it was asked for, and then answers wrong.
+    Stored(Box<Fault>),
 }
 
 impl Fault {
@@ -56,6 +58,11 @@ impl Fault {
             r#"{what} is forbidden: User "alice" cannot list resource "{what}" in API group "" at the cluster scope"#
         );
         Fault::Status(status(403, "Forbidden", message))
+    }
+
+    /// The server does what it was asked for, and then answers with this.
+    pub fn stored(self) -> Self {
+        Fault::Stored(Box::new(self))
     }
 
     pub fn unauthorized() -> Self {

@@ -52,6 +52,7 @@ mod rule;
 mod running;
 mod status;
 mod store;
+mod write;
 
 pub use builder::{Discovery, Fake};
 pub use fault::Fault;
@@ -62,3 +63,4 @@ pub use request::Recorded;
 pub use rule::Rule;
 pub use running::Running;
 pub use status::{Status, status};
+pub use write::Writes;

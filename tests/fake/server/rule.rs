@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::fault::Fault;
+use super::request::Recorded;
 
 /// A fault with its conditions. The methods of the same names on [`Fault`] build it.
 #[derive(Clone, Debug)]
@@ -13,6 +14,7 @@ pub struct Rule {
     spared: u32,
     times: u32,
     accept: Option<String>,
+    method: Option<&'static str>,
     matched: Cell<u32>,
 }
 
@@ -25,6 +27,7 @@ impl From<Fault> for Rule {
             spared: 0,
             times: u32::MAX,
             accept: None,
+            method: None,
             matched: Cell::new(0),
         }
     }
@@ -60,20 +63,31 @@ impl Rule {
         self
     }
 
+    /// Only for requests with this method.
+    pub fn method(mut self, method: &'static str) -> Self {
+        self.method = Some(method);
+        self
+    }
+
     pub(super) fn at(mut self, path: &str) -> Self {
         self.path = path.into();
         self
     }
 
     /// Whether the rule applies to this request. Counts the requests that it matches.
-    pub(super) fn applies(&self, path: &str, page: usize, accept: &str) -> bool {
+    pub(super) fn applies(&self, request: &Recorded, page: usize) -> bool {
+        let path = request.path();
         let here = match self.path.strip_suffix('*') {
             Some(prefix) => path.starts_with(prefix),
             None => path == self.path,
         };
         let about = here
             && self.page.is_none_or(|wanted| wanted == page)
-            && self.accept.as_ref().is_none_or(|text| accept.contains(text));
+            && self.method.is_none_or(|method| request.method == method)
+            && self
+                .accept
+                .as_ref()
+                .is_none_or(|text| request.accept.contains(text));
         if !about {
             return false;
         }
@@ -101,6 +115,11 @@ impl Fault {
     /// Only the n-th such request, counted from 1.
     pub fn nth(self, nth: u32) -> Rule {
         Rule::from(self).nth(nth)
+    }
+
+    /// Only for requests with this method.
+    pub fn method(self, method: &'static str) -> Rule {
+        Rule::from(self).method(method)
     }
 
     /// Only if the `Accept` header contains this text.

@@ -146,3 +146,30 @@ fn the_copy_of_a_configmap_is_complete() {
         .success();
     assert_eq!(case.get().unwrap()["data"]["k"], "v");
 }
+
+/// This tells a dry run from one that was stored: an update gives the object a new version.
+#[test]
+fn the_answer_to_a_dry_run_has_the_version_that_the_object_already_had() {
+    for (name, finalizers) in [("dry-last", &[HOLD][..]), ("dry-other", &[HOLD, OTHER])] {
+        let case = Case::held(Cluster::shared(), name, finalizers);
+        let patch = r#"[{"op": "remove", "path": "/metadata/finalizers/0"}]"#;
+        let version = "-o=jsonpath={.metadata.resourceVersion}";
+        let words = [
+            "patch",
+            "configmap",
+            "held",
+            "--type=json",
+            "-p",
+            patch,
+            "--dry-run=server",
+            version,
+        ];
+        let answered = case.ns.kubectl(words).success();
+        let now = case.get().unwrap();
+        assert_eq!(
+            answered.trim(),
+            now["metadata"]["resourceVersion"].as_str().unwrap()
+        );
+        assert_eq!(case.finalizers().unwrap(), finalizers);
+    }
+}

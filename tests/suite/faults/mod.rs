@@ -14,6 +14,7 @@ mod malformed;
 mod namespaces;
 mod text;
 mod types;
+mod writes;
 
 use std::time::Duration;
 

@@ -121,15 +121,18 @@ fn reported_missing<'a>(text: &str, view: &View<'a>) -> Vec<(&'a ResourceType, S
     let parts: Vec<_> = text.split('"').collect();
     parts
         .windows(3)
-        .filter(|part| part[2].starts_with(" not found"))
         .filter_map(|part| {
-            let word = part[0].trim_end().rsplit(' ').next()?.to_lowercase();
+            let [before, name, after] = part else {
+                return None;
+            };
+            after.starts_with(" not found").then_some(())?;
+            let word = before.trim_end().rsplit(' ').next()?.to_lowercase();
             let (plural, group) = word.split_once('.').unwrap_or((&word, ""));
             let is_it = |ty: &&ResourceType| {
                 ty.group == group && (ty.plural == plural || ty.kind.to_lowercase() == plural)
             };
             let ty = view.types().iter().find(is_it)?;
-            Some((ty, part[1].to_owned()))
+            Some((ty, (*name).to_owned()))
         })
         .collect()
 }

@@ -3,6 +3,8 @@
 //! **Why:** it syncs every 20 seconds, and waits another 40 seconds after it has missed a node
 //! (`kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`). **Wants** the Lease of kube-controller-manager.
 
+use jiff::Timestamp;
+
 use crate::{
     command::Command,
     diagnose::{
@@ -22,7 +24,10 @@ pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>
         Verdict::Waiting,
         format!("{says}; removed by kube-controller-manager (pod-garbage-collector)"),
     );
-    let until = view.now() + timing::POD_COLLECTION;
+    let until = view
+        .now()
+        .saturating_add(timing::POD_COLLECTION)
+        .unwrap_or(Timestamp::MAX);
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
         then: match controller_manager::stale_lease(view) {
