@@ -126,7 +126,7 @@ fn each_module_is_in_the_file_of_its_name() {
     assert!(elsewhere.is_empty(), "#[path] in {elsewhere:?}");
 }
 
-/// The files that call `Server::write`, which has four arguments, and those that name a method of HTTP that writes.
+/// The files that call `Server::write`, which has five arguments, and those that name a method of HTTP that writes.
 fn writers(of: &Crate) -> [BTreeSet<&str>; 2] {
     let names = |writes: &dyn Fn(&File) -> bool| {
         let files = of.files.iter().filter(|file| writes(file));
@@ -138,7 +138,7 @@ fn writers(of: &Crate) -> [BTreeSet<&str>; 2] {
         })
     };
     [
-        names(&|file| file.code.calls.contains(&("write".to_owned(), 4)) || ends(file, "Server", &["write"])),
+        names(&|file| file.code.calls.contains(&("write".to_owned(), 5)) || ends(file, "Server", &["write"])),
         names(&|file| ends(file, "Method", &["PATCH", "PUT", "DELETE"])),
     ]
 }
@@ -240,9 +240,9 @@ fn a_module_in_a_file_of_another_name_is_caught() {
 #[test]
 fn a_second_place_that_writes_is_caught() {
     for code in [
-        "async fn f() { server.write(1, 2, 3, 4).await; }",
-        "async fn f() { select! { x = server.write(1, 2, f(3), 4) => {} } }",
-        "async fn f() { crate::cluster::Server::write(server, 1, 2, 3, 4).await; }",
+        "async fn f() { server.write(1, 2, 3, 4, 5).await; }",
+        "async fn f() { select! { x = server.write(1, 2, f(3), 4, 5) => {} } }",
+        "async fn f() { crate::cluster::Server::write(server, 1, 2, 3, 4, 5).await; }",
     ] {
         let files = Crate::parse([("src/run.rs", code)]);
         let [callers, _] = writers(&files);
