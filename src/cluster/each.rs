@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     decode::Undecodable,
