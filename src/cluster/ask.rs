@@ -4,18 +4,18 @@ use std::cell::RefCell;
 
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{
     PARALLEL,
     discovery::discover,
-    each::Selection,
-    list::{Family, Listing, escape, object_path},
+    each::{Selection, object_of},
+    list::{Family, Listing},
+    paths::object_path,
     request::{METADATA_LIST, METADATA_OBJECT, Server, WHOLE},
 };
 use crate::{
     error::Error,
-    object::{ObjectRef, ResourceType},
+    object::{ObjectRef, ResourceType, escape},
     snapshot::{
         Filter, Gap, Keep, What, Why,
         facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
@@ -308,15 +308,6 @@ async fn with_finalizers(
     };
     metadata_of_all(server, ty, namespace).visit(&mut keep).await?;
     Ok(objects)
-}
-
-pub(super) fn object_of(ty: &ResourceType, value: Value) -> Object {
-    Object {
-        resource: Resource::new(&ty.group, &ty.plural),
-        kind: ty.kind.clone(),
-        api_version: ty.api_version(),
-        value,
-    }
 }
 
 async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {

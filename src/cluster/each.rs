@@ -6,17 +6,19 @@ use std::{
 };
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::{
-    ask::object_of,
     decode::Undecodable,
     pages::{Decoded, Pages, Take},
     request::{Answer, METADATA_LIST, Server, WHOLE, or_default},
 };
 use crate::{
     object::ResourceType,
-    snapshot::{Why, facts::Object},
+    snapshot::{
+        Why,
+        facts::{Object, Resource},
+    },
 };
 
 #[derive(Deserialize)]
@@ -151,4 +153,14 @@ impl Take for Objects<'_> {
     }
 
     fn restart(&mut self) {}
+}
+
+/// The object of a type with this content.
+pub(super) fn object_of(ty: &ResourceType, value: Value) -> Object {
+    Object {
+        resource: Resource::new(&ty.group, &ty.plural),
+        kind: ty.kind.clone(),
+        api_version: ty.api_version(),
+        value,
+    }
 }

@@ -18,6 +18,7 @@ mod discovery;
 mod each;
 mod list;
 mod pages;
+mod paths;
 mod request;
 mod rights;
 mod same;

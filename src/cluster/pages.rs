@@ -12,10 +12,13 @@ use tokio::time::Instant;
 
 use super::{
     decode::Undecodable,
-    list::{collection_path, escape},
+    paths::collection_path,
     request::{Answer, Failure, Server, WHOLE},
 };
-use crate::{object::ResourceType, snapshot::Why};
+use crate::{
+    object::{ResourceType, escape},
+    snapshot::Why,
+};
 
 /// Objects per page, as in kubectl.
 const PAGE_SIZE: u32 = 500;

@@ -13,7 +13,8 @@ use super::{
     PARALLEL,
     connect::fault,
     discovery::{Discovered, discover, families},
-    list::{Family, Listed, Listing, object_path},
+    list::{Family, Listed, Listing},
+    paths::object_path,
     request::{Failure, Server, WHOLE},
     rights::Rights,
 };

@@ -32,9 +32,7 @@ pub(crate) fn withstands_redaction(target: &Object, facts: &Facts, knowledge: &K
     let Some(Ok(Answer::Object(Some(hidden)))) = redacted.answers.remove(&own) else {
         panic!("the object is in the snapshot");
     };
-    let mut plain = saved(facts, facts.answers.clone());
-    plain.types.clone_from(&facts.types);
-    let plain = verdicts(target, &plain, knowledge);
+    let plain = verdicts(target, &saved(facts, facts.answers.clone()), knowledge);
     let hidden = verdicts(&hidden, &redacted, knowledge);
     assert_eq!(plain, hidden, "{target:#?}");
 }
