@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{
     PARALLEL,
