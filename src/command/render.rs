@@ -149,17 +149,18 @@ impl Word {
         Word([ours].into_iter().chain(self.0.iter().cloned()).collect())
     }
 
-    /// The word for a POSIX shell. The flag in front of a value stays outside of the quotes.
+    /// The word for a POSIX shell. What we wrote in front of a `=` stays outside of the quotes.
     fn quoted(&self) -> String {
         let text = self.text();
         if is_plain(&text) {
             return text;
         }
-        if self.is_flag()
-            && let Some((flag, value)) = text.split_once('=')
-            && is_plain(flag)
+        if let Some(Part::Ours(ours)) = self.0.first()
+            && let Some((name, _)) = ours.split_once('=')
+            && is_plain(name)
         {
-            return format!("{flag}={}", in_quotes(value));
+            let (_, value) = text.split_at(name.len() + 1);
+            return format!("{name}={}", in_quotes(value));
         }
         in_quotes(&text)
     }

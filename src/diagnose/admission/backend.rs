@@ -116,15 +116,15 @@ fn missing_service(namespace: &str, view: &View<'_>) -> (String, Command) {
     match found {
         Ok(None) => (
             format!("does not exist, and neither does the namespace {namespace}"),
-            Command::of("kubectl get namespace {}", [&namespace]),
+            Command::of("kubectl get namespace {}", [namespace]),
         ),
         Ok(Some(found)) if going(found) => (
             format!("does not exist, and the namespace {namespace} is being deleted"),
-            Command::of("kubectl finalizers explain namespace/{}", [&namespace]),
+            Command::of("kubectl finalizers explain namespace/{}", [namespace]),
         ),
         _ => (
             "does not exist".into(),
-            Command::of("kubectl -n {} get services,deployments,pods", [&namespace]),
+            Command::of("kubectl -n {} get services,deployments,pods", [namespace]),
         ),
     }
 }
@@ -166,8 +166,8 @@ fn list_pods_command(namespace: &str, service: &Object) -> Command {
         .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
         .collect();
     if labels.is_empty() {
-        Command::of("kubectl -n {} get endpointslices,pods", [&namespace])
+        Command::of("kubectl -n {} get endpointslices,pods", [namespace])
     } else {
-        Command::of("kubectl -n {} get pods -l {}", [&namespace, &labels.join(",")])
+        Command::of("kubectl -n {} get pods -l {}", [namespace, &labels.join(",")])
     }
 }

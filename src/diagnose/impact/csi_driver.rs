@@ -76,13 +76,13 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
             "save it first, to make it again; uninstall a driver only once its volumes are gone",
             Command::of(
                 "kubectl get csidriver {} -o yaml > csidriver-{}.yaml",
-                [&name, &name],
+                [name, name],
             ),
         );
         impact.add_step(
             Safety::Reversible,
             "then delete it",
-            Command::of("kubectl delete csidriver {}", [&name]),
+            Command::of("kubectl delete csidriver {}", [name]),
         );
     }
 }

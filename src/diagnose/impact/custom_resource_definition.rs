@@ -63,7 +63,7 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
     impact.add_step(
         Safety::Reversible,
         "then delete the definition, which has no objects any more",
-        Command::of("kubectl delete crd {}", [&name]),
+        Command::of("kubectl delete crd {}", [name]),
     );
 }
 

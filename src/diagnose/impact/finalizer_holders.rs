@@ -79,7 +79,7 @@ pub(crate) fn add_finalizer_holders<'a>(
                     "DATA LOSS: delete the {type_name} in it first, while their controller runs; this waits until they \
                      are gone"
                 ),
-                Command::of("kubectl -n {} delete {} --all", [&home, &type_name]),
+                Command::of("kubectl -n {} delete {} --all", [home, type_name]),
             );
         }
         impact

@@ -54,7 +54,7 @@ pub(crate) fn deleting_namespace(namespace: &Object, impact: &mut Impact, view: 
         impact.add_step(
             Safety::Destructive,
             "DATA LOSS: delete the namespace last, and all that is still in it",
-            Command::of("kubectl delete namespace {}", [&name]),
+            Command::of("kubectl delete namespace {}", [name]),
         );
         if let Ok(workloads) = workloads {
             workloads.add_type_deletion(impact, view);

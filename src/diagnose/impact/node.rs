@@ -55,7 +55,7 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
         impact.add_step(
             Safety::Reversible,
             "then delete the Node; a kubelet that still runs makes it again when it starts",
-            Command::of("kubectl delete node {}", [&name]),
+            Command::of("kubectl delete node {}", [name]),
         );
     }
 }
@@ -102,7 +102,7 @@ fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
         );
         impact.add_effect(Fate::Destroyed, says, references(ephemeral.iter().copied()));
     }
-    let mut command = Command::of("kubectl drain {} --ignore-daemonsets", [&node]);
+    let mut command = Command::of("kubectl drain {} --ignore-daemonsets", [node]);
     let lost: Vec<_> = [
         (&alone, "pods that nobody makes again"),
         (&scratch, "what is in emptyDir volumes"),

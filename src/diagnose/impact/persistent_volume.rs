@@ -77,7 +77,7 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
                 impact.add_step(
                     Safety::Reversible,
                     "then delete the volume object, which is Released; write down its disk",
-                    Command::of("kubectl delete pv {}", [&name]),
+                    Command::of("kubectl delete pv {}", [name]),
                 );
             }
         }

@@ -90,7 +90,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
             text: "save it first: one of the same name and parameters can be made again".into(),
             command: Some(Command::of(
                 "kubectl get storageclass {} -o yaml > storageclass-{}.yaml",
-                [&name, &name],
+                [name, name],
             )),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
@@ -98,7 +98,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
         impact.add_step(
             Safety::Reversible,
             "then delete it",
-            Command::of("kubectl delete storageclass {}", [&name]),
+            Command::of("kubectl delete storageclass {}", [name]),
         );
     }
 }

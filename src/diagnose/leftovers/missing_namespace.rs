@@ -72,7 +72,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
         Step {
             when: "what to do",
             text: format!("create the namespace {name} again, so that its objects can be finished"),
-            command: Some(Command::of("kubectl create namespace {}", [&name])),
+            command: Some(Command::of("kubectl create namespace {}", [name])),
             safety: Safety::Reversible,
             lets_go: Vec::new(),
         },
@@ -91,7 +91,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
             "DATA LOSS if anything in {name} is still needed: delete the namespace in the normal way, which deletes all \
              that was left behind in it"
         ),
-        command: Some(Command::of("kubectl delete namespace {}", [&name])),
+        command: Some(Command::of("kubectl delete namespace {}", [name])),
         safety: Safety::Destructive,
         lets_go: Vec::new(),
     });

@@ -80,7 +80,7 @@ fn check_one_controller(object: &Object, account: &str) -> Step {
         ),
         command: Some(Command::of(
             "kubectl auth can-i update {} -n {} --as=system:serviceaccount:{}:{}",
-            [&object.resource.name(), object.namespace(), NAMESPACE, &account],
+            [&object.resource.name(), object.namespace(), NAMESPACE, account],
         )),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),

@@ -115,6 +115,6 @@ impl Backend<'_> {
 
     /// The command that shows the Service, its endpoints and its Pods.
     pub(crate) fn command(&self) -> Command {
-        Command::of("kubectl -n {} get service,endpointslices,pods", [&self.namespace])
+        Command::of("kubectl -n {} get service,endpointslices,pods", [self.namespace])
     }
 }

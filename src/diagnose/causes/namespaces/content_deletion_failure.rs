@@ -159,7 +159,7 @@ fn add_denying_policy(finding: &mut Finding, policy: &str, view: &View<'_>) {
     finding.steps.push(Step {
         when: "what to do",
         text: format!("see what policy {policy} demands, and meet it or except this namespace from its binding"),
-        command: Some(Command::of("kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}", [&policy])),
+        command: Some(Command::of("kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings -o yaml --field-selector metadata.name={}", [policy])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });

@@ -100,7 +100,7 @@ pub(crate) fn add_group(
             when: "what to do",
             text: format!("see what holds {}{more}, and resolve that", reference.name),
             command: Some(Command::explain(
-                &group.type_name,
+                group.type_name,
                 &reference.name,
                 reference.place(),
             )),

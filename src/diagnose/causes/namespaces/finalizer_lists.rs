@@ -116,7 +116,7 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
         ),
         command: Some(Command::of(
             "kubectl finalizers finalize {} --finalizer {}",
-            [&name, &finalizer.name],
+            [name, &finalizer.name],
         )),
         safety: if has_no_controller {
             Safety::Safe
@@ -213,7 +213,7 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
             finding.steps.push(Step {
                 when: "what to do",
                 text: "see what is left in it, and delete that first".into(),
-                command: Some(Command::of("kubectl finalizers scan --all -n {}", [&name])),
+                command: Some(Command::of("kubectl finalizers scan --all -n {}", [name])),
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),
             });

@@ -192,25 +192,25 @@ fn add_missing_object(
             ty.kind
         )
     };
-    let format = if field.is_empty() {
-        "yaml".to_owned()
+    let (type_name, namespace) = (object.resource.name(), object.namespace());
+    let command = if field.is_empty() {
+        Command::of(
+            "kubectl -n {} get {}/{} -o yaml",
+            [namespace, &type_name, object.name()],
+        )
     } else {
-        format!("jsonpath={{.{field}}}")
+        let path = format!("{{.{field}}}");
+        Command::of(
+            "kubectl -n {} get {}/{} -o jsonpath={}",
+            [namespace, &type_name, object.name(), &path],
+        )
     };
     finding.steps.insert(
         0,
         Step {
             when: "what to do",
             text,
-            command: Some(Command::of(
-                "kubectl -n {} get {}/{} -o {}",
-                [
-                    object.namespace(),
-                    &object.resource.name(),
-                    object.name(),
-                    &format,
-                ],
-            )),
+            command: Some(command),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
         },

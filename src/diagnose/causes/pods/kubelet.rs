@@ -130,7 +130,7 @@ pub(crate) fn kubelet_silent(
     finding.steps.push(Step {
         when: "node comes back?",
         text: "bring it back: its kubelet finishes the deletion by itself".into(),
-        command: Some(Command::of("kubectl describe node {}", [&name])),
+        command: Some(Command::of("kubectl describe node {}", [name])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });
@@ -140,7 +140,7 @@ pub(crate) fn kubelet_silent(
             "DATA LOSS if the machine of {name} still runs, because two pods may then write to one volume: ONLY when it \
              is certainly off, say so. The pods on it are then removed and their volumes detached"
         ),
-        command: Some(Command::of("kubectl taint node {} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", [&name])),
+        command: Some(Command::of("kubectl taint node {} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", [name])),
         safety: Safety::Destructive,
         lets_go: Vec::new(),
     });

@@ -70,7 +70,7 @@ pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View
         first.steps.push(Step {
             when: "when it is gone",
             text: format!("finish the release: uninstalling it once more takes what is left, and its record last. {release} is not to be installed again before that"),
-            command: Some(Command::of("helm uninstall {} -n {}", [&release, &namespace])),
+            command: Some(Command::of("helm uninstall {} -n {}", [release, namespace])),
             safety: Safety::Reversible,
             lets_go: Vec::new(),
         });

@@ -51,7 +51,7 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
         text: format!(
             "subscribe to operator {package} again, in namespace {namespace}: OLM installs it, and it finishes by itself"
         ),
-        command: Some(Command::of("kubectl get packagemanifests {}", [&package])),
+        command: Some(Command::of("kubectl get packagemanifests {}", [package])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });

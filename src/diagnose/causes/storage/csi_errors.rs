@@ -66,7 +66,7 @@ fn step_for_error(message: &str) -> Option<Step> {
             ),
             Some(Command::of(
                 "kubectl auth can-i {} {} --as={}",
-                [&right.verb, &right.resource, &right.user],
+                [right.verb, &right.resource, right.user],
             )),
         )
     } else if message.contains("DeadlineExceeded") || message.contains("context deadline exceeded") {

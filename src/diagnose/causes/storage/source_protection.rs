@@ -255,7 +255,7 @@ fn source_in_use(
             text,
             command: Some(Command::of(
                 "kubectl -n {} delete {}/{}",
-                [object.namespace(), &other.type_name, &name],
+                [object.namespace(), &other.type_name, name],
             )),
             safety,
             lets_go: Vec::new(),

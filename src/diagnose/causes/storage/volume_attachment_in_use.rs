@@ -238,7 +238,7 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
         Step {
             when: "node comes back?",
             text: format!("bring node {name} back, or wait: after six minutes the disk is detached by force"),
-            command: Some(Command::of("kubectl get node {} -o wide", [&name])),
+            command: Some(Command::of("kubectl get node {} -o wide", [name])),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),
         },
@@ -250,7 +250,7 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
             ),
             command: Some(Command::of(
                 "kubectl taint node {} {}=nodeshutdown:NoExecute",
-                [&name, OUT_OF_SERVICE],
+                [name, OUT_OF_SERVICE],
             )),
             safety: Safety::Destructive,
             lets_go: Vec::new(),

@@ -175,7 +175,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
                     ),
                     command: Some(Command::of(
                         "kubectl -n {} delete volumesnapshots.{}/{}",
-                        [&namespace, GROUP, &name],
+                        [namespace, GROUP, name],
                     )),
                     safety: Safety::Destructive,
                     lets_go: Vec::new(),

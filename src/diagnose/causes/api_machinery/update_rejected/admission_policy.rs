@@ -54,7 +54,7 @@ pub(crate) fn steps(object: &Object, policy: &Policy<'_>) -> Vec<Step> {
         text: format!("see what policy {name} is for, and whose it is"),
         command: Some(Command::of(
             "kubectl get validatingadmissionpolicy/{} validatingadmissionpolicybinding/{} -o yaml",
-            [&name, &binding],
+            [name, binding],
         )),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),

@@ -140,7 +140,7 @@ fn by_webhook(object: &Object, webhook: &Webhook<'_>) -> (Blocker, Vec<Step>, St
             "ask whoever runs webhook {} why it refuses, and whether a newer version lets finalizers go",
             webhook.name
         ),
-        command: Some(Command::of("kubectl get {}/{} -o yaml", [&kind, &name])),
+        command: Some(Command::of("kubectl get {}/{} -o yaml", [&kind, name])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     };
