@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::schema::Step;
+use super::schema::{Label, Step};
 use super::{Knowledge, builtin};
 
 /// Domains that many unrelated projects share. Two names in one of them are not related.
@@ -229,7 +229,7 @@ fn propagation(name: &str) -> Option<Propagation> {
 fn search_steps(domain: Option<&str>, group: Option<&str>) -> Vec<Step> {
     let step = |text: &str, command: String| Step {
         if_holder: None,
-        destructive: false,
+        label: Label::ReadOnly,
         text: text.to_owned(),
         command: Some(command),
     };

@@ -17,11 +17,11 @@ use crate::{
         },
         holder,
         holder::{Holder, Liveness},
-        model::{Finding, Outlook, Safety, Step},
+        model::{Finding, Outlook, Step},
         view::View,
     },
     knowledge,
-    knowledge::{Consequence, Entry, IfHolder, Runs, schema::fill},
+    knowledge::{Consequence, Entry, IfHolder, Label, Runs, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -86,7 +86,9 @@ fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> Strin
         | (Some(IfHolder::Unknown), Liveness::Elsewhere | Liveness::Unknown) => Some(ALWAYS),
         (Some(IfHolder::Runs), Liveness::Elsewhere | Liveness::Unknown) => Some(IF_IT_RUNS),
         // A destructive step is not shown until the controller is certainly gone.
-        (Some(IfHolder::Gone), Liveness::Elsewhere | Liveness::Unknown) if !step.destructive => {
+        (Some(IfHolder::Gone), Liveness::Elsewhere | Liveness::Unknown)
+            if step.label != Label::Destructive =>
+        {
             Some(IF_IT_IS_GONE)
         }
         _ => None,
@@ -99,12 +101,7 @@ fn fitting_steps(entry: &Entry, holder: &Holder, filled: &impl Fn(&str) -> Strin
                 when: when(step)?,
                 text: filled(&step.words()),
                 command: step.command.as_deref().map(filled),
-                safety: match step.if_holder {
-                    _ if step.destructive => Safety::Destructive,
-                    // Finding out changes nothing.
-                    Some(IfHolder::Unknown) => Safety::ReadOnly,
-                    _ => Safety::Reversible,
-                },
+                safety: step.label.into(),
             })
         })
         .collect();
