@@ -112,7 +112,7 @@ mod tests {
         check(
             &good.replace("restart it", "'restart {what}'"),
             9,
-            28,
+            47,
             "no placeholder `{what}`",
         );
         check(
@@ -175,7 +175,7 @@ mod tests {
     fn rejects_a_label_that_the_command_contradicts() {
         let reads = "the command only reads";
         check_step(
-            "{ label: safe, text: See it., command: kubectl -n {namespace} get pods -l a=b }",
+            "{ label: safe, text: See it., command: kubectl -n a get pods -l b=c }",
             reads,
         );
         check_step(

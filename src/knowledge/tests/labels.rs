@@ -13,18 +13,13 @@ fn steps() -> Vec<(Entry, Step)> {
         .collect()
 }
 
-/// The words of a text in lower case. A word that ends a sentence or a part of one keeps its mark.
-fn words(text: &str) -> Vec<String> {
-    text.split_whitespace().map(str::to_lowercase).collect()
-}
-
 /// Whether a sentence, or the part behind a colon or "then", tells the reader to delete something.
 fn tells_to_delete(text: &str) -> bool {
-    let words = words(text);
+    let words: Vec<&str> = text.split_whitespace().collect();
     words.iter().enumerate().any(|(at, word)| {
-        let before = at.checked_sub(1).map_or(".", |before| words[before].as_str());
-        ["delete", "remove"].contains(&word.as_str())
-            && (before.ends_with(['.', '?', ':', ';', ',']) || ["then", "and", "or"].contains(&before))
+        let before = at.checked_sub(1).map_or(".", |before| words[before]);
+        ["delete", "remove", "Delete", "Remove"].contains(word)
+            && (before.ends_with(['.', '?', ':', ';', ',']) || ["then", "and"].contains(&before))
     })
 }
 
@@ -40,12 +35,13 @@ fn names_a_loss(text: &str) -> bool {
 
 /// Whether the step brings a controller back that was uninstalled or that stopped.
 fn restores(step: &Step) -> bool {
-    let words = words(&step.text);
+    let text = step.text.to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
     step.if_holder == Some(IfHolder::Gone)
-        && (words.iter().any(|word| word == "restore")
-            || ["install", "enable", "start"].iter().any(|verb| {
-                words.iter().any(|word| word == verb) && words.iter().any(|word| word.starts_with("again"))
-            }))
+        && (words.contains(&"restore")
+            || ["install", "enable", "start"]
+                .iter()
+                .any(|verb| words.contains(verb) && words.iter().any(|word| word.starts_with("again"))))
 }
 
 #[test]
