@@ -141,7 +141,7 @@ mod tests {
         );
         // Files for versions that had no labels.
         let hint = "`label: read-only`, `safe`, `reversible` or `destructive`";
-        check(&good.replace("label: reversible, ", ""), 9, 11, hint);
+        check(&good.replace("label: reversible, ", ""), 9, 13, hint);
         check(
             &good.replace("label: reversible", "label: destructive, destructive: true"),
             9,
