@@ -27,7 +27,10 @@ impl Command {
     /// # Errors
     /// If a word has characters that cannot be seen.
     pub fn render(&self) -> Result<String, Unprintable> {
-        if self.all_words().any(|word| word.text().contains(is_unclear_in_a_command)) {
+        if self
+            .all_words()
+            .any(|word| word.text().contains(is_unclear_in_a_command))
+        {
             return Err(Unprintable);
         }
         let mut line = String::new();

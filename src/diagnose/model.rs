@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::{
     command::Command,
+    knowledge::Label,
     object::{Deletion, Finalizer, ObjectRef},
     snapshot::Gap,
 };
@@ -247,6 +248,17 @@ pub enum Safety {
     Reversible,
     /// Something is destroyed or lost; the text names it first.
     Destructive,
+}
+
+impl From<Label> for Safety {
+    fn from(label: Label) -> Self {
+        match label {
+            Label::ReadOnly => Self::ReadOnly,
+            Label::Safe => Self::Safe,
+            Label::Reversible => Self::Reversible,
+            Label::Destructive => Self::Destructive,
+        }
+    }
 }
 
 /// One proposed action. The program prints it, and a user carries it out.

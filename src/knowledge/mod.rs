@@ -26,8 +26,8 @@ pub use catalog::Filter;
 pub use deduce::{Deduced, Look, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
-    Area, Consequence, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern, Lease,
-    List, Match, Mistake, OF_OBJECT, Runs, SameAs, Step, Wait, WaitsFor, Workload, WorkloadKind,
+    Area, Consequence, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern, Label,
+    Lease, List, Match, Mistake, OF_OBJECT, Runs, SameAs, Step, Wait, WaitsFor, Workload, WorkloadKind,
 };
 
 use schema::Located;

@@ -42,7 +42,7 @@ mod tests {
         format!(
             "project: Ours\nfinalizers:\n  - name: {name}\n    kinds: [Widget.example.com]\n    protects: a widget\n    \
              waits-for: {{ text: the widget must stop }}\n    removed-by: widget-operator\n    \
-             if-removed: {{ consequence: none, text: nothing happens }}\n    fix: [{{ text: restart it }}]\n    \
+             if-removed: {{ consequence: none, text: nothing happens }}\n    fix: [{{ label: reversible, text: restart it }}]\n    \
              sources: [example/widgets:main.go]\n    verified: true\n{extra}"
         )
     }
@@ -112,7 +112,7 @@ mod tests {
         check(
             &good.replace("restart it", "'restart {what}'"),
             9,
-            28,
+            47,
             "no placeholder `{what}`",
         );
         check(
@@ -139,7 +139,106 @@ mod tests {
             11,
             "needs an `example`",
         );
+        // Files for versions that had no labels.
+        let hint = "`label: read-only`, `safe`, `reversible` or `destructive`";
+        check(&good.replace("label: reversible, ", ""), 9, 13, hint);
+        check(
+            &good.replace("label: reversible", "label: destructive, destructive: true"),
+            9,
+            33,
+            hint,
+        );
+        check(
+            &good.replace("label: reversible", "label: mild"),
+            9,
+            19,
+            "read-only",
+        );
         check("project: [", 1, 10, "");
+    }
+
+    /// Asserts that a file with this step is refused at that step, with these words, or accepted if there are none.
+    #[track_caller]
+    fn check_step(step: &str, words: &str) {
+        let yaml = file("example.com/widget", "").replace("{ label: reversible, text: restart it }", step);
+        match Knowledge::builtin().with_user("own.yaml", &yaml) {
+            Ok(_) => assert_eq!(words, "", "accepted: {step}"),
+            Err(mistakes) => {
+                let mistake = mistakes.first().unwrap();
+                assert!(!words.is_empty() && mistake.message.contains(words), "{mistake}");
+                assert_eq!(mistake.line, 9, "{mistake}");
+            }
+        }
+    }
+
+    #[test]
+    fn rejects_a_label_that_the_command_contradicts() {
+        let reads = "the command only reads";
+        check_step(
+            "{ label: safe, text: See it., command: kubectl -n a get pods -l b=c }",
+            reads,
+        );
+        check_step(
+            "{ label: destructive, text: See it., command: kubectl get pods | grep label }",
+            reads,
+        );
+        check_step(
+            "{ label: read-only, text: See it., command: oc describe nodes }",
+            "",
+        );
+        let changes = "the command changes something";
+        check_step(
+            "{ label: read-only, text: Stop it., command: kubectl -n a delete pod b }",
+            changes,
+        );
+        check_step(
+            "{ label: read-only, text: Keep it., command: kubectl get pv; kubectl patch pv a -p b }",
+            changes,
+        );
+        check_step(
+            "{ label: safe, text: Keep it., command: kubectl get pv; kubectl patch pv a -p b }",
+            "",
+        );
+        // Nothing is known of other programs and of plugins.
+        check_step("{ label: read-only, text: See it., command: helm list }", "");
+        check_step(
+            "{ label: reversible, text: See it., command: helm rollback a }",
+            "",
+        );
+        check_step(
+            "{ label: reversible, text: Restore it., command: kubectl rook-ceph restore-deleted a }",
+            "",
+        );
+    }
+
+    #[test]
+    fn rejects_a_step_that_removes_the_finalizer_by_hand() {
+        let by_hand = "to remove the finalizer by hand is not a step";
+        for text in [
+            "Remove the finalizer.",
+            "Then strip its finalizers",
+            "Removing this one loses nothing.",
+        ] {
+            check_step(&format!("{{ label: reversible, text: {text} }}"), by_hand);
+            check_step(&format!("{{ label: destructive, text: {text} }}"), by_hand);
+            check_step(
+                &format!("{{ if-holder: gone, label: destructive, text: {text} }}"),
+                "",
+            );
+        }
+        check_step(
+            "{ label: read-only, text: The operator removes the finalizer. }",
+            "",
+        );
+        let patch = "kubectl patch a b -p '{\"metadata\":{\"finalizers\":null}}'";
+        check_step(
+            &format!("{{ label: destructive, text: Let it go., command: {patch:?} }}"),
+            by_hand,
+        );
+        check_step(
+            "{ label: safe, text: See what holds it., command: kubectl finalizers explain pv/a }",
+            "",
+        );
     }
 
     #[test]

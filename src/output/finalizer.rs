@@ -136,7 +136,10 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
     let steps = entry.fix.iter().zip(&commands);
     sheet.steps(
         &label("what to do", Judged::Fix),
-        steps.map(|(step, command)| (words.fill(&step.words()), command.as_deref())),
+        steps.map(|(step, command)| {
+            let text = words.fill(&step.text);
+            (format!("[{}] {text}", step.label.word()), command.as_deref())
+        }),
     )?;
     if let Some(text) = &entry.done_when {
         sheet.fact("done when", &words.fill(text))?;

@@ -166,10 +166,9 @@ impl Claims {
             let rank = rank.max(usize::from(changes));
             // With fewer facts, advice for a controller that is gone, or for one that runs, is only given after
             // that question.
-            let asks = ["is it gone?", "does it run?"]
-                .iter()
-                .any(|when| step["when"] == *when);
-            if asks && rank == 1 {
+            // What helps a controller that runs does nothing to one that is gone, whatever it lets that controller delete.
+            let asks = (step["when"] == "is it gone?" && rank == 1) || step["when"] == "does it run?";
+            if asks {
                 return;
             }
             let highest = self.commands.entry(without_numbers(what)).or_default();
@@ -262,6 +261,8 @@ fn accepts_weaker_claims_and_reports_different_ones() {
     assert_eq!(asked("is it gone?", "reversible"), 0);
     assert_eq!(asked("what to do", "reversible"), 1);
     assert_eq!(asked("is it gone?", "destructive"), 1);
+    assert_eq!(asked("does it run?", "destructive"), 0);
+    assert_eq!(asked("what to do", "read-only"), 0);
     let mut blames = full[0].clone();
     blames["waitsFor"][0]["blockers"] = json!([{"object": {"name": "innocent"}, "says": "it runs"}]);
     assert_eq!(faults(&full, &blames, None).len(), 1);

@@ -128,7 +128,9 @@ fn check_command(command: &Command, text: &str) {
             assert_eq!(split(&line), Ok(expected(command)), "{text:?}: {line}");
         }
         Err(_) => assert!(
-            expected(command).iter().any(|word| word.contains(is_unclear_in_a_command)),
+            expected(command)
+                .iter()
+                .any(|word| word.contains(is_unclear_in_a_command)),
             "{text:?}: {argv:?}"
         ),
     }

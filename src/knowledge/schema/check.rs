@@ -1,5 +1,6 @@
 //! Checks the content of each entry, and of all entries together.
 
+use super::steps::check_step;
 use super::{Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders};
 
 /// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
@@ -68,6 +69,13 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
                 status,
                 format!("the status of a condition is `True`, `False` or `Unknown`, not `{status}`"),
             );
+        }
+    }
+    for step in &entry.fix {
+        if let Some(message) = check_step(step) {
+            // The first line of a text is enough to find it.
+            let needle = step.text.chars().take(40).collect::<String>();
+            add_problem(&needle, message);
         }
     }
     check_holder(&entry.holder, &mut add_problem);

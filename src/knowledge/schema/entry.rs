@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::Template;
 
 use super::{
-    Area, Consequence, FoundBy, GroupKind, IfHolder, Judged, KindPattern, List, Match, Runs, Wait,
+    Area, Consequence, FoundBy, GroupKind, IfHolder, Judged, KindPattern, Label, List, Match, Runs, Wait,
     WorkloadKind, glob, literals,
 };
 
@@ -205,9 +205,8 @@ pub struct Step {
     /// The state of the controller in which this step makes sense; none if it always does.
     #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
     pub if_holder: Option<IfHolder>,
-    /// Whether the step destroys something for good, or can do so.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub destructive: bool,
+    /// What it can cost.
+    pub label: Label,
     /// What to do and why, in one or two sentences.
     pub text: String,
     /// The command, with placeholders.
@@ -216,9 +215,9 @@ pub struct Step {
 }
 
 impl Step {
-    /// The text with the warning in front.
+    /// The text, with a warning in front if the step is destructive.
     pub fn words(&self) -> String {
-        if self.destructive {
+        if self.label == Label::Destructive {
             format!("DESTRUCTIVE: {}", self.text)
         } else {
             self.text.clone()

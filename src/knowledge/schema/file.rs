@@ -113,12 +113,19 @@ fn form_mistake(file: &str, error: &serde_saphyr::Error) -> Mistake {
     let (line, column) = error.location().map_or((0, 0), |at| (at.line(), at.column()));
     let message = error.without_snippet().to_string();
     // Our message already contains the place.
-    let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
+    let message = message.split(" at line ").next().unwrap_or(&message);
+    // Files for former versions have steps without a label, or with the mark that it replaces.
+    let old = ["missing field `label`", "unknown field `destructive`"];
+    let hint = if old.iter().any(|form| message.contains(form)) {
+        "; each step says what it can cost: `label: read-only`, `safe`, `reversible` or `destructive`"
+    } else {
+        ""
+    };
     Mistake {
         file: file.to_owned(),
         line,
         column,
-        message,
+        message: format!("{message}{hint}"),
     }
 }
 

@@ -12,6 +12,7 @@ mod kinds;
 mod located;
 mod mistake;
 mod placeholder;
+mod steps;
 mod vocabulary;
 
 pub use check::conflicts;
@@ -22,4 +23,7 @@ pub use kinds::{GroupKind, KindPattern};
 pub use located::Located;
 pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
-pub use vocabulary::{Area, Consequence, FoundBy, IfHolder, Judged, List, Match, Runs, Wait, WorkloadKind};
+pub use steps::{Effect, effect};
+pub use vocabulary::{
+    Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, WorkloadKind,
+};

@@ -123,6 +123,35 @@ pub enum IfHolder {
     Unknown,
 }
 
+/// What a step can cost, by itself and by what follows from it. From harmless to worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Label {
+    /// It only reads.
+    ReadOnly,
+    /// Nothing can be lost, neither by the step nor by what follows from it.
+    Safe,
+    /// It can be undone.
+    Reversible,
+    /// Something is lost or can be lost, by the step or by what follows from it. The text says what.
+    Destructive,
+}
+
+impl Label {
+    /// All of them, the harmless first.
+    pub const ALL: [Self; 4] = [Self::ReadOnly, Self::Safe, Self::Reversible, Self::Destructive];
+
+    /// The word in files and in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Safe => "safe",
+            Self::Reversible => "reversible",
+            Self::Destructive => "destructive",
+        }
+    }
+}
+
 /// How to find the controller if its name is not fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -123,10 +123,7 @@ mod tests {
         };
         let asked = prompt("remove", &target, "its name", &target.name);
         let question = asked.strip_suffix("\n> ").expect("a line of its own");
-        assert!(
-            !question.contains(crate::characters::is_unseen),
-            "{question:?}"
-        );
+        assert!(!question.contains(crate::characters::is_unseen), "{question:?}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(super) fn file(project: &str, name: &str, kind: &str) -> String {
     format!(
         "project: {project}\nfinalizers:\n  - name: {name}\n    kinds: ['{kind}']\n    protects: a widget\n    \
          waits-for: {{ text: the widget must stop }}\n    removed-by: widget-operator\n    \
-         if-removed: {{ consequence: none, text: nothing happens }}\n    fix: [{{ text: restart it }}]\n    \
+         if-removed: {{ consequence: none, text: nothing happens }}\n    fix: [{{ label: reversible, text: restart it }}]\n    \
          sources: [example/widgets:main.go]\n    verified: true\n"
     )
 }

@@ -28,7 +28,7 @@ fn every_entry_fits_80_columns() {
     let commands: Vec<Vec<String>> = all()
         .iter()
         .flat_map(|entry| &entry.fix)
-        .filter_map(|step| step.command.as_deref())
+        .filter_map(|step| step.command.as_ref().map(|command| command.text()))
         .flat_map(str::lines)
         .map(|line| {
             // The text between the placeholders, whatever their values.

@@ -20,11 +20,11 @@ use crate::{
         },
         holder,
         holder::{Holder, Liveness},
-        model::{Finding, Outlook, Safety, Step},
+        model::{Finding, Outlook, Step},
         view::View,
     },
     knowledge,
-    knowledge::{Consequence, Entry, IfHolder, Runs, schema::fill},
+    knowledge::{Consequence, Entry, IfHolder, Label, Runs, schema::fill},
     object::Finalizer,
     snapshot::facts::Object,
 };
@@ -99,7 +99,9 @@ fn fitting_steps(
         | (Some(IfHolder::Unknown), Liveness::Elsewhere | Liveness::Unknown) => Some(ALWAYS),
         (Some(IfHolder::Runs), Liveness::Elsewhere | Liveness::Unknown) => Some(IF_IT_RUNS),
         // A destructive step is not shown until the controller is certainly gone.
-        (Some(IfHolder::Gone), Liveness::Elsewhere | Liveness::Unknown) if !step.destructive => {
+        (Some(IfHolder::Gone), Liveness::Elsewhere | Liveness::Unknown)
+            if step.label != Label::Destructive =>
+        {
             Some(IF_IT_IS_GONE)
         }
         _ => None,
@@ -112,13 +114,7 @@ fn fitting_steps(
             Some(Step {
                 when: when(step)?,
                 text: with_open_words(filled(&step.words()), command.as_ref()),
-                safety: match step.if_holder {
-                    _ if step.destructive => Safety::Destructive,
-                    _ if command.as_ref().is_some_and(Command::only_reads) => Safety::ReadOnly,
-                    // Finding out changes nothing.
-                    Some(IfHolder::Unknown) => Safety::ReadOnly,
-                    _ => Safety::Reversible,
-                },
+                safety: step.label.into(),
                 command,
                 lets_go: Vec::new(),
             })
