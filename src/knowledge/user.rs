@@ -151,7 +151,7 @@ mod tests {
         check(
             &good.replace("label: reversible", "label: mild"),
             9,
-            19,
+            20,
             "read-only",
         );
         check("project: [", 1, 10, "");
