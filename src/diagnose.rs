@@ -16,6 +16,7 @@ mod kinds;
 pub mod leftovers;
 mod limits;
 pub mod model;
+mod removal;
 mod shell;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -30,7 +31,10 @@ pub use crate::diagnose::{
         api_machinery::is_definition_failure,
         operators::known_finalizer::filled,
     },
+    complaint::Lost,
     model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
+    removal::{Unable, Veto},
+    timing::{COMPLAINT, UNSEEN_CONTROLLER},
 };
 use crate::{
     diagnose::{
@@ -118,7 +122,7 @@ fn rests_on_existing_objects(verdict: Verdict) -> bool {
     }
 }
 
-/// Whether any cause reads more than the metadata of objects of this type.
+/// Whether a cause needs more than the metadata of objects of this type to say anything about them.
 pub fn looks_into(object: &ObjectRef) -> bool {
     causes::needs_whole_object(&object.type_name)
 }

@@ -22,6 +22,24 @@ pub(crate) fn last_event<'a>(
         .max_by_key(|event| event_time(event)))
 }
 
+/// Whether the source of an event is this program, recently, and the event is about this object. A CSI sidecar names
+/// itself by its driver: `DRIVER_POD_ID`
+/// (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go`), or `csi-snapshotter DRIVER`
+/// (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller_base.go`).
+pub(crate) fn is_of_sidecar(event: &Object, object: &Object, driver: &str, view: &View<'_>) -> bool {
+    let is_it = |name: &&str| {
+        let own = name.strip_prefix("csi-snapshotter ").unwrap_or(name);
+        let rest = own.strip_prefix(driver);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    let sources = [event.text("/source/component"), event.text("/reportingComponent")];
+    let named: Vec<_> = sources.iter().filter(|name| !name.is_empty()).collect();
+    let is_recent = event_time(event)
+        .is_some_and(|time| view.now().duration_since(time) <= crate::diagnose::timing::COMPLAINT);
+    let is_about = event.text("/involvedObject/uid") == object.uid();
+    !driver.is_empty() && is_about && is_recent && !named.is_empty() && named.into_iter().all(is_it)
+}
+
 /// When the event occurred last.
 pub(crate) fn event_time(event: &Object) -> Option<jiff::Timestamp> {
     ["/series/lastObservedTime", "/lastTimestamp", "/eventTime"]

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
+    diagnose::removal::{Unable, Veto},
     object::{Deletion, Finalizer, ObjectRef},
     snapshot::Gap,
 };
@@ -59,6 +60,8 @@ impl Finding {
                 verdict,
                 says: says.into(),
                 on: Vec::new(),
+                unable: None,
+                vetoes: Vec::new(),
             },
             outlook: Vec::new(),
             steps: Vec::new(),
@@ -70,6 +73,13 @@ impl Finding {
     /// Appends to the text of the wait.
     pub fn say(&mut self, more: impl AsRef<str>) {
         self.wait.says.push_str(more.as_ref());
+    }
+
+    /// Adds a reason against a removal by hand, once.
+    pub fn forbid(&mut self, veto: Veto) {
+        if !self.wait.vetoes.contains(&veto) {
+            self.wait.vetoes.push(veto);
+        }
     }
 
     /// Whether it is about one of these finalizers.
@@ -125,6 +135,10 @@ pub struct Wait {
     pub says: String,
     /// The blockers that keep the controller from acting.
     pub on: Vec<Blocker>,
+    /// If it is failing: why the controller will not succeed, whatever is repaired.
+    pub unable: Option<Unable>,
+    /// Why the finalizer must not be removed by hand, whatever the verdict.
+    pub vetoes: Vec<Veto>,
 }
 
 /// An object or a backend whose state keeps the controller from acting.

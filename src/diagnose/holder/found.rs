@@ -1,9 +1,17 @@
 //! Finds the controller of any finalizer, described in the catalogue or not, for callers that ask for all
 //! finalizers.
 
+use jiff::Timestamp;
+
 use crate::{
     diagnose::{
-        holder::{driver, node, search::described_with_driver, trace::Holder, undescribed, workload},
+        holder::{
+            driver, node,
+            search::described_with_driver,
+            trace::{Holder, Liveness},
+            undescribed, workload,
+        },
+        model::Verdict,
         view::View,
     },
     knowledge::Entry,
@@ -25,9 +33,45 @@ pub struct FoundHolder {
     pub holder: Holder,
 }
 
-/// Finds the controller as a cause does that knows nothing else about the object. `driver` is the CSI driver
-/// that all objects of this group name, if they name one.
+/// Finds the controller. `driver` is the CSI driver that all objects of this group name, if they name one.
+///
+/// The causes have the last word: a controller is gone only if the diagnosis of the object says so, too. Some causes know
+/// their controller better than the names in the catalogue do, and others know that its absence proves nothing.
 pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> FoundHolder {
+    let mut found = find_by_signs(object, finalizer, driver, view);
+    if found.holder.liveness() == Liveness::Gone && !is_called_gone(object, finalizer, view) {
+        found.holder.add_unseen(&format!(
+            "it is not found, and that proves nothing for {}",
+            object.reference().in_words()
+        ));
+    }
+    found
+}
+
+/// Whether the diagnosis calls the controller gone. For an object that is not being deleted: whether it would, long after
+/// a deletion. An update that would be rejected hides what the causes said before.
+fn is_called_gone(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> bool {
+    let deleted;
+    let object = if object.deletion().is_some() {
+        object
+    } else {
+        let mut copy = object.clone();
+        copy.value["metadata"]["deletionTimestamp"] = Timestamp::UNIX_EPOCH.to_string().into();
+        deleted = copy;
+        &deleted
+    };
+    view.findings(object).iter().any(|finding| {
+        finding.wait.finalizer.as_ref() == Some(finalizer)
+            && matches!(finding.wait.verdict, Verdict::Orphaned | Verdict::Rejected)
+    })
+}
+
+fn find_by_signs(
+    object: &Object,
+    finalizer: &Finalizer,
+    driver: Option<&str>,
+    view: &View<'_>,
+) -> FoundHolder {
     let reference = object.reference();
     let entry = view
         .knowledge

@@ -19,6 +19,7 @@ use crate::{
         },
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        removal::Veto,
         view::{Missing, View},
     },
     object::Finalizer,
@@ -87,6 +88,7 @@ fn add_unlisted_instances(finding: &mut Finding, why: &str, reason: &str, messag
     } else {
         finding.wait.verdict = Verdict::Unknown;
     }
+    finding.forbid(Veto::ObjectsStayStored);
     finding.say(format!("; which objects are left is not known: {why}"));
 }
 
@@ -130,6 +132,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
         }
         return;
     }
+    finding.forbid(Veto::ObjectsStayStored);
     finding.say(format!("; {} are left", instances.len()));
     let mut groups: BTreeMap<Vec<Finalizer>, Vec<&Object>> = BTreeMap::new();
     for instance in instances {

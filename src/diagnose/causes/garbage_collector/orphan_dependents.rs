@@ -23,6 +23,7 @@ use crate::{
         },
         limits,
         model::{Finding, Outlook, Safety, Step, Verdict},
+        removal::Veto,
         view::View,
     },
     object::Finalizer,
@@ -63,6 +64,7 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
         return finding;
     }
     finding.wait.verdict = verdicts::nothing_blocks(owner, view);
+    finding.forbid(Veto::DependentsWouldGo);
     if finding.wait.verdict == Verdict::Stalled {
         add_late_garbage_collector(&mut finding, &dependents, view);
         for dependent in dependents.objects.iter().take(limits::STEPS_FOR_EACH) {

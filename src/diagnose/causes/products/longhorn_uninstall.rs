@@ -12,6 +12,7 @@ use crate::{
     diagnose::{
         causes::advice::{is_removal, namespace_flag},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+        removal::Veto,
         view::View,
     },
     object::Finalizer,
@@ -43,6 +44,7 @@ pub(crate) fn add_missing_confirmation(
                 missing.in_words()
             ));
             finding.steps.retain(is_harmless);
+            finding.forbid(Veto::UninstallNotConfirmed);
             return;
         }
     };
@@ -63,6 +65,7 @@ pub(crate) fn add_missing_confirmation(
         strength: Strength::Proof,
     });
     finding.steps.retain(is_harmless);
+    finding.forbid(Veto::UninstallNotConfirmed);
     add_failed_job(object, finding, view);
     finding.steps.push(Step {
         when: "is Longhorn to go, with all its data?",

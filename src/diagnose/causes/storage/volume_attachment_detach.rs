@@ -17,6 +17,7 @@ use crate::{
             verdicts,
         },
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        removal::Veto,
         timing,
         view::View,
     },
@@ -75,13 +76,18 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
             Ok(Some(_)) => {}
         }
     }
-    if let Ok(None) = view.object("", "nodes", "", node) {
-        finding.wait.on.push(Blocker::new(
+    match view.object("", "nodes", "", node) {
+        Ok(None) => finding.wait.on.push(Blocker::new(
             None,
             format!(
                 "node {node} does not exist any more; the driver must still say that the disk is detached"
             ),
-        ));
+        )),
+        Ok(Some(found)) if uses_disk(found, driver, volume, view) => finding.forbid(Veto::DiskInUse {
+            node: node.to_owned(),
+        }),
+        // A node that could not be read is a gap.
+        Ok(Some(_)) | Err(_) => {}
     }
     let failed_recently = attachment
         .time("/status/detachError/time")
@@ -98,6 +104,21 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
         add_silence(&mut finding, attachment);
     }
     finding
+}
+
+/// Whether the kubelet reports that a disk of the driver is in use: the one of this volume, or any if the volume, which
+/// has its name, is gone or could not be read. A silent kubelet leaves its last report. The names are those of
+/// `kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` and `pkg/volume/util/util.go` `GetUniqueVolumeName`.
+fn uses_disk(node: &Object, driver: &str, volume: &str, view: &View<'_>) -> bool {
+    let of_driver = format!("kubernetes.io/csi/{driver}^");
+    let handle = match view.object("", "persistentvolumes", "", volume) {
+        Ok(Some(found)) => found.text("/spec/csi/volumeHandle"),
+        _ => "",
+    };
+    node.list("/status/volumesInUse")
+        .iter()
+        .filter_map(|name| name.as_str()?.strip_prefix(&of_driver))
+        .any(|name| handle.is_empty() || name == handle)
 }
 
 /// The attacher looks alive and writes no error. It may lack the right to write one.
