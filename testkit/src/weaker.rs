@@ -143,10 +143,10 @@ impl Claims {
         });
         each(&said["steps"], |step| {
             let safety = step["safety"].as_str().unwrap_or_default();
-            let ranks = ["safe", "reversible", "destructive"];
+            let ranks: [&[&str]; 3] = [&["read-only", "safe"], &["reversible"], &["destructive"]];
             let rank = ranks
                 .iter()
-                .position(|word| *word == safety)
+                .position(|words| words.contains(&safety))
                 .unwrap_or(ranks.len());
             let what = step["command"]
                 .as_str()
