@@ -31,9 +31,8 @@ pub use crate::diagnose::{
         api_machinery::is_definition_failure,
         operators::known_finalizer::filled,
     },
-    complaint::Lost,
     model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
-    removal::{Unable, Veto},
+    removal::{Lost, Unable, Veto},
     timing::{COMPLAINT, UNSEEN_CONTROLLER},
 };
 use crate::{

@@ -13,6 +13,8 @@ pub(crate) mod pods;
 pub(crate) mod products;
 pub(crate) mod registry;
 pub(crate) mod storage;
+#[cfg(test)]
+mod tests;
 pub(crate) mod verdicts;
 
 use self::{

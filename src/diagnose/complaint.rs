@@ -14,7 +14,7 @@ mod lost;
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub use self::lost::{Lost, lost};
+pub use self::lost::lost;
 
 use self::author::Author;
 use crate::{

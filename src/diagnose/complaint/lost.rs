@@ -4,34 +4,16 @@
 //! Only words that say so for certain count. A refusal, an expired token, a name that is not resolved or a backend
 //! that does not answer can be repaired, or passes by itself. A message counts only if it has all words of one line.
 
-use serde::Serialize;
-
-/// What a controller reports as gone for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Lost {
-    /// The account, project or store that holds what is to be cleaned up.
-    Backend,
-    /// The credentials, or the account that they belong to.
-    Credentials,
-}
-
-impl Lost {
-    /// The loss, as the subject of a sentence in the plural.
-    pub fn words(self) -> &'static str {
-        match self {
-            Lost::Backend => "the backend",
-            Lost::Credentials => "the credentials",
-        }
-    }
-}
+use crate::diagnose::removal::Lost;
 
 /// The words of a message, in lower case, and what they report as gone. A line is of the API that is named behind it.
-const SIGNS: [(Lost, &[&str]); 12] = [
-    // AWS, common errors: the access key does not exist in its records.
-    (Lost::Credentials, &["invalidclienttokenid"]),
-    // Amazon S3, error responses: the same.
-    (Lost::Credentials, &["invalidaccesskeyid"]),
+const SIGNS: [(Lost, &[&str]); 11] = [
+    // AWS, common errors, InvalidAccessKeyId and InvalidClientTokenId: the access key was deleted. The second code alone
+    // is also that of a region that is not enabled.
+    (
+        Lost::Credentials,
+        &["access key id", "does not exist in our records"],
+    ),
     // Microsoft Entra: the application was not found in the directory.
     (Lost::Credentials, &["aadsts700016"]),
     // Microsoft Entra: the tenant was not found.
@@ -79,7 +61,7 @@ mod tests {
     #[test]
     fn recognises_credentials_and_backends_that_do_not_exist_any_more() {
         for text in [
-            "operation error EC2: DeleteVolume, api error InvalidClientTokenId: The security token included in the request is invalid",
+            "InvalidClientTokenId: The X.509 certificate or AWS access key ID provided does not exist in our records.",
             "InvalidAccessKeyId: The AWS Access Key Id you provided does not exist in our records.",
             "AADSTS700016: Application with identifier 'x' was not found in the directory 'y'",
             "oauth2: \"invalid_grant\" \"Invalid grant: account not found\"",
@@ -104,6 +86,7 @@ mod tests {
         for text in [
             "",
             "AccessDenied: User is not authorized to perform: ec2:DeleteVolume",
+            "InvalidClientTokenId: The security token included in the request is invalid",
             "ExpiredToken: The security token included in the request is expired",
             "Unauthorized: 401, invalid credentials",
             "dial tcp: lookup api.example.com: no such host",

@@ -1,6 +1,7 @@
 //! `remove`, `finalize` and `nudge` on a real control plane. At most the one confirmed string is removed from
 //! the one confirmed object, and the receipt is true.
 
+mod complaints;
 mod disk;
 mod event;
 mod gate;

@@ -246,6 +246,7 @@ mod tests {
         assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Failing));
         assert!(said(&diagnosis).contains("conversion webhook for x.test/v1 failed"));
         assert!(said(&diagnosis).contains("is not known"));
+        assert_eq!(diagnosis.waits[0].vetoes, [Veto::ObjectsStayStored]);
     }
 
     #[test]
@@ -273,5 +274,6 @@ mod tests {
             .list("x.test", "as", "", Vec::new())
             .explain(&definition("InstanceDeletionPending"));
         assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
+        assert_eq!(diagnosis.waits[0].vetoes, []);
     }
 }

@@ -178,6 +178,7 @@ mod tests {
         assert_eq!(verdict(&diagnosis, "orphan"), Some(Verdict::Stalled));
         assert!(commands(&diagnosis).contains("\"path\":\"/metadata/ownerReferences/1\""));
         assert!(!commands(&diagnosis).contains("--cascade"));
+        assert_eq!(diagnosis.waits[0].vetoes, [Veto::DependentsWouldGo]);
     }
 
     #[test]
@@ -192,5 +193,6 @@ mod tests {
         let diagnosis = explain_with("2026-01-01T11:00:00Z", &[]);
         assert_eq!(verdict(&diagnosis, "orphan"), Some(Verdict::Stalled));
         assert!(commands(&diagnosis).contains("--cascade=background"));
+        assert_eq!(diagnosis.waits[0].vetoes, []);
     }
 }

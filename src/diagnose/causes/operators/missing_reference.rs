@@ -16,11 +16,11 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         causes::advice::{namespace_flag, remove_finalizer},
-        complaint::{Complaint, Lost, own_failures},
+        complaint::{Complaint, own_failures},
         holder::{Holder, Names},
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
-        removal::Unable,
+        removal::{Lost, Unable},
         view::View,
     },
     object::{ObjectRef, ResourceType, is_custom_group},
