@@ -24,7 +24,12 @@ use self::{
     operators::{external_resource, finalizer_re_added, known_finalizer, missing_reference},
     products::helm_release,
 };
-use super::{complaint::complaints, leftovers::missing_namespace, model::Finding, view::View};
+use super::{
+    complaint::complaints,
+    leftovers::missing_namespace,
+    model::{Finding, Verdict},
+    view::View,
+};
 use crate::{
     object::{Finalizer, List},
     snapshot::facts::Object,
@@ -39,6 +44,13 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         .unwrap_or_default();
     controller_manager::add_stopped_controller_manager(object, &mut findings, view);
     absent_owners::add_absent_owners(object, &mut findings, view);
+    for finding in &mut findings {
+        let can_be_repaired = finding.wait.verdict == Verdict::Failing && finding.wait.unable.is_none();
+        // What `remove` refuses is not advised.
+        if can_be_repaired || !finding.wait.vetoes.is_empty() {
+            finding.steps.retain(|step| !advice::is_removal(step));
+        }
+    }
     findings
 }
 

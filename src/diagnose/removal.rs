@@ -18,6 +18,8 @@ pub enum Unable {
     CannotRun,
     /// It reports that this does not exist any more.
     Without(Lost),
+    /// An object that it needs was read, and does not exist any more.
+    WithoutObject,
 }
 
 /// A reason against a removal by hand that holds for every verdict, and that no accepted cost outweighs.
@@ -29,7 +31,7 @@ pub enum Veto {
     DependentsWouldGo,
     /// Objects of the type are stored, or may be. Without the type nobody can reach them.
     ObjectsStayStored,
-    /// The kubelet of this node reports that the disk is in use.
+    /// The kubelet of this node reports that the disk is in use, or the node could not be read.
     DiskInUse {
         /// The node.
         node: String,
@@ -54,7 +56,7 @@ impl Veto {
                     .into()
             }
             Veto::DiskInUse { node } => format!(
-                "node {node} reports that the disk is in use, and a disk on two nodes loses its file system"
+                "node {node} reports that the disk is in use, or could not be read, and a disk on two nodes loses its file system"
             ),
             Veto::ControllerManagerStopped => {
                 "kube-controller-manager does not run, so no finalizer of Kubernetes itself is removed".into()

@@ -20,7 +20,7 @@ use crate::{
         holder::{Holder, Names},
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
-        removal::{Lost, Unable},
+        removal::Unable,
         view::View,
     },
     object::{ObjectRef, ResourceType, is_custom_group},
@@ -151,7 +151,7 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
         name,
     } = reference;
     if holds_credentials(ty) && is_own_complaint(object, finding, name, view) {
-        finding.wait.unable = Some(Unable::Without(Lost::Credentials));
+        finding.wait.unable = Some(Unable::WithoutObject);
     }
     finding.wait.on.push(Blocker::new(
         Some(ObjectRef {

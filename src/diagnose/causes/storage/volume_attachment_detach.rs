@@ -17,7 +17,7 @@ use crate::{
             verdicts,
         },
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
-        removal::Veto,
+        removal::{Unable, Veto},
         timing,
         view::View,
     },
@@ -83,11 +83,10 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
                 "node {node} does not exist any more; the driver must still say that the disk is detached"
             ),
         )),
-        Ok(Some(found)) if uses_disk(found, driver, volume, view) => finding.forbid(Veto::DiskInUse {
+        Ok(Some(found)) if !uses_disk(found, driver, volume, view) => {}
+        Ok(Some(_)) | Err(_) => finding.forbid(Veto::DiskInUse {
             node: node.to_owned(),
         }),
-        // A node that could not be read is a gap.
-        Ok(Some(_)) | Err(_) => {}
     }
     let failed_recently = attachment
         .time("/status/detachError/time")
@@ -177,7 +176,9 @@ fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
 /// The volume is gone. The attacher reads it before each detach, so every detach fails.
 fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Finalizer, volume: &str) {
     let node = attachment.text("/spec/nodeName");
-    if finding.wait.verdict != Verdict::Failing {
+    if finding.wait.verdict == Verdict::Failing {
+        finding.wait.unable = Some(Unable::WithoutObject);
+    } else {
         finding.wait.verdict = Verdict::Stalled;
     }
     finding.say(format!(
