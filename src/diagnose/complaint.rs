@@ -86,7 +86,7 @@ impl Complaint {
     pub fn is_recent(&self, now: Timestamp) -> bool {
         self.time
             .max(self.written)
-            .is_some_and(|time| now.duration_since(time) <= timing::COMPLAINT)
+            .is_some_and(|time| timing::is_recent_complaint(time, now))
     }
 
     /// The report as evidence.

@@ -1,7 +1,10 @@
 //! Reads the events about an object. A missing event proves nothing: events expire after an hour.
 
 use crate::{
-    diagnose::view::{Missing, View},
+    diagnose::{
+        timing,
+        view::{Missing, View},
+    },
     snapshot::facts::Object,
 };
 
@@ -34,8 +37,7 @@ pub(crate) fn is_of_sidecar(event: &Object, object: &Object, driver: &str, view:
     };
     let sources = [event.text("/source/component"), event.text("/reportingComponent")];
     let named: Vec<_> = sources.iter().filter(|name| !name.is_empty()).collect();
-    let is_recent = event_time(event)
-        .is_some_and(|time| view.now().duration_since(time) <= crate::diagnose::timing::COMPLAINT);
+    let is_recent = event_time(event).is_some_and(|time| timing::is_recent_complaint(time, view.now()));
     let is_about = event.text("/involvedObject/uid") == object.uid();
     !driver.is_empty() && is_about && is_recent && !named.is_empty() && named.into_iter().all(is_it)
 }

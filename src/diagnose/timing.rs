@@ -44,6 +44,11 @@ pub(crate) fn is_deletion_recent(object: &Object, view: &View<'_>) -> bool {
         .is_none_or(|deletion| Age::between(deletion.requested_at(), view.now()).0.as_secs() < SOON)
 }
 
+/// Whether a report of this time is recent. Clocks differ, but a time in the far future is made up.
+pub(crate) fn is_recent_complaint(time: jiff::Timestamp, now: jiff::Timestamp) -> bool {
+    now.duration_since(time).abs() <= COMPLAINT
+}
+
 /// Whether a time lies within the last hour.
 pub(crate) fn is_within_last_hour(time: jiff::Timestamp, view: &View<'_>) -> bool {
     Age::between(time, view.now()).0.as_secs() < 3600

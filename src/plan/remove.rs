@@ -94,10 +94,12 @@ pub(super) fn check_verdict(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal>
                 ),
             ));
         }
-        Verdict::Unknown => check_patience(seen, wait)?,
-        Verdict::Failing | Verdict::Stalled | Verdict::Orphaned => {}
+        Verdict::Unknown | Verdict::Failing | Verdict::Stalled | Verdict::Orphaned => {}
     }
     check_sight(seen, wait)?;
+    if wait.verdict == Verdict::Unknown {
+        check_patience(seen, wait)?;
+    }
     seen.check_vetoes(wait)
 }
 

@@ -84,6 +84,10 @@ fn a_warning_that_is_not_the_controllers_own_or_not_recent_is_only_quoted() {
         }),
         ("about no uid", with("/involvedObject/uid", "")),
         (
+            "of the far future",
+            with("/lastTimestamp", "9999-01-01T00:00:00Z"),
+        ),
+        (
             "of 36 minutes ago",
             with("/lastTimestamp", "2026-01-01T11:24:00Z"),
         ),
