@@ -49,8 +49,9 @@ fn has_word(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + words.len()..]);
         let after = after.strip_prefix('s').unwrap_or(after);
-        !(letter_first && is_part(before.chars().next_back()))
-            && !(letter_last && is_part(after.chars().next()))
+        let is_longer = letter_first && is_part(before.chars().next_back())
+            || letter_last && is_part(after.chars().next());
+        !is_longer
     })
 }
 

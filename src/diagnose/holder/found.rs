@@ -39,7 +39,7 @@ pub struct FoundHolder {
 /// their controller better than the names in the catalogue do, and others know that its absence proves nothing.
 pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> FoundHolder {
     let mut found = find_by_signs(object, finalizer, driver, view);
-    if found.holder.liveness() == Liveness::Gone && !is_called_gone(object, finalizer, view) {
+    if found.holder.liveness() == Liveness::Gone && !may_be_gone(object, finalizer, view) {
         found.holder.add_unseen(&format!(
             "it is not found, and that proves nothing for {}",
             object.reference().in_words()
@@ -48,22 +48,26 @@ pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: 
     found
 }
 
-/// Whether the diagnosis calls the controller gone. For an object that is not being deleted: whether it would, long after
-/// a deletion. An update that would be rejected hides what the causes said before.
-fn is_called_gone(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> bool {
-    let deleted;
-    let object = if object.deletion().is_some() {
-        object
-    } else {
-        let mut copy = object.clone();
-        copy.value["metadata"]["deletionTimestamp"] = Timestamp::UNIX_EPOCH.to_string().into();
-        deleted = copy;
-        &deleted
+/// Whether the diagnosis agrees that the controller is gone. An update that would be rejected hides what the causes said
+/// before. For an object that is not being deleted: whether the diagnosis would say otherwise long after a deletion. What
+/// is in use then, or waits for something else, says nothing about the controller.
+fn may_be_gone(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> bool {
+    let verdict = |object: &Object| {
+        let findings = view.findings(object);
+        let of_it = findings
+            .iter()
+            .find(|finding| finding.wait.finalizer.as_ref() == Some(finalizer));
+        of_it.map(|finding| finding.wait.verdict)
     };
-    view.findings(object).iter().any(|finding| {
-        finding.wait.finalizer.as_ref() == Some(finalizer)
-            && matches!(finding.wait.verdict, Verdict::Orphaned | Verdict::Rejected)
-    })
+    if object.deletion().is_some() {
+        return matches!(verdict(object), Some(Verdict::Orphaned | Verdict::Rejected));
+    }
+    let mut deleted = object.clone();
+    deleted.value["metadata"]["deletionTimestamp"] = Timestamp::UNIX_EPOCH.to_string().into();
+    !matches!(
+        verdict(&deleted),
+        Some(Verdict::Stalled | Verdict::Unknown) | None
+    )
 }
 
 fn find_by_signs(
