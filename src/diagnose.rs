@@ -30,6 +30,7 @@ mod kinds;
 pub mod leftovers;
 mod limits;
 pub mod model;
+mod removal;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timing;
@@ -40,6 +41,8 @@ use std::collections::BTreeSet;
 pub use crate::diagnose::{
     causes::{advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled},
     model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
+    removal::{Lost, Unable, Veto},
+    timing::{COMPLAINT, UNSEEN_CONTROLLER},
 };
 use crate::{
     diagnose::{
@@ -127,7 +130,7 @@ fn rests_on_existing_objects(verdict: Verdict) -> bool {
     }
 }
 
-/// Whether any cause reads more than the metadata of objects of this type.
+/// Whether a cause needs more than the metadata of objects of this type to say anything about them.
 pub fn looks_into(object: &ObjectRef) -> bool {
     causes::needs_whole_object(&object.type_name)
 }

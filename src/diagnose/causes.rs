@@ -13,6 +13,8 @@ pub(crate) mod pods;
 pub(crate) mod products;
 pub(crate) mod registry;
 pub(crate) mod storage;
+#[cfg(test)]
+mod tests;
 pub(crate) mod verdicts;
 
 use self::{
@@ -22,7 +24,12 @@ use self::{
     operators::{external_resource, finalizer_re_added, known_finalizer, missing_reference},
     products::helm_release,
 };
-use super::{complaint::complaints, leftovers::missing_namespace, model::Finding, view::View};
+use super::{
+    complaint::complaints,
+    leftovers::missing_namespace,
+    model::{Finding, Verdict},
+    view::View,
+};
 use crate::{
     object::{Finalizer, List},
     snapshot::facts::Object,
@@ -37,6 +44,13 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         .unwrap_or_default();
     controller_manager::add_stopped_controller_manager(object, &mut findings, view);
     absent_owners::add_absent_owners(object, &mut findings, view);
+    for finding in &mut findings {
+        let can_be_repaired = finding.wait.verdict == Verdict::Failing && finding.wait.unable.is_none();
+        // What `remove` refuses is not advised.
+        if can_be_repaired || !finding.wait.vetoes.is_empty() {
+            finding.steps.retain(|step| !advice::is_removal(step));
+        }
+    }
     findings
 }
 
@@ -59,9 +73,8 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         update_rejected::add_rejections(object, &mut findings, &of_operators, is_incomplete, view);
         missing_namespace::add_missing_namespace(object, &mut findings, view);
         helm_release::add_release(object, &mut findings, view);
-        let is_complete = view.missed() == missed_before;
         if !object.is("", "namespaces") {
-            add_missing_references(object, &mut findings, &of_operators, is_complete, view);
+            add_missing_references(object, &mut findings, &of_operators, view);
         }
     }
     finalizer_re_added::add_re_added(object, &mut findings, &of_operators, view);
@@ -78,28 +91,21 @@ fn operator_finalizers(object: &Object, finalizers: &[Finalizer]) -> Vec<Finaliz
         .collect()
 }
 
-/// Adds the references of the object that lead nowhere, to the first finding about an operator's finalizer. With several
-/// such finalizers, a complaint does not tell which one it is about, and so proves nothing.
+/// Adds the references of the object that lead nowhere, to the first finding about an operator's finalizer.
 fn add_missing_references(
     object: &Object,
     findings: &mut [Finding],
     of_operators: &[Finalizer],
-    is_complete: bool,
     view: &View<'_>,
 ) {
-    let mut open: Vec<_> = findings
-        .iter_mut()
-        .filter(|finding| finding.is_about(of_operators))
-        .collect();
-    let is_only_one = open.len() == 1;
-    let Some(first) = open.first_mut() else {
+    let Some(first) = findings.iter_mut().find(|finding| finding.is_about(of_operators)) else {
         return;
     };
     let complaints = complaints(object, view);
-    missing_reference::add_missing_references(object, first, &complaints, is_complete && is_only_one, view);
+    missing_reference::add_missing_references(object, first, &complaints, view);
 }
 
-/// Whether a cause reads more than the metadata of objects of this type (`plural.group`).
+/// Whether a cause needs more than the metadata of objects of this type (`plural.group`) to say anything.
 pub(crate) fn needs_whole_object(type_name: &str) -> bool {
     let by_kind = ["pods", "namespaces"];
     by_kind.contains(&type_name) || registry::is_for(type_name)

@@ -1,17 +1,28 @@
 //! Errors that an object and its events report, in the literal words, because people search for them.
 //!
+//! Anybody may write an event, and many controllers write conditions. So every report is evidence in words, and only
+//! a recent report about this very object that the controller itself made changes the verdict ([`Complaint::is_of`]).
+//!
 //! Events expire after about an hour: an event that exists counts, a missing one proves nothing. Only reports
 //! from after the deletion count, and conditions that mention it. Conditions of built-in types report what
 //! Kubernetes' own controllers do, not what another controller does for its finalizer. The same holds for
 //! events of a kubelet, of a scheduler, or of the controller that finds a volume for a claim.
 
+mod author;
+mod lost;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub use self::lost::lost;
+
+use self::author::Author;
 use crate::{
     diagnose::{
+        holder::Names,
         limits,
         model::{Evidence, Strength},
+        timing,
         view::View,
     },
     object::{Age, is_custom_group},
@@ -29,6 +40,10 @@ pub struct Complaint {
     pub time: Option<Timestamp>,
     /// Whether it reports a failure, and not only that something is not done yet.
     pub is_failure: bool,
+    /// Who made it.
+    author: Author,
+    /// When its author wrote there last, which may be after the time of the report.
+    written: Option<Timestamp>,
 }
 
 /// Words that report a failure; `kubernetes/apimachinery:pkg/api/errors/errors.go` has most of them.
@@ -54,6 +69,26 @@ const FAILURE_WORDS: [&str; 14] = [
 const UNRELATED_COMPONENTS: [&str; 3] = ["kubelet", "default-scheduler", "persistentvolume-controller"];
 
 impl Complaint {
+    /// Whether the controller with these names made it. `is_running` says that this controller runs now: it then
+    /// stands by its conditions, however old they are.
+    pub fn is_of(&self, names: &Names, is_running: bool, now: Timestamp) -> bool {
+        let is_recent = self.is_recent(now);
+        match &self.author {
+            Author::Unknown => false,
+            Author::Reporters(all) => is_recent && all.iter().all(|name| names.has_reporter(name)),
+            Author::Managers(all) => {
+                (is_recent || is_running) && all.iter().all(|name| names.has_manager(name))
+            }
+        }
+    }
+
+    /// Whether it is so recent that its author still tries.
+    pub fn is_recent(&self, now: Timestamp) -> bool {
+        self.time
+            .max(self.written)
+            .is_some_and(|time| timing::is_recent_complaint(time, now))
+    }
+
     /// The report as evidence.
     pub fn evidence(&self, now: Timestamp) -> Evidence {
         let ago = self
@@ -67,11 +102,31 @@ impl Complaint {
     }
 }
 
-/// The newest condition and the newest event since the deletion of this object. Queries events only if the
-/// object itself was read: nothing more is queried for an object that a scan only listed.
+/// The newest condition and the newest event since the deletion of this object.
 pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
+    let newest = |all: Vec<Complaint>| all.into_iter().max_by_key(|complaint| complaint.time);
+    let (of_object, warnings) = all(object, view);
+    [newest(of_object), newest(warnings)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The reports of failures that the controller with these names made since the deletion of this object.
+pub fn own_failures(object: &Object, names: &Names, is_running: bool, view: &View<'_>) -> Vec<Complaint> {
+    let (of_object, warnings) = all(object, view);
+    of_object
+        .into_iter()
+        .chain(warnings)
+        .filter(|complaint| complaint.is_failure && complaint.is_of(names, is_running, view.now()))
+        .collect()
+}
+
+/// The conditions and the warnings since the deletion of this object. Queries events only if the object itself was
+/// read: nothing more is queried for an object that a scan only listed.
+fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
     let Some(deletion) = object.deletion() else {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     };
     let since = deletion.requested_at();
     let was_read = object
@@ -85,11 +140,7 @@ pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
     };
     let warnings = events.iter().filter_map(|event| warning(event, object, since));
     let of_object = conditions(object, since).filter(|_| is_custom_group(&object.resource.group));
-    let newest = |all: &mut dyn Iterator<Item = Complaint>| all.max_by_key(|complaint| complaint.time);
-    [newest(&mut { of_object }), newest(&mut { warnings })]
-        .into_iter()
-        .flatten()
-        .collect()
+    (of_object.collect(), warnings.collect())
 }
 
 fn reports_failure(text: &str) -> bool {
@@ -117,6 +168,7 @@ fn conditions(object: &Object, since: Timestamp) -> impl Iterator<Item = Complai
             } else {
                 status == "False"
             };
+            let (author, written) = author::of_condition(object, type_name);
             let fresh = time.is_some_and(|time| time >= since);
             (bad && !message.is_empty() && (fresh || of_deletion || of_error || of_blocking)).then(|| {
                 let text = shortened(&join(field("reason"), message));
@@ -125,6 +177,8 @@ fn conditions(object: &Object, since: Timestamp) -> impl Iterator<Item = Complai
                     is_failure: of_error || reports_failure(&text),
                     text,
                     time,
+                    author,
+                    written,
                 }
             })
         })
@@ -166,6 +220,12 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
         ),
         time,
         is_failure: true,
+        author: if about.is_empty() {
+            Author::Unknown
+        } else {
+            author::of_event(event)
+        },
+        written: None,
     })
 }
 

@@ -1,7 +1,10 @@
 //! Reads the events about an object. A missing event proves nothing: events expire after an hour.
 
 use crate::{
-    diagnose::view::{Missing, View},
+    diagnose::{
+        timing,
+        view::{Missing, View},
+    },
     snapshot::facts::Object,
 };
 
@@ -20,6 +23,23 @@ pub(crate) fn last_event<'a>(
             about.is_empty() || about == object.uid()
         })
         .max_by_key(|event| event_time(event)))
+}
+
+/// Whether the source of an event is this program, recently, and the event is about this object. A CSI sidecar names
+/// itself by its driver: `DRIVER_POD_ID`
+/// (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go`), or `csi-snapshotter DRIVER`
+/// (`kubernetes-csi/external-snapshotter:pkg/sidecar-controller/snapshot_controller_base.go`).
+pub(crate) fn is_of_sidecar(event: &Object, object: &Object, driver: &str, view: &View<'_>) -> bool {
+    let is_it = |name: &&str| {
+        let own = name.strip_prefix("csi-snapshotter ").unwrap_or(name);
+        let rest = own.strip_prefix(driver);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    let sources = [event.text("/source/component"), event.text("/reportingComponent")];
+    let named: Vec<_> = sources.iter().filter(|name| !name.is_empty()).collect();
+    let is_recent = event_time(event).is_some_and(|time| timing::is_recent_complaint(time, view.now()));
+    let is_about = event.text("/involvedObject/uid") == object.uid();
+    !driver.is_empty() && is_about && is_recent && !named.is_empty() && named.into_iter().all(is_it)
 }
 
 /// When the event occurred last.

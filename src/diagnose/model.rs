@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::{
     command::Command,
+    diagnose::removal::{Unable, Veto},
     knowledge::Label,
     object::{Deletion, Finalizer, ObjectRef},
     snapshot::Gap,
@@ -61,6 +62,8 @@ impl Finding {
                 verdict,
                 says: says.into(),
                 on: Vec::new(),
+                unable: None,
+                vetoes: Vec::new(),
             },
             outlook: Vec::new(),
             steps: Vec::new(),
@@ -72,6 +75,13 @@ impl Finding {
     /// Appends to the text of the wait.
     pub fn say(&mut self, more: impl AsRef<str>) {
         self.wait.says.push_str(more.as_ref());
+    }
+
+    /// Adds a reason against a removal by hand, once.
+    pub fn forbid(&mut self, veto: Veto) {
+        if !self.wait.vetoes.contains(&veto) {
+            self.wait.vetoes.push(veto);
+        }
     }
 
     /// Whether it is about one of these finalizers.
@@ -127,6 +137,10 @@ pub struct Wait {
     pub says: String,
     /// The blockers that keep the controller from acting.
     pub on: Vec<Blocker>,
+    /// If it is failing: why the controller will not succeed, whatever is repaired.
+    pub unable: Option<Unable>,
+    /// Why the finalizer must not be removed by hand, whatever the verdict.
+    pub vetoes: Vec<Veto>,
 }
 
 /// An object or a backend whose state keeps the controller from acting.

@@ -14,6 +14,13 @@ pub(crate) const CLEAN_UP: i64 = 10 * 60;
 pub(crate) const RIGHTS_CHECK: SignedDuration = SignedDuration::from_mins(3);
 /// A controller that wrote the status this recently, and after the deletion, runs.
 pub(crate) const STATUS_WRITTEN: SignedDuration = SignedDuration::from_mins(10);
+/// How long a report of an error counts as recent. Controllers retry at least every 1000 seconds
+/// (`kubernetes/client-go:util/workqueue/default_rate_limiters.go`), so one that still tries reports twice in this time.
+pub const COMPLAINT: SignedDuration = SignedDuration::from_mins(35);
+/// How long after the deletion an unknown controller may still be about to act. The kubelet starts a container that
+/// crashes at least every five minutes (`kubernetes/kubernetes:pkg/kubelet/kubelet.go` `MaxCrashLoopBackOff`); a change of
+/// leaders, and the first attempts of a controller that fails, take less.
+pub const UNSEEN_CONTROLLER: SignedDuration = SignedDuration::from_mins(5);
 /// How long after its duration a Lease counts as renewed: clocks differ, and API servers pause.
 pub(crate) const LEASE_LATE: SignedDuration = SignedDuration::from_secs(30);
 /// After this time without a renewal, no controller is starting or changing leaders.
@@ -35,6 +42,11 @@ pub(crate) fn is_deletion_recent(object: &Object, view: &View<'_>) -> bool {
     object
         .deletion()
         .is_none_or(|deletion| Age::between(deletion.requested_at(), view.now()).0.as_secs() < SOON)
+}
+
+/// Whether a report of this time is recent. Clocks differ, but a time in the far future is made up.
+pub(crate) fn is_recent_complaint(time: jiff::Timestamp, now: jiff::Timestamp) -> bool {
+    now.duration_since(time).abs() <= COMPLAINT
 }
 
 /// Whether a time lies within the last hour.

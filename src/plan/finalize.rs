@@ -39,6 +39,7 @@ pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
     let Some(wait) = seen.wait(&finalizer) else {
         return Err(not_on_object(seen, name));
     };
+    seen.check_vetoes(wait)?;
     check_empty(seen, &wait.on)?;
     let cost = if name == KUBERNETES {
         check_controller_is_late(seen, wait)?;

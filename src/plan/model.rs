@@ -113,6 +113,14 @@ impl Seen<'_> {
         }
     }
 
+    /// Checks that nothing speaks against a removal by hand, whatever the verdict.
+    pub(super) fn check_vetoes(&self, wait: &Wait) -> Result<(), Refusal> {
+        match wait.vetoes.first() {
+            Some(veto) => Err(self.refuse(veto.why(), veto.needs())),
+            None => Ok(()),
+        }
+    }
+
     /// Checks what every plan requires: the object is being deleted, its grace period is over, and everything
     /// was read.
     pub(super) fn check_in_deletion(&self) -> Result<(), Refusal> {

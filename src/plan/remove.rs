@@ -2,7 +2,8 @@
 //!
 //! A finalizer is work that a controller still has to do. So it is removed only from an object in deletion. The
 //! diagnosis must say that no controller will do the work, and the user must accept the cost by its name. What
-//! the diagnosis does not know counts against the removal, never for it.
+//! the diagnosis does not know counts against the removal, never for it. A controller that runs and fails is
+//! repaired, unless it says itself that what it needs does not exist any more.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +13,8 @@ use super::{
 };
 use crate::{
     command::Command,
-    diagnose::{Verdict, Wait},
-    object::{Finalizer, List},
+    diagnose::{COMPLAINT, UNSEEN_CONTROLLER, Verdict, Wait},
+    object::{Age, Finalizer, List},
     snapshot::{Gap, What},
 };
 
@@ -57,7 +58,8 @@ fn not_on_object(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
     )
 }
 
-/// Checks that the verdict on a finalizer allows its removal.
+/// Checks that the verdict on a finalizer allows its removal, that all evidence for that verdict was read, and that
+/// nothing else speaks against it.
 pub(super) fn check_verdict(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let why = |verdict: &str| {
         let on = match names_of_blockers(&wait.on).as_str() {
@@ -67,21 +69,66 @@ pub(super) fn check_verdict(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal>
         format!("{verdict}: {}{on}", wait.says)
     };
     match wait.verdict {
-        Verdict::InUse => Err(seen.refuse(
-            why("in-use"),
-            "nothing uses it any more; then it is let go by itself",
-        )),
-        Verdict::Waiting => Err(seen.refuse(
-            why("waiting"),
-            "its holder is proved gone, or fails, or has nothing left to wait for and still does not act",
-        )),
-        Verdict::Rejected => Err(seen.refuse(
-            why("rejected, and so would this be"),
-            "what refuses it is repaired; then its own holder can take it out, too",
-        )),
-        Verdict::Unknown => unknown(seen, wait),
-        Verdict::Failing | Verdict::Stalled | Verdict::Orphaned => Ok(()),
+        Verdict::InUse => {
+            return Err(seen.refuse(
+                why("in-use"),
+                "nothing uses it any more; then it is let go by itself",
+            ));
+        }
+        Verdict::Waiting => {
+            return Err(seen.refuse(
+                why("waiting"),
+                "its holder is proved gone, or cannot run, or has nothing left to wait for and still does not act",
+            ));
+        }
+        Verdict::Rejected => {
+            return Err(seen.refuse(
+                why("rejected, and so would this be"),
+                "what refuses it is repaired; then its own holder can take it out, too",
+            ));
+        }
+        Verdict::Failing if wait.unable.is_none() => {
+            return Err(seen.refuse(
+                why("failing"),
+                format!(
+                    "what it complains of is repaired; its controller tries again, and then removes the finalizer. How: \
+                     kubectl finalizers explain. Only if its own complaint of the last {} minutes says that its backend or \
+                     its credentials do not exist any more, it may be removed by hand",
+                    COMPLAINT.as_mins()
+                ),
+            ));
+        }
+        Verdict::Unknown | Verdict::Failing | Verdict::Stalled | Verdict::Orphaned => {}
     }
+    check_sight(seen, wait)?;
+    if wait.verdict == Verdict::Unknown {
+        check_patience(seen, wait)?;
+    }
+    seen.check_vetoes(wait)
+}
+
+/// Checks that a controller that nobody sees had the time to act. It may be starting, waiting to become the leader, or
+/// between two attempts, and then it removes the finalizer in the regular way.
+fn check_patience(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
+    let Some(deletion) = seen.object.deletion() else {
+        return Ok(());
+    };
+    let since = Age::between(deletion.requested_at(), seen.diagnosis.observed_at);
+    if since.0 >= UNSEEN_CONTROLLER {
+        return Ok(());
+    }
+    Err(seen.refuse(
+        format!(
+            "unknown: {}. It was deleted only {since} ago",
+            wait.says
+        ),
+        format!(
+            "it is still there in {}. A controller that is not seen here may start, become the leader or try again \
+             until then; the kubelet starts a container that crashed after at most {} minutes",
+            Age(UNSEEN_CONTROLLER.saturating_sub(since.0)),
+            UNSEEN_CONTROLLER.as_mins()
+        ),
+    ))
 }
 
 /// Whether the dry run shows what this gap hides: the API server asks admission before it stores an update.
@@ -94,8 +141,9 @@ fn dry_run_shows(gap: &Gap) -> bool {
     }
 }
 
-/// Checks that all evidence was read if it was not enough for a verdict. A gap may hide a running controller.
-fn unknown(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
+/// Checks that everything was read that the diagnosis wanted. A gap may hide a running controller, something that still
+/// uses the object, or a reason not to remove the finalizer, whatever the verdict is without it.
+fn check_sight(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let gaps = seen.diagnosis.gaps.iter();
     let unread: BTreeSet<_> = gaps.filter(|gap| !dry_run_shows(gap)).map(name).collect();
     if unread.is_empty() {
@@ -104,7 +152,8 @@ fn unknown(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let unread: Vec<_> = unread.into_iter().collect();
     Err(seen.refuse(
         format!(
-            "unknown: {}. Not read, or not in full: {}",
+            "{}: {}. Not read, or not in full: {}",
+            wait.verdict.word(),
             wait.says,
             unread.join(", ")
         ),

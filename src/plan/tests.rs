@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Cost, Outside, Plan, Refusal, Seen, digest, finalize, nudge, remove, unaccepted};
 use crate::{
     diagnose::{
-        Blocker, Diagnosis, Verdict, Wait,
+        Blocker, Diagnosis, Lost, Unable, Verdict, Veto, Wait,
         testing::world::{NOW, bare},
     },
     knowledge::{Consequence, Knowledge},
@@ -40,6 +40,8 @@ fn widget(finalizers: &[&str]) -> Object {
 
 struct World {
     verdict: Verdict,
+    unable: Option<Unable>,
+    vetoes: Vec<Veto>,
     complete: bool,
     gaps: Vec<Gap>,
     facts: Facts,
@@ -49,6 +51,8 @@ impl World {
     fn with_verdict(verdict: Verdict) -> Self {
         World {
             verdict,
+            unable: None,
+            vetoes: Vec::new(),
             complete: true,
             gaps: Vec::new(),
             facts: Facts {
@@ -77,6 +81,8 @@ impl World {
             verdict: self.verdict,
             says: "removed by somebody".into(),
             on: Vec::new(),
+            unable: self.unable,
+            vetoes: self.vetoes.clone(),
         };
         let diagnosis = Diagnosis {
             target: object.reference(),
@@ -113,7 +119,7 @@ fn each_verdict_gives_a_plan_or_a_refusal() {
         (Verdict::InUse, false),
         (Verdict::Waiting, false),
         (Verdict::Rejected, false),
-        (Verdict::Failing, true),
+        (Verdict::Failing, false),
         (Verdict::Stalled, true),
         (Verdict::Orphaned, true),
         (Verdict::Unknown, true),
@@ -126,22 +132,109 @@ fn each_verdict_gives_a_plan_or_a_refusal() {
     }
 }
 
+/// Every verdict that allows a removal, with what it takes.
+fn allowed() -> [World; 5] {
+    let failing = |unable| World {
+        unable: Some(unable),
+        ..World::with_verdict(Verdict::Failing)
+    };
+    [
+        World::with_verdict(Verdict::Unknown),
+        World::with_verdict(Verdict::Stalled),
+        World::with_verdict(Verdict::Orphaned),
+        failing(Unable::CannotRun),
+        failing(Unable::Without(Lost::Credentials)),
+    ]
+}
+
 #[test]
-fn an_unknown_verdict_with_a_gap_is_refused_unless_the_dry_run_shows_it() {
+fn a_gap_refuses_every_verdict_unless_the_dry_run_shows_it() {
     let object = widget(&["x.test/hold"]);
-    let unknown = || World::with_verdict(Verdict::Unknown);
-    let refusal = unknown()
-        .with_gap("leases.coordination.k8s.io")
-        .remove(&object, "x.test/hold");
-    let refusal = refusal.expect_err("a refusal");
-    assert!(refusal.why.contains("leases.coordination.k8s.io"), "{refusal:?}");
-    let webhooks = "validatingwebhookconfigurations.admissionregistration.k8s.io";
+    for world in allowed() {
+        assert!(
+            world.remove(&object, "x.test/hold").is_ok(),
+            "{:?}",
+            world.verdict
+        );
+        let world = world.with_gap("validatingwebhookconfigurations.admissionregistration.k8s.io");
+        assert!(
+            world.remove(&object, "x.test/hold").is_ok(),
+            "{:?}",
+            world.verdict
+        );
+        let world = world.with_gap("leases.coordination.k8s.io");
+        let refusal = world.remove(&object, "x.test/hold").expect_err("a refusal");
+        assert!(
+            refusal.why.contains("leases.coordination.k8s.io") && !refusal.why.contains("webhook"),
+            "{refusal:?}"
+        );
+    }
+}
+
+#[test]
+fn a_veto_refuses_every_verdict_and_a_namespace_too() {
+    let object = widget(&["x.test/hold"]);
+    for mut world in allowed() {
+        world.vetoes = vec![Veto::UninstallNotConfirmed];
+        let refusal = world.remove(&object, "x.test/hold").expect_err("a refusal");
+        assert!(refusal.why.contains("nobody has confirmed"), "{refusal:?}");
+    }
+    let (namespace, mut world) = empty_namespace();
+    let finalized =
+        |world: &World| world.plan_with(&namespace, |seen| finalize(seen, super::finalize::KUBERNETES));
+    assert!(finalized(&world).is_ok());
+    world.vetoes = vec![Veto::ControllerManagerStopped];
+    let refusal = finalized(&world).expect_err("a refusal");
     assert!(
-        unknown()
-            .with_gap(webhooks)
-            .remove(&object, "x.test/hold")
+        refusal.needs.contains("kube-controller-manager runs again"),
+        "{refusal:?}"
+    );
+}
+
+/// A namespace in deletion that was listed and is empty.
+fn empty_namespace() -> (Object, World) {
+    let value = json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes"]}});
+    let mut world = World::with_verdict(Verdict::Stalled);
+    let query = Query::Content {
+        namespace: "n".into(),
+    };
+    let nothing = Answer::Content(Box::default());
+    world.facts.answers.insert(query, Ok(nothing));
+    (object("", "namespaces", "Namespace", value), world)
+}
+
+#[test]
+fn a_failing_controller_is_repaired_and_not_passed_over() {
+    let object = widget(&["x.test/hold"]);
+    let refusal = World::with_verdict(Verdict::Failing)
+        .remove(&object, "x.test/hold")
+        .expect_err("a refusal");
+    assert!(
+        refusal.needs.contains("what it complains of is repaired"),
+        "{refusal:?}"
+    );
+}
+
+#[test]
+fn an_unknown_controller_has_the_first_minutes_to_act() {
+    let deleted = |time: &str| {
+        let mut object = widget(&["x.test/hold"]);
+        object.value["metadata"]["deletionTimestamp"] = time.into();
+        object
+    };
+    let unknown = World::with_verdict(Verdict::Unknown);
+    let young = deleted("2026-01-01T11:55:01Z");
+    let refusal = unknown.remove(&young, "x.test/hold").expect_err("a refusal");
+    assert!(refusal.why.contains("deleted only 4m59s ago"), "{refusal:?}");
+    assert!(refusal.needs.contains("it is still there in 1s"), "{refusal:?}");
+    assert!(
+        unknown
+            .remove(&deleted("2026-01-01T11:55:00Z"), "x.test/hold")
             .is_ok()
     );
+    // A controller that is proved gone needs no time.
+    let gone = World::with_verdict(Verdict::Orphaned);
+    assert!(gone.remove(&young, "x.test/hold").is_ok());
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! behind. The objects share reads, and the number of requests has a limit. So the load on a cluster with
 //! hundreds of stuck objects stays low.
 
+#[cfg(test)]
+pub(crate) mod agreement;
 mod asking;
 mod bundle;
 mod holders;

@@ -13,6 +13,9 @@ mod target;
 mod terminal;
 mod witness;
 
+#[cfg(test)]
+pub(crate) use look::agreement;
+
 use std::io::Write;
 
 use crate::{

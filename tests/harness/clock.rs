@@ -1,17 +1,24 @@
 //! Makes a deletion older than it is, in etcd, so that a test need not wait for a minute to pass.
 
+use std::sync::{Mutex, PoisonError};
+
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{Cluster, api::Api, kubeconfig};
 
+static CREDENTIALS: Mutex<()> = Mutex::new(());
+
 impl Cluster {
     /// Puts the deletion of an object back by so many seconds. `key` is the object's key in etcd below `/registry/`, such
     /// as `configmaps/NAMESPACE/NAME`. The API server and all controllers see the change at once.
     #[track_caller]
     pub fn deleted_earlier(&self, key: &str, seconds: i64) {
+        // Each call writes the credentials for etcd into the folder of the cluster, which tests share.
+        let alone = CREDENTIALS.lock().unwrap_or_else(PoisonError::into_inner);
         let etcd = self.etcd_api();
+        drop(alone);
         let call = |what: &str, body: &Value| -> Value {
             let path = format!("/v3/kv/{what}");
             let answer = etcd.send("POST", &path, "application/json", body);

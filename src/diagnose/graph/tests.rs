@@ -26,6 +26,8 @@ fn wait(verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
         verdict,
         says: says.to_owned(),
         on,
+        unable: None,
+        vetoes: Vec::new(),
     }
 }
 

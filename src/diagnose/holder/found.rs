@@ -1,9 +1,17 @@
 //! Finds the controller of any finalizer, described in the catalogue or not, for callers that ask for all
 //! finalizers.
 
+use jiff::Timestamp;
+
 use crate::{
     diagnose::{
-        holder::{driver, node, search::described_with_driver, trace::Holder, undescribed, workload},
+        holder::{
+            driver, node,
+            search::described_with_driver,
+            trace::{Holder, Liveness},
+            undescribed, workload,
+        },
+        model::Verdict,
         view::View,
     },
     knowledge::Entry,
@@ -25,9 +33,49 @@ pub struct FoundHolder {
     pub holder: Holder,
 }
 
-/// Finds the controller as a cause does that knows nothing else about the object. `driver` is the CSI driver
-/// that all objects of this group name, if they name one.
+/// Finds the controller. `driver` is the CSI driver that all objects of this group name, if they name one.
+///
+/// The causes have the last word: a controller is gone only if the diagnosis of the object says so, too. Some causes know
+/// their controller better than the names in the catalogue do, and others know that its absence proves nothing.
 pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: &View<'_>) -> FoundHolder {
+    let mut found = find_by_signs(object, finalizer, driver, view);
+    if found.holder.liveness() == Liveness::Gone && !may_be_gone(object, finalizer, view) {
+        found.holder.add_unseen(&format!(
+            "it is not found, and that proves nothing for {}",
+            object.reference().in_words()
+        ));
+    }
+    found
+}
+
+/// Whether the diagnosis agrees that the controller is gone. An update that would be rejected hides what the causes said
+/// before. For an object that is not being deleted: whether the diagnosis would say otherwise long after a deletion. What
+/// is in use then, or waits for something else, says nothing about the controller.
+fn may_be_gone(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> bool {
+    let verdict = |object: &Object| {
+        let findings = view.findings(object);
+        let of_it = findings
+            .iter()
+            .find(|finding| finding.wait.finalizer.as_ref() == Some(finalizer));
+        of_it.map(|finding| finding.wait.verdict)
+    };
+    if object.deletion().is_some() {
+        return matches!(verdict(object), Some(Verdict::Orphaned | Verdict::Rejected));
+    }
+    let mut deleted = object.clone();
+    deleted.value["metadata"]["deletionTimestamp"] = Timestamp::UNIX_EPOCH.to_string().into();
+    !matches!(
+        verdict(&deleted),
+        Some(Verdict::Stalled | Verdict::Unknown) | None
+    )
+}
+
+fn find_by_signs(
+    object: &Object,
+    finalizer: &Finalizer,
+    driver: Option<&str>,
+    view: &View<'_>,
+) -> FoundHolder {
     let reference = object.reference();
     let entry = view
         .knowledge

@@ -40,6 +40,14 @@ pub(super) struct Change {
     pub time: Timestamp,
 }
 
+/// The manager that put the finalizer on, if it is not a tool that people use.
+pub(super) fn author(object: &Object, finalizer: &Finalizer) -> Option<String> {
+    let (author, _) = authors(object, finalizer)
+        .into_iter()
+        .max_by_key(|(_, time)| *time)?;
+    (!is_tool(&author)).then_some(author)
+}
+
 /// All managers that added this finalizer, with the time.
 pub fn authors(object: &Object, finalizer: &Finalizer) -> Vec<(String, Timestamp)> {
     let item = format!("v:\"{}\"", finalizer.name);

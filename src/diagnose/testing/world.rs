@@ -160,7 +160,7 @@ impl World {
         self
     }
 
-    fn read(&self, query: &Query) -> Result<Answer, Why> {
+    pub(crate) fn read(&self, query: &Query) -> Result<Answer, Why> {
         if let Some(answer) = self.answers.get(query) {
             return answer.clone();
         }
@@ -286,7 +286,15 @@ impl World {
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
         withstands_strangers(self, target, &knowledge);
         withstands_redaction(target, &facts, &knowledge);
+        self.all_verbs_agree(target, (&diagnosis, &facts), &knowledge);
         diagnosis
+    }
+
+    /// Checks that all verbs say the same of the object. Only tests use these higher layers.
+    #[cfg(test)]
+    #[track_caller]
+    fn all_verbs_agree(&self, target: &Object, explained: (&Diagnosis, &Facts), knowledge: &Knowledge) {
+        crate::run::agreement::check(self, target, explained, knowledge);
     }
 
     /// The final result of `step`, once all queries that it returns are answered.

@@ -192,6 +192,7 @@ fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
         ("namespaces", &holder.namespaces),
         ("service-accounts", &holder.service_accounts),
         ("managers", &holder.managers),
+        ("reporters", &holder.reporters),
         ("webhooks", &holder.webhooks),
         ("api-services", &holder.api_services),
         ("api-groups", &holder.api_groups),

@@ -132,6 +132,9 @@ pub struct Holder {
     /// Its names in `metadata.managedFields`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<String>,
+    /// The sources of its events, if they are not the name of a manager, a workload or an account.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reporters: Vec<String>,
     /// Webhook configurations that belong to the product.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub webhooks: Vec<String>,

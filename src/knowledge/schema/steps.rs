@@ -61,7 +61,10 @@ fn verb_effect<'a>(mut words: impl Iterator<Item = &'a str>) -> Effect {
 
 /// What is wrong with a step, if anything.
 pub(super) fn check_step(step: &Step) -> Option<String> {
-    let effect = step.command.as_ref().map_or(Effect::Unknown, |command| effect(command.text()));
+    let effect = step
+        .command
+        .as_ref()
+        .map_or(Effect::Unknown, |command| effect(command.text()));
     if effect == Effect::Reads && step.label != Label::ReadOnly {
         return Some(format!(
             "the command only reads, so the label is `read-only` and not `{}`; what to do then is a step of its own",

@@ -45,6 +45,7 @@ pub(super) fn lines(holder: &Holder, all: bool) -> Vec<String> {
         for (what, names) in [
             ("acts as ServiceAccount", &holder.service_accounts),
             ("in managedFields as", &holder.managers),
+            ("the source of events as", &holder.reporters),
             ("its webhook configurations:", &holder.webhooks),
             ("its APIServices:", &holder.api_services),
             ("its API groups:", &holder.api_groups),

@@ -31,7 +31,7 @@ pub(super) fn bundled(queries: &BTreeSet<Query>, counts: &Counts, facts: &Facts)
     let mut asked = BTreeSet::new();
     for query in queries {
         match covering_list(query) {
-            Some((resource, _)) if !is_confidential(&resource) => {
+            Some((resource, _)) if !is_confidential(&resource.name()) => {
                 by_type.entry(resource).or_default().push(query);
             }
             _ => drop(asked.insert(query.clone())),
@@ -142,9 +142,9 @@ fn answer_from_list(query: &Query, all: &[Object]) -> Answer {
     }
 }
 
-/// For these types, only metadata is read, and only of requested objects.
-fn is_confidential(resource: &Resource) -> bool {
-    matches!(resource.name().as_str(), "secrets" | "configmaps")
+/// For these types (`plural.group`), only metadata is read, and only of requested objects.
+pub(super) fn is_confidential(type_name: &str) -> bool {
+    matches!(type_name, "secrets" | "configmaps")
 }
 
 #[cfg(test)]

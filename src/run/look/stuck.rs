@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asking::{Ask, LimitedReader};
+use super::{
+    asking::{Ask, LimitedReader},
+    bundle::is_confidential,
+};
 use crate::{
     diagnose::{self, Diagnosis, diagnose_with, looks_into},
     knowledge::Knowledge,
@@ -23,7 +26,12 @@ pub(super) struct StuckObjects {
 
 struct Target {
     reference: ObjectRef,
+    /// The object; none until it has been read.
     object: Option<Object>,
+    /// The scan's copy, for an object that cannot be read. None if the causes of its type need more than metadata.
+    copy: Option<Object>,
+    /// Why the object itself could not be read.
+    gap: Option<Gap>,
     state: TargetState,
 }
 
@@ -55,8 +63,11 @@ impl StuckObjects {
             .iter()
             .map(|seen| Target {
                 reference: seen.object.clone(),
-                // For most types, no cause reads the whole object. The scan's copy is then enough.
-                object: (!looks_into(&seen.object)).then(|| Object::from(*seen)),
+                // A diagnosis rests on the whole object, or `explain` would say something else. Of Secrets and
+                // ConfigMaps, nobody reads more than the scan.
+                object: is_confidential(&seen.object.type_name).then(|| Object::from(*seen)),
+                copy: (!looks_into(&seen.object)).then(|| Object::from(*seen)),
+                gap: None,
                 state: if in_grace(seen) {
                     TargetState::InGrace
                 } else if open < max_objects {
@@ -158,7 +169,13 @@ impl StuckObjects {
                 }
                 Some(Ok(_)) => target.state = TargetState::Gone,
                 Some(Err(why)) => {
-                    target.state = TargetState::Unreadable(gap(&target.reference, why));
+                    let gap = gap(&target.reference, why);
+                    target.object = target.copy.take();
+                    if target.object.is_some() {
+                        target.gap = Some(gap);
+                    } else {
+                        target.state = TargetState::Unreadable(gap);
+                    }
                 }
                 None => target.state = TargetState::NotLookedAt,
             }
@@ -177,7 +194,9 @@ impl StuckObjects {
                 };
                 let progress = diagnose_with(object, &view);
                 if progress.wanted.is_empty() {
-                    target.state = TargetState::Explained(Box::new(progress.diagnosis));
+                    let mut diagnosis = progress.diagnosis;
+                    diagnosis.gaps.extend(target.gap.take());
+                    target.state = TargetState::Explained(Box::new(diagnosis));
                 } else {
                     wants.push((target, progress.wanted));
                 }

@@ -26,7 +26,7 @@ pub(super) fn answer(answer: &mut Answer) {
     }
 }
 
-/// Keeps of `managedFields` only what the causes read: finalizers, status, replicas. All other field names are removed:
+/// Keeps of `managedFields` only what the causes read: finalizers, conditions, status, replicas. All other field names are removed:
 /// they are most of an object, and in a Secret they name its data.
 fn managed_fields(entry: &mut Value) {
     const READ_FIELDS: [&[&str]; 3] = [
@@ -50,10 +50,17 @@ fn managed_fields(entry: &mut Value) {
         *target = if path.ends_with(&["f:finalizers"]) {
             value.clone()
         } else {
-            json!({})
+            owned_conditions(value).map_or_else(|| json!({}), |keys| json!({"f:conditions": keys}))
         };
     }
     entry.insert("fieldsV1".to_owned(), kept);
+}
+
+/// The conditions that an entry owns: whose they are decides whether a controller itself complains.
+fn owned_conditions(status: &Value) -> Option<Value> {
+    let conditions = status.get("f:conditions")?.as_object()?;
+    let keys = conditions.keys().filter(|key| key.starts_with("k:{\"type\":"));
+    Some(Value::Object(keys.map(|key| (key.clone(), json!({}))).collect()))
 }
 
 pub(super) fn leftovers(leftovers: &mut Leftovers) {

@@ -39,6 +39,7 @@ fn an_event_on_a_cluster_scoped_object() {
     wait("only the lasting finalizer is left", SOON, || {
         cluster.get(["pv", &name]).unwrap()["metadata"]["finalizers"] == serde_json::json!([HOLD])
     });
+    case.deleted_earlier(&format!("persistentvolumes/{name}"));
     let target = format!("pv/{name}");
     let words = [
         "remove",

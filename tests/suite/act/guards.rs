@@ -190,6 +190,7 @@ fn an_unknown_cause_for_lack_of_rights_is_refused() {
         .to_string(),
     );
     crate::explain::told::delete(cluster, "challenge/c", case.ns.name());
+    case.deleted_earlier(&format!("acme.cert-manager.io/challenges/{}/c", case.ns.name()));
     // This user may change the object, and may not see whether its controller runs.
     let user = cluster
         .user("blind")

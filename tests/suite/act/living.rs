@@ -111,6 +111,7 @@ fn a_webhook_that_changes_an_immutable_field_is_named() {
         .to_string(),
     );
     delete(cluster, "configmap/held", case.ns.name());
+    case.deleted_earlier(&format!("configmaps/{}/held", case.ns.name()));
     let (webhook, asked) = webhook(cluster, |_| {
         patches(&json!([{"op": "replace", "path": "/data/k", "value": "mine"}]))
     });
@@ -148,6 +149,7 @@ fn an_exceeded_quota_or_limit_does_not_keep_an_object() {
     wait("only the lasting finalizer is left", SOON, || {
         case.ns.get(["pvc", "held"]).unwrap()["metadata"]["finalizers"] == json!([HOLD])
     });
+    case.deleted_earlier(&format!("persistentvolumeclaims/{}/held", case.ns.name()));
     let words = ["remove", "pvc/held", "--finalizer", HOLD, "--accept=data-loss"];
     let out = case.confirm(&words).run();
     assert_eq!(out.code, 0, "{out}");

@@ -1,6 +1,7 @@
 //! `remove`, `finalize` and `nudge` on a real control plane. At most the one confirmed string is removed from
 //! the one confirmed object, and the receipt is true.
 
+mod complaints;
 mod disk;
 mod event;
 mod gate;
@@ -59,10 +60,16 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Another ConfigMap in deletion with a finalizer.
+    /// Another ConfigMap in deletion with a finalizer, deleted long enough ago.
     pub fn hold(&self, name: &str, finalizers: &[&str]) {
         self.make(name, finalizers);
         delete(self.cluster, &format!("configmap/{name}"), self.ns.name());
+        self.deleted_earlier(&format!("configmaps/{}/{name}", self.ns.name()));
+    }
+
+    /// Puts a deletion so far back that an unknown controller had the time to act. `key` is that in etcd.
+    pub fn deleted_earlier(&self, key: &str) {
+        self.cluster.deleted_earlier(key, 6 * 60);
     }
 
     /// A ConfigMap that is not in deletion.

@@ -62,6 +62,7 @@ fn the_copy_can_be_applied_and_only_its_owner_can_read_it() {
         "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}}"#;
     case.ns.apply(service);
     crate::explain::told::delete(cluster, "service/held", case.ns.name());
+    case.deleted_earlier(&format!("services/specs/{}/held", case.ns.name()));
     let words = [
         "remove",
         "service/held",
@@ -102,6 +103,7 @@ fn the_copy_of_a_secret_has_only_its_metadata() {
             "annotations": {"kapp.k14s.io/original": "{\"stringData\":{\"k\":\"hidden\"}}"}}, "stringData": {"k": "hidden"}}"#,
     );
     crate::explain::told::delete(cluster, "secret/held", case.ns.name());
+    case.deleted_earlier(&format!("secrets/{}/held", case.ns.name()));
     let words = ["remove", "secret/held", "--finalizer", HOLD, "--accept=data-loss"];
     let out = case.confirm(&words).run();
     assert_eq!(out.code, 0, "{out}");
@@ -120,6 +122,7 @@ fn the_copy_of_a_secret_has_only_its_metadata() {
         r#"{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "held", "finalizers": ["example.com/hold"]}, "stringData": {"k": "hidden"}}"#,
     );
     crate::explain::told::delete(cluster, "secret/held", case.ns.name());
+    case.deleted_earlier(&format!("secrets/{}/held", case.ns.name()));
     let words = [&words[..], &["--backup-secrets"]].concat();
     let out = case.confirm(&words).run();
     assert_eq!(out.code, 0, "{out}");

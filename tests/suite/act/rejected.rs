@@ -97,6 +97,7 @@ fn a_schema_that_the_object_no_longer_passes_is_named() {
             .to_string(),
     );
     delete(cluster, &target, case.ns.name());
+    case.deleted_earlier(&format!("act.example.test/{plural}/{}/held", case.ns.name()));
     // A rule on the whole object, which only the server can evaluate.
     cluster.apply(&definition(json!({
         "type": "object", "x-kubernetes-preserve-unknown-fields": true,

@@ -94,12 +94,21 @@ pub fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value
     json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": format!("{now:.0}")})
 }
 
-/// Writes the status. These types have no status subresource.
+/// Writes the status as a person does. These types have no status subresource.
 #[track_caller]
 pub fn status(target: &str, namespace: &str, status: &Value) {
+    status_by("kubectl-patch", target, namespace, status);
+}
+
+/// Writes the status under the name of a controller.
+#[track_caller]
+pub fn status_by(manager: &str, target: &str, namespace: &str, status: &Value) {
     let patch = json!({"status": status}).to_string();
-    let place = format!("--namespace={namespace}");
+    let (place, by) = (
+        format!("--namespace={namespace}"),
+        format!("--field-manager={manager}"),
+    );
     WORLD
-        .kubectl(["patch", target, &place, "--type=merge", "--patch", &patch])
+        .kubectl(["patch", target, &place, &by, "--type=merge", "--patch", &patch])
         .success();
 }

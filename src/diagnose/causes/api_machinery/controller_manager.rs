@@ -15,6 +15,7 @@ use crate::{
         holder,
         holder::Life,
         model::{Blocker, Finding, Safety, Step, Verdict},
+        removal::Veto,
         view::{Missing, View},
     },
     knowledge::Entry,
@@ -131,6 +132,7 @@ pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
     if is_unwritable {
         etcd_not_writable::add_steps(finding);
     }
+    finding.forbid(Veto::ControllerManagerStopped);
     finding.do_not.push(
         "take finalizers out one by one because everything hangs: that skips what they protect, and the cause stays".into(),
     );

@@ -20,6 +20,7 @@ use crate::{
         },
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        removal::Veto,
         view::{Missing, View},
     },
     object::Finalizer,
@@ -88,6 +89,7 @@ fn add_unlisted_instances(finding: &mut Finding, why: &str, reason: &str, messag
     } else {
         finding.wait.verdict = Verdict::Unknown;
     }
+    finding.forbid(Veto::ObjectsStayStored);
     finding.say(format!("; which objects are left is not known: {why}"));
 }
 
@@ -131,6 +133,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
         }
         return;
     }
+    finding.forbid(Veto::ObjectsStayStored);
     finding.say(format!("; {} are left", instances.len()));
     let mut groups: BTreeMap<Vec<Finalizer>, Vec<&Object>> = BTreeMap::new();
     for instance in instances {
@@ -242,6 +245,7 @@ mod tests {
         assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Failing));
         assert!(said(&diagnosis).contains("conversion webhook for x.test/v1 failed"));
         assert!(said(&diagnosis).contains("is not known"));
+        assert_eq!(diagnosis.waits[0].vetoes, [Veto::ObjectsStayStored]);
     }
 
     #[test]
@@ -269,5 +273,6 @@ mod tests {
             .list("x.test", "as", "", Vec::new())
             .explain(&definition("InstanceDeletionPending"));
         assert_eq!(verdict(&diagnosis, NAME), Some(Verdict::Stalled));
+        assert_eq!(diagnosis.waits[0].vetoes, []);
     }
 }

@@ -23,6 +23,7 @@ use crate::{
         },
         limits,
         model::{Finding, Outlook, Safety, Step, Verdict},
+        removal::Veto,
         view::View,
     },
     object::Finalizer,
@@ -63,6 +64,7 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
         return finding;
     }
     finding.wait.verdict = verdicts::nothing_blocks(owner, view);
+    finding.forbid(Veto::DependentsWouldGo);
     if finding.wait.verdict == Verdict::Stalled {
         add_late_garbage_collector(&mut finding, &dependents, view);
         for dependent in dependents.objects.iter().take(limits::STEPS_FOR_EACH) {
@@ -177,6 +179,7 @@ mod tests {
         assert_eq!(verdict(&diagnosis, "orphan"), Some(Verdict::Stalled));
         assert!(commands(&diagnosis).contains("\"path\":\"/metadata/ownerReferences/1\""));
         assert!(!commands(&diagnosis).contains("--cascade"));
+        assert_eq!(diagnosis.waits[0].vetoes, [Veto::DependentsWouldGo]);
     }
 
     #[test]
@@ -191,5 +194,6 @@ mod tests {
         let diagnosis = explain_with("2026-01-01T11:00:00Z", &[]);
         assert_eq!(verdict(&diagnosis, "orphan"), Some(Verdict::Stalled));
         assert!(commands(&diagnosis).contains("--cascade=background"));
+        assert_eq!(diagnosis.waits[0].vetoes, []);
     }
 }

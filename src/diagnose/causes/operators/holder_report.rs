@@ -4,25 +4,28 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, products::olm_subscription, verdicts},
-        complaint::complaints,
+        complaint::{complaints, lost, own_failures},
         holder,
-        holder::{Holder, Liveness, Sign, Tells, Trace, paused},
+        holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
         model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
+        removal::Unable,
         view::View,
     },
-    knowledge::Consequence,
+    knowledge::{Consequence, Entry},
     object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
 };
 
-/// The finding about a finalizer and its controller, without what only the catalogue knows.
+/// The finding about a finalizer and its controller, without what only the catalogue knows. `entry` is the entry of
+/// the catalogue, if there is one.
 pub(crate) fn finding(
     object: &Object,
     finalizer: &Finalizer,
-    who: &str,
+    (entry, who): (Option<&Entry>, &str),
     holder: &Holder,
     view: &View<'_>,
 ) -> Finding {
+    let names = Names::of(object, finalizer, entry, holder);
     let says = format!("removed by {who}. {}", in_words(holder));
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Unknown, says);
     finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
@@ -30,7 +33,7 @@ pub(crate) fn finding(
         Liveness::Running => {
             finding.wait.verdict = Verdict::Waiting;
             add_pause_marks(object, &mut finding, view);
-            add_complaints(object, &mut finding, view);
+            add_complaints(object, &names, true, &mut finding, view);
             if finding.wait.on.is_empty() && verdicts::nothing_blocks(object, view) == Verdict::Stalled {
                 finding.steps.push(advice::nudge(object));
             }
@@ -41,6 +44,9 @@ pub(crate) fn finding(
         }
         Liveness::Failing => {
             finding.wait.verdict = Verdict::Failing;
+            // What runs and may not do its work does it once it may.
+            let runs = holder.with(Tells::Alive).next().is_some();
+            finding.wait.unable = (!runs).then_some(Unable::CannotRun);
             add_holder_blockers(&mut finding, holder, Tells::Failing);
         }
         Liveness::Gone => {
@@ -50,7 +56,7 @@ pub(crate) fn finding(
         }
         Liveness::Elsewhere | Liveness::Unknown => {
             add_pause_marks(object, &mut finding, view);
-            add_complaints(object, &mut finding, view);
+            add_complaints(object, &names, false, &mut finding, view);
         }
     }
     finding
@@ -192,13 +198,23 @@ fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
     }
 }
 
-/// Adds the complaints about the object. A complaint about a failure makes the finding fail, whoever wrote it.
-fn add_complaints(object: &Object, finding: &mut Finding, view: &View<'_>) {
-    let complaints = complaints(object, view);
+/// Adds the complaints about the object, in words. The controller fails only if it says so itself: anybody may write
+/// an event, and other controllers write conditions of their own.
+fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mut Finding, view: &View<'_>) {
+    let own = own_failures(object, names, is_running, view);
+    if !own.is_empty() {
+        finding.wait.verdict = Verdict::Failing;
+        // A condition of long ago may be about what has come back since.
+        finding.wait.unable = own
+            .iter()
+            .filter(|complaint| complaint.is_recent(view.now()))
+            .find_map(|complaint| lost(&complaint.text))
+            .map(Unable::Without);
+    }
+    let mut complaints = complaints(object, view);
+    let newest = own.into_iter().max_by_key(|complaint| complaint.time);
+    complaints.extend(newest.filter(|newest| !complaints.contains(newest)));
     for complaint in &complaints {
-        if complaint.is_failure {
-            finding.wait.verdict = Verdict::Failing;
-        }
         finding.wait.on.push(Blocker::new(None, complaint.text.clone()));
     }
     finding

@@ -4,7 +4,7 @@
 //! to do before the object is deleted. The catalogue entry says which work, and the sources are the entry's own.
 //! **Wants** the signs of the controller: Lease, workload, account, webhooks, the definition of the type. Then wants
 //! the rights on the object, and its events. **Concludes** `waiting` if the controller runs or was switched off.
-//! Concludes `failing` if the controller cannot run, may not do its work, or complains. Concludes `orphaned` if two
+//! Concludes `failing` if the controller cannot run, may not do its work, or itself complains of a failure. Concludes `orphaned` if two
 //! independent signs show that the controller is gone, otherwise `unknown`. **Advises** what brings the controller
 //! back, then what the entry advises, filled in for this object.
 
@@ -39,7 +39,8 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     };
     let filled = |text: &str| filled(text, object, finalizer, &entry);
     let holder = holder::described(object, finalizer, &entry, view);
-    let mut finding = holder_report::finding(object, finalizer, &filled(&entry.removed_by), &holder, view);
+    let who = filled(&entry.removed_by);
+    let mut finding = holder_report::finding(object, finalizer, (Some(&entry), &who), &holder, view);
     if entry.holder.runs == Runs::Nobody {
         finding.say(". No released program removes it any more");
     }

@@ -6,10 +6,10 @@
 //! its credentials cannot clean up outside the cluster
 //! (`kubernetes/kubernetes:pkg/controller/namespace/deletion/namespaced_resources_deleter.go`;
 //! Azure/azure-service-operator #4679, crossplane/crossplane#7801). **Wants** the named objects. Of Secrets and
-//! ConfigMaps, only metadata is ever sent. **Concludes** `failing` with the missing object as root cause, only if a
-//! message about the object names it too. A reference alone proves nothing and is only mentioned. **Advises** to
-//! bring the missing object back. That is impossible in a namespace that is being deleted, so advises to clean up
-//! outside the cluster first.
+//! ConfigMaps, only metadata is ever sent. **Concludes** with the missing object as root cause, only if a message about
+//! the object names it too. The verdict is `failing` if that message is recent and of the controller itself. A
+//! reference alone proves nothing and is only mentioned. **Advises** to bring the missing object back. That is
+//! impossible in a namespace that is being deleted, so advises to clean up outside the cluster first.
 
 use serde_json::Value;
 
@@ -17,9 +17,11 @@ use crate::{
     command::Command,
     diagnose::{
         causes::advice::remove_finalizer,
-        complaint::Complaint,
+        complaint::{Complaint, own_failures},
+        holder::{Holder, Names},
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        removal::Unable,
         view::View,
     },
     object::{ObjectRef, ResourceType, is_custom_group},
@@ -60,7 +62,6 @@ pub(crate) fn add_missing_references(
     object: &Object,
     finding: &mut Finding,
     complaints: &[Complaint],
-    is_certain: bool,
     view: &View<'_>,
 ) {
     for reference in references(object, view) {
@@ -82,7 +83,7 @@ pub(crate) fn add_missing_references(
             .iter()
             .any(|complaint| reports_missing(&complaint.text, name))
         {
-            add_missing_object(object, finding, &reference, is_certain, view);
+            add_missing_object(object, finding, &reference, view);
         } else {
             finding.say(format!(
                 "; its {field} names {} {name}, which does not exist",
@@ -110,7 +111,7 @@ pub(crate) fn add_missing_references(
                 namespace,
                 name: &name,
             };
-            add_missing_object(object, finding, &reference, is_certain, view);
+            add_missing_object(object, finding, &reference, view);
         }
     }
 }
@@ -146,21 +147,15 @@ fn reports_missing(text: &str, name: &str) -> bool {
             .any(|sign| lower.contains(sign))
 }
 
-fn add_missing_object(
-    object: &Object,
-    finding: &mut Finding,
-    reference: &Reference<'_>,
-    is_certain: bool,
-    view: &View<'_>,
-) {
+fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Reference<'_>, view: &View<'_>) {
     let Reference {
         field,
         ty,
         namespace,
         name,
     } = reference;
-    if is_certain && finding.wait.verdict == Verdict::Unknown {
-        finding.wait.verdict = Verdict::Failing;
+    if holds_credentials(ty) && is_own_complaint(object, finding, name, view) {
+        finding.wait.unable = Some(Unable::WithoutObject);
     }
     finding.wait.on.push(Blocker::new(
         Some(ObjectRef {
@@ -222,7 +217,9 @@ fn add_missing_object(
             ty.kind
         ),
     });
-    if let Some(finalizer) = finding.wait.finalizer.clone() {
+    // While its controller may get the missing object back, the finalizer stays.
+    let is_lost = finding.wait.unable.is_some() || finding.wait.verdict == Verdict::Orphaned;
+    if let Some(finalizer) = finding.wait.finalizer.clone().filter(|_| is_lost) {
         finding.steps.push(remove_finalizer(
             object,
             &finalizer,
@@ -235,6 +232,29 @@ fn add_missing_object(
             ),
         ));
     }
+}
+
+/// Whether objects of this type hold credentials, or name them.
+fn holds_credentials(ty: &ResourceType) -> bool {
+    ty.group.is_empty() && matches!(ty.kind.as_str(), "Secret" | "ServiceAccount")
+        || ty.kind.ends_with("ProviderConfig")
+}
+
+/// Whether the controller itself complains, and recently, that an object of this name is missing. Only names that are
+/// known without a search of the controller count.
+fn is_own_complaint(object: &Object, finding: &Finding, name: &str, view: &View<'_>) -> bool {
+    let Some(finalizer) = finding.wait.finalizer.as_ref() else {
+        return false;
+    };
+    let reference = object.reference();
+    let entry = view
+        .knowledge
+        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+    let names = Names::of(object, finalizer, entry.as_ref(), &Holder::default());
+    finding.wait.verdict == Verdict::Failing
+        && own_failures(object, &names, false, view)
+            .iter()
+            .any(|complaint| reports_missing(&complaint.text, name))
 }
 
 fn collect_references<'a>(

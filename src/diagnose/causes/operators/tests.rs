@@ -1,4 +1,5 @@
 //! Tests of the finalizers of operators on small clusters, including cases that almost fit a cause.
 
+mod complaints;
 mod finalizer_names;
 mod waits_for;

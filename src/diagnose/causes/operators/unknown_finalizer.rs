@@ -25,7 +25,7 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
     let mut finding = holder_report::finding(
         object,
         finalizer,
-        "a controller that is not in the catalogue",
+        (None, "a controller that is not in the catalogue"),
         &holder,
         view,
     );

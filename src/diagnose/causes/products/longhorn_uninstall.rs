@@ -13,6 +13,7 @@ use crate::{
     diagnose::{
         causes::advice::is_removal,
         model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+        removal::Veto,
         view::View,
     },
     object::Finalizer,
@@ -44,6 +45,7 @@ pub(crate) fn add_missing_confirmation(
                 missing.in_words()
             ));
             finding.steps.retain(is_harmless);
+            finding.forbid(Veto::UninstallNotConfirmed);
             return;
         }
     };
@@ -64,6 +66,7 @@ pub(crate) fn add_missing_confirmation(
         strength: Strength::Proof,
     });
     finding.steps.retain(is_harmless);
+    finding.forbid(Veto::UninstallNotConfirmed);
     add_failed_job(object, finding, view);
     finding.steps.push(Step {
         when: "is Longhorn to go, with all its data?",

@@ -4,7 +4,7 @@
 //! a message of the driver is a gRPC status and names its code (`grpc/grpc-go:codes/codes.go`). `DeadlineExceeded`
 //! means that the driver hangs, `Unavailable` that it is not there. A message of the API server to the sidecar names
 //! the missing right (`kubernetes/apiserver:pkg/endpoints/handlers/responsewriters/errors.go`). **Concludes**
-//! `failing`, and quotes the message. **Advises** to check what the code points at, and then to have the call retried
+//! `failing`, and quotes the message. An event of another program is only quoted. **Advises** to check what the code points at, and then to have the call retried
 //! at once.
 
 use jiff::Timestamp;
@@ -13,22 +13,54 @@ use crate::{
     command::Command,
     diagnose::{
         causes::advice,
+        complaint::lost,
+        events::{event_time, is_of_sidecar},
         model::{Evidence, Finding, Safety, Step, Strength, Verdict},
+        removal::Unable,
         view::View,
     },
     object::Age,
     snapshot::facts::Object,
 };
 
-/// Adds the verdict `failing`, and quotes the error.
+/// Adds the verdict `failing`, and quotes the error. For an error in a field that only the sidecar writes.
 pub(crate) fn add_error(
+    finding: &mut Finding,
+    what: (&str, String),
+    message: &str,
+    time: Option<Timestamp>,
+    view: &View<'_>,
+) {
+    finding.wait.verdict = Verdict::Failing;
+    quote(finding, what, message, time, view);
+}
+
+/// Quotes the error of an event, and adds the verdict `failing` if the event is recent, of the sidecar of this driver,
+/// and about this object. Anybody may write an event.
+pub(crate) fn add_event(
+    finding: &mut Finding,
+    what: (&str, String),
+    (event, object, reporters): (&Object, &Object, &[&str]),
+    view: &View<'_>,
+) {
+    let message = event.text("/message");
+    if reporters
+        .iter()
+        .any(|name| is_of_sidecar(event, object, name, view))
+    {
+        finding.wait.verdict = Verdict::Failing;
+        finding.wait.unable = lost(message).map(Unable::Without);
+    }
+    quote(finding, what, message, event_time(event), view);
+}
+
+fn quote(
     finding: &mut Finding,
     (what, source): (&str, String),
     message: &str,
     time: Option<Timestamp>,
     view: &View<'_>,
 ) {
-    finding.wait.verdict = Verdict::Failing;
     finding.say(format!("; {what}{}: {message}", ago(time, view)));
     finding.evidence.push(Evidence {
         source,

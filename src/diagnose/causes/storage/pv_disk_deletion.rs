@@ -5,7 +5,7 @@
 //! an event (`kubernetes-csi/external-provisioner:pkg/controller/controller.go` canDeleteVolume,
 //! `kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` deleteVolumeOperation). **Wants**
 //! the attachments and the events about the volume. **Concludes** `waiting` while attached, `failing` with the error
-//! of the driver, `stalled` without an error, `orphaned` without the driver.
+//! that the provisioner reported itself, `stalled` without an error, `orphaned` without the driver.
 
 use crate::{
     diagnose::{
@@ -14,18 +14,21 @@ use crate::{
             controller::Controller,
             storage::{
                 csi_errors,
-                reclaim_policy::{disk, fate, keep_disk_step},
+                reclaim_policy::{disk, driver, fate, keep_disk_step},
                 volume_attachment_in_use, volume_attachments,
             },
             verdicts,
         },
-        events::{event_time, last_event},
+        events::last_event,
         model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
     snapshot::facts::Object,
 };
+
+/// The source of events of the volume controller (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume`).
+const VOLUME_CONTROLLER: &str = "persistentvolume-controller";
 
 /// The provisioner must act. An attachment blocks it, or its events say why it fails.
 pub(crate) fn released(
@@ -65,6 +68,7 @@ pub(crate) fn released(
         )),
     }
     let failure = last_event(volume, &["VolumeFailedDelete"], view);
+    let is_reported = matches!(failure, Ok(Some(_)));
     let status = volume.text("/status/message");
     match failure {
         Ok(Some(event)) if !finding.wait.on.is_empty() || is_attached(event) => {
@@ -85,7 +89,9 @@ pub(crate) fn released(
         Err(missing) => unread.push(format!("whether it fails is not known: {}", missing.in_words())),
     }
     if matches!(finding.wait.verdict, Verdict::Stalled | Verdict::Waiting) && finding.wait.on.is_empty() {
-        if unread.is_empty() {
+        if is_reported {
+            // Another program wrote the event, so it decides nothing.
+        } else if unread.is_empty() {
             add_silence(&mut finding, volume);
         } else {
             finding.wait.verdict = Verdict::Unknown;
@@ -111,13 +117,9 @@ fn is_attached(event: &Object) -> bool {
 /// Adds the error of a failure event.
 fn add_failure(finding: &mut Finding, volume: &Object, event: &Object, view: &View<'_>) {
     let source = format!("Event VolumeFailedDelete on PersistentVolume {}", volume.name());
-    csi_errors::add_error(
-        finding,
-        ("it failed", source),
-        event.text("/message"),
-        event_time(event),
-        view,
-    );
+    let driver = driver(volume);
+    let reporters = [driver.as_str(), VOLUME_CONTROLLER];
+    csi_errors::add_event(finding, ("it failed", source), (event, volume, &reporters), view);
 }
 
 /// Nothing is attached, and there is no error. The API server keeps events for an hour only.

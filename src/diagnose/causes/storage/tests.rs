@@ -78,7 +78,7 @@ fn csi_node(registered: &str) -> Object {
 
 fn failed_delete(message: &str) -> Object {
     let value = json!({"metadata": {"name": "pv.1", "namespace": "default"}, "reason": "VolumeFailedDelete",
-        "message": message, "lastTimestamp": "2026-01-01T11:59:00Z",
+        "message": message, "lastTimestamp": "2026-01-01T11:59:00Z", "source": {"component": "d.example.com_pod_id"},
         "involvedObject": {"kind": "PersistentVolume", "name": "pv", "uid": "uid-pv"}});
     object("", "events", "Event", value)
 }

@@ -17,6 +17,7 @@ use crate::{
             verdicts,
         },
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        removal::{Unable, Veto},
         timing,
         view::View,
     },
@@ -75,13 +76,17 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
             Ok(Some(_)) => {}
         }
     }
-    if let Ok(None) = view.object("", "nodes", "", node) {
-        finding.wait.on.push(Blocker::new(
+    match view.object("", "nodes", "", node) {
+        Ok(None) => finding.wait.on.push(Blocker::new(
             None,
             format!(
                 "node {node} does not exist any more; the driver must still say that the disk is detached"
             ),
-        ));
+        )),
+        Ok(Some(found)) if !uses_disk(found, driver, volume, view) => {}
+        Ok(Some(_)) | Err(_) => finding.forbid(Veto::DiskInUse {
+            node: node.to_owned(),
+        }),
     }
     let failed_recently = attachment
         .time("/status/detachError/time")
@@ -98,6 +103,21 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
         add_silence(&mut finding, attachment);
     }
     finding
+}
+
+/// Whether the kubelet reports that a disk of the driver is in use: the one of this volume, or any if the volume, which
+/// has its name, is gone or could not be read. A silent kubelet leaves its last report. The names are those of
+/// `kubernetes/kubernetes:pkg/volume/csi/csi_plugin.go` and `pkg/volume/util/util.go` `GetUniqueVolumeName`.
+fn uses_disk(node: &Object, driver: &str, volume: &str, view: &View<'_>) -> bool {
+    let of_driver = format!("kubernetes.io/csi/{driver}^");
+    let handle = match view.object("", "persistentvolumes", "", volume) {
+        Ok(Some(found)) => found.text("/spec/csi/volumeHandle"),
+        _ => "",
+    };
+    node.list("/status/volumesInUse")
+        .iter()
+        .filter_map(|name| name.as_str()?.strip_prefix(&of_driver))
+        .any(|name| handle.is_empty() || name == handle)
 }
 
 /// The attacher looks alive and writes no error. It may lack the right to write one.
@@ -157,7 +177,9 @@ fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
 /// The volume is gone. The attacher reads it before each detach, so every detach fails.
 fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Finalizer, volume: &str) {
     let node = attachment.text("/spec/nodeName");
-    if finding.wait.verdict != Verdict::Failing {
+    if finding.wait.verdict == Verdict::Failing {
+        finding.wait.unable = Some(Unable::WithoutObject);
+    } else {
         finding.wait.verdict = Verdict::Stalled;
     }
     finding.say(format!(

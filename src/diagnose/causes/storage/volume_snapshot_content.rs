@@ -15,7 +15,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, cause::Cause, controller::Controller, storage::csi_errors, verdicts},
-        events::{event_time, last_event},
+        events::last_event,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         timing,
         view::View,
@@ -102,20 +102,22 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
 fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
     let status = content.text("/status/error/message");
     let event = last_event(content, &["SnapshotDeleteError"], view);
-    let (source, message, time) = match event {
-        _ if !status.is_empty() => (
-            format!("VolumeSnapshotContent {} status.error.message", content.name()),
-            status,
-            content.time("/status/error/time"),
-        ),
-        Ok(Some(event)) => (
-            format!(
+    let message = match event {
+        _ if !status.is_empty() => {
+            let source = format!("VolumeSnapshotContent {} status.error.message", content.name());
+            let time = content.time("/status/error/time");
+            csi_errors::add_error(finding, ("it failed", source), status, time, view);
+            status
+        }
+        Ok(Some(event)) => {
+            let source = format!(
                 "Event SnapshotDeleteError on VolumeSnapshotContent {}",
                 content.name()
-            ),
-            event.text("/message"),
-            event_time(event),
-        ),
+            );
+            let driver = [content.text("/spec/driver")];
+            csi_errors::add_event(finding, ("it failed", source), (event, content, &driver), view);
+            event.text("/message")
+        }
         Ok(None) => {
             if finding.wait.verdict == Verdict::Stalled {
                 finding.say("; no event of the last hour says that it fails");
@@ -129,7 +131,6 @@ fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
             return;
         }
     };
-    csi_errors::add_error(finding, ("it failed", source), message, time, view);
     finding.steps.extend(csi_errors::steps(content, message));
 }
 

@@ -44,7 +44,8 @@ fn quotes_the_event_of_the_controller() {
         "Event",
         json!({"metadata": {"name": "e", "namespace": "pay"}, "type": "Warning", "reason": "CleanUpError",
             "message": "Error cleaning up challenge: secret \"dns\" not found", "count": 7,
-            "lastTimestamp": "2026-01-01T11:58:00Z", "involvedObject": {"name": "api-cert"}}),
+            "lastTimestamp": "2026-01-01T11:58:00Z", "source": {"component": "cert-manager-challenges"},
+            "involvedObject": {"name": "api-cert", "uid": "challenges-api-cert"}}),
     );
     let diagnosis = installed().with(event).explain(&challenge());
     assert_eq!(verdict(&diagnosis), Verdict::Failing);

@@ -79,9 +79,11 @@ fn an_operator_that_runs_and_does_not_act_is_reported() {
 
     cluster.apply(&operator.role(&operator.verbs).to_string());
     // It can work again, and now reports the next obstacle.
+    let uid = cluster.get([target, "--namespace", place]).unwrap()["metadata"]["uid"].clone();
     cluster.apply(
         &json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "api-cert-1.1", "namespace": place},
-            "involvedObject": {"apiVersion": "acme.cert-manager.io/v1", "kind": "Challenge", "name": "api-cert-1", "namespace": place},
+            "involvedObject": {"apiVersion": "acme.cert-manager.io/v1", "kind": "Challenge", "name": "api-cert-1", "namespace": place,
+                "uid": uid},
             "type": "Warning", "reason": "CleanUpError", "message": "Error cleaning up challenge: secret \"dns\" not found",
             "source": {"component": "cert-manager-challenges"},
             "lastTimestamp": jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()})

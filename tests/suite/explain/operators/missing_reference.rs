@@ -13,13 +13,20 @@ use crate::{
 
 const GROUP: &str = "clouds.example.test";
 const CLEAN: &str = "clouds.example.test/clean";
+const BY_OPERATOR: &str = "--field-manager=cloud-operator";
 
 /// A condition of an operator that cannot do its work.
 fn complains(ns: &Namespace, bucket: &str, message: &str) {
     let now = jiff::Timestamp::now();
     let condition = serde_json::json!({"status": {"conditions": [{"type": "Synced", "status": "False",
         "reason": "ReconcileError", "message": message, "lastTransitionTime": format!("{now:.0}")}]}});
-    ns.kubectl(["patch", bucket, "--type=merge", "--patch", &condition.to_string()])
+    writes(ns, bucket, &condition);
+}
+
+/// A change by the operator.
+fn writes(ns: &Namespace, bucket: &str, change: &serde_json::Value) {
+    let change = change.to_string();
+    ns.kubectl(["patch", bucket, BY_OPERATOR, "--type=merge", "--patch", &change])
         .success();
 }
 
@@ -33,18 +40,25 @@ fn credentials_that_were_deleted_with_the_namespace_are_named() {
 ---
 apiVersion: {GROUP}/v1
 kind: Bucket
-metadata: {{name: invoices, finalizers: [{CLEAN}], annotations: {{crossplane.io/external-name: acme-invoices}}}}
+metadata: {{name: invoices, annotations: {{crossplane.io/external-name: acme-invoices}}}}
 spec: {{forProvider: {{}}, deletionPolicy: Delete, auth: {{credentialsSecretRef: {{name: aws-credentials, key: creds}}}}}}
 ---
 apiVersion: {GROUP}/v1
 kind: Bucket
-metadata: {{name: quiet, finalizers: [{CLEAN}]}}
+metadata: {{name: quiet}}
 spec: {{forProvider: {{}}, deletionPolicy: Orphan, auth: {{credentialsSecretRef: {{name: aws-credentials, key: creds}}}}}}"
     ));
     let (invoices, quiet) = (
         format!("buckets.{GROUP}/invoices"),
         format!("buckets.{GROUP}/quiet"),
     );
+    for bucket in [&invoices, &quiet] {
+        writes(
+            &ns,
+            bucket,
+            &serde_json::json!({"metadata": {"finalizers": [CLEAN]}}),
+        );
+    }
 
     // Nothing is missing yet: the explanation says what will be lost.
     told(cluster, &invoices, ns.name())

@@ -44,11 +44,12 @@ fn a_shared_load_balancer_and_a_missing_target_group_are_named() {
             &json!({"loadBalancer": {"ingress": [{"hostname": format!("k8s-{group}.eu-west-1.elb.example.test")}]}}),
         );
     }
+    let uid = |what: &str| ns.get([what]).unwrap()["metadata"]["uid"].clone();
     let target = "ingress/shop";
     delete(cluster, target, place);
     ns.apply(
         &json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "shop.1"}, "type": "Warning", "reason": "FailedDeployModel",
-            "involvedObject": {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "name": "shop", "namespace": place},
+            "involvedObject": {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "name": "shop", "namespace": place, "uid": uid(target)},
             "message": "Failed deploy model due to failed to delete securityGroup: timed out waiting for the condition",
             "source": {"component": "ingress"}, "lastTimestamp": format!("{:.0}", jiff::Timestamp::now())})
         .to_string(),
@@ -88,7 +89,8 @@ fn a_shared_load_balancer_and_a_missing_target_group_are_named() {
     );
     ns.apply(
         &json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "k8s-shop.1"}, "type": "Warning", "reason": "FailedCleanup",
-            "involvedObject": {"apiVersion": "elbv2.k8s.aws/v1beta1", "kind": "TargetGroupBinding", "name": "k8s-shop", "namespace": place},
+            "involvedObject": {"apiVersion": "elbv2.k8s.aws/v1beta1", "kind": "TargetGroupBinding", "name": "k8s-shop", "namespace": place,
+                "uid": uid(&target)},
             "message": "Failed cleanup due to ValidationError: 'arn:…:targetgroup/gone/1' is not a valid target group ARN",
             "source": {"component": "targetGroupBinding"}, "lastTimestamp": format!("{:.0}", jiff::Timestamp::now())})
         .to_string(),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::explain::{
-    custom_resources::{apply, condition, define, going, running, status},
+    custom_resources::{apply, condition, define, going, running, status, status_by},
     holder::WORLD,
     less_is_weaker::withstands_less,
     told::{delete, goes, release, told},
@@ -75,7 +75,8 @@ fn application_whose_project_is_gone(place: &str) {
     let cluster = &*WORLD;
     let target = going("applications", &application("lost", place, "gone"), 10);
     let said = "error getting app project: appproject.argoproj.io \"gone\" not found";
-    status(
+    status_by(
+        "argocd-application-controller",
         &target,
         place,
         &json!({"conditions": [condition("DeletionError", "True", "", said)]}),
@@ -150,7 +151,8 @@ fn flux_names_the_service_account_that_was_deleted_first() {
         10,
     );
     let said = "failed to delete release: serviceaccounts \"deployer\" not found";
-    status(
+    status_by(
+        "helm-controller",
         &target,
         place,
         &json!({"conditions": [condition("Ready", "False", "UninstallFailed", said)]}),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     explain::{
-        custom_resources::{condition, define, going, status},
+        custom_resources::{condition, define, going, status_by},
         holder::{Operator, WORLD},
         less_is_weaker::{for_all_types, withstands_less},
         told::{self, SOON, delete, goes, release, told},
@@ -253,7 +253,8 @@ fn artifacts_that_cannot_be_deleted_are_named() {
     let target = going("workflows", &workflow("report"), 10);
     let quiet = going("workflows", &workflow("quiet"), 10);
     let said = "Artifact Garbage Collection failed for strategy OnWorkflowDeletion, err:Access Denied";
-    status(
+    status_by(
+        "workflow-controller",
         &target,
         place,
         &json!({"conditions": [condition("ArtifactGCError", "True", "", said)]}),

@@ -4,7 +4,8 @@
 //! Only the webhook or policy itself knows why it denies. But the message of the API server names it, and a
 //! controller repeats that message in an event or a condition: `failed to clear finalizers: admission webhook "W"
 //! denied the request: …`. A message counts only if it mentions finalizers, because a controller that cleans up is
-//! denied other things too. Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
+//! denied other things too. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
+//! names must match this object, and whether it still denies is tried out before a removal. Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go`
 //! NewInvalid and `pkg/api/validation/objectmeta.go` `FieldImmutableErrorMsg`.
 
@@ -41,10 +42,14 @@ pub(crate) fn add_reported_denials(
     view: &View<'_>,
 ) -> Vec<String> {
     let mut reported = Vec::new();
-    if finding.wait.verdict != Verdict::Failing || !is_of_operator {
+    let may_be_denied = matches!(
+        finding.wait.verdict,
+        Verdict::Failing | Verdict::Waiting | Verdict::Unknown
+    );
+    if !may_be_denied || !is_of_operator {
         return reported;
     }
-    for complaint in &complaints(object, view) {
+    for complaint in complaints(object, view).iter().filter(|one| one.is_failure) {
         let (name, named) = match denial(&complaint.text) {
             Some(Denial::Webhook(name)) => {
                 let found = webhooks.iter().find(|webhook| webhook.name == name);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::diagnose::{
-    Verdict,
+    Lost, Unable, Verdict,
     causes::storage::tests::{
         PROVISIONER, assert_destructive_steps_warn, attachment, claim, csi_node, driver, failed_delete,
         lease, text, verdict, volume,
@@ -55,6 +55,45 @@ fn a_failure_quotes_the_driver_and_is_unknown_without_events() {
         assert_eq!(verdict(&diagnosis), expected);
         assert!(!diagnosis.gaps.is_empty());
     }
+}
+
+#[test]
+fn an_error_that_the_provisioner_did_not_report_itself_is_only_quoted() {
+    let with = |pointer: &str, value: &str| {
+        let mut event = failed_delete("rpc error: disk is on fire");
+        *event.value.pointer_mut(pointer).expect("a field") = value.into();
+        let released = volume(&[PROVISIONER], "Delete", "Released", true);
+        World::of([released, driver(), event]).explain_first()
+    };
+    for (pointer, value) in [
+        ("/source/component", "stranger"),
+        ("/source/component", "d.example.community_pod_id"),
+        ("/involvedObject/uid", ""),
+        ("/lastTimestamp", "2026-01-01T11:24:00Z"),
+    ] {
+        let diagnosis = with(pointer, value);
+        assert_eq!(verdict(&diagnosis), Verdict::Stalled, "{pointer} {value}");
+        assert!(text(&diagnosis).contains("disk is on fire"), "{pointer} {value}");
+    }
+    assert_eq!(
+        verdict(&with("/source/component", "persistentvolume-controller")),
+        Verdict::Failing
+    );
+}
+
+#[test]
+fn a_provisioner_whose_credentials_were_deleted_cannot_succeed() {
+    let unable = |message: &str| {
+        let released = volume(&[PROVISIONER], "Delete", "Released", true);
+        let diagnosis = World::of([released, driver(), failed_delete(message)]).explain_first();
+        assert_eq!(verdict(&diagnosis), Verdict::Failing);
+        diagnosis.waits[0].unable
+    };
+    assert_eq!(unable("rpc error: AccessDenied"), None);
+    assert_eq!(
+        unable("InvalidAccessKeyId: The AWS Access Key Id you provided does not exist in our records."),
+        Some(Unable::Without(Lost::Credentials))
+    );
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! What several causes have in common: vetoes, and who has the last word on a controller.
+
+use serde_json::json;
+
+use crate::{
+    diagnose::{
+        Veto, holder,
+        holder::Liveness,
+        testing::{
+            fixtures::{LONG_AGO, going},
+            world::{World, object},
+        },
+        view,
+    },
+    knowledge::Knowledge,
+    object::{Finalizer, List},
+    snapshot::facts::Object,
+};
+
+fn vetoes(world: &World, target: &Object) -> Vec<Veto> {
+    let diagnosis = world.explain(target);
+    diagnosis.waits.into_iter().flat_map(|wait| wait.vetoes).collect()
+}
+
+#[test]
+fn an_uninstallation_that_is_not_confirmed_or_not_read_is_a_veto() {
+    let volume = object(
+        "longhorn.io",
+        "volumes",
+        "Volume",
+        json!({"metadata": going("pvc-1", "longhorn-system", &["longhorn.io"])}),
+    );
+    let world = |value: &str| {
+        let name = json!({"name": "deleting-confirmation-flag", "namespace": "longhorn-system"});
+        let setting = json!({"metadata": name, "value": value});
+        World::of([object("longhorn.io", "settings", "Setting", setting)]).serving(
+            "longhorn.io",
+            "settings",
+            "Setting",
+        )
+    };
+    let veto = [Veto::UninstallNotConfirmed];
+    assert_eq!(vetoes(&world("false"), &volume), veto);
+    assert_eq!(vetoes(&world("true").hiding("settings"), &volume), veto);
+    assert_eq!(vetoes(&world("true"), &volume), []);
+}
+
+#[test]
+fn a_stopped_controller_manager_is_a_veto_for_what_it_removes() {
+    let claim = object(
+        "",
+        "persistentvolumeclaims",
+        "PersistentVolumeClaim",
+        json!({"metadata": going("data", "shop", &["kubernetes.io/pvc-protection"])}),
+    );
+    let lease = |renewed: &str| {
+        object(
+            "coordination.k8s.io",
+            "leases",
+            "Lease",
+            json!({"metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
+                "spec": {"renewTime": renewed, "leaseDurationSeconds": 15}}),
+        )
+    };
+    let world = |renewed| World::of([lease(renewed)]);
+    assert_eq!(vetoes(&world(LONG_AGO), &claim), [Veto::ControllerManagerStopped]);
+    assert_eq!(vetoes(&world("2026-01-01T11:59:55Z"), &claim), []);
+}
+
+#[test]
+fn a_disk_that_its_node_reports_in_use_is_a_veto() {
+    let mut metadata = going("va", "", &["external-attacher/d-example-com"]);
+    metadata.as_object_mut().expect("an object").remove("namespace");
+    let attachment = object(
+        "storage.k8s.io",
+        "volumeattachments",
+        "VolumeAttachment",
+        json!({"metadata": metadata, "spec": {"attacher": "d.example.com", "nodeName": "n1",
+            "source": {"persistentVolumeName": "pv"}}, "status": {"attached": true}}),
+    );
+    let volume = object(
+        "",
+        "persistentvolumes",
+        "PersistentVolume",
+        json!({"metadata": {"name": "pv"}, "spec": {"csi": {"driver": "d.example.com", "volumeHandle": "disk-1"}}}),
+    );
+    let node = |in_use: &str| {
+        object(
+            "",
+            "nodes",
+            "Node",
+            json!({"metadata": {"name": "n1"}, "status": {"volumesInUse": [in_use]}}),
+        )
+    };
+    let veto = [Veto::DiskInUse { node: "n1".into() }];
+    let (this, another, other_driver) = (
+        "kubernetes.io/csi/d.example.com^disk-1",
+        "kubernetes.io/csi/d.example.com^disk-2",
+        "kubernetes.io/csi/e.example.com^disk-1",
+    );
+    assert_eq!(
+        vetoes(&World::of([volume.clone(), node(this)]), &attachment),
+        veto
+    );
+    assert_eq!(
+        vetoes(&World::of([volume.clone(), node(another)]), &attachment),
+        []
+    );
+    assert_eq!(vetoes(&World::of([volume, node(other_driver)]), &attachment), []);
+    // Without the volume, nobody knows which disk it is.
+    assert_eq!(vetoes(&World::of([node(another)]), &attachment), veto);
+    assert_eq!(vetoes(&World::of([node(other_driver)]), &attachment), []);
+}
+
+#[test]
+fn the_catalogue_alone_does_not_call_the_snapshot_controller_gone() {
+    let name = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection";
+    let snapshot = object(
+        "snapshot.storage.k8s.io",
+        "volumesnapshots",
+        "VolumeSnapshot",
+        json!({"metadata": going("snap", "ns", &[name]), "spec": {}}),
+    );
+    let finalizer = Finalizer {
+        list: List::Metadata,
+        name: name.into(),
+    };
+    let knowledge = Knowledge::builtin();
+    let found = World::default().answered(|facts| {
+        let view = view(facts, &knowledge);
+        let found = holder::find(&snapshot, &finalizer, None, &view);
+        (found, view.wanted())
+    });
+    assert_eq!(found.holder.liveness(), Liveness::Unknown, "{:#?}", found.holder);
+    assert!(
+        found
+            .holder
+            .unseen
+            .iter()
+            .any(|why| why.contains("proves nothing")),
+        "{:#?}",
+        found.holder
+    );
+}

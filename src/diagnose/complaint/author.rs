@@ -1,0 +1,106 @@
+//! Who made a report: the source of an event, or the managers of a condition.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::snapshot::facts::Object;
+
+/// Who made a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Author {
+    /// Nothing says who.
+    Unknown,
+    /// The names that an event has for its source.
+    Reporters(Vec<String>),
+    /// The managers of a condition.
+    Managers(Vec<String>),
+}
+
+/// The source of an event. It has two fields for it, and nobody checks either.
+pub(super) fn of_event(event: &Object) -> Author {
+    let names: Vec<_> = ["/source/component", "/reportingComponent"]
+        .map(|field| event.text(field).to_owned())
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .collect();
+    if names.is_empty() {
+        Author::Unknown
+    } else {
+        Author::Reporters(names)
+    }
+}
+
+/// The managers that own a condition of this type, and when the last of them wrote it. A list of conditions with keys has
+/// an owner for each condition; one without keys has one owner (`sigs.k8s.io/structured-merge-diff:fieldpath`).
+pub(super) fn of_condition(object: &Object, type_name: &str) -> (Author, Option<Timestamp>) {
+    let key = format!("k:{}", json!({"type": type_name}));
+    let owns = |entry: &&Value| {
+        let conditions = entry.pointer("/fieldsV1/f:status/f:conditions");
+        conditions.and_then(Value::as_object).is_some_and(|fields| {
+            fields.contains_key(&key) || !fields.keys().any(|field| field.starts_with("k:"))
+        })
+    };
+    let text = |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).map(str::to_owned);
+    let owners: Vec<_> = object
+        .list("/metadata/managedFields")
+        .iter()
+        .filter(owns)
+        .collect();
+    let written = owners
+        .iter()
+        .filter_map(|entry| text(entry, "time")?.parse().ok())
+        .max();
+    let names: Option<Vec<_>> = owners.iter().map(|entry| text(entry, "manager")).collect();
+    match names {
+        Some(names) if !names.is_empty() => (Author::Managers(names), written),
+        _ => (Author::Unknown, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::facts::Resource;
+
+    fn managed(conditions: &[(&str, Value)]) -> Object {
+        let entries: Vec<_> = conditions
+            .iter()
+            .map(|(manager, conditions)| {
+                json!({"manager": manager, "time": "2026-01-01T11:00:00Z",
+                    "fieldsV1": {"f:status": {"f:conditions": conditions}}})
+            })
+            .collect();
+        Object {
+            resource: Resource::new("x.test", "as"),
+            kind: "A".into(),
+            api_version: "x.test/v1".into(),
+            value: json!({"metadata": {"name": "a", "managedFields": entries}}),
+        }
+    }
+
+    fn managers(object: &Object, condition: &str) -> Author {
+        of_condition(object, condition).0
+    }
+
+    #[test]
+    fn each_condition_with_a_key_has_its_own_managers() {
+        let ready = json!({".": {}, "k:{\"type\":\"Ready\"}": {".": {}, "f:message": {}}});
+        let synced = json!({"k:{\"type\":\"Synced\"}": {".": {}}});
+        let object = managed(&[("one", ready), ("two", synced)]);
+        assert_eq!(managers(&object, "Ready"), Author::Managers(vec!["one".into()]));
+        assert_eq!(managers(&object, "Synced"), Author::Managers(vec!["two".into()]));
+        assert_eq!(managers(&object, "Deleted"), Author::Unknown);
+    }
+
+    #[test]
+    fn a_list_without_keys_belongs_to_whoever_wrote_it() {
+        let object = managed(&[("one", json!({}))]);
+        assert_eq!(managers(&object, "Ready"), Author::Managers(vec!["one".into()]));
+        let shared = managed(&[("one", json!({})), ("two", json!({}))]);
+        assert_eq!(
+            managers(&shared, "Ready"),
+            Author::Managers(vec!["one".into(), "two".into()])
+        );
+        assert_eq!(managers(&managed(&[]), "Ready"), Author::Unknown);
+    }
+}

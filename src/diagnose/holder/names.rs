@@ -1,0 +1,126 @@
+//! The names under which a controller reports: as the source of events, and as a manager of fields.
+//!
+//! Whoever may write events may write a Warning about any object. So a report counts against a controller only if
+//! the controller made it: by a name that the catalogue has, by that of the workload that was found, or by the name
+//! under which the finalizer was put on. Names can be forged, like the events themselves. So a report never proves
+//! that a controller is gone.
+
+use crate::{
+    diagnose::holder::{
+        trace::{Holder, Tells, Trace},
+        writer,
+    },
+    knowledge::{Entry, schema::glob},
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+/// Names that many programs share. The operators of one cluster often have several of them.
+const SHARED: [&str; 12] = [
+    "agent",
+    "app",
+    "controller",
+    "controller-manager",
+    "default",
+    "main",
+    "manager",
+    "operator",
+    "provider",
+    "server",
+    "unknown",
+    "webhook",
+];
+
+/// The names of one controller.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Names of programs and workloads, which can contain `*`.
+    programs: Vec<String>,
+    /// The manager that put the finalizer on.
+    author: Option<String>,
+}
+
+impl Names {
+    /// The names of the controller that must remove this finalizer.
+    pub fn of(object: &Object, finalizer: &Finalizer, entry: Option<&Entry>, holder: &Holder) -> Self {
+        let known = entry.into_iter().flat_map(|entry| {
+            let holder = &entry.holder;
+            let workloads = holder.workloads.iter().filter_map(|one| one.name.as_ref());
+            holder
+                .reporters
+                .iter()
+                .chain(holder.managers.iter().filter(|name| is_telling(name)))
+                .chain(workloads.filter(|name| is_telling(name)))
+                .chain(holder.service_accounts.iter().filter(|name| is_telling(name)))
+                .cloned()
+        });
+        let found = holder
+            .signs
+            .iter()
+            .filter(|sign| sign.trace == Trace::Workload && sign.tells != Tells::Nothing)
+            .filter_map(|sign| sign.object.as_ref())
+            .map(|workload| workload.name.clone())
+            .filter(|name| is_telling(name));
+        Names {
+            programs: known.chain(found).collect(),
+            author: writer::author(object, finalizer),
+        }
+    }
+
+    /// Whether the controller reports events under this name.
+    pub fn has_reporter(&self, name: &str) -> bool {
+        self.programs.iter().any(|known| glob(known, name))
+            || self.author.as_deref() == Some(name) && is_telling(name)
+    }
+
+    /// Whether the controller writes fields of this object under this name. A shared name is enough if it also put
+    /// the finalizer on this object.
+    pub fn has_manager(&self, name: &str) -> bool {
+        self.author.as_deref() == Some(name) || self.has_reporter(name)
+    }
+}
+
+/// Whether a name belongs to one program, and is not only a word or a pattern that fits many.
+fn is_telling(name: &str) -> bool {
+    let fixed = name.trim_matches(['*', '-']);
+    !fixed.is_empty() && !name.contains('{') && !SHARED.contains(&fixed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(programs: &[&str], author: Option<&str>) -> Names {
+        let telling = programs.iter().filter(|name| is_telling(name));
+        Names {
+            programs: telling.map(|name| (*name).to_owned()).collect(),
+            author: author.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_shared_name_is_nobodys_as_the_source_of_an_event() {
+        let known = names(
+            &["manager", "*-controller-manager", "*", "{driver}", "w-operator"],
+            None,
+        );
+        assert!(known.has_reporter("w-operator"));
+        for stranger in [
+            "manager",
+            "controller-manager",
+            "other-operator",
+            "",
+            "w-operator-2",
+        ] {
+            assert!(!known.has_reporter(stranger), "{stranger}");
+        }
+    }
+
+    #[test]
+    fn whoever_put_the_finalizer_on_writes_fields_under_that_name() {
+        let known = names(&[], Some("manager"));
+        assert!(known.has_manager("manager") && !known.has_reporter("manager"));
+        let known = names(&[], Some("w-operator"));
+        assert!(known.has_manager("w-operator") && known.has_reporter("w-operator"));
+    }
+}
