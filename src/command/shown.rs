@@ -23,13 +23,13 @@ pub struct Shown {
     pub output: Option<String>,
     /// Why there is a command and it is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_shown: Option<String>,
+    pub withheld: Option<String>,
 }
 
 impl Shown {
     /// The line to paste, or why it is not shown.
     pub fn line(&self) -> Option<&str> {
-        self.command.as_deref().or(self.not_shown.as_deref())
+        self.command.as_deref().or(self.withheld.as_deref())
     }
 }
 
@@ -42,10 +42,10 @@ impl From<&Command> for Shown {
                 input: command.input(),
                 filter: command.filter(),
                 output: command.output(),
-                not_shown: None,
+                withheld: None,
             },
             Err(why) => Shown {
-                not_shown: Some(format!("({why})")),
+                withheld: Some(format!("({why})")),
                 ..Shown::default()
             },
         }

@@ -115,7 +115,7 @@ fn a_text_of_strangers_is_never_a_flag() {
 }
 
 #[test]
-fn a_command_with_characters_that_nobody_sees_is_not_shown() {
+fn a_command_with_characters_that_nobody_sees_is_withheld() {
     for name in [
         "a\nb",
         "a\u{202e}b",
@@ -131,7 +131,7 @@ fn a_command_with_characters_that_nobody_sees_is_not_shown() {
         let json = serde_json::to_value(&command).expect("JSON");
         assert!(json["command"].is_null() && json["argv"].is_null(), "{json}");
         assert!(
-            json["notShown"]
+            json["withheld"]
                 .as_str()
                 .is_some_and(|why| why.contains("invisible"))
         );

