@@ -4,16 +4,19 @@
 //! [`undescribed`] search by everything that a controller leaves in a cluster. [`find`] calls one of the two.
 
 mod account;
+mod bystander;
 mod driver;
 mod found;
 mod lease;
 mod node;
 mod off;
 pub mod paused;
+mod platform;
 mod pod_template;
 mod product;
 pub mod rbac;
 mod reach;
+mod rights;
 mod search;
 mod standing;
 #[cfg(test)]

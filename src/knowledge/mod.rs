@@ -17,6 +17,7 @@ mod lookup;
 pub mod paste;
 pub mod schema;
 mod shortnames;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 mod user;
@@ -25,8 +26,9 @@ pub use catalog::Filter;
 pub use deduce::{Deduced, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
-    Area, Consequence, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern, Lease,
-    List, Match, Mistake, OF_OBJECT, Runs, SameAs, Step, Wait, WaitsFor, Workload, WorkloadKind,
+    Area, Consequence, Deployer, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern,
+    Lease, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Step, Wait, WaitsFor, Workload,
+    WorkloadKind,
 };
 
 use schema::Located;

@@ -142,7 +142,11 @@ impl Claims {
             self.words.insert(without_numbers(&format!("{source}: {value}")));
         });
         each(&said["steps"], |step| {
-            let safety = step["safety"].as_str().unwrap_or_default();
+            let safety = match step["safety"].as_str().unwrap_or_default() {
+                // A step that only reads is as safe as one that changes nothing of value.
+                "read-only" => "safe",
+                other => other,
+            };
             let ranks = ["safe", "reversible", "destructive"];
             let rank = ranks
                 .iter()

@@ -12,7 +12,9 @@ mod kinds;
 mod located;
 mod mistake;
 mod placeholder;
+mod surroundings;
 mod vocabulary;
+mod words;
 
 pub use check::conflicts;
 pub use entry::{Entry, Holder, IfRemoved, Lease, OF_OBJECT, SameAs, Step, WaitsFor, Workload};
@@ -22,4 +24,6 @@ pub use kinds::{GroupKind, KindPattern};
 pub use located::Located;
 pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
+pub use surroundings::{Deployer, Platform, deployers, platforms};
 pub use vocabulary::{Area, Consequence, FoundBy, IfHolder, Judged, List, Match, Runs, Wait, WorkloadKind};
+pub use words::{product_words, words};
