@@ -15,19 +15,11 @@ static DEPLOYERS: LazyLock<Vec<Deployer>> = LazyLock::new(|| {
 
 impl Knowledge {
     /// The platforms that hide a part of the cluster.
-    #[expect(
-        clippy::unused_self,
-        reason = "the catalogue is asked, wherever it has its tables"
-    )]
     pub fn platforms(&self) -> &'static [Platform] {
         &PLATFORMS
     }
 
     /// The programs that usually may change every object.
-    #[expect(
-        clippy::unused_self,
-        reason = "the catalogue is asked, wherever it has its tables"
-    )]
     pub fn deployers(&self) -> &'static [Deployer] {
         &DEPLOYERS
     }

@@ -61,13 +61,16 @@ impl Wanted {
         }
     }
 
-    /// A driver whose sidecar holds the object. The sidecars of all drivers have the same names.
+    /// A driver whose sidecar holds the object. The sidecars of all drivers have the same names, and several drivers
+    /// have the same domain, so the first word of its name must do.
     pub(super) fn of_driver(entry: &Entry, driver: &str) -> Self {
-        let mut words = schema::words(driver);
-        words.remove("csi");
+        let first = driver
+            .split('.')
+            .flat_map(schema::words)
+            .find(|word| word != "csi");
         Wanted {
             project: entry.project.clone(),
-            words,
+            words: first.into_iter().collect(),
             is_driver: true,
             instance: None,
             is_of_each_instance: false,
@@ -108,8 +111,18 @@ impl Wanted {
 
     /// Whether the workload or Pod is recognised as another product.
     pub(super) fn is_another(&self, object: &Object, view: &View<'_>) -> bool {
-        !self.shares_a_word(object)
-            && (self.is_described_elsewhere(object, view) || is_known_deployer(object, view))
+        if self.shares_a_word(object) {
+            return false;
+        }
+        // The same program may change many objects of a scan.
+        let question = format!(
+            "{} is of another project than {}",
+            object.reference().in_words(),
+            self.project
+        );
+        *view.once(&question, || {
+            self.is_described_elsewhere(object, view) || is_known_deployer(object, view)
+        })
     }
 
     /// Whether the catalogue describes the workload as the controller of another product.

@@ -11,7 +11,7 @@
 //!
 //! [`bystander`]: crate::diagnose::holder::bystander
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     diagnose::{
@@ -67,29 +67,23 @@ pub(super) fn add_who_may_change(
     };
     let candidates = changers.candidates(object);
     let signs = holder.signs.len();
-    search.add_subjects_that_run_anywhere(&changers, holder);
     let runners = search.runners(&places(&candidates, &changers), holder);
     if holder.pending {
         return;
     }
-    let own = |candidate: &Candidate<'_>| -> Vec<&Runner<'_>> {
-        let is_own = |one: &&Runner<'_>| {
-            one.object.namespace() == candidate.namespace
-                && account_of(one.object, one.spec) == candidate.name
-        };
-        runners.iter().filter(is_own).collect()
-    };
+    let by_account = by_account(&runners);
     let (likely, others): (Vec<_>, Vec<_>) = candidates.iter().partition(|one| search.is_likely(one));
     for candidate in likely {
-        search.add_likely(candidate, &own(candidate), holder);
+        search.add_likely(candidate, own(&by_account, candidate), holder);
     }
     // Who else may change the object only matters while nobody is found.
     if !matches!(holder.liveness(), Liveness::Gone | Liveness::Unknown) {
         return;
     }
+    search.add_subjects_that_run_anywhere(&changers, holder);
     let mut passed_over = false;
     for candidate in others {
-        passed_over |= search.add_unlikely(candidate, &own(candidate), holder);
+        passed_over |= search.add_unlikely(candidate, own(&by_account, candidate), holder);
     }
     search.add_namespace_groups(&changers, &runners, holder);
     let is_anybody_there = holder.signs[signs..]
@@ -139,6 +133,24 @@ fn namespace_of(group: &str) -> Option<&str> {
 struct Runner<'a> {
     object: &'a Object,
     spec: &'static str,
+}
+
+/// What runs as each account, by its namespace and name.
+type ByAccount<'r, 'a> = BTreeMap<(&'a str, &'a str), Vec<&'r Runner<'a>>>;
+
+fn by_account<'r, 'a>(runners: &'r [Runner<'a>]) -> ByAccount<'r, 'a> {
+    let mut found = ByAccount::new();
+    for runner in runners {
+        let account = (runner.object.namespace(), account_of(runner.object, runner.spec));
+        found.entry(account).or_default().push(runner);
+    }
+    found
+}
+
+/// What runs as this account.
+fn own<'m, 'r, 'a>(all: &'m ByAccount<'r, 'a>, candidate: &'m Candidate<'_>) -> &'m [&'r Runner<'a>] {
+    all.get(&(candidate.namespace, candidate.name))
+        .map_or(&[], Vec::as_slice)
 }
 
 struct Search<'s, 'a> {

@@ -283,6 +283,19 @@ impl Holder {
         self.signs.iter().filter(move |sign| sign.tells == tells)
     }
 
+    /// The signs that the controller is gone, and why they do not prove it. None if there is no such sign.
+    pub fn unproved_in_words(&self) -> Option<String> {
+        let signs: Vec<_> = self
+            .with(Tells::Gone)
+            .map(|sign| format!("{}: {}", sign.source, sign.value))
+            .collect();
+        match signs.as_slice() {
+            [] => None,
+            [one] => Some(format!("{one}, which is one sign and no proof")),
+            all => Some(format!("{}, which are not two independent signs", all.join("; "))),
+        }
+    }
+
     /// What may be the controller, as a sentence. The first few are named.
     pub fn possible_in_words(&self) -> String {
         let all: Vec<_> = self

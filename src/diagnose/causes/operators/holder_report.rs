@@ -122,14 +122,9 @@ pub(crate) fn in_words(holder: &Holder) -> String {
         Liveness::Unknown if holder.with(Tells::Possible).next().is_some() => {
             format!("Whether it is alive is not known: {}", holder.possible_in_words())
         }
-        Liveness::Unknown => match values_of(Tells::Gone) {
-            one if one.is_empty() => {
-                "Whether it is alive is not known: no sign of it was found, which proves nothing".into()
-            }
-            signs if holder.with(Tells::Gone).count() > 1 => {
-                format!("Whether it is alive is not known: {signs}, which are not two independent signs")
-            }
-            one => format!("Whether it is alive is not known: {one}, which is one sign and no proof"),
+        Liveness::Unknown => match holder.unproved_in_words() {
+            None => "Whether it is alive is not known: no sign of it was found, which proves nothing".into(),
+            Some(signs) => format!("Whether it is alive is not known: {signs}"),
         },
     };
     format!("{location}{state}")

@@ -5,8 +5,9 @@
 //! **Wants** the signs of the controller: Lease, workload, account, webhooks, the definition of the type. Then wants
 //! the rights on the object, and its events. **Concludes** `waiting` if the controller runs or was switched off.
 //! Concludes `failing` if the controller cannot run, may not do its work, or complains. Concludes `orphaned` if two
-//! independent signs show that the controller is gone, otherwise `unknown`. **Advises** what brings the controller
-//! back, then what the entry advises, filled in for this object.
+//! independent signs show that the controller is gone, and nothing runs that may be it under another name. Otherwise
+//! concludes `unknown`. **Advises** what brings the controller back, then what the entry advises, filled in for this
+//! object.
 
 use crate::{
     diagnose::{

@@ -35,7 +35,7 @@ fn runner(kind: &str, namespace: &str, name: &str, labels: &Value, account: &str
 }
 
 /// A role with the rights of a controller on these types, and its binding.
-fn bound(role: &str, groups: &Value, resources: &Value, subject: &Value) -> [Object; 2] {
+pub(super) fn bound(role: &str, groups: &Value, resources: &Value, subject: &Value) -> [Object; 2] {
     [
         object(
             RBAC,
@@ -234,7 +234,7 @@ fn names_alone_are_one_sign() {
 }
 
 #[test]
-fn a_missing_namespace_of_the_installation_is_a_second_sign() {
+fn what_an_older_installation_left_is_a_sign_and_no_proof() {
     let mut service = custom("", "services", "Service", "service.k8s.aws/resources");
     service.value["spec"] = json!({"type": "LoadBalancer"});
     let stale = || {
@@ -265,6 +265,32 @@ fn a_missing_namespace_of_the_installation_is_a_second_sign() {
     ));
     let diagnosis = World::of(all).explain(&service);
     assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+}
+
+/// The definition says where the product was installed.
+#[test]
+fn a_missing_namespace_of_the_installation_is_a_second_sign() {
+    let mut definition = definition();
+    definition.value["metadata"]["name"] = "widgets.widgets.test".into();
+    let with = |namespace: Option<Object>| {
+        World::of([definition.clone()]).object("", "namespaces", "", "cert-manager", namespace)
+    };
+    assert_eq!(verdict(&with(None).explain(&widget())), Verdict::Orphaned);
+    let mut namespace = object(
+        "",
+        "namespaces",
+        "Namespace",
+        json!({"metadata": {"name": "cert-manager"}}),
+    );
+    assert_eq!(
+        verdict(&with(Some(namespace.clone())).explain(&widget())),
+        Verdict::Unknown
+    );
+    namespace.value["metadata"]["deletionTimestamp"] = "2026-01-01T09:00:00Z".into();
+    assert_eq!(
+        verdict(&with(Some(namespace)).explain(&widget())),
+        Verdict::Orphaned
+    );
 }
 
 /// The operator of Argo CD names everything after its `ArgoCD` object.

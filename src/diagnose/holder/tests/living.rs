@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::*;
+use super::{gone::bound, *};
 use crate::diagnose::diagnose;
 
 /// How the controller runs.
@@ -128,7 +128,12 @@ impl Cluster {
         }
         for at in 0..self.left.other_accounts {
             let subject = json!({"kind": "ServiceAccount", "namespace": format!("old-{at}"), "name": "old"});
-            all.extend(self.bound(&format!("a-{at}"), json!([group]), json!(["*"]), &subject));
+            all.extend(bound(
+                &format!("a-{at}"),
+                &json!([group]),
+                &json!(["*"]),
+                &subject,
+            ));
         }
         all
     }
@@ -191,30 +196,17 @@ impl Cluster {
                 target.resource.plural,
                 format!("{}/status", target.resource.plural)
             ]);
-            self.bound("z", json!([group]), resources, subject).to_vec()
+            bound("z", &json!([group]), &resources, subject).to_vec()
         };
         let group_of = |name: String| named(&json!({"kind": "Group", "name": name}));
         match (self.form, self.rights) {
             (Form::LeaseOnly, _) => Vec::new(),
             (Form::User, _) => named(&json!({"kind": "User", "name": self.name})),
             (_, Rights::Named) => named(&account),
-            (_, Rights::ClusterAdmin) => self.bound("z", json!(["*"]), json!(["*"]), &account).to_vec(),
+            (_, Rights::ClusterAdmin) => bound("z", &json!(["*"]), &json!(["*"]), &account).to_vec(),
             (_, Rights::GroupOfNamespace) => group_of(format!("system:serviceaccounts:{}", self.namespace)),
             (_, Rights::GroupOfAll) => group_of("system:serviceaccounts".to_owned()),
         }
-    }
-
-    #[expect(clippy::unused_self, reason = "beside the others")]
-    fn bound(&self, role: &str, groups: Value, resources: Value, subject: &Value) -> [Object; 2] {
-        let [mut granted, mut bound] = super::rights("", "");
-        for one in [&mut granted, &mut bound] {
-            one.value["metadata"]["name"] = role.into();
-            one.value["metadata"]["uid"] = format!("{}-{role}", one.kind).into();
-        }
-        granted.value["rules"] = json!([{"apiGroups": groups, "resources": resources, "verbs": ["*"]}]);
-        bound.value["roleRef"]["name"] = role.into();
-        bound.value["subjects"] = json!([subject]);
-        [granted, bound]
     }
 }
 
