@@ -27,7 +27,7 @@ use crate::{
         model::Strength,
         view::View,
     },
-    object::is_custom_group,
+    object::{is_custom_group, is_product_group},
     snapshot::facts::Object,
 };
 
@@ -62,6 +62,7 @@ pub(super) fn add_who_may_change(
     let search = Search {
         what: object.resource.name(),
         is_shared,
+        is_of_one_product: is_product_group(&object.resource.group),
         wanted,
         view,
     };
@@ -158,6 +159,8 @@ struct Search<'s, 'a> {
     what: String,
     /// Whether many controllers change objects of this type.
     is_shared: bool,
+    /// Whether the type belongs to one product. Gateways and volume snapshots have controllers of many.
+    is_of_one_product: bool,
     wanted: Option<&'s Wanted>,
     view: &'s View<'a>,
 }
@@ -205,10 +208,11 @@ impl<'a> Search<'_, 'a> {
         runners
     }
 
-    /// Whether what runs as this account is likely the controller. The rights on a shared type tell nothing, and the
-    /// controllers of all instances have the same rights.
+    /// Whether what runs as this account is likely the controller. The controllers of all instances have the same rights,
+    /// and so have those of all products that share a type.
     fn is_likely(&self, candidate: &Candidate<'_>) -> bool {
-        candidate.is_likely && !self.is_shared && !self.wanted.is_some_and(Wanted::is_of_each_instance)
+        let is_the_only_one = |wanted: &Wanted| self.is_of_one_product && !wanted.is_of_each_instance();
+        candidate.is_likely && !self.is_shared && self.wanted.is_none_or(is_the_only_one)
     }
 
     /// Adds what runs with the rights of a controller on this type. It is likely the controller, but this is not certain.
