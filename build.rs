@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-use schema::{Located, Mistake};
+use schema::{Deployer, Located, Mistake, Platform};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
@@ -43,10 +43,7 @@ fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
 
     match read_all(Path::new("knowledge")) {
-        Ok(Ok(entries)) => match embed::write(
-            &entries,
-            &PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()),
-        ) {
+        Ok(Ok(all)) => match embed::write(&all, &PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default())) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(&[format!("cannot write the embedded catalogue: {error}")]),
         },
@@ -62,13 +59,21 @@ fn fail(messages: &[String]) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn read_all(folder: &Path) -> io::Result<Result<Vec<Located>, Vec<Mistake>>> {
+/// The content of `knowledge/`.
+struct All {
+    entries: Vec<Located>,
+    platforms: Vec<Platform>,
+    deployers: Vec<Deployer>,
+}
+
+fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)?
         .map(|item| Ok(item?.path()))
         .collect::<io::Result<_>>()?;
     paths.sort();
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
+    let (mut platforms, mut deployers) = (Vec::new(), Vec::new());
     for path in paths {
         if path.ends_with("NAMES") || path.ends_with("README.md") {
             continue;
@@ -84,15 +89,56 @@ fn read_all(folder: &Path) -> io::Result<Result<Vec<Located>, Vec<Mistake>>> {
             });
             continue;
         }
-        match schema::read(&path.display().to_string(), &fs::read_to_string(&path)?) {
-            Ok(read) => entries.extend(read),
-            Err(found) => mistakes.extend(found),
+        let (file, text) = (path.display().to_string(), fs::read_to_string(&path)?);
+        if path.ends_with("platforms.yaml") {
+            match schema::platforms(&file, &text) {
+                Ok(read) => platforms = read,
+                Err(found) => mistakes.push(found),
+            }
+        } else if path.ends_with("deployers.yaml") {
+            match schema::deployers(&file, &text) {
+                Ok(read) => deployers = read,
+                Err(found) => mistakes.push(found),
+            }
+        } else {
+            match schema::read(&file, &text) {
+                Ok(read) => entries.extend(read),
+                Err(found) => mistakes.extend(found),
+            }
         }
     }
     mistakes.extend(schema::conflicts(&entries));
+    mistakes.extend(unknown_platforms(&entries, &platforms));
     Ok(if mistakes.is_empty() {
-        Ok(entries)
+        Ok(All {
+            entries,
+            platforms,
+            deployers,
+        })
     } else {
         Err(mistakes)
     })
+}
+
+/// A platform in `hidden-on` that nothing recognises would hide nothing.
+fn unknown_platforms(entries: &[Located], platforms: &[Platform]) -> Vec<Mistake> {
+    let is_known = |name: &String| platforms.iter().any(|platform| platform.name == *name);
+    entries
+        .iter()
+        .flat_map(|located| {
+            located
+                .entry
+                .holder
+                .hidden_on
+                .iter()
+                .map(move |name| (located, name))
+        })
+        .filter(|(_, name)| !is_known(name))
+        .map(|(located, name)| Mistake {
+            file: located.file.clone(),
+            line: located.line,
+            column: 1,
+            message: format!("`hidden-on` names {name}, which platforms.yaml does not have"),
+        })
+        .collect()
 }

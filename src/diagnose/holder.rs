@@ -4,6 +4,7 @@
 //! [`undescribed`] search by everything that a controller leaves in a cluster. [`find`] calls one of the two.
 
 mod account;
+mod bystander;
 mod driver;
 mod found;
 mod lease;
@@ -11,10 +12,12 @@ mod names;
 mod node;
 mod off;
 pub mod paused;
+mod platform;
 mod pod_template;
 mod product;
 pub mod rbac;
 mod reach;
+mod rights;
 mod search;
 mod standing;
 #[cfg(test)]

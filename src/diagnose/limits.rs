@@ -17,8 +17,8 @@ pub(crate) const VOLUMES_ONE_BY_ONE: usize = 10;
 /// Custom types that one controller may change. An account that may change more is an administrator, and reading all
 /// of them is a scan.
 pub(crate) const TYPES_OF_ONE_CONTROLLER: usize = 40;
-/// ServiceAccounts that are checked. A type that more accounts may change belongs to no particular controller.
-pub(crate) const ACCOUNTS: usize = 4;
+/// Namespaces whose workloads are read one by one. The workloads of more namespaces are listed together.
+pub(crate) const NAMESPACES_ONE_BY_ONE: usize = 8;
 /// Groups of remaining objects in a namespace. The rest is summed up.
 pub(crate) const CONTENT_GROUPS: usize = 8;
 /// Groups for which one object is explained in full. Each costs a few requests.

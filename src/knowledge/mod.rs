@@ -18,6 +18,7 @@ pub mod paste;
 mod public;
 pub mod schema;
 mod shortnames;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 mod user;
@@ -26,8 +27,9 @@ pub use catalog::Filter;
 pub use deduce::{Deduced, Look, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
-    Area, Consequence, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern, Label,
-    Lease, List, Match, Mistake, OF_OBJECT, Runs, SameAs, Step, Wait, WaitsFor, Workload, WorkloadKind,
+    Area, Consequence, Deployer, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern,
+    Label, Lease, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Step, Wait, WaitsFor, Workload,
+    WorkloadKind,
 };
 
 use schema::Located;

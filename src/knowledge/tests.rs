@@ -199,6 +199,51 @@ fn accepts_the_example_in_the_readme() {
     }
 }
 
+/// Any program may have general labels, and would be taken for the holder.
+#[test]
+fn refuses_a_selector_that_does_not_name_the_product() {
+    let file = |holder: &str| {
+        format!(
+            "project: Widget Works\nholder: {{ {holder} }}\nfinalizers:\n  - name: parts.example.com/clean\n    \
+             kinds: [Part.parts.example.com]\n    protects: a part\n    waits-for: {{ text: it must stop }}\n    \
+             removed-by: an operator\n    if-removed: {{ consequence: none, text: nothing happens }}\n    \
+             fix: [{{ label: reversible, text: restart it }}]\n    sources: [example/parts:main.go]\n    verified: true\n"
+        )
+    };
+    let is_accepted = |holder: &str| {
+        let read = Knowledge::builtin().with_user("own.yaml", &file(holder));
+        if let Err(mistakes) = &read {
+            assert!(
+                mistakes[0].message.contains("does not name the product"),
+                "{mistakes:?}"
+            );
+        }
+        read.is_ok()
+    };
+    let workload = |selector: &str| format!("workloads: [{{ selector: \"{selector}\" }}]");
+    for general in [
+        "control-plane=controller-manager",
+        "app=operator",
+        "app.kubernetes.io/component=admission-controller",
+        "app.kubernetes.io/name=ww",
+    ] {
+        assert!(!is_accepted(&workload(general)), "{general}");
+        let named = format!("{general},app.kubernetes.io/part-of=widget-works");
+        assert!(is_accepted(&workload(&named)), "{named}");
+    }
+    assert!(is_accepted(&format!(
+        "known-as: [ww], {}",
+        workload("app.kubernetes.io/name=ww")
+    )));
+    assert!(is_accepted(&workload("control-plane=parts-controller")));
+    let with_name = |name: &str| {
+        format!("workloads: [{{ name: \"{name}\", selector: control-plane=controller-manager }}]")
+    };
+    assert!(is_accepted(&with_name("*parts-controller-manager")));
+    // The labels then count under any name.
+    assert!(!is_accepted(&with_name("parts-controller-manager")));
+}
+
 /// The README lists every word that a file may use.
 #[test]
 fn documents_every_word_in_the_readme() {

@@ -10,9 +10,9 @@ use crate::snapshot::{Gap, What, Why};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GapReport {
-    /// What: `types`, `group`, `type`, `namespaces`, `namespace` or `file`.
+    /// What: `types`, `group`, `type`, `namespaces`, `namespace`, `file` or `controller`.
     pub what: &'static str,
-    /// Its name: `plural.group`, `group/version`, `/api` or `/apis`, a namespace or a path.
+    /// Its name: `plural.group`, `group/version`, `/api` or `/apis`, a namespace, a path or a product.
     pub name: Option<String>,
     /// The namespace that the gap is limited to.
     pub namespace: Option<String>,
@@ -97,6 +97,10 @@ impl From<&Gap> for GapReport {
                 report.name = Some(path.clone());
                 report.line = *line;
             }
+            What::Controller(product) => {
+                report.what = "controller";
+                report.name = Some(product.clone());
+            }
         }
         report
     }
@@ -113,6 +117,7 @@ impl GapReport {
                 _ => "the list of types".into(),
             },
             ("namespace", ..) => format!("namespace {name} itself"),
+            ("controller", ..) => format!("the controller of {name}"),
             ("file", _, Some(line)) => format!("{name}, line {line}"),
             (_, Some(namespace), _) => format!("{name} in {namespace}"),
             _ => name,

@@ -71,6 +71,8 @@ pub enum What {
         /// The line, from 1, if the gap is about one document.
         line: Option<u64>,
     },
+    /// The controller of this product, which must remove a finalizer.
+    Controller(String),
 }
 
 impl What {
@@ -132,6 +134,8 @@ pub enum Why {
     NotInDump,
     /// The user stopped the run.
     Interrupted,
+    /// It runs where this cluster does not show it. Holds the place.
+    OutOfSight(String),
 }
 
 impl Gap {
@@ -141,6 +145,7 @@ impl Gap {
         match &self.what {
             What::Type { name, .. } => format!("{name} could not be read: {why}"),
             What::TypeIn { name, namespace, .. } => format!("{name} in {namespace} could not be read: {why}"),
+            What::Controller(product) => format!("the controller of {product} could not be seen: {why}"),
             _ => why,
         }
     }
@@ -162,6 +167,7 @@ impl Why {
             Why::Connection(_) => "Connection",
             Why::NotInDump => "NotInDump",
             Why::Interrupted => "Interrupted",
+            Why::OutOfSight(_) => "OutOfSight",
         }
     }
 
@@ -183,6 +189,7 @@ impl Why {
             Why::Vanished => "the type was removed while it was being read".into(),
             Why::NotInDump => "the dump does not hold it".into(),
             Why::Interrupted => "stopped before it was read".into(),
+            Why::OutOfSight(place) => format!("it runs {place}"),
         }
     }
 }

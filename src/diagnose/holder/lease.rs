@@ -10,7 +10,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     diagnose::{
-        holder::trace::{Holder, Sign, Tells, Trace},
+        holder::{
+            bystander::Wanted,
+            trace::{Holder, Sign, Tells, Trace},
+        },
         model::{Evidence, Strength},
         timing,
         view::{Missing, View},
@@ -206,6 +209,36 @@ fn add_lease(lease: &Object, is_placed: bool, strength: Strength, holder: &mut H
             source,
             value,
         ));
+    }
+}
+
+/// Adds the renewed Leases of any name and namespace that have a word of the product. Whoever renews them may be the
+/// controller, under a name that the catalogue does not have.
+pub(super) fn add_renewed_leases(wanted: &Wanted, holder: &mut Holder, view: &View<'_>) {
+    let leases = match view.list("coordination.k8s.io", "leases", "") {
+        Ok(leases) => leases,
+        Err(missing) => return holder.add_missing(&missing),
+    };
+    for lease in leases {
+        // Kubelets renew these. They have the names of nodes.
+        let is_of_node = lease.namespace() == "kube-node-lease";
+        let is_named =
+            || wanted.is_named_in(lease.name()) || wanted.is_named_in(lease.text("/spec/holderIdentity"));
+        let Some((renewed, life @ Life::Renewing { .. })) = life_of_lease(lease, view.now()) else {
+            continue;
+        };
+        let Some(evidence) = life.evidence().filter(|_| !is_of_node && is_named()) else {
+            continue;
+        };
+        let value = format!("renewed {}", evidence.value);
+        let sign = Sign::new(
+            Trace::Lease,
+            Tells::Possible,
+            Strength::Moderate,
+            evidence.source,
+            value,
+        );
+        holder.add(sign.at(Some(renewed)));
     }
 }
 

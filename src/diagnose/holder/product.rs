@@ -63,7 +63,44 @@ pub(super) fn add_definition<'a>(
         add_missing_service(definition, service, holder, view);
     }
     add_missing_owners(definition, holder, view);
+    add_missing_home(definition, holder, view);
     Some(definition)
+}
+
+/// Adds that the namespace is gone, or is being deleted, into which the product was installed. No Pod starts there.
+fn add_missing_home(definition: &Object, holder: &mut Holder, view: &View<'_>) {
+    let Some(home) = home(definition) else { return };
+    let state = match view.object("", "namespaces", "", &home) {
+        Ok(None) => "does not exist",
+        Ok(Some(namespace)) if namespace.deletion().is_some() => "is being deleted",
+        Ok(Some(_)) => return,
+        Err(missing) => return holder.wait_for(&missing),
+    };
+    holder.add(
+        Sign::new(
+            Trace::Home,
+            Tells::Gone,
+            Strength::Moderate,
+            format!("{} {}", definition.kind, definition.name()),
+            format!("was installed with namespace {home}, which {state}"),
+        )
+        .about(definition.reference()),
+    );
+}
+
+/// The namespace that Helm or OLM installed the product into, if the definition of its type tells.
+fn home(definition: &Object) -> Option<String> {
+    let by_helm = definition.annotation("meta.helm.sh/release-namespace");
+    if !by_helm.is_empty() {
+        return Some(by_helm.to_owned());
+    }
+    let labels = definition.labels();
+    let by_olm = labels
+        .keys()
+        .find_map(|key| key.strip_prefix("operators.coreos.com/"));
+    by_olm
+        .and_then(|name| name.split_once('.'))
+        .map(|(_, namespace)| namespace.to_owned())
 }
 
 /// Adds that an owner of the definition is gone. A package manager makes its package the owner of a definition,

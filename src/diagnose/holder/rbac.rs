@@ -29,17 +29,31 @@ pub type Account = (String, String);
 pub struct Changers {
     /// Accounts that have a right on this type by name.
     named: BTreeMap<Account, Grant>,
-    /// Accounts that may change objects of every type.
-    pub all: BTreeSet<Account>,
-    /// Kubernetes' own controllers, and accounts with one of their roles. They remove other finalizers than
-    /// these.
+    /// Accounts that may change objects of every type, or that have a role for people.
+    general: BTreeMap<Account, Grant>,
+    /// Kubernetes' own controllers. They remove other finalizers than these.
     system: BTreeSet<Account>,
-    /// Groups of `ServiceAccounts` that have the right: `system:serviceaccounts` or
-    /// `system:serviceaccounts:NAMESPACE`.
-    pub groups: BTreeSet<String>,
-    /// Other users and groups with the rights of a controller on this type. The controller may run outside the
-    /// cluster.
-    pub outside: BTreeSet<String>,
+    /// Groups of `ServiceAccounts` that have the right, and the role that grants it: `system:serviceaccounts`,
+    /// `system:serviceaccounts:NAMESPACE` or `system:authenticated`.
+    pub groups: BTreeMap<String, String>,
+    /// Other users and groups that are granted this type by name, and the role. The controller may run outside
+    /// the cluster.
+    pub outside: BTreeMap<String, String>,
+}
+
+/// An account that may change an object.
+pub struct Candidate<'a> {
+    /// The namespace of the account.
+    pub namespace: &'a str,
+    /// The name of the account.
+    pub name: &'a str,
+    /// The role that grants the right.
+    pub role: &'a str,
+    /// Whether the account has the rights of a controller on this type by name. If nobody has those, whether it has
+    /// any right on this type by name.
+    pub is_likely: bool,
+    /// Whether the account is granted this type by name, and not with all types or with a role for people.
+    pub is_named: bool,
 }
 
 /// The rights on a type from one role, or from several roles together.
@@ -49,6 +63,8 @@ struct Grant {
     role: String,
     /// Whether the role grants every type.
     everything: bool,
+    /// Whether the role is for people: a part of `admin` or `edit`, or one of these.
+    for_people: bool,
     /// Whether the role also grants the status or `finalizers` of the objects. Controllers have these rights,
     /// people mostly not.
     as_controller: bool,
@@ -87,7 +103,7 @@ impl Changers {
                         _ => of_namespace.get(name),
                     };
                     if let Some(granted) = granted {
-                        changers.add(binding, granted);
+                        changers.add(binding, granted, is_custom_group(&object.resource.group));
                     }
                 }
                 changers
@@ -95,28 +111,30 @@ impl Changers {
         ))
     }
 
-    fn add(&mut self, binding: &Object, grant: &Grant) {
+    fn add(&mut self, binding: &Object, grant: &Grant, is_custom: bool) {
         for subject in binding.list("/subjects") {
             let field = |name: &str| subject.get(name).and_then(Value::as_str).unwrap_or_default();
             let account = account(subject, binding);
             match account.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())) {
-                Some(account) if grant.role.starts_with("system:") => {
+                Some(account) if is_of_kubernetes(&account, &grant.role) => {
                     self.system.insert(account);
                 }
-                Some(account) if grant.everything => {
-                    self.all.insert(account);
+                Some(account) if grant.everything || grant.for_people => {
+                    self.general.entry(account).or_default().extend(grant);
                 }
                 Some(account) => self.named.entry(account).or_default().extend(grant),
-                None => self.add_other_subject(field("kind"), field("name"), grant),
+                None => self.add_other_subject(field("kind"), field("name"), grant, is_custom),
             }
         }
     }
 
-    fn add_other_subject(&mut self, kind: &str, name: &str, grant: &Grant) {
+    /// Adds a user or a group. Who has all rights or a role for people is a person, as far as a cluster tells.
+    /// Kubernetes' own users change the built-in types.
+    fn add_other_subject(&mut self, kind: &str, name: &str, grant: &Grant, is_custom: bool) {
         if name.starts_with("system:serviceaccounts") || name == "system:authenticated" {
-            self.groups.insert(name.to_owned());
-        } else if grant.as_controller && !grant.everything && !name.starts_with("system:") {
-            self.outside.insert(format!("{kind} {name}"));
+            self.groups.insert(name.to_owned(), grant.role.clone());
+        } else if !grant.everything && !grant.for_people && (is_custom || !name.starts_with("system:")) {
+            self.outside.insert(format!("{kind} {name}"), grant.role.clone());
         }
     }
 
@@ -124,31 +142,52 @@ impl Changers {
     pub fn may(&self, namespace: &str, name: &str, object: &Object) -> bool {
         let account = (namespace.to_owned(), name.to_owned());
         self.named.get(&account).is_some_and(|grant| grant.covers(object))
-            || self.all.contains(&account)
+            || self
+                .general
+                .get(&account)
+                .is_some_and(|grant| grant.covers(object))
             || self.system.contains(&account)
-            || self.groups.iter().any(|group| {
+            || self.groups.keys().any(|group| {
                 group == "system:serviceaccounts"
                     || group == "system:authenticated"
                     || group.strip_prefix("system:serviceaccounts:") == Some(namespace)
             })
     }
 
-    /// The accounts with a right on this type by name, and the role that grants it. If any of them also has the
-    /// rights of a controller, only those are returned: a pipeline that applies such objects is not their
-    /// controller.
-    pub fn candidates(&self, object: &Object) -> BTreeMap<&Account, &str> {
-        let covering = || self.named.iter().filter(|(_, grant)| grant.covers(object));
-        let as_controller = covering().any(|(_, grant)| grant.as_controller);
-        covering()
-            .filter(|(_, grant)| grant.as_controller == as_controller)
-            .map(|(account, grant)| (account, &*grant.role))
-            .collect()
+    /// Whether only Kubernetes' own controllers may change the object.
+    pub fn is_nobody(&self, object: &Object) -> bool {
+        self.candidates(object).is_empty() && self.groups.is_empty() && self.outside.is_empty()
     }
 
-    /// Whether only Kubernetes' own controllers have the right.
-    pub fn is_empty(&self) -> bool {
-        self.named.is_empty() && self.all.is_empty() && self.groups.is_empty() && self.outside.is_empty()
+    /// Every account that may change the object. A pipeline that applies such objects is less likely their
+    /// controller than an account that may also write their status.
+    pub fn candidates<'a>(&'a self, object: &Object) -> Vec<Candidate<'a>> {
+        let covering = || self.named.iter().filter(|(_, grant)| grant.covers(object));
+        let as_controller = covering().any(|(_, grant)| grant.as_controller);
+        let named = covering().map(|(account, grant)| (account, grant, true));
+        let general = self
+            .general
+            .iter()
+            .filter(|(account, grant)| grant.covers(object) && !self.named.contains_key(*account))
+            .map(|(account, grant)| (account, grant, false));
+        named
+            .chain(general)
+            .map(|((namespace, name), grant, is_named)| Candidate {
+                namespace,
+                name,
+                role: &grant.role,
+                is_likely: is_named && grant.as_controller == as_controller,
+                is_named,
+            })
+            .collect()
     }
+}
+
+/// Whether this is a controller in kube-controller-manager: each has an account and a role of its name
+/// (`kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go`). Another account
+/// with such a role has borrowed it.
+fn is_of_kubernetes((namespace, name): &Account, role: &str) -> bool {
+    namespace == "kube-system" && role.strip_prefix("system:controller:") == Some(name)
 }
 
 impl Grant {
@@ -159,6 +198,8 @@ impl Grant {
             self.only.clear();
         }
         self.as_controller |= more.as_controller;
+        self.everything |= more.everything;
+        self.for_people |= more.for_people;
         self.role.clone_from(&more.role);
     }
 
@@ -226,5 +267,16 @@ fn grant(role: &Object, object: &Object) -> Option<Grant> {
     let mut granted = granted?;
     granted.as_controller = as_controller;
     granted.everything = everything && granted.only.is_empty();
+    granted.for_people = is_for_people(role);
     Some(granted)
+}
+
+/// Whether the role is `admin` or `edit`, or is aggregated into one of them.
+fn is_for_people(role: &Object) -> bool {
+    let labels = role.labels();
+    role.is(GROUP, "clusterroles") && matches!(role.name(), "admin" | "edit")
+        || ["admin", "edit"].iter().any(|into| {
+            let label = format!("rbac.authorization.k8s.io/aggregate-to-{into}");
+            labels.get(&label).is_some_and(|value| value == "true")
+        })
 }

@@ -1,12 +1,15 @@
 //! Searches for the controller that must remove a finalizer: first by the names in the catalogue, then by what
-//! the cluster itself tells. The search stops as soon as there is an answer.
+//! the cluster itself tells. The search stops as soon as the controller is found. Before it counts as gone, everybody
+//! who may be it under another name is looked for.
 
 use crate::{
     diagnose::{
         holder::{
-            account, driver,
+            account,
+            bystander::Wanted,
+            driver,
             driver::Driver,
-            lease, product,
+            lease, platform, product, rights,
             trace::{Holder, Liveness, Tells, Trace},
             workload, writer,
         },
@@ -15,7 +18,10 @@ use crate::{
     },
     knowledge::{Entry, Runs},
     object::{Age, Finalizer},
-    snapshot::facts::{Object, Resource},
+    snapshot::{
+        Gap, What, Why,
+        facts::{Object, Resource},
+    },
 };
 
 /// The controller of a finalizer that the catalogue describes.
@@ -40,6 +46,7 @@ pub(super) fn described_with_driver(
         // A workload of that name here belongs to this cluster: a hub that manages itself has an agent, too.
         // Only the writes of the other cluster's controller show here.
         writer::add_writers(object, finalizer, &mut holder, view);
+        add_lack_of_sight(object, entry, &holder, view);
         return holder;
     }
     workload::add_workloads(entry, finalizer, object, &mut holder, view);
@@ -68,31 +75,75 @@ pub(super) fn described_with_driver(
     match holder.liveness() {
         // The controller runs and does nothing, so its rights are checked.
         Liveness::Running if is_late(object, view) => check_rights(object, &mut holder, view),
-        // The names neither find the controller nor prove it gone, so any account that may change the object is
-        // a candidate. Sidecars of all drivers have the same rights, and so have the agents of all instances.
-        Liveness::Unknown
-            if entry.holder.runs == Runs::InCluster
-                && holder.unseen.is_empty()
-                && driver.is_none()
-                && !workload::is_of_each_instance(entry) =>
+        // The names do not find the controller, so everything that may change the object is a candidate.
+        Liveness::Unknown | Liveness::Gone
+            if holder.unseen.is_empty() && matches!(entry.holder.runs, Runs::InCluster | Runs::Nobody) =>
         {
-            account::add_accounts_with_rights(object, &mut holder, view);
-            if entry.holder.leases.is_empty() {
-                lease::add_leases_of_domain(object, finalizer, &mut holder, view);
+            let wanted = driver.map_or_else(
+                || Wanted::of(entry, object, finalizer),
+                |driver| Wanted::of_driver(entry, &driver.name),
+            );
+            let by_domain =
+                entry.holder.leases.is_empty() && driver.is_none() && !workload::is_of_each_instance(entry);
+            add_candidates(
+                object,
+                by_domain.then_some(finalizer),
+                Some(&wanted),
+                &mut holder,
+                view,
+            );
+            if holder.liveness() == Liveness::Gone {
+                lease::add_renewed_leases(&wanted, &mut holder, view);
             }
         }
         _ => {}
     }
+    if holder.liveness() == Liveness::Gone {
+        platform::add_hiding_platform(entry, &mut holder, view);
+    }
+    add_lack_of_sight(object, entry, &holder, view);
     holder
+}
+
+/// Adds what may be the controller, by its rights, and by Leases of the domain of this finalizer.
+fn add_candidates(
+    object: &Object,
+    by_domain: Option<&Finalizer>,
+    wanted: Option<&Wanted>,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
+    // On a type that many controllers change, rights only keep a controller from being gone, so they come last.
+    let is_shared = rights::is_shared(object, wanted);
+    if !is_shared {
+        rights::add_who_may_change(object, wanted, holder, view);
+    }
+    if let Some(finalizer) = by_domain {
+        lease::add_leases_of_domain(object, finalizer, holder, view);
+    }
+    if is_shared {
+        rights::add_who_may_change(object, wanted, holder, view);
+    }
+}
+
+/// Records that a controller which this cluster does not show was not seen.
+fn add_lack_of_sight(object: &Object, entry: &Entry, holder: &Holder, view: &View<'_>) {
+    if let (Liveness::Elsewhere, Some(place)) = (holder.liveness(), &holder.elsewhere)
+        && object.deletion().is_some()
+    {
+        view.miss(&Gap {
+            what: What::Controller(entry.project.clone()),
+            why: Why::OutOfSight(place.clone()),
+        });
+    }
 }
 
 /// The controller of a finalizer that the catalogue does not describe: found by the rights on the object, its
 /// definition and its writers.
 pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Holder {
     let mut holder = Holder::default();
-    account::add_accounts_with_rights(object, &mut holder, view);
     product::add_definition(object, &mut holder, view);
-    lease::add_leases_of_domain(object, finalizer, &mut holder, view);
+    add_candidates(object, Some(finalizer), None, &mut holder, view);
     writer::add_writers(object, finalizer, &mut holder, view);
     holder
 }
@@ -103,13 +154,14 @@ fn is_late(object: &Object, view: &View<'_>) -> bool {
         .is_some_and(|deletion| Age::between(deletion.requested_at(), view.now()).0 > timing::RIGHTS_CHECK)
 }
 
-fn elsewhere(runs: Runs) -> Option<&'static str> {
-    match runs {
-        Runs::InCluster | Runs::ControlPlane | Runs::Nobody => None,
-        Runs::HiddenControlPlane => Some("in a control plane that nobody here can see"),
-        Runs::OtherCluster => Some("in another cluster"),
-        Runs::Outside => Some("outside any cluster"),
-    }
+fn elsewhere(runs: Runs) -> Option<String> {
+    let place = match runs {
+        Runs::InCluster | Runs::ControlPlane | Runs::Nobody => return None,
+        Runs::HiddenControlPlane => "in a control plane that nobody here can see",
+        Runs::OtherCluster => "in another cluster",
+        Runs::Outside => "outside any cluster",
+    };
+    Some(place.to_owned())
 }
 
 /// Adds whether the one running workload has the rights that it needs. A workload of this cluster uses its

@@ -1,7 +1,9 @@
 //! Tests with a Challenge of cert-manager: with cert-manager, without it, and in situations that look similar.
 
 mod entries;
+mod gone;
 mod life;
+mod living;
 mod rights;
 mod signs;
 mod undescribed;

@@ -1,8 +1,10 @@
 //! Signs of a controller, and what they prove together.
 //!
-//! A sign is one observation: an object, a field, a time. To conclude that a controller is *gone*, two signs of
-//! different kinds are needed. Every place in which it could show itself must also have been read. One missing
-//! Lease, one failed probe, or one Deployment of another name proves nothing.
+//! A sign is one observation: an object, a field, a time. To conclude that a controller is *gone*, two independent
+//! signs are needed. An installation derives the names of its Deployment, its `ServiceAccount` and its labels from one
+//! name, so all absent names are one sign. Every place in which the controller could show itself must also have been
+//! read, and nothing may run that could be it. One missing Lease, one failed probe, or one Deployment of another name
+//! proves nothing.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +13,7 @@ use jiff::Timestamp;
 use crate::{
     diagnose::{
         cut::shorten,
+        limits,
         model::{Blocker, Evidence, Strength},
         view::Missing,
     },
@@ -27,12 +30,24 @@ pub enum Trace {
     Workload,
     /// The account that it uses, and the rights of that account.
     Account,
+    /// What runs with the rights to change the object, whatever its name is.
+    Rights,
     /// Other parts of the same product: webhooks and API services.
     Product,
     /// The namespace that it is installed in.
     Home,
     /// The fields that it wrote to the object.
     Writer,
+}
+
+impl Trace {
+    /// The observation that the sign belongs to. Two signs of one observation count once.
+    fn observation(self) -> Trace {
+        match self {
+            Trace::Account => Trace::Workload,
+            other => other,
+        }
+    }
 }
 
 /// What a sign tells about the controller.
@@ -46,6 +61,8 @@ pub enum Tells {
     Failing,
     /// It does not exist where it must exist.
     Gone,
+    /// Something runs that may be it, or a part of it exists.
+    Possible,
     /// Context only; does not count for the conclusion.
     Nothing,
 }
@@ -146,7 +163,7 @@ pub enum Liveness {
     Off,
     /// It exists, and cannot run or cannot do its work.
     Failing,
-    /// It is gone: at least two independent signs say so.
+    /// It is gone: at least two independent signs say so, and nothing runs that may be it.
     Gone,
     /// It does not run in this cluster, or no user of this cluster can see it.
     Elsewhere,
@@ -164,7 +181,7 @@ pub struct Holder {
     /// Whether a query is not answered yet. Nothing is final before that.
     pub pending: bool,
     /// Where the controller runs, if it runs where this cluster does not show it.
-    pub elsewhere: Option<&'static str>,
+    pub elsewhere: Option<String>,
 }
 
 impl Holder {
@@ -183,7 +200,9 @@ impl Holder {
         for what in &other.unseen {
             self.add_unseen(what);
         }
-        self.elsewhere = self.elsewhere.or(other.elsewhere);
+        if self.elsewhere.is_none() {
+            self.elsewhere.clone_from(&other.elsewhere);
+        }
     }
 
     /// Records what could not be read, or is not read yet.
@@ -239,19 +258,60 @@ impl Holder {
         if self.elsewhere.is_some() {
             return Liveness::Elsewhere;
         }
-        let mut gone: Vec<_> = self.with(Tells::Gone).map(|sign| sign.trace).collect();
-        gone.sort_unstable();
-        gone.dedup();
-        if gone.len() >= 2 {
+        let independent = self.observations_of_absence().len();
+        if independent >= 2 && self.with(Tells::Possible).next().is_none() {
             Liveness::Gone
         } else {
             Liveness::Unknown
         }
     }
 
+    /// The independent observations that the controller is gone. Its names are absent only if all of them are: while
+    /// its `ServiceAccount` exists, the Deployment may be deleted only to create it again.
+    pub(super) fn observations_of_absence(&self) -> BTreeSet<Trace> {
+        let has_a_name = self
+            .with(Tells::Nothing)
+            .any(|sign| sign.trace.observation() == Trace::Workload);
+        self.with(Tells::Gone)
+            .map(|sign| sign.trace.observation())
+            .filter(|observation| !(has_a_name && *observation == Trace::Workload))
+            .collect()
+    }
+
     /// The signs that tell this.
     pub fn with(&self, tells: Tells) -> impl Iterator<Item = &Sign> {
         self.signs.iter().filter(move |sign| sign.tells == tells)
+    }
+
+    /// The signs that the controller is gone, and why they do not prove it. None if there is no such sign.
+    pub fn unproved_in_words(&self) -> Option<String> {
+        let signs: Vec<_> = self
+            .with(Tells::Gone)
+            .map(|sign| format!("{}: {}", sign.source, sign.value))
+            .collect();
+        match signs.as_slice() {
+            [] => None,
+            [one] => Some(format!("{one}, which is one sign and no proof")),
+            all => Some(format!("{}, which are not two independent signs", all.join("; "))),
+        }
+    }
+
+    /// What may be the controller, as a sentence. The first few are named.
+    pub fn possible_in_words(&self) -> String {
+        let all: Vec<_> = self
+            .with(Tells::Possible)
+            .map(|sign| format!("{}: {}", sign.source, sign.value))
+            .collect();
+        let named: Vec<_> = all
+            .iter()
+            .take(limits::NAMES_IN_SENTENCE)
+            .map(String::as_str)
+            .collect();
+        let more = match all.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        format!("{}{more}. That may be it, under another name", named.join("; "))
     }
 
     /// The running workloads that are taken for the controller, each once.
@@ -276,20 +336,38 @@ mod tests {
     }
 
     #[test]
-    fn gone_requires_two_kinds_of_sign_and_no_gap() {
+    fn gone_requires_two_independent_signs_and_no_gap() {
         let one = holder(&[(Trace::Workload, Tells::Gone)]);
         assert_eq!(one.liveness(), Liveness::Unknown);
-        let twice_the_same = holder(&[(Trace::Workload, Tells::Gone), (Trace::Workload, Tells::Gone)]);
-        assert_eq!(twice_the_same.liveness(), Liveness::Unknown);
-        let mut two = holder(&[(Trace::Workload, Tells::Gone), (Trace::Account, Tells::Gone)]);
+        let names = holder(&[(Trace::Workload, Tells::Gone), (Trace::Account, Tells::Gone)]);
+        assert_eq!(names.liveness(), Liveness::Unknown, "one name, one sign");
+        let mut two = holder(&[(Trace::Workload, Tells::Gone), (Trace::Lease, Tells::Gone)]);
         assert_eq!(two.liveness(), Liveness::Gone);
+        let mut with_account = two.clone();
+        with_account.add(Sign::new(
+            Trace::Account,
+            Tells::Nothing,
+            Strength::Hint,
+            "a",
+            "exists",
+        ));
+        assert_eq!(with_account.liveness(), Liveness::Unknown, "it may come back");
+        let mut with_another = two.clone();
+        with_another.add(Sign::new(
+            Trace::Rights,
+            Tells::Possible,
+            Strength::Hint,
+            "p",
+            "runs",
+        ));
+        assert_eq!(with_another.liveness(), Liveness::Unknown, "that may be it");
         two.unseen.push("leases could not be read".into());
         assert_eq!(two.liveness(), Liveness::Unknown);
     }
 
     #[test]
     fn a_controller_with_a_sign_of_life_is_not_gone() {
-        let gone = [(Trace::Workload, Tells::Gone), (Trace::Account, Tells::Gone)];
+        let gone = [(Trace::Workload, Tells::Gone), (Trace::Product, Tells::Gone)];
         for (tells, liveness) in [
             (Tells::Alive, Liveness::Running),
             (Tells::Off, Liveness::Off),
@@ -303,8 +381,8 @@ mod tests {
 
     #[test]
     fn a_controller_in_another_cluster_is_never_gone() {
-        let mut hidden = holder(&[(Trace::Workload, Tells::Gone), (Trace::Account, Tells::Gone)]);
-        hidden.elsewhere = Some("in another cluster");
+        let mut hidden = holder(&[(Trace::Workload, Tells::Gone), (Trace::Lease, Tells::Gone)]);
+        hidden.elsewhere = Some("in another cluster".into());
         assert_eq!(hidden.liveness(), Liveness::Elsewhere);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A Deployment of the right name may belong to another product, and a chart may have given the controller
 //! another name. So a workload is taken for the controller only if a second thing fits: its labels, or the
-//! namespace in which the product usually runs. The workload counts as gone only if no workload of any
-//! namespace fits by name or by labels.
+//! namespace in which the product usually runs. The workload counts as absent only if no workload of any
+//! namespace fits by name or by labels. That is one sign, and never proves alone that the controller is gone.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,7 +45,8 @@ pub(super) fn add_workloads(
         .iter()
         .filter(|one| is_findable(one))
         .collect();
-    let mut complete = !named.is_empty();
+    // A workload that cannot be searched for may be there.
+    let mut complete = !named.is_empty() && named.len() == entry.holder.workloads.len();
     let (mut own, mut others): (Vec<&Object>, Vec<&Object>) = Default::default();
     for workload in &named {
         let Some(labels) = instance_labels(workload, target) else {
@@ -126,6 +127,18 @@ fn instance_labels<'a>(workload: &'a Workload, target: &'a Object) -> Option<Vec
         (!value.is_empty()).then_some((same.label.as_str(), value))
     };
     workload.instance.iter().map(label).collect()
+}
+
+/// The labels that the controller of this object's instance has, if the object names its instance.
+pub(super) fn labels_of_instance(entry: &Entry, target: &Object) -> Option<Vec<(String, String)>> {
+    let all: Option<Vec<_>> = entry
+        .holder
+        .workloads
+        .iter()
+        .map(|workload| instance_labels(workload, target))
+        .collect();
+    let owned = |(label, value): (&str, &str)| (label.to_owned(), value.to_owned());
+    Some(all?.into_iter().flatten().map(owned).collect())
 }
 
 /// Whether each instance of the product has its own controller. An account that may change the objects of all

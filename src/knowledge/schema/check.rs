@@ -1,7 +1,9 @@
 //! Checks the content of each entry, and of all entries together.
 
 use super::steps::check_step;
-use super::{Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders};
+use super::{
+    Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders, product_words,
+};
 
 /// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
 const PROTECTS_LIMIT: usize = 60;
@@ -79,6 +81,7 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
         }
     }
     check_holder(&entry.holder, &mut add_problem);
+    check_selectors(entry, &mut add_problem);
     problems
 }
 
@@ -150,6 +153,35 @@ fn check_holder(holder: &Holder, add_problem: &mut impl FnMut(&str, String)) {
     }
 }
 
+/// A selector without the name of the product makes any operator the holder: kubebuilder writes
+/// `control-plane=controller-manager` into each.
+fn check_selectors(entry: &Entry, add_problem: &mut impl FnMut(&str, String)) {
+    let names = product_words(entry);
+    for workload in &entry.holder.workloads {
+        let Some(selector) = &workload.selector else {
+            continue;
+        };
+        let instance = workload.instance.iter().map(|same| same.label.as_str());
+        let labels: Vec<_> = [selector.as_str()]
+            .into_iter()
+            .chain(instance)
+            .map(str::to_lowercase)
+            .collect();
+        let says = |text: &str| names.iter().any(|name| text.contains(name.as_str()));
+        // The labels then only count on workloads whose name fits.
+        let pattern = workload.name.as_deref().filter(|name| name.contains('*'));
+        if !labels.iter().any(|label| says(label)) && !pattern.is_some_and(says) {
+            add_problem(
+                selector,
+                format!(
+                    "`{selector}` does not name the product, so that any program may have these labels: add a label that does, \
+                     or leave the selector out; `known-as` has short names"
+                ),
+            );
+        }
+    }
+}
+
 /// Every text of an entry, with its key.
 fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
     let mut texts = vec![
@@ -189,6 +221,7 @@ fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
     let holder = &entry.holder;
     for (key, list) in [
         ("hidden-on", &holder.hidden_on),
+        ("known-as", &holder.known_as),
         ("namespaces", &holder.namespaces),
         ("service-accounts", &holder.service_accounts),
         ("managers", &holder.managers),

@@ -114,6 +114,9 @@ pub struct Holder {
     /// Platforms that hide an otherwise visible control plane.
     #[serde(default, alias = "hiddenOn", skip_serializing_if = "Vec::is_empty")]
     pub hidden_on: Vec<String>,
+    /// Short names of the product, as its labels have them.
+    #[serde(default, alias = "knownAs", skip_serializing_if = "Vec::is_empty")]
+    pub known_as: Vec<String>,
     /// How to find it if its name is not fixed.
     #[serde(default, alias = "foundBy", skip_serializing_if = "Vec::is_empty")]
     pub found_by: Vec<FoundBy>,

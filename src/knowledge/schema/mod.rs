@@ -13,7 +13,9 @@ mod located;
 mod mistake;
 mod placeholder;
 mod steps;
+mod surroundings;
 mod vocabulary;
+mod words;
 
 pub use check::conflicts;
 pub use entry::{Entry, Holder, IfRemoved, Lease, OF_OBJECT, SameAs, Step, WaitsFor, Workload};
@@ -24,6 +26,8 @@ pub use located::Located;
 pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
 pub use steps::{Effect, effect};
+pub use surroundings::{Deployer, Platform, deployers, platforms};
 pub use vocabulary::{
     Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, WorkloadKind,
 };
+pub use words::{product_words, words};

@@ -33,12 +33,15 @@ pub(super) fn evidence_line(holder: &Holder) -> String {
             .join("; "),
         (_, Some(sign)) => sign_in_words(sign),
         (Liveness::Elsewhere, None) => {
-            format!("it is one that runs {}", holder.elsewhere.unwrap_or_default())
+            format!(
+                "it is one that runs {}",
+                holder.elsewhere.as_deref().unwrap_or_default()
+            )
         }
         (_, None) if !holder.unseen.is_empty() => holder.unseen.join("; "),
-        (_, None) => match holder.with(Tells::Gone).next() {
-            Some(sign) => format!("{}, which is one sign and no proof", sign_in_words(sign)),
-            None => "no sign of it was found, which proves nothing".to_owned(),
-        },
+        (_, None) if holder.with(Tells::Possible).next().is_some() => holder.possible_in_words(),
+        (_, None) => holder
+            .unproved_in_words()
+            .unwrap_or_else(|| "no sign of it was found, which proves nothing".to_owned()),
     }
 }

@@ -208,7 +208,9 @@ impl Saved {
             What::GroupVersion { types, .. } => {
                 wanted.types.is_empty() || types.iter().any(|name| mentions(wanted.types, name))
             }
-            What::Discovery | What::CoreGroup | What::Groups | What::File { .. } => true,
+            What::Discovery | What::CoreGroup | What::Groups | What::File { .. } | What::Controller(_) => {
+                true
+            }
         };
         self.gaps.iter().filter(concerns).cloned().collect()
     }

@@ -210,15 +210,17 @@ fn each_holder_has_its_objects_and_its_evidence() {
     for sign in [
         "none is Deployment kustomize-controller",
         "none is named kustomize-controller",
+        "no ServiceAccount may change kustomizations.kustomize.toolkit.fluxcd.io",
     ] {
         assert!(text(gone, "says").contains(sign), "{gone:#}");
     }
 
-    // Its account does not exist. A workload of its name might be it, so that is one sign.
+    // Its account does not exist, and nothing runs with its rights. A workload of its name might be it, so its names
+    // are not absent.
     let unsure = holder(&report, REALM.finalizer);
     assert_eq!(text(unsure, "state"), "unknown", "{unsure:#}");
     assert!(
-        text(unsure, "says").ends_with("which is one sign and no proof"),
+        text(unsure, "says").ends_with("which are not two independent signs"),
         "{unsure:#}"
     );
 
@@ -259,7 +261,7 @@ fn explain_says_the_same_of_each_holder() {
             "It runs. Deployment external-secrets/external-secrets: 1 of 1 ready",
         ),
         (KUSTOMIZATION, "apps", "It is gone."),
-        (REALM, "staff", "which is one sign and no proof"),
+        (REALM, "staff", "which are not two independent signs"),
         (
             OWN,
             "one",

@@ -101,6 +101,7 @@ pub(crate) fn in_words(holder: &Holder) -> String {
     };
     let location = holder
         .elsewhere
+        .as_ref()
         .map_or_else(String::new, |place| format!("It is one that runs {place}. "));
     let state = match holder.liveness() {
         Liveness::Running => format!("It {}runs. {}", likely(Tells::Alive), values_of(Tells::Alive)),
@@ -125,11 +126,12 @@ pub(crate) fn in_words(holder: &Holder) -> String {
         Liveness::Unknown if !holder.unseen.is_empty() => {
             format!("Whether it is alive is not known: {}", holder.unseen.join("; "))
         }
-        Liveness::Unknown => match values_of(Tells::Gone) {
-            one if one.is_empty() => {
-                "Whether it is alive is not known: no sign of it was found, which proves nothing".into()
-            }
-            one => format!("Whether it is alive is not known: {one}, which is one sign and no proof"),
+        Liveness::Unknown if holder.with(Tells::Possible).next().is_some() => {
+            format!("Whether it is alive is not known: {}", holder.possible_in_words())
+        }
+        Liveness::Unknown => match holder.unproved_in_words() {
+            None => "Whether it is alive is not known: no sign of it was found, which proves nothing".into(),
+            Some(signs) => format!("Whether it is alive is not known: {signs}"),
         },
     };
     format!("{location}{state}")

@@ -4,9 +4,10 @@
 //! to do before the object is deleted. The catalogue entry says which work, and the sources are the entry's own.
 //! **Wants** the signs of the controller: Lease, workload, account, webhooks, the definition of the type. Then wants
 //! the rights on the object, and its events. **Concludes** `waiting` if the controller runs or was switched off.
-//! Concludes `failing` if the controller cannot run, may not do its work, or itself complains of a failure. Concludes `orphaned` if two
-//! independent signs show that the controller is gone, otherwise `unknown`. **Advises** what brings the controller
-//! back, then what the entry advises, filled in for this object.
+//! Concludes `failing` if the controller cannot run, may not do its work, or itself complains of a failure. Concludes
+//! `orphaned` if two independent signs show that the controller is gone, and nothing runs that may be it under another
+//! name. Otherwise concludes `unknown`. **Advises** what brings the controller back, then what the entry advises, filled
+//! in for this object.
 
 use std::collections::BTreeSet;
 

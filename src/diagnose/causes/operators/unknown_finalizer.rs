@@ -4,8 +4,9 @@
 //! object (`kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/rbac.go`), and has usually written to the object
 //! before (`kubernetes/apimachinery:pkg/util/managedfields/internal/`). **Wants** the rights on the object and the
 //! workloads that run with these rights. Then wants Leases of the domain of the finalizer, and the definition of the
-//! type. **Concludes** as for known finalizers, and says that the controller is likely, not known. **Advises** to
-//! find the product and bring it back. Says that the cost of removal is unknown.
+//! type. **Concludes** as for known finalizers, and says that the controller is likely, not known. Anything that runs
+//! and may change the object may be the controller, so this cause concludes `orphaned` only if nothing does.
+//! **Advises** to find the product and bring it back. Says that the cost of removal is unknown.
 
 use crate::{
     command::Command,

@@ -130,7 +130,9 @@ fn gap(gap: &mut Gap, see: See<'_>) {
         | What::Groups
         | What::GroupVersion { .. }
         | What::Type { .. }
-        | What::Namespaces => {}
+        | What::Namespaces
+        // The project of a catalogue entry.
+        | What::Controller(_) => {}
     }
     why(&mut gap.why, see);
 }
@@ -143,7 +145,8 @@ fn why(why: &mut Why, see: See<'_>) {
         | Why::Throttled(text)
         | Why::ServerError(text)
         | Why::Undecodable(text)
-        | Why::Connection(text) => see(Role::Text, text),
+        | Why::Connection(text)
+        | Why::OutOfSight(text) => see(Role::Text, text),
         Why::TimedOut(_) | Why::MetadataOnlyRefused | Why::Vanished | Why::NotInDump | Why::Interrupted => {}
     }
 }

@@ -67,7 +67,8 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
     assert_eq!(story.verdict(FINALIZER), "unknown", "{story}");
     story
         .says("none is Deployment *-entity-operator with strimzi.io/cluster=prod")
-        .says("which is one sign and no proof")
+        .says("what runs and may change kafkatopics.kafka.strimzi.io belongs to other products or instances")
+        .says("which are not two independent signs")
         .never_says("It runs")
         .never_says("It likely runs")
         .never_says("It is gone")
@@ -81,7 +82,7 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
         ])
         .success();
 
-    // Without the ServiceAccount there are two signs.
+    // Without the ServiceAccount there are two signs: no name of it is left, and nothing runs with the rights.
     let all = "serviceaccount,role,rolebinding";
     ns.kubectl(["delete", all, "prod-entity-operator"]).success();
     // A Lease that another program renews is no sign of life of this operator.

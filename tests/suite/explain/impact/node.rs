@@ -74,7 +74,9 @@ fn a_node_takes_its_pods_along_and_its_local_data() {
         .kubectl(["patch", target, "--type=merge", "--patch", held])
         .success();
     let held = told(cluster, target, "");
-    assert_eq!(held.verdict("karpenter.sh/termination"), "orphaned", "{held}");
+    // No name of Karpenter exists. That is one sign, and many controllers may change Nodes.
+    assert_eq!(held.verdict("karpenter.sh/termination"), "unknown", "{held}");
+    held.never_says("It is gone").never_advises("finalizers remove");
     release(cluster, target, "default");
     story.follow(cluster, "delete node leaving-node");
     goes(cluster, target, "");

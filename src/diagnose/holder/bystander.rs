@@ -1,0 +1,216 @@
+//! Tells whether a program that may change every object is another product than the one that is looked for.
+//!
+//! Argo CD may change every object, and is not cert-manager. A program is a bystander only if it is recognised as
+//! another product: by what the catalogue knows of the workloads of that product, or by the image or chart of a product
+//! that is known to have such rights. A name proves nothing, as anybody may give it. A program that shares a word with
+//! the product is never a bystander.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        holder::{
+            could_be_holder, is_of_each_instance, pod_template::labels, workload::labels_of_instance, writer,
+        },
+        view::View,
+    },
+    knowledge::{Entry, Filter, schema},
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+/// The product that is looked for.
+pub(super) struct Wanted {
+    project: String,
+    /// The words that name it.
+    words: BTreeSet<String>,
+    /// Whether it is one of many drivers, which all have the same rights.
+    is_driver: bool,
+    /// Where each instance of the product has its own controller: its labels for the instance of the object. None where
+    /// the object does not name its instance.
+    instance: Option<Vec<(String, String)>>,
+    /// Whether each instance of the product has its own controller.
+    is_of_each_instance: bool,
+}
+
+impl Wanted {
+    /// The product of an entry. The program that put the finalizer on is named like it, too.
+    pub(super) fn of(entry: &Entry, object: &Object, finalizer: &Finalizer) -> Self {
+        let holder = &entry.holder;
+        let names = holder
+            .workloads
+            .iter()
+            .filter_map(|workload| workload.name.as_ref())
+            .chain(holder.service_accounts.iter())
+            .chain(holder.managers.iter());
+        let mut words = schema::product_words(entry);
+        words.extend(names.flat_map(|name| schema::words(name)));
+        for (author, _) in writer::authors(object, finalizer) {
+            if !writer::is_tool(&author) {
+                words.extend(schema::words(&author));
+            }
+        }
+        Wanted {
+            project: entry.project.clone(),
+            words,
+            is_driver: false,
+            instance: labels_of_instance(entry, object),
+            is_of_each_instance: is_of_each_instance(entry),
+        }
+    }
+
+    /// A driver whose sidecar holds the object. The sidecars of all drivers have the same names, and several drivers
+    /// have the same domain, so the first word of its name must do.
+    pub(super) fn of_driver(entry: &Entry, driver: &str) -> Self {
+        let first = driver
+            .split('.')
+            .flat_map(schema::words)
+            .find(|word| word != "csi");
+        Wanted {
+            project: entry.project.clone(),
+            words: first.into_iter().collect(),
+            is_driver: true,
+            instance: None,
+            is_of_each_instance: false,
+        }
+    }
+
+    /// Whether it is one of many drivers.
+    pub(super) fn is_driver(&self) -> bool {
+        self.is_driver
+    }
+
+    /// Whether each instance of the product has its own controller.
+    pub(super) fn is_of_each_instance(&self) -> bool {
+        self.is_of_each_instance
+    }
+
+    /// Whether a workload or Pod belongs to another instance of the product than the object.
+    pub(super) fn is_another_instance(&self, object: &Object) -> bool {
+        let labels = [object.labels(), labels(object, "/spec/template/metadata/labels")];
+        let differs = |(label, value): &(String, String)| {
+            labels
+                .iter()
+                .any(|all| all.get(label).is_some_and(|other| other != value))
+        };
+        self.instance.iter().flatten().any(differs)
+    }
+
+    /// Whether a text has a word of the product.
+    pub(super) fn is_named_in(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.words.iter().any(|word| text.contains(word.as_str()))
+    }
+
+    /// Whether the names, labels, images or the account of a workload or Pod have a word of the product.
+    pub(super) fn shares_a_word(&self, object: &Object) -> bool {
+        self.is_named_in(&texts(object).join(" "))
+    }
+
+    /// Whether the workload or Pod is recognised as another product.
+    pub(super) fn is_another(&self, object: &Object, view: &View<'_>) -> bool {
+        if self.shares_a_word(object) {
+            return false;
+        }
+        // The same program may change many objects of a scan.
+        let question = format!(
+            "{} is of another project than {}",
+            object.reference().in_words(),
+            self.project
+        );
+        *view.once(&question, || {
+            self.is_described_elsewhere(object, view) || is_known_deployer(object, view)
+        })
+    }
+
+    /// Whether the catalogue describes the workload as the controller of another product.
+    fn is_described_elsewhere(&self, object: &Object, view: &View<'_>) -> bool {
+        let entries = view.once("all entries of the catalogue", || {
+            view.knowledge.catalog(&Filter::default())
+        });
+        let is_described = |entry: &Entry| could_be_holder(entry, object);
+        entries
+            .iter()
+            .filter(|entry| is_described(entry))
+            .any(|entry| entry.project != self.project)
+            && !entries
+                .iter()
+                .any(|entry| entry.project == self.project && is_described(entry))
+    }
+}
+
+/// Whether the image or the chart is one of a product that usually may change every object.
+fn is_known_deployer(object: &Object, view: &View<'_>) -> bool {
+    let images = images(object);
+    let chart = chart(object);
+    view.knowledge.deployers().iter().any(|product| {
+        let is_chart = chart
+            .as_deref()
+            .is_some_and(|chart| product.charts.iter().any(|known| known == chart));
+        let is_image = |image: &str| {
+            product.images.iter().any(|known| {
+                image
+                    .strip_suffix(known.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            })
+        };
+        is_chart || images.iter().any(|image| is_image(image))
+    })
+}
+
+/// The repositories of all images, without tag and digest.
+fn images(object: &Object) -> Vec<String> {
+    pod_specs()
+        .iter()
+        .flat_map(|spec| object.list(&format!("{spec}/containers")))
+        .filter_map(|container| container.get("image").and_then(Value::as_str))
+        .map(|image| {
+            let image = image.split('@').next().unwrap_or_default();
+            match image.rsplit_once(':') {
+                // A colon before a slash belongs to the port of the registry.
+                Some((repository, tag)) if !tag.contains('/') => repository.to_owned(),
+                _ => image.to_owned(),
+            }
+        })
+        .collect()
+}
+
+/// The name of the Helm chart: the label has its version behind it.
+fn chart(object: &Object) -> Option<String> {
+    let labels = object.labels();
+    let (name, version) = labels.get("helm.sh/chart")?.rsplit_once('-')?;
+    version
+        .starts_with(|c: char| c.is_ascii_digit() || c == 'v')
+        .then(|| name.to_owned())
+}
+
+/// The specs of Pods in a workload or Pod.
+fn pod_specs() -> [&'static str; 3] {
+    [
+        "/spec",
+        "/spec/template/spec",
+        "/spec/jobTemplate/spec/template/spec",
+    ]
+}
+
+/// Everything in a workload or Pod that may name its product.
+fn texts(object: &Object) -> Vec<String> {
+    let mut texts = vec![object.name().to_owned(), object.namespace().to_owned()];
+    texts.extend(images(object));
+    for spec in pod_specs() {
+        texts.push(object.text(&format!("{spec}/serviceAccountName")).to_owned());
+        let containers = object.list(&format!("{spec}/containers"));
+        texts.extend(
+            containers
+                .iter()
+                .filter_map(|container| container.get("name")?.as_str())
+                .map(str::to_owned),
+        );
+    }
+    for (key, value) in object.labels() {
+        texts.extend([key, value]);
+    }
+    texts
+}

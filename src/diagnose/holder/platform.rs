@@ -1,0 +1,59 @@
+//! Platforms that run a part of the cluster where its users cannot see it.
+//!
+//! What a platform hides leaves no workload and no account in the cluster, so their absence proves nothing there. What it
+//! left behind may: a Lease that nobody renews, or a webhook without a Service.
+
+use crate::{
+    diagnose::{
+        holder::trace::{Holder, Trace},
+        view::{Missing, View},
+    },
+    knowledge::{Entry, Platform, schema::glob},
+    snapshot::facts::Object,
+};
+
+/// Records that the controller runs out of sight, if the cluster is on a platform that hides it and only absence speaks
+/// for its being gone.
+pub(super) fn add_hiding_platform(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+    let left_behind = [Trace::Lease, Trace::Product];
+    let signs = holder.observations_of_absence();
+    if entry.holder.hidden_on.is_empty() || left_behind.iter().any(|trace| signs.contains(trace)) {
+        return;
+    }
+    match hiding_platform(entry, view) {
+        Ok(Some(platform)) => {
+            holder.elsewhere = Some(format!("where {} hides it", platform.name));
+        }
+        Ok(None) => {}
+        Err(missing) => holder.add_missing(&missing),
+    }
+}
+
+/// The platform of this cluster, if it is one that hides the controller. A platform may have no nodes at the moment, so
+/// its types are looked at first.
+fn hiding_platform<'a>(entry: &Entry, view: &View<'a>) -> Result<Option<&'a Platform>, Missing> {
+    let hides = |platform: &&Platform| entry.holder.hidden_on.contains(&platform.name);
+    let platforms = || view.knowledge.platforms().iter().filter(hides);
+    let serves = |platform: &&Platform| {
+        let mut types = view.types().iter();
+        types.any(|ty| platform.groups.contains(&ty.group))
+    };
+    if let Some(platform) = platforms().find(serves) {
+        return Ok(Some(platform));
+    }
+    let nodes = view.list("", "nodes", "")?;
+    Ok(platforms().find(|platform| nodes.iter().any(|node| is_node_of(node, platform))))
+}
+
+fn is_node_of(node: &Object, platform: &Platform) -> bool {
+    let version = node.text("/status/nodeInfo/kubeletVersion");
+    let labels = node.labels();
+    platform
+        .versions
+        .iter()
+        .any(|part| version.contains(part.as_str()))
+        || platform
+            .node_labels
+            .iter()
+            .any(|wanted| labels.keys().any(|label| glob(wanted, label)))
+}

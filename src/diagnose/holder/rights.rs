@@ -1,0 +1,330 @@
+//! Who runs with the rights to change the object.
+//!
+//! A controller needs these rights, whatever its name is. So before a controller counts as gone, everything that runs
+//! with these rights is looked at, under any name and in any namespace. Whoever is granted this type by name may be the
+//! controller. Whoever may change every object is a bystander only if it is another product ([`bystander`]). On built-in
+//! types, such as Pods and Services, many controllers have these rights, and only a program that shares a word with the
+//! product may be it.
+//!
+//! Not seen here: users of a cloud that its own access entries admit (EKS, GKE, Azure), and who uses the token of an
+//! account outside the cluster.
+//!
+//! [`bystander`]: crate::diagnose::holder::bystander
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    diagnose::{
+        holder::{
+            bystander::Wanted,
+            pod_template::{account_of, name_of},
+            rbac::{Candidate, Changers},
+            standing,
+            trace::{Holder, Liveness, Sign, Tells, Trace},
+        },
+        kinds::Pod,
+        limits,
+        model::Strength,
+        view::View,
+    },
+    object::{is_custom_group, is_product_group},
+    snapshot::facts::Object,
+};
+
+const BINDINGS: &str = "ClusterRoleBindings and RoleBindings";
+
+/// The kinds of workload that run with an account, and where the spec of their Pods is.
+const RUNNERS: [(&str, &str, &str); 5] = [
+    ("apps", "deployments", "/spec/template/spec"),
+    ("apps", "statefulsets", "/spec/template/spec"),
+    ("apps", "daemonsets", "/spec/template/spec"),
+    ("batch", "cronjobs", "/spec/jobTemplate/spec/template/spec"),
+    ("", "pods", "/spec"),
+];
+
+/// Adds who runs with the rights to change the object, or that nobody does. `wanted` is the product that is looked for.
+/// Without it, for a finalizer that nobody has described, everything that runs with these rights may be the controller.
+pub(super) fn add_who_may_change(
+    object: &Object,
+    wanted: Option<&Wanted>,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
+    let changers = match Changers::of(object, view) {
+        Ok(changers) => changers,
+        Err(missing) => return holder.add_missing(&missing),
+    };
+    let is_shared = is_shared(object, wanted);
+    // There the rights only keep a controller from being gone, so nobody is looked for unless it seems to be.
+    if is_shared && holder.liveness() != Liveness::Gone {
+        return;
+    }
+    let search = Search {
+        what: object.resource.name(),
+        is_shared,
+        is_of_one_product: is_product_group(&object.resource.group),
+        wanted,
+        view,
+    };
+    let candidates = changers.candidates(object);
+    let signs = holder.signs.len();
+    let runners = search.runners(&places(&candidates, &changers), holder);
+    if holder.pending {
+        return;
+    }
+    let by_account = by_account(&runners);
+    let (likely, others): (Vec<_>, Vec<_>) = candidates.iter().partition(|one| search.is_likely(one));
+    for candidate in likely {
+        search.add_likely(candidate, own(&by_account, candidate), holder);
+    }
+    // Who else may change the object only matters while nobody is found.
+    if !matches!(holder.liveness(), Liveness::Gone | Liveness::Unknown) {
+        return;
+    }
+    search.add_subjects_that_run_anywhere(&changers, holder);
+    let mut passed_over = false;
+    for candidate in others {
+        passed_over |= search.add_unlikely(candidate, own(&by_account, candidate), holder);
+    }
+    search.add_namespace_groups(&changers, &runners, holder);
+    let is_anybody_there = holder.signs[signs..]
+        .iter()
+        .any(|sign| sign.tells != Tells::Nothing);
+    // Kubernetes' own controllers may change the built-in types, so there the rights of others decide nothing.
+    if !is_anybody_there && holder.unseen.is_empty() && !search.is_shared {
+        let what = &search.what;
+        let value = if changers.is_nobody(object) {
+            format!("no ServiceAccount may change {what}")
+        } else if passed_over {
+            format!("what runs and may change {what} belongs to other products or instances")
+        } else {
+            format!("nothing runs that may change {what}")
+        };
+        holder.add(Sign::new(
+            Trace::Rights,
+            Tells::Gone,
+            Strength::Strong,
+            BINDINGS,
+            value,
+        ));
+    }
+}
+
+/// Whether many controllers change objects of this type: the types that Kubernetes has, and those of all CSI drivers.
+pub(super) fn is_shared(object: &Object, wanted: Option<&Wanted>) -> bool {
+    !is_custom_group(&object.resource.group) || wanted.is_some_and(Wanted::is_driver)
+}
+
+/// The namespaces of the accounts.
+fn places<'a>(candidates: &[Candidate<'a>], changers: &'a Changers) -> BTreeSet<&'a str> {
+    let groups = changers.groups.keys().filter_map(|group| namespace_of(group));
+    candidates
+        .iter()
+        .map(|candidate| candidate.namespace)
+        .chain(groups)
+        .collect()
+}
+
+/// The namespace whose accounts a group contains.
+fn namespace_of(group: &str) -> Option<&str> {
+    group.strip_prefix("system:serviceaccounts:")
+}
+
+/// A workload or Pod, and where the spec of its Pods is.
+struct Runner<'a> {
+    object: &'a Object,
+    spec: &'static str,
+}
+
+/// What runs as each account, by its namespace and name.
+type ByAccount<'r, 'a> = BTreeMap<(&'a str, &'a str), Vec<&'r Runner<'a>>>;
+
+fn by_account<'r, 'a>(runners: &'r [Runner<'a>]) -> ByAccount<'r, 'a> {
+    let mut found = ByAccount::new();
+    for runner in runners {
+        let account = (runner.object.namespace(), account_of(runner.object, runner.spec));
+        found.entry(account).or_default().push(runner);
+    }
+    found
+}
+
+/// What runs as this account.
+fn own<'m, 'r, 'a>(all: &'m ByAccount<'r, 'a>, candidate: &'m Candidate<'_>) -> &'m [&'r Runner<'a>] {
+    all.get(&(candidate.namespace, candidate.name))
+        .map_or(&[], Vec::as_slice)
+}
+
+struct Search<'s, 'a> {
+    /// The type that is changed, `plural.group`.
+    what: String,
+    /// Whether many controllers change objects of this type.
+    is_shared: bool,
+    /// Whether the type belongs to one product. Gateways and volume snapshots have controllers of many.
+    is_of_one_product: bool,
+    wanted: Option<&'s Wanted>,
+    view: &'s View<'a>,
+}
+
+impl<'a> Search<'_, 'a> {
+    /// Adds users, and groups of all accounts. Nobody can say where they run.
+    fn add_subjects_that_run_anywhere(&self, changers: &Changers, holder: &mut Holder) {
+        if self.is_shared && self.wanted.is_some() {
+            return;
+        }
+        let everywhere = changers
+            .groups
+            .iter()
+            .filter(|(group, _)| namespace_of(group).is_none())
+            .map(|(group, role)| (format!("Group {group}"), role));
+        let outside = changers.outside.iter().map(|(who, role)| (who.clone(), role));
+        for (who, role) in outside.chain(everywhere) {
+            let value = format!("may change {}, by {role}; where it runs is not known", self.what);
+            holder.add(Sign::new(
+                Trace::Rights,
+                Tells::Possible,
+                Strength::Moderate,
+                who,
+                value,
+            ));
+        }
+    }
+
+    /// Everything that runs in these namespaces, and what could not be read. Many namespaces are read at once.
+    fn runners(&self, places: &BTreeSet<&str>, holder: &mut Holder) -> Vec<Runner<'a>> {
+        let places: Vec<_> = if places.len() > limits::NAMESPACES_ONE_BY_ONE {
+            vec![""]
+        } else {
+            places.iter().copied().collect()
+        };
+        let mut runners = Vec::new();
+        for (group, plural, spec) in RUNNERS {
+            for place in &places {
+                match self.view.list(group, plural, place) {
+                    Ok(all) => runners.extend(all.iter().map(|object| Runner { object, spec })),
+                    Err(missing) => holder.add_missing(&missing),
+                }
+            }
+        }
+        runners
+    }
+
+    /// Whether what runs as this account is likely the controller. The controllers of all instances have the same rights,
+    /// and so have those of all products that share a type.
+    fn is_likely(&self, candidate: &Candidate<'_>) -> bool {
+        let is_the_only_one = |wanted: &Wanted| self.is_of_one_product && !wanted.is_of_each_instance();
+        candidate.is_likely && !self.is_shared && self.wanted.is_none_or(is_the_only_one)
+    }
+
+    /// Adds what runs with the rights of a controller on this type. It is likely the controller, but this is not certain.
+    fn add_likely(&self, candidate: &Candidate<'_>, runners: &[&Runner<'a>], holder: &mut Holder) {
+        let by = format!("ServiceAccount {}/{}", candidate.namespace, candidate.name);
+        let value = format!("may change {}, by {}", self.what, candidate.role);
+        holder.add(Sign::new(
+            Trace::Rights,
+            Tells::Nothing,
+            Strength::Moderate,
+            by,
+            value,
+        ));
+        for object in without_own_pods(runners) {
+            if object.is("batch", "cronjobs") && is_meant_to_run(object) {
+                self.add_possible(object, candidate.role, holder);
+            } else if !object.is("batch", "cronjobs") && !is_finished(object) {
+                standing::add_standing(object, Strength::Moderate, holder, self.view);
+            }
+        }
+    }
+
+    /// Adds what runs with other rights to change the object, and returns whether any of it is another product.
+    fn add_unlikely(&self, candidate: &Candidate<'_>, runners: &[&Runner<'a>], holder: &mut Holder) -> bool {
+        let all = without_own_pods(runners);
+        let (possible, others): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .filter(|object| is_meant_to_run(object))
+            .partition(|object| self.is_candidate(candidate, object));
+        for object in possible {
+            self.add_possible(object, candidate.role, holder);
+        }
+        !others.is_empty()
+    }
+
+    /// Whether this may be the controller.
+    fn is_candidate(&self, candidate: &Candidate<'_>, object: &Object) -> bool {
+        match self.wanted {
+            None => true,
+            Some(wanted) if self.is_shared => wanted.shares_a_word(object),
+            Some(wanted) if wanted.is_another_instance(object) => false,
+            Some(wanted) => candidate.is_named || !wanted.is_another(object, self.view),
+        }
+    }
+
+    /// Adds what runs in a namespace all of whose accounts have the right.
+    fn add_namespace_groups(&self, changers: &Changers, runners: &[Runner<'a>], holder: &mut Holder) {
+        for (group, role) in &changers.groups {
+            let Some(place) = namespace_of(group) else {
+                continue;
+            };
+            for runner in runners.iter().filter(|one| one.object.namespace() == place) {
+                let shares = |wanted: &Wanted| wanted.shares_a_word(runner.object);
+                if is_meant_to_run(runner.object) && (!self.is_shared || self.wanted.is_none_or(shares)) {
+                    self.add_possible(runner.object, role, holder);
+                }
+            }
+        }
+    }
+
+    fn add_possible(&self, object: &Object, role: &str, holder: &mut Holder) {
+        let value = format!("runs and may change {}, by {role}", self.what);
+        let sign = Sign::new(
+            Trace::Rights,
+            Tells::Possible,
+            Strength::Moderate,
+            name_of(object),
+            value,
+        );
+        holder.add(sign.about(object.reference()));
+    }
+}
+
+/// What runs, without the Pods of a workload that is also there. They tell no more.
+fn without_own_pods<'a>(runners: &[&Runner<'a>]) -> Vec<&'a Object> {
+    let is_own = |object: &Object| runners.iter().any(|one| is_pod_of(object, one.object));
+    let objects = runners.iter().map(|one| one.object);
+    objects.filter(|object| !is_own(object)).collect()
+}
+
+/// Whether a Pod belongs to this workload, by the name that the workload's controller gives it, and runs the same
+/// images.
+fn is_pod_of(pod: &Object, workload: &Object) -> bool {
+    let images = |object: &Object, spec: &str| -> Vec<String> {
+        object
+            .list(&format!("{spec}/containers"))
+            .iter()
+            .map(|container| container["image"].to_string())
+            .collect()
+    };
+    let is_named = |name: &str| {
+        pod.name()
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with('-'))
+    };
+    pod.is("", "pods")
+        && !workload.is("", "pods")
+        && pod.controller().is_some()
+        && is_named(workload.name())
+        && images(pod, "/spec") == images(workload, "/spec/template/spec")
+}
+
+fn is_finished(object: &Object) -> bool {
+    object.is("", "pods") && Pod(object).is_finished()
+}
+
+/// Whether a workload has replicas, or a Pod has not ended. What crashes may come back.
+fn is_meant_to_run(object: &Object) -> bool {
+    match &*object.resource.plural {
+        "pods" => !is_finished(object),
+        "daemonsets" => object.number("/status/desiredNumberScheduled") != Some(0),
+        "cronjobs" => object.value.pointer("/spec/suspend") != Some(&true.into()),
+        _ => object.number("/spec/replicas") != Some(0),
+    }
+}

@@ -1,0 +1,489 @@
+//! Tests that a controller is gone only after everything that may be it was looked for.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::diagnose::testing::told::said;
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// Something that runs as an account.
+fn runner(kind: &str, namespace: &str, name: &str, labels: &Value, account: &str, image: &str) -> Object {
+    let spec = json!({"serviceAccountName": account, "containers": [{"name": "manager", "image": image}]});
+    let metadata = json!({"name": name, "namespace": namespace, "labels": labels, "uid": format!("{kind}-{namespace}-{name}")});
+    match kind {
+        "Pod" => object(
+            "",
+            "pods",
+            kind,
+            json!({"metadata": metadata, "spec": spec, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}),
+        ),
+        "CronJob" => object(
+            "batch",
+            "cronjobs",
+            kind,
+            json!({"metadata": metadata, "spec": {"jobTemplate": {"spec": {"template": {"spec": spec}}}}}),
+        ),
+        _ => object(
+            "apps",
+            &format!("{}s", kind.to_lowercase()),
+            kind,
+            json!({"metadata": metadata, "spec": {"replicas": 1, "template": {"metadata": {"labels": labels}, "spec": spec}},
+                "status": {"readyReplicas": 1, "desiredNumberScheduled": 1, "numberReady": 1}}),
+        ),
+    }
+}
+
+/// A role with the rights of a controller on these types, and its binding.
+pub(super) fn bound(role: &str, groups: &Value, resources: &Value, subject: &Value) -> [Object; 2] {
+    [
+        object(
+            RBAC,
+            "clusterroles",
+            "ClusterRole",
+            json!({"metadata": {"name": role}, "rules": [{"apiGroups": groups, "resources": resources, "verbs": ["*"]}]}),
+        ),
+        object(
+            RBAC,
+            "clusterrolebindings",
+            "ClusterRoleBinding",
+            json!({"metadata": {"name": role}, "roleRef": {"kind": "ClusterRole", "name": role}, "subjects": [subject]}),
+        ),
+    ]
+}
+
+fn account_of(namespace: &str, name: &str) -> Value {
+    json!({"kind": "ServiceAccount", "namespace": namespace, "name": name})
+}
+
+/// A custom object in deletion.
+fn custom(group: &str, plural: &str, kind: &str, finalizer: &str) -> Object {
+    object(
+        group,
+        plural,
+        kind,
+        json!({"metadata": {"name": "o", "namespace": "n", "finalizers": [finalizer],
+            "deletionTimestamp": "2026-01-01T09:00:00Z", "deletionGracePeriodSeconds": 0}}),
+    )
+}
+
+/// A program, and its account with the rights of a controller on a type.
+fn installed_as(runner: Object, group: &str, resources: &Value) -> Vec<Object> {
+    let account = runner.text("/spec/template/spec/serviceAccountName").to_owned();
+    let subject = account_of(runner.namespace(), &account);
+    let mut all = vec![self::account(runner.namespace(), &account)];
+    all.push(runner);
+    all.extend(bound("manager", &json!([group]), resources, &subject));
+    all
+}
+
+fn argocd(namespace: &str, name: &str, labels: &Value) -> Object {
+    runner(
+        "StatefulSet",
+        namespace,
+        name,
+        labels,
+        name,
+        "quay.io/argoproj/argocd:v3.1.0",
+    )
+}
+
+/// Argo CD may change every object, and is recognised by its image.
+#[test]
+fn an_uninstalled_controller_is_gone_beside_another_product_with_all_rights() {
+    let all = |program: Object| {
+        let subject = account_of(
+            program.namespace(),
+            program.text("/spec/template/spec/serviceAccountName"),
+        );
+        let mut all = vec![definition(), program];
+        all.extend(bound("everything", &json!(["*"]), &json!(["*"]), &subject));
+        World::of(all)
+    };
+    let diagnosis = all(argocd("argocd", "deployer", &json!({}))).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
+    // A program that nobody knows may be the controller.
+    let unknown = runner(
+        "Deployment",
+        "ops",
+        "helper",
+        &json!({}),
+        "helper",
+        "registry.test/team/helper:1",
+    );
+    let diagnosis = all(unknown).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    assert!(
+        said(&diagnosis).contains("Deployment ops/helper: runs and may change"),
+        "{}",
+        said(&diagnosis)
+    );
+    assert!(!advises_removal(&diagnosis));
+    // Nor does another image help a program that is named like the product.
+    let named = argocd("argocd", "cert-manager-helper", &json!({}));
+    assert_eq!(verdict(&all(named).explain(&challenge())), Verdict::Unknown);
+}
+
+#[test]
+fn kubernetes_own_controllers_are_never_the_controller() {
+    let own = "generic-garbage-collector";
+    let mut all = vec![definition()];
+    let role = format!("system:controller:{own}");
+    all.extend(bound(
+        &role,
+        &json!(["*"]),
+        &json!(["*"]),
+        &account_of("kube-system", own),
+    ));
+    all.push(runner(
+        "Pod",
+        "kube-system",
+        "p",
+        &json!({}),
+        own,
+        "registry.k8s.io/x",
+    ));
+    assert_eq!(
+        verdict(&World::of(all.clone()).explain(&challenge())),
+        Verdict::Orphaned
+    );
+    // An account that borrows such a role is not Kubernetes' own.
+    all.extend([
+        runner("Pod", "ops", "p", &json!({}), "borrower", "registry.test/x"),
+        object(
+            RBAC,
+            "clusterrolebindings",
+            "ClusterRoleBinding",
+            json!({"metadata": {"name": "b"}, "roleRef": {"kind": "ClusterRole", "name": role},
+                "subjects": [account_of("ops", "borrower")]}),
+        ),
+    ]);
+    assert_eq!(verdict(&World::of(all).explain(&challenge())), Verdict::Unknown);
+}
+
+/// The fifth account that may change the object is looked into like the first.
+#[test]
+fn every_account_with_the_rights_is_looked_into() {
+    let mut all = vec![];
+    for at in 1..=12 {
+        let (namespace, name) = (format!("ns-{at:02}"), format!("account-{at:02}"));
+        all.extend(bound(
+            &name,
+            &json!(["widgets.test"]),
+            &json!(["widgets", "widgets/status"]),
+            &account_of(&namespace, &name),
+        ));
+    }
+    let mut definition = definition();
+    definition.value["metadata"]["name"] = "widgets.widgets.test".into();
+    definition.value["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"service":
+        {"namespace": "ops", "name": "webhook"}}}});
+    all.push(definition);
+    assert_eq!(
+        verdict(&World::of(all.clone()).explain(&widget())),
+        Verdict::Orphaned
+    );
+    all.push(runner(
+        "Deployment",
+        "ns-12",
+        "w",
+        &json!({}),
+        "account-12",
+        "registry.test/w",
+    ));
+    let diagnosis = World::of(all).explain(&widget());
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    assert!(
+        said(&diagnosis).contains("Deployment ns-12/w"),
+        "{}",
+        said(&diagnosis)
+    );
+}
+
+#[test]
+fn a_role_for_people_points_to_no_controller() {
+    let user = json!({"kind": "User", "name": "jane"});
+    let with = |labels: Value| {
+        let [mut role, binding] = bound(
+            "editors",
+            &json!(["acme.cert-manager.io"]),
+            &json!(["challenges"]),
+            &user,
+        );
+        role.value["metadata"]["labels"] = labels;
+        verdict(&World::of([definition(), role, binding]).explain(&challenge()))
+    };
+    assert_eq!(
+        with(json!({"rbac.authorization.k8s.io/aggregate-to-edit": "true"})),
+        Verdict::Orphaned
+    );
+    // A user with a role of its own may be a controller outside the cluster.
+    assert_eq!(with(json!({})), Verdict::Unknown);
+}
+
+#[test]
+fn names_alone_are_one_sign() {
+    // On a type that many controllers change, the rights decide nothing.
+    let mut service = custom("", "services", "Service", "service.k8s.aws/resources");
+    service.value["spec"] = json!({"type": "LoadBalancer"});
+    let diagnosis = World::default().explain(&service);
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    // The account stayed, so the Deployment may be deleted only to create it again.
+    let diagnosis = World::of([definition(), account("cert-manager", "cert-manager")]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+}
+
+#[test]
+fn what_an_older_installation_left_is_a_sign_and_no_proof() {
+    let mut service = custom("", "services", "Service", "service.k8s.aws/resources");
+    service.value["spec"] = json!({"type": "LoadBalancer"});
+    let stale = || {
+        let mut stale = lease("2026-01-01T10:00:00Z");
+        stale.value["metadata"] =
+            json!({"name": "aws-load-balancer-controller-leader", "namespace": "kube-system"});
+        stale
+    };
+    assert_eq!(
+        verdict(&World::of([stale()]).explain(&service)),
+        Verdict::Orphaned
+    );
+    // A Lease of an older installation is no proof: the product runs under another name.
+    let renamed = runner(
+        "Deployment",
+        "infra",
+        "alb",
+        &json!({}),
+        "alb",
+        "public.ecr.aws/eks/aws-load-balancer-controller:v2",
+    );
+    let mut all = vec![stale(), renamed];
+    all.extend(bound(
+        "alb",
+        &json!([""]),
+        &json!(["services"]),
+        &account_of("infra", "alb"),
+    ));
+    let diagnosis = World::of(all).explain(&service);
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+}
+
+/// The definition says where the product was installed.
+#[test]
+fn a_missing_namespace_of_the_installation_is_a_second_sign() {
+    let mut definition = definition();
+    definition.value["metadata"]["name"] = "widgets.widgets.test".into();
+    let with = |namespace: Option<Object>| {
+        World::of([definition.clone()]).object("", "namespaces", "", "cert-manager", namespace)
+    };
+    assert_eq!(verdict(&with(None).explain(&widget())), Verdict::Orphaned);
+    let mut namespace = object(
+        "",
+        "namespaces",
+        "Namespace",
+        json!({"metadata": {"name": "cert-manager"}}),
+    );
+    assert_eq!(
+        verdict(&with(Some(namespace.clone())).explain(&widget())),
+        Verdict::Unknown
+    );
+    namespace.value["metadata"]["deletionTimestamp"] = "2026-01-01T09:00:00Z".into();
+    assert_eq!(
+        verdict(&with(Some(namespace)).explain(&widget())),
+        Verdict::Orphaned
+    );
+}
+
+/// The operator of Argo CD names everything after its `ArgoCD` object.
+#[test]
+fn argo_cd_of_its_operator_under_another_name_is_not_gone() {
+    let name = "payments-application-controller";
+    let labels = json!({"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "argocd",
+        "app.kubernetes.io/component": "application-controller"});
+    let application = custom(
+        "argoproj.io",
+        "applications",
+        "Application",
+        "resources-finalizer.argocd.argoproj.io",
+    );
+    for labels in [labels, json!({"app": name})] {
+        let program = argocd("payments", name, &labels);
+        let all = installed_as(
+            program,
+            "argoproj.io",
+            &json!(["applications", "applications/status"]),
+        );
+        let diagnosis = World::of(all).explain(&application);
+        assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    }
+}
+
+/// EKS Auto Mode and AKS run Karpenter out of sight.
+#[test]
+fn a_controller_that_the_platform_hides_is_not_gone() {
+    let node = |labels: Value, version: &str| {
+        object(
+            "",
+            "nodes",
+            "Node",
+            json!({"metadata": {"name": "n", "labels": labels}, "status": {"nodeInfo": {"kubeletVersion": version}}}),
+        )
+    };
+    let claim = custom(
+        "karpenter.sh",
+        "nodeclaims",
+        "NodeClaim",
+        "karpenter.sh/termination",
+    );
+    for (labels, version) in [
+        (json!({"eks.amazonaws.com/compute-type": "auto"}), "v1.33.1"),
+        (json!({}), "v1.33.1-eks-1a2b3c4"),
+        (json!({"kubernetes.azure.com/cluster": "c"}), "v1.33.1"),
+    ] {
+        let world = World::of([node(labels, version)]);
+        let diagnosis = world.explain(&claim);
+        assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+        assert!(said(&diagnosis).contains("hides it"), "{}", said(&diagnosis));
+        assert!(
+            diagnosis.gaps.iter().any(|gap| gap.why.word() == "OutOfSight"),
+            "{:?}",
+            diagnosis.gaps
+        );
+        // A Lease that it left behind is a sign there, too.
+        let mut stale = lease("2026-01-01T10:00:00Z");
+        stale.value["metadata"] = json!({"name": "karpenter-leader-election", "namespace": "kube-system"});
+        assert_eq!(verdict(&world.with(stale).explain(&claim)), Verdict::Orphaned);
+    }
+    // By its types, without any node.
+    let served = World::default().serving("eks.amazonaws.com", "nodeclasses", "NodeClass");
+    assert_eq!(verdict(&served.explain(&claim)), Verdict::Unknown);
+    // On another platform it is gone, as far as the nodes can be read.
+    let own = || {
+        World::of([node(
+            json!({"node.kubernetes.io/instance-type": "m5.large"}),
+            "v1.33.1",
+        )])
+    };
+    assert_eq!(verdict(&own().explain(&claim)), Verdict::Orphaned);
+    assert_eq!(verdict(&own().hiding("nodes").explain(&claim)), Verdict::Unknown);
+}
+
+/// Percona's fork of the operator uses the same finalizer.
+#[test]
+fn the_fork_of_percona_is_not_gone() {
+    let cluster = custom(
+        "upstream.pgv2.percona.com",
+        "postgresclusters",
+        "PostgresCluster",
+        "postgres-operator.crunchydata.com/finalizer",
+    );
+    let program = runner(
+        "Deployment",
+        "db",
+        "prod-pg",
+        &json!({"app": "prod-pg"}),
+        "prod-pg",
+        "percona/percona-postgresql-operator:2.6.0",
+    );
+    let all = installed_as(
+        program,
+        "upstream.pgv2.percona.com",
+        &json!(["postgresclusters", "postgresclusters/status"]),
+    );
+    let diagnosis = World::of(all).explain(&cluster);
+    assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+}
+
+/// Releases of Helm charts under other names.
+#[test]
+fn a_renamed_helm_release_is_not_gone() {
+    for (group, plural, kind, finalizer) in [
+        (
+            "monitoring.coreos.com",
+            "prometheuses",
+            "Prometheus",
+            "monitoring.coreos.com/status-cleanup",
+        ),
+        (
+            "db.movetokube.com",
+            "postgres",
+            "Postgres",
+            "finalizer.db.movetokube.com",
+        ),
+    ] {
+        let target = custom(group, plural, kind, finalizer);
+        let program = runner(
+            "Deployment",
+            "infra",
+            "release-x",
+            &json!({}),
+            "release-x",
+            "registry.test/mirror/it:1",
+        );
+        let all = installed_as(program, group, &json!([plural, format!("{plural}/status")]));
+        let diagnosis = World::of(all).explain(&target);
+        assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
+    }
+}
+
+/// A stranger with a general label is not the controller, and its life and rights tell nothing.
+#[test]
+fn a_stranger_with_a_general_label_is_not_the_controller() {
+    for (group, plural, kind, finalizer, label) in [
+        (
+            "kueue.x-k8s.io",
+            "clusterqueues",
+            "ClusterQueue",
+            "kueue.x-k8s.io/resource-in-use",
+            json!({"control-plane": "controller-manager"}),
+        ),
+        (
+            "kyverno.io",
+            "clusterpolicies",
+            "ClusterPolicy",
+            "kyverno.io/webhooks",
+            json!({"app.kubernetes.io/component": "admission-controller"}),
+        ),
+        (
+            "serving.knative.dev",
+            "routes",
+            "Route",
+            "routes.serving.knative.dev",
+            json!({"app": "controller"}),
+        ),
+    ] {
+        let stranger = runner(
+            "Deployment",
+            "memcached",
+            "memcached-operator",
+            &label,
+            "m",
+            "registry.test/memcached",
+        );
+        let diagnosis = World::of([stranger]).explain(&custom(group, plural, kind, finalizer));
+        assert!(
+            !said(&diagnosis).contains("memcached"),
+            "{finalizer}: {}",
+            said(&diagnosis)
+        );
+        assert_ne!(
+            verdict(&diagnosis),
+            Verdict::Failing,
+            "{finalizer}: {diagnosis:#?}"
+        );
+    }
+}
+
+/// The Lease that a controller renews under another name or in another namespace is a sign of life.
+#[test]
+fn a_renewed_lease_of_the_product_keeps_its_controller_from_being_gone() {
+    let mut renewed = lease("2026-01-01T11:59:58Z");
+    renewed.value["metadata"] = json!({"name": "leader", "namespace": "infra"});
+    renewed.value["spec"]["holderIdentity"] = json!("certmanager-7d9f_1");
+    let diagnosis = World::of([definition(), renewed]).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    assert!(
+        said(&diagnosis).contains("Lease infra/leader"),
+        "{}",
+        said(&diagnosis)
+    );
+}

@@ -1,0 +1,95 @@
+//! What the catalogue knows of clusters, apart from finalizers: platforms that hide a part of the cluster, and programs
+//! that may change every object.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::Mistake;
+
+/// A platform that runs a part of the cluster where its users cannot see it. Any one of the signs is enough.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Platform {
+    /// The name, as in `hidden-on`.
+    pub name: String,
+    /// Labels of its nodes, which can contain `*`.
+    #[serde(default)]
+    pub node_labels: Vec<String>,
+    /// Parts of the kubelet's version.
+    #[serde(default)]
+    pub versions: Vec<String>,
+    /// API groups that only it serves.
+    #[serde(default)]
+    pub groups: Vec<String>,
+}
+
+/// A program that usually may change every object of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Deployer {
+    /// The name.
+    pub name: String,
+    /// The repositories of its images, without registry.
+    #[serde(default)]
+    pub images: Vec<String>,
+    /// The names of its Helm charts.
+    #[serde(default)]
+    pub charts: Vec<String>,
+}
+
+impl Platform {
+    /// Whether nothing is given by which the platform is recognised.
+    fn is_unrecognisable(&self) -> bool {
+        self.name.is_empty()
+            || self.node_labels.is_empty() && self.versions.is_empty() && self.groups.is_empty()
+    }
+}
+
+impl Deployer {
+    /// Whether nothing is given by which the program is recognised, or a part of a name would do.
+    fn is_unrecognisable(&self) -> bool {
+        let is_part = |image: &String| !image.contains('/');
+        self.name.is_empty()
+            || self.images.is_empty() && self.charts.is_empty()
+            || self.images.iter().any(is_part)
+    }
+}
+
+/// The platforms of a file, or the mistake in it.
+pub fn platforms(file: &str, text: &str) -> Result<Vec<Platform>, Mistake> {
+    list(file, text, |one: &Platform| {
+        (one.name.clone(), one.is_unrecognisable())
+    })
+}
+
+/// The programs of a file, or the mistake in it.
+pub fn deployers(file: &str, text: &str) -> Result<Vec<Deployer>, Mistake> {
+    list(file, text, |one: &Deployer| {
+        (one.name.clone(), one.is_unrecognisable())
+    })
+}
+
+fn list<T: DeserializeOwned>(
+    file: &str,
+    text: &str,
+    judge: impl Fn(&T) -> (String, bool),
+) -> Result<Vec<T>, Mistake> {
+    let mistake = |line, column, message| Mistake {
+        file: file.to_owned(),
+        line,
+        column,
+        message,
+    };
+    let all: Vec<T> = serde_saphyr::from_str(text).map_err(|error| {
+        let (line, column) = error.location().map_or((0, 0), |at| (at.line(), at.column()));
+        mistake(line, column, error.without_snippet().to_string())
+    })?;
+    for one in &all {
+        let (name, is_unrecognisable) = judge(one);
+        if is_unrecognisable {
+            let message =
+                format!("`{name}` needs a name, and something by which it is recognised for certain");
+            return Err(mistake(0, 0, message));
+        }
+    }
+    Ok(all)
+}

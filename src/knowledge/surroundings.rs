@@ -1,0 +1,37 @@
+//! The embedded tables of platforms and deployers.
+
+use std::sync::LazyLock;
+
+use super::Knowledge;
+use super::schema::{Deployer, Platform};
+
+// `build.rs` wrote them from these types, and a test reads both.
+static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/platforms.json"))).unwrap_or_default()
+});
+static DEPLOYERS: LazyLock<Vec<Deployer>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/deployers.json"))).unwrap_or_default()
+});
+
+impl Knowledge {
+    /// The platforms that hide a part of the cluster.
+    pub fn platforms(&self) -> &'static [Platform] {
+        &PLATFORMS
+    }
+
+    /// The programs that usually may change every object.
+    pub fn deployers(&self) -> &'static [Deployer] {
+        &DEPLOYERS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_tables_are_embedded() {
+        assert!(PLATFORMS.iter().any(|one| one.name == "EKS"));
+        assert!(DEPLOYERS.iter().any(|one| one.name == "Argo CD"));
+    }
+}
