@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Knowledge;
+use super::{Knowledge, schema::product_words};
 use crate::snapshot::saved::Public;
 
 impl Knowledge {
@@ -15,6 +15,7 @@ impl Knowledge {
                 &serde_json::to_value(&entry.holder).unwrap_or_default(),
                 &mut public,
             );
+            public.products.extend(product_words(&entry));
         }
         for entry in Knowledge::builtin().all() {
             public.add_words(&serde_json::to_value(entry).unwrap_or_default());

@@ -192,11 +192,11 @@ mod tests {
             changes,
         );
         check_step(
-            "{ label: read-only, text: Keep it., command: kubectl get pv; kubectl patch pv a -p b }",
+            "{ label: read-only, text: Keep it., command: kubectl patch pv a -p b }",
             changes,
         );
         check_step(
-            "{ label: safe, text: Keep it., command: kubectl get pv; kubectl patch pv a -p b }",
+            "{ label: safe, text: Keep it., command: kubectl patch pv a -p b }",
             "",
         );
         // Nothing is known of other programs and of plugins.

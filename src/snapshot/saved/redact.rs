@@ -52,6 +52,9 @@ pub struct Public {
     pub names: BTreeSet<String>,
     /// Words of its texts. They stay unless an object has that name.
     pub words: BTreeSet<String>,
+    /// Words that name products, in lower case. They stay even as a part of a name: a program that shares a word with a
+    /// product may be its controller.
+    pub products: BTreeSet<String>,
 }
 
 impl Public {
@@ -75,7 +78,12 @@ impl Saved {
     pub fn redacted(mut self, public: &Public) -> Saved {
         // What is never saved needs no replacement.
         strip::saved(&mut self);
-        let mut mask = Mask::new(self.public_names(public), self.drivers(), self.vocabulary(public));
+        let mut mask = Mask::new(
+            self.public_names(public),
+            public.products.clone(),
+            self.drivers(),
+            self.vocabulary(public),
+        );
         texts(&mut self, &mut |role, text| mask.learn(role, text));
         mask.number();
         texts(&mut self, &mut |role, text| mask.apply(role, text));

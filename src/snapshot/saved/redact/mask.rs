@@ -15,6 +15,8 @@ use super::{
 /// The replacements. All texts are learned first, and then replaced.
 pub(super) struct Mask {
     public: BTreeSet<String>,
+    /// Words that stay as a piece of any name, in lower case.
+    products: BTreeSet<String>,
     /// CSI drivers, as they appear in the Lease names of their sidecars. A prefix from the catalogue may precede them.
     drivers: BTreeSet<String>,
     vocabulary: Vocabulary,
@@ -27,9 +29,15 @@ pub(super) struct Mask {
 }
 
 impl Mask {
-    pub(super) fn new(public: BTreeSet<String>, drivers: BTreeSet<String>, vocabulary: Vocabulary) -> Self {
+    pub(super) fn new(
+        public: BTreeSet<String>,
+        products: BTreeSet<String>,
+        drivers: BTreeSet<String>,
+        vocabulary: Vocabulary,
+    ) -> Self {
         Mask {
             public,
+            products,
             drivers,
             vocabulary,
             hidden: BTreeSet::new(),
@@ -66,7 +74,7 @@ impl Mask {
                 Ok(_) => is_address,
                 Err(_) => !is_quantity(piece) && (all || !self.vocabulary.knows_piece(piece)),
             };
-            if hidden {
+            if hidden && !self.products.contains(&piece.to_lowercase()) {
                 self.pieces.entry(piece.to_owned()).or_default();
             }
         }

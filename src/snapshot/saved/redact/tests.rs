@@ -11,6 +11,7 @@ fn public() -> Public {
     Public {
         names: ["cert-manager".to_owned()].into(),
         words: BTreeSet::new(),
+        products: BTreeSet::new(),
     }
 }
 
@@ -122,7 +123,7 @@ fn what_identifies_a_cluster_is_hidden_and_what_a_diagnosis_reads_stays() {
         "10.1.",
         "10-1-2",
         "fd00",
-        "registry",
+        "registry.corp",
         "gold",
         "exports",
         "node-7",

@@ -115,11 +115,16 @@ fn camel_case(word: &str) -> impl Iterator<Item = &str> {
             starts.push(*at);
         }
     }
-    for three in chars.windows(3) {
+    for (begin, three) in chars.windows(3).enumerate() {
+        // The plural of an abbreviation, such as `IPs`, is one part.
+        let follows = chars
+            .get(begin.saturating_add(3))
+            .is_some_and(|(_, c)| c.is_lowercase());
         if let [(_, before), (at, c), (_, after)] = three
             && before.is_uppercase()
             && c.is_uppercase()
             && after.is_lowercase()
+            && (*after != 's' || follows)
         {
             starts.push(*at);
         }
