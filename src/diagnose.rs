@@ -24,6 +24,7 @@ pub mod view;
 
 use std::collections::BTreeSet;
 
+pub(crate) use crate::diagnose::causes::storage::reclaim_policy;
 pub use crate::diagnose::{
     causes::{
         advice::{NUDGED, word},

@@ -13,6 +13,7 @@ mod model;
 mod nudge;
 mod remove;
 mod request;
+mod retain;
 #[cfg(test)]
 mod tests;
 mod veto;
@@ -27,5 +28,6 @@ pub use self::{
     nudge::nudge,
     remove::remove,
     request::{FIELD_MANAGER, Request},
+    retain::{Claim, RETAIN, Retention, retain, then},
     veto::veto,
 };

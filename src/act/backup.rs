@@ -2,13 +2,19 @@
 //! gone.
 //!
 //! The copy leaves out the fields that the server sets itself, because no server accepts them, and lists them
-//! in its header. For a Secret, it contains only the metadata unless the user asks for the data.
+//! in its header. A volume has policy Retain in its copy. For a Secret, it contains only the metadata unless the user asks for the data.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::{error::Error, plan::Plan, snapshot::facts::Object};
+use crate::{
+    diagnose::reclaim_policy,
+    error::Error,
+    object::ObjectRef,
+    plan::{Plan, RETAIN},
+    snapshot::facts::Object,
+};
 
 /// Metadata fields that the server sets itself.
 const FILLED_IN: &[&str] = &[
@@ -24,7 +30,18 @@ const FILLED_IN: &[&str] = &[
 
 /// Writes the copy and returns its path.
 pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf, Error> {
-    let path = directory.join(file_name(plan));
+    save(object, file_name(&plan.target, &plan.resource_version), directory)
+}
+
+/// Writes the copy of a claim whose volume is changed, and returns its path. The claim itself is not changed; the copy
+/// is for making it again.
+pub fn backup_claim(claim: &Object, directory: &Path) -> Result<PathBuf, Error> {
+    let version = claim.text("/metadata/resourceVersion");
+    save(claim, file_name(&claim.reference(), version), directory)
+}
+
+fn save(object: &Object, file_name: String, directory: &Path) -> Result<PathBuf, Error> {
+    let path = directory.join(file_name);
     let failed = |cause| Error::Write {
         path: path.clone(),
         cause,
@@ -35,8 +52,7 @@ pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf,
 }
 
 /// One file for each version of each object: a repeated run writes the same bytes.
-fn file_name(plan: &Plan) -> String {
-    let target = &plan.target;
+fn file_name(target: &ObjectRef, resource_version: &str) -> String {
     let place = target.namespace.as_deref().unwrap_or("-");
     let safe = |text: &str| -> String {
         let keep = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -50,7 +66,21 @@ fn file_name(plan: &Plan) -> String {
         short(place),
         short(&target.name),
         safe(&target.uid),
-        safe(&plan.resource_version)
+        safe(resource_version)
+    )
+}
+
+/// Sets the reclaim policy of a volume to Retain in its copy, and says so. A volume that is made again has no claim of its
+/// uid, and is Released at once. With policy Delete its provisioner would then delete the disk
+/// (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncVolume).
+fn keep_disk(object: &Object, copy: &mut Value) -> String {
+    let policy = reclaim_policy::policy(object);
+    if !object.is("", "persistentvolumes") || policy.is_empty() || policy == RETAIN {
+        return String::new();
+    }
+    copy["spec"]["persistentVolumeReclaimPolicy"] = RETAIN.into();
+    format!(
+        "# Its reclaim policy was {policy}. Here it is Retain: otherwise the disk would be deleted after you apply it.\n"
     )
 }
 
@@ -68,6 +98,7 @@ fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
             }
         }
     }
+    let policy = keep_disk(object, &mut copy);
     let partly = if object.text("/kind") == "PartialObjectMetadata" {
         "# Metadata only: --backup-secrets saves its data, too.\n"
     } else {
@@ -75,7 +106,7 @@ fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
     };
     Ok(format!(
         "# Saved by kubectl finalizers before it was changed. Apply it again: kubectl apply --server-side -f FILE\n\
-         # Left out, because the server fills it in: {}\n{partly}{}",
+         # Left out, because the server fills it in: {}\n{policy}{partly}{}",
         Value::Object(filled_in),
         serde_saphyr::to_string(&copy)?
     ))

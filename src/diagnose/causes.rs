@@ -21,6 +21,7 @@ use self::{
     namespaces::finalizer_lists,
     operators::{external_resource, finalizer_re_added, known_finalizer, missing_reference},
     products::helm_release,
+    storage::keep_disk,
 };
 use super::{complaint::complaints, leftovers::missing_namespace, model::Finding, view::View};
 use crate::{
@@ -37,6 +38,7 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         .unwrap_or_default();
     controller_manager::add_stopped_controller_manager(object, &mut findings, view);
     absent_owners::add_absent_owners(object, &mut findings, view);
+    keep_disk::add_keep_disk_step(object, &mut findings, view);
     findings
 }
 

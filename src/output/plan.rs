@@ -9,7 +9,7 @@ use crate::{
     report::{
         OutcomeReport, PlanReport,
         outcome::{self, Outcome},
-        plan::{CostReport, LineReport, OutsideReport, RefusalReport},
+        plan::{CostReport, LineReport, OutsideReport, RefusalReport, RetentionReport},
     },
 };
 
@@ -24,17 +24,29 @@ pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Re
         write_refusal(refusal, &mut sheet)?;
         sheet.gap()?;
     }
+    for one in &report.unchanged {
+        sheet.heading(&one.target.in_words())?;
+        sheet.fact("unchanged", "its policy is Retain already")?;
+        sheet.facts("then", &one.then)?;
+        sheet.gap()?;
+    }
     match &report.digest {
         Some(digest) => {
             sheet.fact("server", &report.server)?;
             sheet.fact("digest", digest)
         }
+        None if report.plans.is_empty() && report.refused.is_empty() => Ok(()),
         None => sheet.warning("REFUSED: nothing was sent."),
     }
 }
 
 fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     sheet.heading(&line.target.in_words())?;
+    if let Some(retention) = &line.retention {
+        write_retention(retention, sheet)?;
+        write_cost(&line.cost, sheet)?;
+        return sheet.command("request", "as kubectl would send it:", &line.command);
+    }
     match &line.finalizer {
         Some(finalizer) => {
             sheet.fact("takes out", &finalizer.to_string())?;
@@ -42,7 +54,9 @@ fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Resu
         }
         None => sheet.fact("touches", "an annotation; the finalizers stay as they are")?,
     }
-    sheet.fact("verdict", &format!("{}: {}", line.verdict.word(), line.says))?;
+    if let Some(verdict) = line.verdict {
+        sheet.fact("verdict", &format!("{}: {}", verdict.word(), line.says))?;
+    }
     sheet.bullets(
         "evidence",
         line.evidence
@@ -56,6 +70,18 @@ fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Resu
         safer.map(|step| (step.text.clone(), step.command.as_deref())),
     )?;
     sheet.command("request", "as kubectl would send it:", &line.command)
+}
+
+fn write_retention<W: Write>(retention: &RetentionReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.fact(
+        "sets",
+        &format!(
+            "the reclaim policy to Retain; now it is {}. Nothing else changes",
+            retention.policy
+        ),
+    )?;
+    sheet.facts("now", &retention.now)?;
+    sheet.facts("then", &retention.then)
 }
 
 fn write_cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
@@ -105,11 +131,17 @@ fn write_one_outcome<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> i
         sheet.fact("held by", &joined(&outcome.held_by, "nothing"))?;
     }
     write_outside(&outcome.outside, "clean up outside", sheet)?;
+    if outcome.result == outcome::OutcomeResult::Retained && !outcome.held_by.is_empty() {
+        sheet.fact("finalizers", &joined(&outcome.held_by, "none"))?;
+    }
     if let Some(event) = &outcome.event {
         sheet.fact("event", event)?;
     }
     if let Some(backup) = &outcome.backup {
         sheet.fact("copy", backup)?;
+        if let Some(claim) = &outcome.claim_backup {
+            sheet.fact("", claim)?;
+        }
         if matches!(
             outcome.result,
             outcome::OutcomeResult::Gone | outcome::OutcomeResult::ReCreated

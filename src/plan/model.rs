@@ -7,7 +7,7 @@ use crate::{
     snapshot::facts::{Facts, Object},
 };
 
-use super::{Cost, Request};
+use super::{Cost, Request, Retention};
 
 /// The action of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Action {
     Finalize,
     /// Changes an annotation, so that the controllers of the object look at it again.
     Nudge,
+    /// Sets the reclaim policy of a volume to Retain.
+    Retain,
 }
 
 impl Action {
@@ -27,6 +29,7 @@ impl Action {
             Action::Remove => "remove",
             Action::Finalize => "finalize",
             Action::Nudge => "nudge",
+            Action::Retain => "rescue",
         }
     }
 }
@@ -84,6 +87,7 @@ impl Seen<'_> {
             evidence: self.diagnosis.evidence.clone(),
             cost,
             safer: self.safer_steps(),
+            retention: None,
             request,
         }
     }
@@ -140,11 +144,11 @@ pub struct Plan {
     pub target: ObjectRef,
     /// The version of the object. The request is valid only for this version.
     pub resource_version: String,
-    /// The finalizer to remove; none for a nudge.
+    /// The finalizer to remove; none for a nudge and a rescue.
     pub finalizer: Option<Finalizer>,
     /// The finalizers that stay.
     pub stays: Vec<Finalizer>,
-    /// The verdict on that finalizer.
+    /// The verdict on that finalizer; `Unknown` for a rescue, which judges none.
     pub verdict: Verdict,
     /// Which controller should have removed it, and under which condition.
     pub says: String,
@@ -154,6 +158,8 @@ pub struct Plan {
     pub cost: Cost,
     /// Other steps, which destroy nothing.
     pub safer: Vec<Step>,
+    /// The disk that it keeps; only for a rescue.
+    pub retention: Option<Retention>,
     /// The request.
     pub request: Request,
 }
@@ -168,6 +174,10 @@ impl Plan {
             && self.stays == other.stays
             && self.verdict == other.verdict
             && self.cost == other.cost
+            && match (&self.retention, &other.retention) {
+                (Some(confirmed), Some(now)) => confirmed.means_the_same(now),
+                (confirmed, now) => confirmed.is_none() && now.is_none(),
+            }
     }
 }
 

@@ -46,6 +46,35 @@ pub(crate) fn explain_step(object: &Object, text: String) -> Step {
     }
 }
 
+/// The step that sets policy Retain on these volumes, or on the volumes of these claims. All of them have one type and
+/// one namespace. Nothing can be lost by it: it only keeps the disk.
+pub(crate) fn keep_disks(when: &'static str, text: String, objects: &[&Object]) -> Step {
+    let names: Vec<_> = objects
+        .iter()
+        .map(|object| {
+            let ty = if object.is("", "persistentvolumeclaims") {
+                "pvc"
+            } else {
+                "pv"
+            };
+            format!("{ty}/{}", object.name())
+        })
+        .collect();
+    let place = objects
+        .first()
+        .map(|object| namespace_flag(object))
+        .unwrap_or_default();
+    Step {
+        when,
+        text,
+        command: Some(format!(
+            "kubectl finalizers rescue {}{place} --only-retain",
+            names.join(" ")
+        )),
+        safety: Safety::Safe,
+    }
+}
+
 /// Whether a step only triggers a controller.
 pub(crate) fn is_nudge(step: &Step) -> bool {
     step.command

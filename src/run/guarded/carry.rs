@@ -12,11 +12,11 @@ use super::{
     settle::{self, DoneBy, Settled},
 };
 use crate::{
-    act::{After, ReadBack, Receipt, Receipts, backup, leave_event, send},
+    act::{After, ReadBack, Receipt, Receipts, backup, backup_claim, leave_event, send},
     cluster::{self, Written},
     error::Error,
     exit::Exit,
-    plan::{Plan, event, veto},
+    plan::{Claim, Plan, Retention, event, veto},
     report::{
         outcome::{Outcome, OutcomeResult},
         plan::CostReport,
@@ -36,17 +36,31 @@ pub(super) struct Carrier<'a> {
     pub(super) digest: &'a str,
 }
 
+/// The copies of one object.
+pub(super) struct Saved {
+    object: PathBuf,
+    /// The claim of a volume.
+    claim: Option<PathBuf>,
+}
+
+impl Saved {
+    fn note_in(&self, receipt: &mut Receipt<'_>) {
+        receipt.backup = Some(self.object.display().to_string());
+        receipt.claim_backup = self.claim.as_ref().map(|path| path.display().to_string());
+    }
+}
+
 /// What to do after the server refused a request.
 enum AfterRefusal {
     /// Send again: the object has a new version, and everything that was confirmed is unchanged.
-    SendAgain(Box<Item>, PathBuf),
+    SendAgain(Box<Item>, Saved),
     /// Stop here.
     Ended(Settled),
 }
 
 impl Carrier<'_> {
     /// Saves every object; none if one of them cannot be saved.
-    pub(super) async fn save_all(&self, prepared: &PreparedPlans) -> Option<Vec<PathBuf>> {
+    pub(super) async fn save_all(&self, prepared: &PreparedPlans) -> Option<Vec<Saved>> {
         let mut saved = Vec::new();
         for item in &prepared.items {
             match self.save(&item.object, &item.plan, &prepared.facts).await {
@@ -62,8 +76,21 @@ impl Carrier<'_> {
         Some(saved)
     }
 
+    /// Saves an object, and the claim of a volume.
+    async fn save(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<Saved, Error> {
+        let claim = match &plan.retention {
+            Some(Retention {
+                claim: Claim::Found(claim),
+                ..
+            }) => Some(backup_claim(claim, self.backups)?),
+            _ => None,
+        };
+        let object = self.save_whole(object, plan, facts).await?;
+        Ok(Saved { object, claim })
+    }
+
     /// Saves an object, including the parts that were not read before.
-    async fn save(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<PathBuf, Error> {
+    async fn save_whole(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<PathBuf, Error> {
         let is_secret = object.is("", "secrets");
         let wanted = object.is("", "configmaps") || is_secret && self.planner.asked.backup_secrets;
         let Some(ty) = facts.resource_type(&object.resource).filter(|_| wanted) else {
@@ -91,13 +118,13 @@ impl Carrier<'_> {
     pub(super) async fn carry(
         &mut self,
         mut item: Item,
-        mut saved: PathBuf,
+        mut saved: Saved,
         facts: &mut Facts,
     ) -> (Outcome, Exit) {
         let mut settled = Settled::refused("it changes all the time, each time before the request arrives");
         for _ in 0..MAX_TRIES {
             let mut receipt = Receipt::of("sending", &item.plan, self.digest, "about to be sent");
-            receipt.backup = Some(saved.display().to_string());
+            saved.note_in(&mut receipt);
             if let Err(error) = self.receipts.add(&receipt) {
                 settled = Settled::failed(format!(
                     "nothing was sent, because there would be no receipt: {error}"
@@ -125,15 +152,10 @@ impl Carrier<'_> {
             settled = settle::settle(&mut read_back, &item.plan, lost.as_deref(), self.planner.watch).await;
             break;
         }
-        self.add_receipt(&Receipt {
-            backup: Some(saved.display().to_string()),
-            ..Receipt::of(
-                settled.receipt_word(),
-                &item.plan,
-                self.digest,
-                settled.says.clone(),
-            )
-        });
+        let word = settled.receipt_word();
+        let mut receipt = Receipt::of(word, &item.plan, self.digest, settled.says.clone());
+        saved.note_in(&mut receipt);
+        self.add_receipt(&receipt);
         let mut outcome = outcome(&item.plan, &saved, &settled);
         if self.planner.asked.event && settled.exit == Exit::Done && settled.by != DoneBy::Others {
             outcome.event = self.leave_event(&item.plan).await;
@@ -158,9 +180,9 @@ impl Carrier<'_> {
         let server = self.planner.server;
         let ended = AfterRefusal::Ended;
         let object = match ReadBack::of(server, facts, &item.plan).state().await {
-            After::Gone => return ended(Settled::gone_before()),
+            After::Gone => return ended(settle::gone_before(&item.plan)),
             After::Another(_) => return ended(Settled::replaced()),
-            After::Out(object) => return ended(Settled::out_before(&object)),
+            After::Out(object) => return ended(settle::out_before(&item.plan, &object)),
             After::StillOn(object) => *object,
             After::NotKnown(_) => return ended(Settled::failed(format!("the server refused it: {message}"))),
         };
@@ -173,6 +195,11 @@ impl Carrier<'_> {
         facts.answers.clear();
         let plan = match self.planner.plan(&object, facts).await {
             Ok(plan) if item.plan.means_the_same(&plan) => plan,
+            Ok(plan) if plan.retention.is_some() => {
+                return ended(Settled::refused(
+                    "The volume changed after you confirmed the plan, and nothing was sent. Look at the new plan.",
+                ));
+            }
             Ok(plan) => {
                 return ended(Settled::refused(format!(
                     "it is no longer as it was confirmed: it is {} now, and these would stay: {}; look at it again",
@@ -210,10 +237,14 @@ fn joined(plan: &Plan) -> String {
     }
 }
 
-fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
+fn outcome(plan: &Plan, saved: &Saved, settled: &Settled) -> Outcome {
     let lost = matches!(
         settled.end,
-        OutcomeResult::Gone | OutcomeResult::Held | OutcomeResult::Going | OutcomeResult::ReCreated
+        OutcomeResult::Gone
+            | OutcomeResult::Held
+            | OutcomeResult::Going
+            | OutcomeResult::ReCreated
+            | OutcomeResult::Retained
     );
     let cost = CostReport::from(&plan.cost);
     Outcome {
@@ -227,7 +258,8 @@ fn outcome(plan: &Plan, saved: &Path, settled: &Settled) -> Outcome {
         } else {
             Vec::new()
         },
-        backup: Some(saved.display().to_string()),
+        backup: Some(saved.object.display().to_string()),
+        claim_backup: saved.claim.as_ref().map(|path| path.display().to_string()),
         event: None,
     }
 }

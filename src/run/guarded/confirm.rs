@@ -1,6 +1,7 @@
 //! Confirmation of exactly this plan: typed at a terminal after the plan was shown, or given as its digest.
 //!
-//! The user types the object's name, or the word of the consequence if data is lost; people type `y` without
+//! The user types the object's name, or the word of the consequence if data is lost, or the number of several objects,
+//! once for the whole plan; people type `y` without
 //! reading. Input from before the question is thrown away. The terminal is asked to mark pasted text. A
 //! pasted name followed by Enter counts; a paste that contains the Enter does not.
 
@@ -43,30 +44,33 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
             "there is no terminal to type at; after reading the plan, give the same command with --confirm {digest}"
         ));
     }
-    for plan in plans {
-        let (what, word) = required_input(plan);
-        let prompt = format!(
-            "To {} {} {}: type {what}, {}\n> ",
-            plan.action.word(),
-            plan.target.kind,
-            harmless(&plan.target.name),
-            harmless(&word),
-        );
-        match watch.without_progress(read_line(prompt)).await {
-            None => return Confirmed::Stopped,
-            Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => {}
-            Some(Some(_)) => return Confirmed::No(format!("what was typed is not {word}")),
-            Some(None) => return Confirmed::No("nothing was typed".into()),
-        }
+    let (objects, what, word) = required_input(plans);
+    let verb = asked.wanted.action().word();
+    let prompt = format!(
+        "To {verb} {}: type {what}, {}\n> ",
+        harmless(&objects),
+        harmless(&word)
+    );
+    match watch.without_progress(read_line(prompt)).await {
+        None => Confirmed::Stopped,
+        Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => Confirmed::Yes,
+        Some(Some(_)) => Confirmed::No(format!("what was typed is not {word}")),
+        Some(None) => Confirmed::No("nothing was typed".into()),
     }
-    Confirmed::Yes
 }
 
-fn required_input(plan: &Plan) -> (&'static str, String) {
-    if plan.cost.consequence == Consequence::DataLoss {
-        ("what it costs", plan.cost.consequence.typed())
-    } else {
-        ("its name", plan.target.name.clone())
+/// One question for the whole plan: the objects, what to type, and the text itself. For several objects that is their
+/// number, which shows that the plan was read to its end.
+fn required_input(plans: &[Plan]) -> (String, &'static str, String) {
+    let objects = match plans {
+        [plan] => format!("{} {}", plan.target.kind, plan.target.name),
+        plans => format!("{} objects", plans.len()),
+    };
+    let worst = plans.iter().map(|plan| plan.cost.consequence).max();
+    match (worst, plans) {
+        (Some(Consequence::DataLoss), _) => (objects, "what it costs", Consequence::DataLoss.typed()),
+        (_, [plan]) => (objects, "its name", plan.target.name.clone()),
+        (_, plans) => (objects, "how many they are", plans.len().to_string()),
     }
 }
 
