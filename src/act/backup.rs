@@ -28,6 +28,14 @@ const FILLED_IN: &[&str] = &[
     "uid",
 ];
 
+/// Annotations that the volume binder sets once a claim is bound. A claim that is made again has a new uid and is not
+/// bound yet; with these annotations it would be Lost
+/// (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncBoundClaim).
+const BINDING: &[&str] = &[
+    "pv.kubernetes.io/bind-completed",
+    "pv.kubernetes.io/bound-by-controller",
+];
+
 /// Writes the copy and returns its path.
 pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf, Error> {
     save(object, file_name(&plan.target, &plan.resource_version), directory)
@@ -96,6 +104,14 @@ fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
             {
                 filled_in.insert((*field).to_owned(), value);
             }
+        }
+    }
+    if object.is("", "persistentvolumeclaims")
+        && let Some(annotations) = copy.pointer_mut("/metadata/annotations")
+        && let Some(annotations) = annotations.as_object_mut()
+    {
+        for name in BINDING {
+            filled_in.extend(annotations.remove_entry(*name));
         }
     }
     let policy = keep_disk(object, &mut copy);

@@ -162,10 +162,10 @@ fn says_what_is_known_of_the_claim() {
 fn a_plan_means_another_thing_once_the_volume_is_released_or_deleted() {
     let confirmed = planned("Bound", false);
     let newer = with("Bound", false, |value| {
-        value["metadata"]["resourceVersion"] = "8".into()
+        value["metadata"]["resourceVersion"] = "8".into();
     });
     assert!(confirmed.means_the_same(&newer));
-    assert_ne!(digest(&[confirmed.clone()]), digest(&[newer]));
+    assert_ne!(digest(std::slice::from_ref(&confirmed)), digest(&[newer]));
     assert!(!confirmed.means_the_same(&planned("Released", false)));
     assert!(!confirmed.means_the_same(&planned("Bound", true)));
 }

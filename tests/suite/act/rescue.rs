@@ -241,8 +241,14 @@ fn a_released_volume_may_have_lost_its_disk_and_the_plan_says_so() {
     let plan = case.run(&words(&disk.rescue(&["--plan"]))).run();
     super::says(&plan, "The disk may already be gone");
     super::says(&plan, "The volume object goes with this change");
-    let confirm = case.confirm(&["rescue", &disk.pv(), "--only-retain", "-o=json"]);
-    let out = confirm.run();
+    let plan = case
+        .run(&words(&disk.rescue(&["--plan", "-o=json"])))
+        .run()
+        .success();
+    let digest = super::digest(&plan);
+    let out = case
+        .run(&words(&disk.rescue(&["--confirm", &digest, "-o=json"])))
+        .run();
     assert_eq!(out.code, 0, "{out}");
     let outcome = documents(&out).remove(1)["outcomes"][0].clone();
     assert!(

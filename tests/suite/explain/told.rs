@@ -252,7 +252,9 @@ pub fn carry_out(cluster: &Cluster, command: &str) -> String {
 
 /// Whether the command is a verb of the plugin that must be confirmed.
 fn changes(command: &str) -> bool {
-    command.starts_with("kubectl finalizers remove ") || command.starts_with("kubectl finalizers finalize ")
+    ["remove", "finalize", "rescue"]
+        .iter()
+        .any(|verb| command.starts_with(&format!("kubectl finalizers {verb} ")))
 }
 
 /// Runs such a command as a user who reads the plan, accepts its costs and confirms it.
