@@ -134,6 +134,7 @@ fn each_promise_of_safety_names_tests_that_exist() {
         "tests/suite/scan",
         "src/act",
         "src/plan",
+        "src/plan/retain",
         "src/run/guarded",
     ] {
         for entry in fs::read_dir(root().join(folder)).unwrap() {
