@@ -92,8 +92,10 @@ pub enum Verb {
     Nudge(NudgeArgs),
     /// Keep the disks of volumes that are being deleted, or whose claims are
     ///
-    /// Sets the reclaim policy of the volume to Retain, so that nothing deletes its disk. Saves volume and claim to files
-    /// first. The deletion of the volume or the claim goes on. Type this first if a claim or a volume was deleted by mistake:
+    /// Sets the reclaim policy of the volume to Retain, so that nothing deletes its disk. Saves the
+    /// volume and its claim to files first. It does not stop the deletion of the volume or the claim.
+    ///
+    /// A claim was deleted by mistake? Type this first:
     ///
     ///   kubectl finalizers rescue pvc/NAME -n NAMESPACE --only-retain
     #[command(verbatim_doc_comment)]
