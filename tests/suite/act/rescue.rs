@@ -131,11 +131,8 @@ fn the_disk_of_a_deleted_claim_stays_after_the_claim_is_gone() {
 
     // explain offers it first, as the command that can be pasted.
     let story = told(case.cluster, "pvc/data", case.ns.name());
-    let first = story.0["steps"].as_array().unwrap().iter();
-    let first = first
-        .into_iter()
-        .find(|step| step["safety"] != "read-only")
-        .unwrap();
+    let mut steps = story.0["steps"].as_array().unwrap().iter();
+    let first = steps.find(|step| step["safety"] != "read-only").unwrap();
     assert_eq!(
         first["command"],
         format!(
