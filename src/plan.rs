@@ -14,6 +14,7 @@ mod nudge;
 mod remove;
 mod request;
 mod retain;
+mod retention;
 #[cfg(test)]
 mod tests;
 mod veto;
@@ -28,6 +29,7 @@ pub use self::{
     nudge::nudge,
     remove::remove,
     request::{FIELD_MANAGER, Request},
-    retain::{Claim, RETAIN, Retention, retain, then},
+    retain::{retain, then},
+    retention::{Claim, RETAIN, Retention},
     veto::veto,
 };

@@ -9,50 +9,15 @@
 //! Retain, and the API server accepts no new finalizer on an object that is being deleted
 //! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` handleProtectionFinalizer).
 
-use super::{Action, Cost, Outside, Plan, Request, cost};
+use super::{Action, Claim, Cost, Outside, Plan, Request, Retention, cost};
 use crate::{
     diagnose::{Verdict, reclaim_policy},
     knowledge::Consequence,
     snapshot::facts::Object,
 };
 
-/// The reclaim policy that keeps the disk.
-pub const RETAIN: &str = "Retain";
 /// Set on creation, and kept: nothing waits for it once the volume is released.
 const PROTECTION: &str = "kubernetes.io/pv-protection";
-
-/// The claim of a volume, as far as it could be read.
-#[derive(Clone, Debug)]
-pub enum Claim {
-    /// The volume names none.
-    None,
-    /// The claim.
-    Found(Box<Object>),
-    /// It does not exist, or another claim has its name.
-    Gone,
-    /// It could not be read.
-    Unread(String),
-}
-
-/// The disk that a plan keeps.
-#[derive(Clone, Debug)]
-pub struct Retention {
-    /// The reclaim policy that is replaced.
-    pub policy: String,
-    /// What is true now, a sentence each.
-    pub now: Vec<String>,
-    /// What is true once the policy is Retain, and who acts next, a sentence each.
-    pub then: Vec<String>,
-    /// The claim, which is copied too.
-    pub claim: Claim,
-}
-
-impl Retention {
-    /// Whether it says the same as another one.
-    pub(super) fn means_the_same(&self, other: &Retention) -> bool {
-        self.policy == other.policy && self.now == other.now && self.then == other.then
-    }
-}
 
 /// The plan for a volume whose policy is not Retain yet.
 pub fn retain(volume: &Object, claim: Claim) -> Plan {

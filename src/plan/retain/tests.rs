@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Claim, retain};
+use super::retain;
 use crate::{
     diagnose::testing::world::bare,
     knowledge::Consequence,
-    plan::{Plan, digest},
+    plan::{Claim, Plan, digest},
     snapshot::facts::Object,
 };
 
