@@ -49,8 +49,8 @@ pub fn find(object: &Object, finalizer: &Finalizer, driver: Option<&str>, view: 
 }
 
 /// Whether the diagnosis agrees that the controller is gone. An update that would be rejected hides what the causes said
-/// before. For an object that is not being deleted: whether the diagnosis would say otherwise long after a deletion. What
-/// is in use then, or waits for something else, says nothing about the controller.
+/// before. For an object that is not being deleted: whether the diagnosis would not know long after a deletion. What is in
+/// use then, waits for something else or is never cleaned up says nothing about the controller.
 fn may_be_gone(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> bool {
     let verdict = |object: &Object| {
         let findings = view.findings(object);
@@ -64,10 +64,7 @@ fn may_be_gone(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> bool 
     }
     let mut deleted = object.clone();
     deleted.value["metadata"]["deletionTimestamp"] = Timestamp::UNIX_EPOCH.to_string().into();
-    !matches!(
-        verdict(&deleted),
-        Some(Verdict::Stalled | Verdict::Unknown) | None
-    )
+    !matches!(verdict(&deleted), Some(Verdict::Unknown) | None)
 }
 
 fn find_by_signs(

@@ -286,12 +286,13 @@ impl World {
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
         withstands_strangers(self, target, &knowledge);
         withstands_redaction(target, &facts, &knowledge);
+        #[cfg(feature = "client")]
         self.all_verbs_agree(target, (&diagnosis, &facts), &knowledge);
         diagnosis
     }
 
     /// Checks that all verbs say the same of the object. Only tests use these higher layers.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "client"))]
     #[track_caller]
     fn all_verbs_agree(&self, target: &Object, explained: (&Diagnosis, &Facts), knowledge: &Knowledge) {
         crate::run::agreement::check(self, target, explained, knowledge);
