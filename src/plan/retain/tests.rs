@@ -38,6 +38,15 @@ fn planned(phase: &str, deleted: bool) -> Plan {
     with(phase, deleted, |_| ())
 }
 
+fn claim(deleted: bool) -> Claim {
+    let mut value = json!({"metadata": {"name": "data", "namespace": "ns", "uid": "u2"}});
+    if deleted {
+        value["metadata"]["deletionTimestamp"] = "2026-01-01T11:00:00Z".into();
+    }
+    let claim = bare("", "persistentvolumeclaims", "PersistentVolumeClaim", value);
+    Claim::Found(claim.into())
+}
+
 fn digest_of(plan: &Plan) -> String {
     digest(std::slice::from_ref(plan), "server")
 }
@@ -137,14 +146,6 @@ fn names_who_deletes_the_disk_and_what_names_it() {
 
 #[test]
 fn says_what_is_known_of_the_claim() {
-    let claim = |deleted: bool| {
-        let mut value = json!({"metadata": {"name": "data", "namespace": "ns", "uid": "u2"}});
-        if deleted {
-            value["metadata"]["deletionTimestamp"] = "2026-01-01T11:00:00Z".into();
-        }
-        let claim = bare("", "persistentvolumeclaims", "PersistentVolumeClaim", value);
-        Claim::Found(claim.into())
-    };
     for (claim, told) in [
         (
             claim(false),
@@ -174,4 +175,16 @@ fn a_plan_means_another_thing_once_the_volume_is_released_or_deleted() {
         assert_ne!(confirmed.worse(&changed), [""; 0]);
         assert_ne!(digest_of(&confirmed), digest_of(&changed));
     }
+}
+
+/// The state of the claim is not in the version of the volume.
+#[test]
+fn a_claim_that_is_deleted_meanwhile_changes_plan_and_digest() {
+    let plan = |deleted| retain(&volume("Bound", false), claim(deleted));
+    let (confirmed, now) = (plan(false), plan(true));
+    assert_eq!(
+        confirmed.worse(&now),
+        ["this is true now: Claim pvc/data -n ns is being deleted, too"]
+    );
+    assert_ne!(digest_of(&confirmed), digest_of(&now));
 }
