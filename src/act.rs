@@ -21,9 +21,9 @@ mod receipt;
 mod send;
 
 pub use self::{
-    backup::backup,
+    backup::{backup, backup_claim},
     files::{NewFile, RecordPaths, record_paths},
-    look::{After, ReadBack, added_by},
+    look::{After, ReadBack, added_by, policy_set_by},
     receipt::{Receipt, Receipts},
     send::{Trial, leave_event, send, try_event, try_out},
 };

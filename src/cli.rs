@@ -6,7 +6,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-pub use self::guarded::{FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs};
+pub use self::guarded::{FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs};
 
 /// Tells why Kubernetes objects will not go away, what they really wait for, and what forcing them would cost.
 #[derive(Debug, Parser)]
@@ -90,6 +90,16 @@ pub enum Verb {
     ///
     /// Sets an annotation that nobody reads, and watches for half a minute whether somebody acts.
     Nudge(NudgeArgs),
+    /// Keep the disks of volumes that are being deleted, or whose claims are
+    ///
+    /// Sets the reclaim policy of the volume to Retain, so that nothing deletes its disk. Saves the
+    /// volume and its claim to files first. It does not stop the deletion of the volume or the claim.
+    ///
+    /// A claim was deleted by mistake? Type this first:
+    ///
+    ///   kubectl finalizers rescue pvc/NAME -n NAMESPACE --only-retain
+    #[command(verbatim_doc_comment)]
+    Rescue(RescueArgs),
 }
 
 /// Words of `snapshot`.

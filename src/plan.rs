@@ -23,6 +23,8 @@ mod model;
 mod nudge;
 mod remove;
 mod request;
+mod retain;
+mod retention;
 #[cfg(test)]
 mod tests;
 mod trial;
@@ -38,6 +40,8 @@ pub use self::{
     nudge::nudge,
     remove::remove,
     request::{FIELD_MANAGER, Request},
+    retain::{retain, then},
+    retention::{Claim, RETAIN, Retention},
     trial::backend_query,
     veto::veto,
 };

@@ -2,7 +2,8 @@
 //! gone.
 //!
 //! The copy leaves out the fields that the server sets itself, because no server accepts them, and lists them
-//! in its header. For a Secret, it contains only the metadata unless the user asks for the data.
+//! in its header. A volume has policy Retain in its copy. For a Secret, it contains only the metadata unless the user asks for the
+//! data.
 
 use std::{
     io::{self, Write as _},
@@ -13,8 +14,10 @@ use serde_json::Value;
 
 use super::files::{self, NewFile};
 use crate::{
+    diagnose::reclaim_policy,
     error::Error,
-    plan::Plan,
+    object::ObjectRef,
+    plan::{Plan, RETAIN},
     snapshot::{confidential, facts::Object},
 };
 
@@ -30,6 +33,14 @@ const FILLED_IN: &[&str] = &[
     "uid",
 ];
 
+/// Annotations that the volume binder sets once a claim is bound. A claim that is made again has a new uid and is not
+/// bound yet; with these annotations it would be Lost
+/// (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncBoundClaim).
+const BINDING: &[&str] = &[
+    "pv.kubernetes.io/bind-completed",
+    "pv.kubernetes.io/bound-by-controller",
+];
+
 /// How many copies of one version can differ: with and without the data of a Secret, and from several versions of this
 /// program.
 const MAX_COPIES: u32 = 20;
@@ -37,7 +48,18 @@ const MAX_COPIES: u32 = 20;
 /// Writes the copy and returns its path. Overwrites nothing: an equal copy of an earlier run is used again, and a
 /// different one keeps its name.
 pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf, Error> {
-    let first = directory.join(file_name(plan, 1));
+    save(object, &plan.target, &plan.resource_version, directory)
+}
+
+/// Writes the copy of a claim whose volume is changed, and returns its path. The claim itself is not changed; the copy
+/// is for making it again.
+pub fn backup_claim(claim: &Object, directory: &Path) -> Result<PathBuf, Error> {
+    let version = claim.text("/metadata/resourceVersion");
+    save(claim, &claim.reference(), version, directory)
+}
+
+fn save(object: &Object, target: &ObjectRef, version: &str, directory: &Path) -> Result<PathBuf, Error> {
+    let first = directory.join(file_name(target, version, 1));
     let failed = |cause| Error::Write {
         path: first.clone(),
         cause,
@@ -46,7 +68,7 @@ pub fn backup(object: &Object, plan: &Plan, directory: &Path) -> Result<PathBuf,
     files::directory_for(&first).map_err(failed)?;
     let mut result = Err(io::ErrorKind::AlreadyExists.into());
     for number in 1..=MAX_COPIES {
-        let path = directory.join(file_name(plan, number));
+        let path = directory.join(file_name(target, version, number));
         result = write(&path, &text);
         match &result {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -69,8 +91,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// The file of the copy: one for each version of each object, and a number if there are several.
-fn file_name(plan: &Plan, number: u32) -> String {
-    let target = &plan.target;
+fn file_name(target: &ObjectRef, version: &str, number: u32) -> String {
     let place = target.namespace.as_deref().unwrap_or("-");
     let safe = |text: &str| -> String {
         let keep = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -88,7 +109,21 @@ fn file_name(plan: &Plan, number: u32) -> String {
         short(place),
         short(&target.name),
         safe(&target.uid),
-        safe(&plan.resource_version)
+        safe(version)
+    )
+}
+
+/// Sets the reclaim policy of a volume to Retain in its copy, and says so. A volume that is made again has no claim of its
+/// uid, and is Released at once. With policy Delete its provisioner would then delete the disk
+/// (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncVolume).
+fn keep_disk(object: &Object, copy: &mut Value) -> String {
+    let policy = reclaim_policy::policy(object);
+    if !object.is("", "persistentvolumes") || policy.is_empty() || policy == RETAIN {
+        return String::new();
+    }
+    copy["spec"]["persistentVolumeReclaimPolicy"] = RETAIN.into();
+    format!(
+        "# Its reclaim policy was {policy}. Here it is Retain: otherwise the disk would be deleted after you apply it.\n"
     )
 }
 
@@ -108,6 +143,15 @@ fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
             }
         }
     }
+    if object.is("", "persistentvolumeclaims")
+        && let Some(annotations) = copy.pointer_mut("/metadata/annotations")
+        && let Some(annotations) = annotations.as_object_mut()
+    {
+        for name in BINDING {
+            filled_in.extend(annotations.remove_entry(*name));
+        }
+    }
+    let policy = keep_disk(object, &mut copy);
     let partly = if object.text("/kind") == "PartialObjectMetadata" {
         metadata_only(&mut copy)
     } else {
@@ -115,7 +159,7 @@ fn text(object: &Object) -> Result<String, serde_saphyr::ser::Error> {
     };
     Ok(format!(
         "# Saved by kubectl finalizers before it was changed. Apply it again: kubectl apply --server-side -f FILE\n\
-         # Left out, because the server fills it in: {}\n{partly}{}",
+         # Left out, because the server fills it in: {}\n{policy}{partly}{}",
         Value::Object(filled_in),
         serde_saphyr::to_string(&copy)?
     ))

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::{
     cluster::{self, Server},
+    diagnose::reclaim_policy,
     object::Finalizer,
-    plan::{Action, Plan},
+    plan::{Action, Plan, RETAIN},
     snapshot::{
         Why,
         facts::{Answer, Facts, Object, Query},
@@ -17,9 +18,9 @@ use crate::{
 pub enum After {
     /// The object does not exist any more.
     Gone,
-    /// The finalizer is removed, and the object still exists.
+    /// The change is made (the finalizer is removed, the policy is Retain), and the object still exists.
     Out(Box<Object>),
-    /// The finalizer is still, or again, on the object.
+    /// The change is not made, or not any more.
     StillOn(Box<Object>),
     /// Another object has that name.
     Another(Box<Object>),
@@ -61,6 +62,7 @@ impl<'a> ReadBack<'a> {
             return After::Another(object);
         }
         let still_on = match (&self.plan.finalizer, self.plan.action) {
+            (_, Action::Retain) => reclaim_policy::policy(&object) != RETAIN,
             (Some(finalizer), Action::Remove | Action::Finalize) => {
                 let count = |all: &[Finalizer]| all.iter().filter(|one| *one == finalizer).count();
                 count(&object.finalizers()) > count(&self.plan.stays)
@@ -79,8 +81,25 @@ impl<'a> ReadBack<'a> {
 /// owns it, as with a finalizer from an admission plugin or a webhook.
 pub fn added_by<'a>(object: &'a Object, finalizer: &str) -> Option<(&'a str, &'a str)> {
     let key = format!("v:{}", Value::from(finalizer));
+    manager_of(object, |fields| {
+        fields
+            .pointer("/f:metadata/f:finalizers")
+            .is_some_and(|all| all.get(&key).is_some())
+    })
+}
+
+/// Who set the reclaim policy of a volume and when at the latest, in the same way.
+pub fn policy_set_by(volume: &Object) -> Option<(&str, &str)> {
+    manager_of(volume, |fields| {
+        fields
+            .pointer("/f:spec/f:persistentVolumeReclaimPolicy")
+            .is_some()
+    })
+}
+
+fn manager_of(object: &Object, owns: impl Fn(&Value) -> bool) -> Option<(&str, &str)> {
     object.list("/metadata/managedFields").iter().find_map(|entry| {
-        entry.pointer("/fieldsV1/f:metadata/f:finalizers")?.get(&key)?;
+        entry.get("fieldsV1").filter(|fields| owns(fields))?;
         let field = |name: &str| entry.get(name).and_then(Value::as_str);
         Some((field("manager")?, field("time").unwrap_or_default()))
     })

@@ -44,6 +44,9 @@ pub struct Receipt<'a> {
     pub consequence: Option<String>,
     /// The copy of the object.
     pub backup: Option<String>,
+    /// The copy of the claim, if the object is a volume that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim_backup: Option<String>,
     /// The server's response, or what was found out instead, or why nothing was sent.
     pub says: String,
 }
@@ -60,6 +63,7 @@ impl<'a> Receipt<'a> {
             request: Some(&plan.request),
             consequence: Some(plan.cost.consequence.typed()),
             backup: None,
+            claim_backup: None,
             says: says.into(),
         }
     }

@@ -49,6 +49,23 @@ pub struct NudgeArgs {
     pub guard: GuardArgs,
 }
 
+/// Words of `rescue`.
+#[derive(Debug, Args)]
+pub struct RescueArgs {
+    /// Volumes (pv/NAME), or claims for the volumes behind them (pvc/NAME); with --all-terminating only the type: pv
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    /// Set the reclaim policy to Retain, and change nothing else
+    #[arg(long, required = true)]
+    pub only_retain: bool,
+    /// All volumes that are being deleted
+    #[arg(long)]
+    pub all_terminating: bool,
+    /// How it is guarded.
+    #[command(flatten)]
+    pub guard: GuardArgs,
+}
+
 /// What all verbs share that change something.
 #[derive(Debug, Args)]
 pub struct GuardArgs {

@@ -93,6 +93,15 @@ impl Command {
         )
     }
 
+    /// Sets volumes to Retain, or the volumes of claims. A name is `pv/NAME` or `pvc/NAME`.
+    pub fn keep_disks(names: impl IntoIterator<Item = String>, namespace: &str) -> Self {
+        let mut command = Command::of("kubectl finalizers rescue", []).arguments(names);
+        if !namespace.is_empty() {
+            command = command.flag("-n", namespace);
+        }
+        command.with("--only-retain")
+    }
+
     /// Whether it changes nothing in a cluster.
     pub fn only_reads(&self) -> bool {
         let argv = self.argv();

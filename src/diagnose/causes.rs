@@ -23,6 +23,7 @@ use self::{
     namespaces::finalizer_lists,
     operators::{external_resource, finalizer_re_added, known_finalizer, missing_reference},
     products::helm_release,
+    storage::keep_disk,
 };
 use super::{
     complaint::complaints,
@@ -51,6 +52,7 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
             finding.steps.retain(|step| !advice::is_removal(step));
         }
     }
+    keep_disk::add_keep_disk_step(object, &mut findings, view);
     findings
 }
 

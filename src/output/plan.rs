@@ -10,7 +10,7 @@ use crate::{
     report::{
         OutcomeReport, PlanReport,
         outcome::{self, Outcome},
-        plan::{CostReport, LineReport, OutsideReport, RefusalReport},
+        plan::{CostReport, LineReport, OutsideReport, RefusalReport, RetentionReport},
     },
 };
 
@@ -25,17 +25,29 @@ pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Re
         write_refusal(refusal, &mut sheet)?;
         sheet.gap()?;
     }
+    for one in &report.unchanged {
+        sheet.heading(&one.target.in_words())?;
+        sheet.fact("unchanged", "its policy is Retain already")?;
+        sheet.facts("then", &one.then)?;
+        sheet.gap()?;
+    }
     match &report.digest {
         Some(digest) => {
             sheet.fact("server", &report.server)?;
             sheet.fact("digest", digest)
         }
+        None if report.plans.is_empty() && report.refused.is_empty() => Ok(()),
         None => sheet.warning("REFUSED: nothing was sent."),
     }
 }
 
 fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     sheet.heading(&line.target.in_words())?;
+    if let Some(retention) = &line.retention {
+        write_retention(retention, sheet)?;
+        write_cost(&line.cost, sheet)?;
+        return write_request(line, sheet);
+    }
     match &line.finalizer {
         Some(finalizer) => {
             sheet.fact("takes out", &finalizer.to_string())?;
@@ -43,7 +55,9 @@ fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Resu
         }
         None => sheet.fact("touches", "an annotation; the finalizers stay as they are")?,
     }
-    sheet.fact("verdict", &format!("{}: {}", line.verdict.word(), line.says))?;
+    if let Some(verdict) = line.verdict {
+        sheet.fact("verdict", &format!("{}: {}", verdict.word(), line.says))?;
+    }
     sheet.bullets(
         "evidence",
         line.evidence
@@ -56,6 +70,10 @@ fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Resu
         "safer",
         safer.map(|step| (step.text.clone(), step.command.line())),
     )?;
+    write_request(line, sheet)
+}
+
+fn write_request<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     if let Some(why) = &line.untried {
         sheet.fact("dry run", &format!("only once you have confirmed: {why}"))?;
     }
@@ -64,6 +82,18 @@ fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Resu
         "as kubectl would send it:",
         line.command.line().unwrap_or_default(),
     )
+}
+
+fn write_retention<W: Write>(retention: &RetentionReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.fact(
+        "sets",
+        &format!(
+            "the reclaim policy to Retain; now it is {}. Nothing else changes",
+            retention.policy
+        ),
+    )?;
+    sheet.facts("now", &retention.now)?;
+    sheet.facts("then", &retention.then)
 }
 
 fn write_cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
@@ -113,11 +143,17 @@ fn write_one_outcome<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> i
         sheet.fact("held by", &joined(&outcome.held_by, "nothing"))?;
     }
     write_outside(&outcome.outside, "clean up outside", sheet)?;
+    if outcome.result == outcome::OutcomeResult::Retained && !outcome.held_by.is_empty() {
+        sheet.fact("finalizers", &joined(&outcome.held_by, "none"))?;
+    }
     if let Some(event) = &outcome.event {
         sheet.fact("event", event)?;
     }
     if let Some(backup) = &outcome.backup {
         sheet.fact("copy", backup)?;
+        if let Some(claim) = &outcome.claim_backup {
+            sheet.fact("", claim)?;
+        }
         if matches!(
             outcome.result,
             outcome::OutcomeResult::Gone | outcome::OutcomeResult::ReCreated

@@ -100,7 +100,7 @@ fn external_resources(object: &Object, entry: &Entry) -> Vec<Outside> {
 }
 
 /// The disk of a volume, by the name that its driver gave it.
-fn disk(object: &Object) -> Option<Outside> {
+pub(super) fn disk(object: &Object) -> Option<Outside> {
     let handle = object.text("/spec/csi/volumeHandle");
     let is_volume = object.is("", "persistentvolumes") && !handle.is_empty();
     is_volume.then(|| Outside {

@@ -12,7 +12,8 @@ use super::Plan;
 const BYTES: usize = 8;
 
 /// The digest of all plans of one run on this server. For each plan it covers the action, the object's uid and version,
-/// the finalizer, the verdict, the cost and what stays outside, when the dry run is made, and the request.
+/// the finalizer, the verdict, the cost and what stays outside, when the dry run is made, what is said of a disk that is kept, and the
+/// request.
 pub fn digest(plans: &[Plan], server: &str) -> String {
     let plans: Vec<_> = plans
         .iter()
@@ -26,6 +27,7 @@ pub fn digest(plans: &[Plan], server: &str) -> String {
                 plan.cost.consequence.typed(),
                 outside(plan),
                 plan.untried.is_some(),
+                plan.retention.as_ref().map(|it| [&it.now, &it.then]),
                 plan.request,
             ])
         })

@@ -36,11 +36,14 @@ pub fn event(plan: &Plan, user: Option<&str>, now: Timestamp) -> Request {
             "Nudged",
             format!("{user} touched it, so that its controllers look again"),
         ),
+        Action::Retain => (
+            "ReclaimPolicyRetained",
+            format!("{user} set the reclaim policy to Retain, so that nothing deletes the disk"),
+        ),
     };
-    let kind = if plan.action == Action::Nudge {
-        "Normal"
-    } else {
-        "Warning"
+    let kind = match plan.action {
+        Action::Nudge | Action::Retain => "Normal",
+        Action::Remove | Action::Finalize => "Warning",
     };
     Request {
         method: "POST",

@@ -7,7 +7,7 @@ use crate::{
     snapshot::facts::{Facts, Object},
 };
 
-use super::{Cost, Request, trial};
+use super::{Cost, Request, Retention, trial};
 
 /// The action of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Action {
     Finalize,
     /// Changes an annotation, so that the controllers of the object look at it again.
     Nudge,
+    /// Sets the reclaim policy of a volume to Retain.
+    Retain,
 }
 
 impl Action {
@@ -27,6 +29,7 @@ impl Action {
             Action::Remove => "remove",
             Action::Finalize => "finalize",
             Action::Nudge => "nudge",
+            Action::Retain => "rescue",
         }
     }
 }
@@ -85,6 +88,7 @@ impl Seen<'_> {
             evidence: self.diagnosis.evidence.clone(),
             cost,
             safer: self.safer_steps(),
+            retention: None,
             untried: self.untried(),
             request,
         }
@@ -155,11 +159,11 @@ pub struct Plan {
     pub target: ObjectRef,
     /// The version of the object. The request is valid only for this version.
     pub resource_version: String,
-    /// The finalizer to remove; none for a nudge.
+    /// The finalizer to remove; none for a nudge and a rescue.
     pub finalizer: Option<Finalizer>,
     /// The finalizers that stay.
     pub stays: Vec<Finalizer>,
-    /// The verdict on that finalizer.
+    /// The verdict on that finalizer; `Unknown` for a rescue, which judges none.
     pub verdict: Verdict,
     /// Which controller should have removed it, and under which condition.
     pub says: String,
@@ -173,6 +177,8 @@ pub struct Plan {
     pub safer: Vec<Step>,
     /// Why the request is not tried out before the confirmation; none if it was.
     pub untried: Option<String>,
+    /// The disk that it keeps; only for a rescue.
+    pub retention: Option<Retention>,
     /// The request.
     pub request: Request,
 }
@@ -212,6 +218,10 @@ impl Plan {
         }
         if let (None, Some(why)) = (&self.untried, &now.untried) {
             worse.push(format!("it can no longer be tried out: {why}"));
+        }
+        if let (Some(confirmed), Some(now)) = (&self.retention, &now.retention) {
+            let news = confirmed.news(now);
+            worse.extend(news.map(|news| format!("this is true now: {}", news.trim_end_matches('.'))));
         }
         worse
     }

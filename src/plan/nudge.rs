@@ -48,6 +48,7 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
             "nothing reads this annotation; that the object changes makes its controllers look again",
         ),
         safer: Vec::new(),
+        retention: None,
         untried: seen.untried(),
     })
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::RETAIN;
 use crate::{
     characters::is_unclear_in_a_command,
     command::Command,
@@ -53,6 +54,16 @@ impl Request {
         let key = name.replace('~', "~0").replace('/', "~1");
         operations.push(json!({"op": "add", "path": format!("/metadata/annotations/{key}"), "value": value}));
         Request::patch(object, operations)
+    }
+
+    /// Sets the reclaim policy of a volume to Retain, with the same tests, and only while the policy is still the one
+    /// that was shown.
+    pub(super) fn set_retain(volume: &Object) -> Self {
+        let path = "/spec/persistentVolumeReclaimPolicy";
+        let mut operations = unchanged(volume);
+        operations.push(json!({"op": "test", "path": path, "value": volume.text(path)}));
+        operations.push(json!({"op": "replace", "path": path, "value": RETAIN}));
+        Request::patch(volume, operations)
     }
 
     /// Removes one entry from a Namespace's `spec.finalizers`, the first one of that name. The API server checks uid and version of the

@@ -31,7 +31,7 @@ pub enum OutcomeResult {
     Held,
     /// The last finalizer is removed, and the object still exists.
     Going,
-    /// Somebody added the finalizer again.
+    /// Somebody added the finalizer again, or set the policy back.
     CameBack,
     /// The object is gone, and a new object has its name.
     ReCreated,
@@ -39,6 +39,8 @@ pub enum OutcomeResult {
     Woke,
     /// After a nudge: nothing happened.
     Asleep,
+    /// The reclaim policy of the volume is Retain.
+    Retained,
     /// Nothing was sent, or the server refused the request.
     NotDone,
     /// The response was lost, and reading again did not clarify what happened.
@@ -56,6 +58,7 @@ impl OutcomeResult {
             OutcomeResult::ReCreated => "re-created",
             OutcomeResult::Woke => "woke",
             OutcomeResult::Asleep => "asleep",
+            OutcomeResult::Retained => "retained",
             OutcomeResult::NotDone => "not-done",
             OutcomeResult::Unknown => "unknown",
         }
@@ -80,6 +83,8 @@ pub struct Outcome {
     pub outside: Vec<OutsideReport>,
     /// Path of the copy of the object from before the change.
     pub backup: Option<String>,
+    /// Path of the copy of the claim, if the object is a volume that has one.
+    pub claim_backup: Option<String>,
     /// Name of the Event that was created for it.
     pub event: Option<String>,
 }

@@ -10,7 +10,7 @@ use crate::{
     command::{Command, Shown},
     diagnose::Verdict,
     object::Finalizer,
-    plan::{Action, Cost, Plan, Refusal, Request},
+    plan::{Action, Cost, Plan, Refusal, Request, Retention},
 };
 
 /// What the plan would send, or why it will send nothing.
@@ -21,7 +21,7 @@ pub struct PlanReport {
     pub api_version: &'static str,
     /// `Plan`.
     pub kind: &'static str,
-    /// `remove`, `finalize`, `nudge`.
+    /// `remove`, `finalize`, `nudge`, `rescue`.
     pub verb: &'static str,
     /// The API server.
     pub server: String,
@@ -31,6 +31,8 @@ pub struct PlanReport {
     pub plans: Vec<LineReport>,
     /// The reasons why nothing will be sent.
     pub refused: Vec<RefusalReport>,
+    /// The objects that already are as they were to be.
+    pub unchanged: Vec<UnchangedReport>,
 }
 
 /// The plan for one object: one request.
@@ -41,12 +43,12 @@ pub struct LineReport {
     pub target: ObjectName,
     /// The version of the object that the request requires.
     pub resource_version: String,
-    /// The finalizer to remove; none for a nudge.
+    /// The finalizer to remove; none for a nudge and a rescue.
     pub finalizer: Option<Finalizer>,
     /// The finalizers that remain.
     pub stays: Vec<Finalizer>,
-    /// The state of the finalizer.
-    pub verdict: Verdict,
+    /// The state of the finalizer; none for a rescue.
+    pub verdict: Option<Verdict>,
     /// Who should remove the finalizer, and on which condition.
     pub says: String,
     /// The observations that support this.
@@ -57,11 +59,35 @@ pub struct LineReport {
     pub safer: Vec<StepReport>,
     /// Why the request was not tried out before this plan was shown; none if it was.
     pub untried: Option<String>,
+    /// The disk that is kept; only for a rescue.
+    pub retention: Option<RetentionReport>,
     /// The request.
     pub request: Request,
     /// The request as a command.
     #[serde(flatten)]
     pub command: Shown,
+}
+
+/// The change of a reclaim policy to Retain, and what follows from it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RetentionReport {
+    /// The policy now.
+    pub policy: String,
+    /// What is true now.
+    pub now: Vec<String>,
+    /// What is true once the policy is Retain, and who acts next.
+    pub then: Vec<String>,
+}
+
+/// An object that already is as it was to be.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnchangedReport {
+    /// The object.
+    pub target: ObjectName,
+    /// What follows from it.
+    pub then: Vec<String>,
 }
 
 /// What is lost, or remains without an owner.
@@ -108,6 +134,7 @@ impl PlanReport {
         digest: Option<String>,
         plans: &[(Plan, Command)],
         refused: &[Refusal],
+        unchanged: Vec<UnchangedReport>,
     ) -> Self {
         PlanReport {
             api_version: API_VERSION,
@@ -120,6 +147,7 @@ impl PlanReport {
                 .map(|(plan, command)| LineReport::new(plan, command))
                 .collect(),
             refused: refused.iter().map(Into::into).collect(),
+            unchanged,
         }
     }
 }
@@ -131,14 +159,25 @@ impl LineReport {
             resource_version: plan.resource_version.clone(),
             finalizer: plan.finalizer.clone(),
             stays: plan.stays.clone(),
-            verdict: plan.verdict,
+            verdict: plan.retention.is_none().then_some(plan.verdict),
             says: plan.says.clone(),
             evidence: plan.evidence.iter().map(Into::into).collect(),
             cost: (&plan.cost).into(),
             safer: plan.safer.iter().map(Into::into).collect(),
             untried: plan.untried.clone(),
+            retention: plan.retention.as_ref().map(Into::into),
             request: plan.request.clone(),
             command: command.into(),
+        }
+    }
+}
+
+impl From<&Retention> for RetentionReport {
+    fn from(retention: &Retention) -> Self {
+        RetentionReport {
+            policy: retention.policy.clone(),
+            now: retention.now.clone(),
+            then: retention.then.clone(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `remove`, `finalize`, `nudge`: find, diagnose, plan, dry-run, show, confirm, save, send once, read back,
+//! `remove`, `finalize`, `nudge`, `rescue`: find, diagnose, plan, dry-run, show, confirm, save, send once, read back,
 //! report.
 //!
 //! Every step can end the run. Nothing changes in the cluster before the request is sent.
@@ -18,6 +18,7 @@ mod confirm;
 mod prepare;
 mod settle;
 mod tell;
+mod volumes;
 
 use std::path::PathBuf;
 
@@ -40,7 +41,7 @@ use crate::{
     settings::Guarded,
 };
 
-/// Runs one of the three commands.
+/// Runs one of the four commands.
 pub(super) fn run(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> {
     block_on(guarded(asked, knowledge))
 }
@@ -79,7 +80,8 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     prepared.refused.extend(unaccepted(&plans, &asked.accepted));
     let digest = digest(&plans, &identity);
     tell::plan(asked, &server.connected.server, &digest, &prepared)?;
-    if asked.only_plan {
+    // All of it is done already.
+    if asked.only_plan || plans.is_empty() && prepared.refused.is_empty() {
         return Ok(exit_code(&prepared));
     }
 
@@ -180,6 +182,7 @@ fn write_refusal_receipts(asked: &Guarded, prepared: &PreparedPlans, receipts: &
             request: None,
             consequence: None,
             backup: None,
+            claim_backup: None,
             says: refusal.why.clone(),
         };
         if let Err(error) = receipts.add(&receipt) {

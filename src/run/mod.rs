@@ -60,6 +60,11 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
             let nudge = settings::Guarded::nudge(words, cli.connection, &knowledge)?;
             guarded::run(&nudge, &knowledge)
         }
+        Verb::Rescue(words) => {
+            let knowledge = knowledge::load(&cli.knowledge)?;
+            let rescue = settings::Guarded::rescue(words, cli.connection, &knowledge)?;
+            guarded::run(&rescue, &knowledge)
+        }
     }
 }
 

@@ -4,18 +4,20 @@ use std::path::PathBuf;
 
 use super::{Connection, NamespaceChoice, Target, usage};
 use crate::{
-    cli::{ConnectionArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs},
+    cli::{ConnectionArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs},
     error::Error,
     knowledge::{Consequence, Knowledge},
     object::{Finalizer, List},
     plan::Action,
 };
 
-/// The settings of `remove`, `finalize` or `nudge`.
+/// The settings of `remove`, `finalize`, `nudge` or `rescue`.
 #[derive(Clone, Debug)]
 pub struct Guarded {
     /// The objects to change: type and name, as given.
     pub targets: Vec<(String, String)>,
+    /// The type of which all objects in deletion are to be changed, as given.
+    pub all_terminating: Option<String>,
     /// The namespace of the objects.
     pub place: NamespaceChoice,
     /// The change to make.
@@ -49,6 +51,8 @@ pub enum Wanted {
     Finalize(String),
     /// Make its controllers reconcile again.
     Nudge,
+    /// Set the reclaim policy of the volume to Retain.
+    Retain,
 }
 
 impl Wanted {
@@ -58,6 +62,7 @@ impl Wanted {
             Wanted::Remove(_) => Action::Remove,
             Wanted::Finalize(_) => Action::Finalize,
             Wanted::Nudge => Action::Nudge,
+            Wanted::Retain => Action::Retain,
         }
     }
 
@@ -66,7 +71,7 @@ impl Wanted {
         let (list, name) = match self {
             Wanted::Remove(name) => (List::Metadata, name.as_str()),
             Wanted::Finalize(name) => (List::Spec, name.as_str()),
-            Wanted::Nudge => return None,
+            Wanted::Nudge | Wanted::Retain => return None,
         };
         Some(Finalizer {
             list,
@@ -104,6 +109,27 @@ impl Guarded {
         Guarded::new(Wanted::Nudge, targets, Vec::new(), words.guard, connection)
     }
 
+    /// Interprets the arguments of `rescue`.
+    pub fn rescue(
+        words: RescueArgs,
+        connection: ConnectionArgs,
+        knowledge: &Knowledge,
+    ) -> Result<Self, Error> {
+        if !words.all_terminating {
+            let targets = targets(&words.targets, knowledge)?;
+            return Guarded::new(Wanted::Retain, targets, Vec::new(), words.guard, connection);
+        }
+        let [resource] = &words.targets[..] else {
+            return Err(all_terminating_takes_a_type(&words.targets.join(" ")));
+        };
+        if resource.contains('/') {
+            return Err(all_terminating_takes_a_type(resource));
+        }
+        let mut rescue = Guarded::new(Wanted::Retain, Vec::new(), Vec::new(), words.guard, connection)?;
+        rescue.all_terminating = Some(resource.clone());
+        Ok(rescue)
+    }
+
     fn new(
         wanted: Wanted,
         targets: Vec<(String, String)>,
@@ -120,6 +146,7 @@ impl Guarded {
         }
         Ok(Guarded {
             targets,
+            all_terminating: None,
             place,
             wanted,
             accepted,
@@ -133,6 +160,13 @@ impl Guarded {
             format: guard.output,
         })
     }
+}
+
+fn all_terminating_takes_a_type(given: &str) -> Error {
+    usage(
+        format!("--all-terminating takes a type and no names, and {given:?} is not one type"),
+        Some("kubectl finalizers rescue pv --all-terminating --only-retain"),
+    )
 }
 
 /// Only objects can be changed, so a word with a group in front is an object.

@@ -1,4 +1,4 @@
-//! Storage: a driver without disks, with the real CSI sidecars.
+//! Storage: a driver whose disks are folders, with the real CSI sidecars.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -239,6 +239,11 @@ impl CsiDriver<'_> {
         fs::write(&new, text)
             .and_then(|()| fs::rename(&new, self.control.join(call)))
             .expect("the fault file is written");
+    }
+
+    /// The folder in which the data of a volume is, by its handle.
+    pub fn disk(&self, handle: &str) -> PathBuf {
+        self.control.join("volumes").join(handle)
     }
 
     /// All CSI calls, oldest first, such as `DeleteVolume pvc-…`.

@@ -68,6 +68,27 @@ pub(crate) fn save_step(when: &'static str, type_name: &str, name: &str, namespa
     }
 }
 
+/// The step that sets policy Retain on these volumes, or on the volumes of these claims. All of them have one type and
+/// one namespace. Nothing can be lost by it: it only keeps the disk.
+pub(crate) fn keep_disks(when: &'static str, text: String, objects: &[&Object]) -> Step {
+    let names = objects.iter().map(|object| {
+        let ty = if object.is("", "persistentvolumeclaims") {
+            "pvc"
+        } else {
+            "pv"
+        };
+        format!("{ty}/{}", object.name())
+    });
+    let namespace = objects.first().map(|object| object.namespace());
+    Step {
+        when,
+        text,
+        command: Some(Command::keep_disks(names, namespace.unwrap_or_default())),
+        safety: Safety::Safe,
+        lets_go: Vec::new(),
+    }
+}
+
 /// Whether a step only triggers a controller.
 pub(crate) fn is_nudge(step: &Step) -> bool {
     step.command.as_ref().is_some_and(Command::is_nudge)

@@ -2,6 +2,7 @@
 
 pub(crate) mod csi_driver;
 pub(crate) mod csi_errors;
+pub(crate) mod keep_disk;
 pub(crate) mod pv_attacher;
 pub(crate) mod pv_disk_deletion;
 pub(crate) mod pv_protection;

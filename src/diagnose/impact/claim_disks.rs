@@ -6,12 +6,11 @@
 
 use crate::{
     diagnose::{
-        causes::storage::reclaim_policy,
+        causes::{advice, storage::reclaim_policy},
         impact,
         impact::{Impact, references, storage_quantity},
-        limits,
-        model::{Evidence, Fate, Safety, Step, Strength},
-        view::{Missing, View},
+        model::{Evidence, Fate, Strength},
+        view::View,
     },
     snapshot::facts::Object,
 };
@@ -23,12 +22,7 @@ pub(crate) fn add_disks<'a>(
     impact: &mut Impact,
     view: &View<'_>,
 ) {
-    let names: Vec<_> = claims
-        .into_iter()
-        .map(|claim| claim.text("/spec/volumeName"))
-        .filter(|name| !name.is_empty())
-        .collect();
-    let volumes = match volumes(&names, view) {
+    let volumes = match reclaim_policy::volumes_of(claims, view) {
         Ok(volumes) => volumes,
         Err(missing) => {
             return impact.add_unknown(&format!("what becomes of the disks behind {which}"), &missing);
@@ -58,18 +52,9 @@ pub(crate) fn add_disks<'a>(
         &kept,
     );
     if !destroyed.is_empty() {
-        impact.steps.insert(
-            0,
-            Step {
-                when: impact::KEEP,
-                text:
-                    "set policy Retain on the volumes first: nobody then deletes the disks when the claims go"
-                        .into(),
-                command: Some(reclaim_policy::retain_command(destroyed)),
-                safety: Safety::Reversible,
-                lets_go: Vec::new(),
-            },
-        );
+        let text = "Keep the disks: set the volumes to Retain first. Nobody then deletes the disks when the claims go.";
+        let step = advice::keep_disks(impact::KEEP, text.into(), &destroyed);
+        impact.steps.insert(0, step);
     }
 }
 
@@ -98,21 +83,4 @@ fn add_disks_with_fate(fate: Fate, which: &str, because: &str, volumes: &[&Objec
         ),
         strength: Strength::Proof,
     }));
-}
-
-fn volumes<'a>(names: &[&str], view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
-    if names.len() > limits::VOLUMES_ONE_BY_ONE {
-        let all = view.list("", "persistentvolumes", "")?;
-        return Ok(all
-            .iter()
-            .filter(|volume| names.contains(&volume.name()))
-            .collect());
-    }
-    // All queries are made before the first answer is used.
-    let asked: Vec<_> = names
-        .iter()
-        .map(|name| view.object("", "persistentvolumes", "", name))
-        .collect();
-    let found: Result<Vec<_>, _> = asked.into_iter().collect();
-    Ok(found?.into_iter().flatten().collect())
 }

@@ -11,12 +11,13 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{
+            advice,
             pods::stop_consumers,
             storage::{pv_protection, pvc_protection, reclaim_policy},
         },
         impact,
         impact::Impact,
-        model::{Evidence, Fate, Safety, Step, Strength},
+        model::{Evidence, Fate, Safety, Strength},
         view::View,
     },
     snapshot::facts::Object,
@@ -55,13 +56,11 @@ pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<
         strength: Strength::Proof,
     });
     if deletes {
-        impact.steps.push(Step {
-            when: impact::KEEP,
-            text: "set policy Retain first: nobody then deletes the disk".into(),
-            command: Some(reclaim_policy::retain_command([volume])),
-            safety: Safety::Reversible,
-            lets_go: Vec::new(),
-        });
+        impact.steps.push(advice::keep_disks(
+            impact::KEEP,
+            "Keep the disk: set the volume to Retain first. Nobody then deletes the disk.".into(),
+            &[volume],
+        ));
     }
     if phase != "Bound" {
         return;

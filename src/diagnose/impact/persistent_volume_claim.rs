@@ -10,12 +10,13 @@
 use crate::{
     diagnose::{
         causes::{
+            advice,
             pods::stop_consumers,
             storage::{pv_protection, pvc_protection, reclaim_policy},
         },
         impact,
         impact::{Impact, references},
-        model::{Fate, Safety, Step},
+        model::Fate,
         view::View,
     },
     snapshot::facts::{Object, Resource},
@@ -47,13 +48,11 @@ pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'
     };
     impact.add_effect(fate, reclaim_policy::fate(volume), [volume.reference()]);
     if fate == Fate::Destroyed {
-        impact.steps.push(Step {
-            when: impact::KEEP,
-            text: "set policy Retain on its volume first: nobody then deletes the disk".into(),
-            command: Some(reclaim_policy::retain_command([volume])),
-            safety: Safety::Reversible,
-            lets_go: Vec::new(),
-        });
+        impact.steps.push(advice::keep_disks(
+            impact::KEEP,
+            "Keep the disk: set its volume to Retain first. Nobody then deletes the disk.".into(),
+            &[object],
+        ));
     }
     match users {
         Ok(users) => impact.steps.extend(stop_consumers::steps(object, &users, view)),

@@ -12,11 +12,11 @@ use super::{
     settle::{self, DoneBy, Settled},
 };
 use crate::{
-    act::{After, ReadBack, Receipt, Receipts, Trial, backup, leave_event, send, try_out},
+    act::{After, ReadBack, Receipt, Receipts, Trial, backup, backup_claim, leave_event, send, try_out},
     cluster::{self, Written},
     error::Error,
     exit::Exit,
-    plan::{Plan, event, veto},
+    plan::{Claim, Plan, Retention, event, veto},
     report::{
         outcome::{Outcome, OutcomeResult},
         plan::CostReport,
@@ -36,15 +36,33 @@ pub(super) struct Carrier<'a> {
     pub(super) digest: &'a str,
 }
 
-/// An object as it is now, and its copy.
+/// The copies of one object.
+pub(super) struct Saved {
+    object: PathBuf,
+    /// The claim of a volume.
+    claim: Option<PathBuf>,
+}
+
+impl Saved {
+    fn note_in(&self, receipt: &mut Receipt<'_>) {
+        receipt.backup = Some(self.object.display().to_string());
+        receipt.claim_backup = self.claim_path();
+    }
+
+    fn claim_path(&self) -> Option<String> {
+        self.claim.as_ref().map(|path| path.display().to_string())
+    }
+}
+
+/// An object as it is now, and its copies.
 struct Current {
     item: Item,
-    saved: PathBuf,
+    saved: Saved,
 }
 
 impl Carrier<'_> {
     /// Saves every object; none if one of them cannot be saved.
-    pub(super) async fn save_all(&self, prepared: &PreparedPlans) -> Option<Vec<PathBuf>> {
+    pub(super) async fn save_all(&self, prepared: &PreparedPlans) -> Option<Vec<Saved>> {
         let mut saved = Vec::new();
         for item in &prepared.items {
             match self.save(&item.object, &item.plan, &prepared.facts).await {
@@ -60,8 +78,25 @@ impl Carrier<'_> {
         Some(saved)
     }
 
+    /// Saves an object, and the claim of a volume.
+    async fn save(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<Saved, Error> {
+        let claim = self.save_claim(plan)?;
+        let object = self.save_whole(object, plan, facts).await?;
+        Ok(Saved { object, claim })
+    }
+
+    fn save_claim(&self, plan: &Plan) -> Result<Option<PathBuf>, Error> {
+        match &plan.retention {
+            Some(Retention {
+                claim: Claim::Found(claim),
+                ..
+            }) => backup_claim(claim, self.backups).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Saves an object, including the parts that were not read before.
-    async fn save(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<PathBuf, Error> {
+    async fn save_whole(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<PathBuf, Error> {
         let is_secret = object.is("", "secrets");
         let wanted = object.is("", "configmaps") || is_secret && self.planner.asked.backup_secrets;
         let Some(ty) = facts.resource_type(&object.resource).filter(|_| wanted) else {
@@ -86,7 +121,7 @@ impl Carrier<'_> {
     }
 
     /// Executes one plan and finds out the result.
-    pub(super) async fn carry(&mut self, confirmed: &Item, saved: PathBuf) -> (Outcome, Exit) {
+    pub(super) async fn carry(&mut self, confirmed: &Item, saved: Saved) -> (Outcome, Exit) {
         let mut current = Current {
             item: confirmed.clone(),
             saved,
@@ -110,7 +145,7 @@ impl Carrier<'_> {
                 break;
             }
             let mut receipt = Receipt::of("sending", &current.item.plan, self.digest, "about to be sent");
-            receipt.backup = Some(current.saved.display().to_string());
+            current.saved.note_in(&mut receipt);
             if let Err(error) = self.receipts.add(&receipt) {
                 return Settled::failed(format!(
                     "nothing was sent, because there would be no receipt: {error}"
@@ -141,9 +176,9 @@ impl Carrier<'_> {
         let (mut facts, state) =
             read.map_err(|error| Settled::failed(format!("nothing was sent: {error}")))?;
         let object = match state {
-            After::Gone => return Err(Settled::gone_before()),
+            After::Gone => return Err(settle::gone_before(plan)),
             After::Another(_) => return Err(Settled::replaced()),
-            After::Out(object) => return Err(Settled::out_before(&object)),
+            After::Out(object) => return Err(settle::out_before(plan, &object)),
             After::StillOn(object) => *object,
             After::NotKnown(why) => {
                 let why = why.message();
@@ -231,22 +266,26 @@ impl Carrier<'_> {
     pub(super) async fn report_stored(&mut self, stored: Stored, facts: &Facts) -> Outcome {
         let Stored { item, proved } = stored;
         let settled = self.stored(&item.plan, facts, proved).await;
-        let saved = backup(&item.object, &item.plan, self.backups);
+        let saved = self.save_claim(&item.plan).and_then(|claim| {
+            let object = backup(&item.object, &item.plan, self.backups)?;
+            Ok(Saved { object, claim })
+        });
         let saved = saved.inspect_err(complain).ok();
         self.add_receipt(&Receipt {
             consequence: None, // nobody has accepted it
-            ..self.result(&item.plan, saved.as_deref(), &settled)
+            ..self.result(&item.plan, saved.as_ref(), &settled)
         });
-        outcome(&item.plan, saved.as_deref(), &settled)
+        outcome(&item.plan, saved.as_ref(), &settled)
     }
 
     /// The receipt of the result.
-    fn result<'r>(&'r self, plan: &'r Plan, saved: Option<&Path>, settled: &Settled) -> Receipt<'r> {
+    fn result<'r>(&'r self, plan: &'r Plan, saved: Option<&Saved>, settled: &Settled) -> Receipt<'r> {
         let says = settled.says.clone();
-        Receipt {
-            backup: saved.map(|path| path.display().to_string()),
-            ..Receipt::of(settled.receipt_word(), plan, self.digest, says)
+        let mut receipt = Receipt::of(settled.receipt_word(), plan, self.digest, says);
+        if let Some(saved) = saved {
+            saved.note_in(&mut receipt);
         }
+        receipt
     }
 
     /// Creates the Event about the change. The change stands even without it.
@@ -277,10 +316,14 @@ fn refused(message: &str) -> Settled {
     ))
 }
 
-fn outcome(plan: &Plan, saved: Option<&Path>, settled: &Settled) -> Outcome {
+fn outcome(plan: &Plan, saved: Option<&Saved>, settled: &Settled) -> Outcome {
     let lost = matches!(
         settled.end,
-        OutcomeResult::Gone | OutcomeResult::Held | OutcomeResult::Going | OutcomeResult::ReCreated
+        OutcomeResult::Gone
+            | OutcomeResult::Held
+            | OutcomeResult::Going
+            | OutcomeResult::ReCreated
+            | OutcomeResult::Retained
     );
     let cost = CostReport::from(&plan.cost);
     Outcome {
@@ -294,7 +337,8 @@ fn outcome(plan: &Plan, saved: Option<&Path>, settled: &Settled) -> Outcome {
         } else {
             Vec::new()
         },
-        backup: saved.map(|path| path.display().to_string()),
+        backup: saved.map(|saved| saved.object.display().to_string()),
+        claim_backup: saved.and_then(Saved::claim_path),
         event: None,
     }
 }

@@ -1,8 +1,8 @@
 //! Confirmation of exactly this plan: typed at a terminal after the plan was shown, or given as its digest.
 //!
-//! The user types the object's name, or the word of the consequence if data is lost; people type `y` without
-//! reading. Input from before the question is thrown away. The terminal is asked to mark pasted text. A
-//! pasted name followed by Enter counts; a paste that contains the Enter does not.
+//! The user types the object's name, or the word of the consequence if data is lost, or the number of several objects,
+//! once for the whole plan; people type `y` without reading. Input from before the question is thrown away. The terminal
+//! is asked to mark pasted text. A pasted name followed by Enter counts; a paste that contains the Enter does not.
 
 use std::{
     io::{IsTerminal, Write, stderr, stdin},
@@ -44,31 +44,42 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
             "there is no terminal to type at; after reading the plan, give the same command with --confirm {digest}"
         ));
     }
-    for plan in plans {
-        let (what, word) = required_input(plan);
-        let prompt = prompt(plan.action.word(), &plan.target, what, &word);
-        match watch.without_progress(read_line(prompt)).await {
-            None => return Confirmed::Stopped,
-            Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => {}
-            Some(Some(_)) => return Confirmed::No(format!("what was typed is not {word}")),
-            Some(None) => return Confirmed::No("nothing was typed".into()),
-        }
+    let (objects, what, word) = required_input(plans);
+    let prompt = prompt(asked.wanted.action().word(), &objects, what, &word);
+    match watch.without_progress(read_line(prompt)).await {
+        None => Confirmed::Stopped,
+        Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => Confirmed::Yes,
+        Some(Some(_)) => Confirmed::No(format!("what was typed is not {word}")),
+        Some(None) => Confirmed::No("nothing was typed".into()),
     }
-    Confirmed::Yes
 }
 
-/// The question. Kind and name are text from the server.
-fn prompt(verb: &str, target: &ObjectRef, what: &str, word: &str) -> String {
-    let (kind, name) = (harmless(&target.kind), harmless(&target.name));
-    format!("To {verb} {kind} {name}: type {what}, {}\n> ", harmless(word))
+/// The question. The objects are text from the server.
+fn prompt(verb: &str, objects: &str, what: &str, word: &str) -> String {
+    format!(
+        "To {verb} {}: type {what}, {}\n> ",
+        harmless(objects),
+        harmless(word)
+    )
 }
 
-fn required_input(plan: &Plan) -> (&'static str, String) {
-    if plan.cost.consequence == Consequence::DataLoss {
-        ("what it costs", plan.cost.consequence.typed())
-    } else {
-        ("its name", plan.target.name.clone())
+/// One question for the whole plan: the objects, what to type, and the text itself. For several objects that is their
+/// number, which shows that the plan was read to its end.
+fn required_input(plans: &[Plan]) -> (String, &'static str, String) {
+    let objects = match plans {
+        [plan] => in_words(&plan.target),
+        plans => format!("{} objects", plans.len()),
+    };
+    let worst = plans.iter().map(|plan| plan.cost.consequence).max();
+    match (worst, plans) {
+        (Some(Consequence::DataLoss), _) => (objects, "what it costs", Consequence::DataLoss.typed()),
+        (_, [plan]) => (objects, "its name", plan.target.name.clone()),
+        (_, plans) => (objects, "how many they are", plans.len().to_string()),
     }
+}
+
+fn in_words(target: &ObjectRef) -> String {
+    format!("{} {}", target.kind, target.name)
 }
 
 /// Reads one line from the terminal; none at end of input. A thread reads it, so that Ctrl-C still works.
@@ -111,7 +122,7 @@ fn typed_text(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{prompt, typed_text};
+    use super::{in_words, prompt, typed_text};
     use crate::object::ObjectRef;
 
     #[test]
@@ -121,7 +132,8 @@ mod tests {
             name: "w\u{202e}\u{3164}".into(),
             ..ObjectRef::default()
         };
-        let asked = prompt("remove", &target, "its name", &target.name);
+        let objects = in_words(&target);
+        let asked = prompt("remove", &objects, "its name", &target.name);
         let question = asked.strip_suffix("\n> ").expect("a line of its own");
         assert!(!question.contains(crate::characters::is_unseen), "{question:?}");
     }

@@ -7,12 +7,14 @@ use jiff::Timestamp;
 use crate::{
     act::{Trial, try_event, try_out},
     cluster::{self, Server},
-    diagnose::Diagnosis,
+    diagnose::{Diagnosis, reclaim_policy},
     error::Error,
     knowledge::Knowledge,
+    object::ObjectRef,
     plan::{self, Action, Plan, Refusal, Seen, veto},
     run::{
         complain, explain,
+        guarded::volumes,
         target::{Named, find, look::Explainer, watch::Watch},
         warn,
         witness::Witness,
@@ -31,10 +33,17 @@ pub(super) struct Item {
     pub(super) plan: Plan,
 }
 
+/// An object that already is as it was to be, and what follows from that.
+pub(super) struct Unchanged {
+    pub(super) target: ObjectRef,
+    pub(super) says: Vec<String>,
+}
+
 /// The possible changes, the refused ones, and the facts that were read.
 pub(super) struct PreparedPlans {
     pub(super) items: Vec<Item>,
     pub(super) refused: Vec<Refusal>,
+    pub(super) unchanged: Vec<Unchanged>,
     /// Whether an object was not found or not readable.
     pub(super) failed: bool,
     /// An object that a dry run has changed. Nothing is planned after it.
@@ -85,11 +94,35 @@ impl Planner<'_> {
         let mut prepared = PreparedPlans {
             items: Vec::new(),
             refused: Vec::new(),
+            unchanged: Vec::new(),
             failed: false,
             stored: None,
             facts: facts?,
         };
         let (mut known, mut notes) = (BTreeSet::new(), BTreeSet::new());
+        if let Some(word) = &self.asked.all_terminating {
+            let listing = volumes::in_deletion(witness, word, &mut prepared.facts, &mut notes);
+            let doing = || "looking for volumes that are being deleted".to_owned();
+            match self.watch.show_progress(doing, listing).await {
+                None => return Ok(None),
+                Some(Ok(found)) => {
+                    for volume in found {
+                        self.prepare(volume, &mut prepared).await;
+                        if prepared.stored.is_some() {
+                            return Ok(Some(prepared));
+                        }
+                    }
+                }
+                Some(Err(error @ Error::Usage { .. })) => return Err(error),
+                Some(Err(error)) => {
+                    complain(&error);
+                    prepared.failed = true;
+                }
+            }
+            if self.watch.stopped() {
+                return Ok(None);
+            }
+        }
         for (resource, name) in &self.asked.targets {
             if let Some(why) = explain::why_not_a_name(name) {
                 return Err(explain::not_a_name(resource, name, why));
@@ -103,6 +136,9 @@ impl Planner<'_> {
             match found {
                 Ok(objects) => {
                     for object in objects {
+                        let Some(object) = self.meant_by(object, &mut prepared).await? else {
+                            continue;
+                        };
                         if known.insert(object.reference()) {
                             self.prepare(object, &mut prepared).await;
                         }
@@ -127,9 +163,40 @@ impl Planner<'_> {
         Ok(Some(prepared))
     }
 
+    /// The object to change: for `rescue`, the volume of the named claim. None if there is none, which is then refused or
+    /// has failed.
+    async fn meant_by(
+        &mut self,
+        object: Object,
+        prepared: &mut PreparedPlans,
+    ) -> Result<Option<Object>, Error> {
+        if self.asked.wanted != Wanted::Retain {
+            return Ok(Some(object));
+        }
+        let doing = || "looking for the volume".to_owned();
+        let reading = volumes::volume_of(Witness::Server(self.server), object, &mut prepared.facts);
+        match self.watch.show_progress(doing, reading).await {
+            None => {}
+            Some(Ok(Ok(volume))) => return Ok(Some(volume)),
+            Some(Ok(Err(refusal))) => prepared.refused.push(refusal),
+            Some(Err(error @ Error::Usage { .. })) => return Err(error),
+            Some(Err(error)) => {
+                complain(&error);
+                prepared.failed = true;
+            }
+        }
+        Ok(None)
+    }
+
     async fn prepare(&mut self, mut object: Object, prepared: &mut PreparedPlans) {
         let reference = object.reference();
         for _ in 0..MAX_TRIES {
+            if self.asked.wanted == Wanted::Retain && reclaim_policy::policy(&object) == plan::RETAIN {
+                return prepared.unchanged.push(Unchanged {
+                    target: reference,
+                    says: plan::then(&object, "Delete"),
+                });
+            }
             let plan = match self.plan(&object, &mut prepared.facts).await {
                 Ok(plan) => plan,
                 Err(refusal) => return prepared.refused.push(refusal),
@@ -164,6 +231,15 @@ impl Planner<'_> {
 
     /// The plan, if the diagnosis allows one.
     pub(super) async fn plan(&mut self, object: &Object, facts: &mut Facts) -> Result<Plan, Refusal> {
+        let from_diagnosis: &dyn Fn(&Seen<'_>) -> Result<Plan, Refusal> = match &self.asked.wanted {
+            Wanted::Remove(finalizer) => &|seen| plan::remove(seen, finalizer),
+            Wanted::Finalize(name) => &|seen| plan::finalize(seen, name),
+            Wanted::Nudge => &plan::nudge,
+            Wanted::Retain => {
+                let claim = volumes::claim_of(Witness::Server(self.server), object, facts).await;
+                return Ok(plan::retain(object, claim));
+            }
+        };
         let name = format!("{}/{}", object.resource.name(), object.name());
         let mut explainer = Explainer {
             witness: Witness::Server(self.server),
@@ -179,25 +255,20 @@ impl Planner<'_> {
                 .show_progress(asking, witness.answer([query], facts))
                 .await;
         }
-        let seen = Seen {
+        from_diagnosis(&Seen {
             object,
             diagnosis: &diagnosis,
             complete,
             facts,
             knowledge: self.knowledge,
-        };
-        match &self.asked.wanted {
-            Wanted::Remove(finalizer) => plan::remove(&seen, finalizer),
-            Wanted::Finalize(name) => plan::finalize(&seen, name),
-            Wanted::Nudge => plan::nudge(&seen),
-        }
+        })
     }
 
     /// Asks the server whether the user has permission, and sends the request as a dry run, if it may be tried out
     /// before it is confirmed.
     async fn server_accepts(&mut self, plan: &Plan, facts: &Facts) -> Result<Accepted, Refusal> {
         let (verb, subresource) = match plan.action {
-            Action::Remove | Action::Nudge => ("patch", ""),
+            Action::Remove | Action::Nudge | Action::Retain => ("patch", ""),
             Action::Finalize => ("update", "finalize"),
         };
         let target = &plan.target;

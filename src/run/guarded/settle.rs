@@ -4,6 +4,8 @@
 //! the object. If the object has another version and still has the finalizer, the request failed and can
 //! never succeed. Without that proof, the report says that it may still arrive.
 
+mod retained;
+
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
@@ -28,7 +30,7 @@ const MAX_WAIT_FOR_CONTROLLER: Duration = Duration::from_secs(30);
 const MAX_WAIT_FOR_SERVER: Duration = Duration::from_secs(60);
 /// A request that was sent before its connection broke has most likely arrived within this time.
 const MAX_REQUEST_DELAY: Duration = Duration::from_secs(5);
-/// A controller that adds a finalizer again does so within this time.
+/// Whoever adds a finalizer again, or sets a policy back, does so within this time.
 const RE_ADD_WINDOW: Duration = Duration::from_secs(1);
 
 /// How the change of one object ended.
@@ -81,30 +83,10 @@ impl Settled {
         Settled::new(OutcomeResult::NotDone, says, Exit::Interrupted)
     }
 
-    /// The object was gone before this run changed it.
-    pub(super) fn gone_before() -> Self {
-        let says = "it was gone before this run changed anything";
-        Settled::new(OutcomeResult::Gone, says, Exit::Done)
-    }
-
     /// A new object has the name now.
     pub(super) fn replaced() -> Self {
         let says = "the object that was confirmed is gone, and another one of its name is there, which was not changed";
         Settled::new(OutcomeResult::NotDone, says, Exit::Refused)
-    }
-
-    /// Somebody else removed the finalizer.
-    pub(super) fn out_before(object: &Object) -> Self {
-        let mut settled = Settled::new(
-            OutcomeResult::Held,
-            "somebody else did it before this run changed anything",
-            Exit::Done,
-        );
-        settled.held_by = object.finalizers();
-        if settled.held_by.is_empty() {
-            settled.end = OutcomeResult::Going;
-        }
-        settled
     }
 
     /// The state after a dry run that changed the object. It is a failure, whatever the state is: nobody asked for it yet.
@@ -134,6 +116,32 @@ impl Settled {
             },
         }
     }
+}
+
+/// The object was gone before this run changed it.
+pub(super) fn gone_before(plan: &Plan) -> Settled {
+    if plan.action == Action::Retain {
+        return retained::gone_before();
+    }
+    let says = "it was gone before this run changed anything";
+    Settled::new(OutcomeResult::Gone, says, Exit::Done)
+}
+
+/// Somebody else made the change.
+pub(super) fn out_before(plan: &Plan, object: &Object) -> Settled {
+    if let Some(retention) = &plan.retention {
+        return retained::set(object, retention);
+    }
+    let mut settled = Settled::new(
+        OutcomeResult::Held,
+        "somebody else did it before this run changed anything",
+        Exit::Done,
+    );
+    settled.held_by = object.finalizers();
+    if settled.held_by.is_empty() {
+        settled.end = OutcomeResult::Going;
+    }
+    settled
 }
 
 /// Finds out the result of a request that succeeded, or whose response was `lost`.
@@ -196,6 +204,7 @@ fn is_final(after: &After, plan: &Plan, lost: bool, unchanged_for: Duration, all
         After::Out(object) if plan.action == Action::Nudge => {
             object.finalizers() != plan.stays || unchanged_for >= MAX_WAIT_FOR_CONTROLLER
         }
+        After::Out(_) if plan.action == Action::Retain => unchanged_for >= RE_ADD_WINDOW,
         After::Out(object) if object.finalizers().is_empty() => unchanged_for >= MAX_WAIT_FOR_DELETION,
         After::Out(_) => unchanged_for >= RE_ADD_WINDOW,
     }
@@ -206,6 +215,11 @@ fn is_newer(object: &Object, plan: &Plan) -> bool {
 }
 
 fn settled_from(after: &After, plan: &Plan, lost: bool) -> Settled {
+    if let Some(retention) = &plan.retention {
+        let mut settled = retained::settled_from(after, plan, retention, lost);
+        settled.by = if lost { DoneBy::Perhaps } else { DoneBy::Us };
+        return settled;
+    }
     let name = plan
         .finalizer
         .as_ref()

@@ -4,13 +4,13 @@ use std::io::{BufWriter, Write, stdout};
 
 use serde::Serialize;
 
-use super::prepare::PreparedPlans;
+use super::prepare::{PreparedPlans, Unchanged};
 use crate::{
     cli::PlanFormat,
     error::Error,
     output::{self, Style},
-    report::{OutcomeReport, PlanReport},
-    run::terminal,
+    report::{OutcomeReport, PlanReport, plan::UnchangedReport},
+    run::{inform, terminal},
     settings::Guarded,
 };
 
@@ -26,8 +26,16 @@ pub(super) fn plan(
         .iter()
         .map(|item| (item.plan.clone(), item.plan.request.as_kubectl(&item.object)))
         .collect();
-    if lines.is_empty() && prepared.refused.is_empty() && asked.format == PlanFormat::Table {
-        // The errors already say that nothing was found.
+    let unchanged: Vec<_> = prepared.unchanged.iter().map(unchanged).collect();
+    if lines.is_empty()
+        && prepared.refused.is_empty()
+        && unchanged.is_empty()
+        && asked.format == PlanFormat::Table
+    {
+        if !prepared.failed {
+            inform("No PersistentVolume is being deleted. Nothing was changed.");
+        }
+        // Otherwise the errors already say that nothing was found.
         return Ok(());
     }
     let fine = prepared.refused.is_empty() && !prepared.failed && !lines.is_empty();
@@ -37,8 +45,16 @@ pub(super) fn plan(
         fine.then(|| digest.to_owned()),
         &lines,
         &prepared.refused,
+        unchanged,
     );
     show(asked, &report, output::plan::write)
+}
+
+fn unchanged(one: &Unchanged) -> UnchangedReport {
+    UnchangedReport {
+        target: (&one.target).into(),
+        then: one.says.clone(),
+    }
 }
 
 /// Prints the outcome.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -30,11 +32,19 @@ func (i *identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse
 	return &csi.ProbeResponse{Ready: wrapperspb.Bool(true)}, nil
 }
 
-// controller has no state: an id is the name that was asked for, so a driver
-// that was killed and started again knows its volumes.
+// controller has no state but the folder of each volume: an id is the name
+// that was asked for, so a driver that was killed and started again knows its
+// volumes.
 type controller struct {
 	csi.UnimplementedControllerServer
-	can []string
+	can     []string
+	volumes string
+}
+
+// folder is where the data of a volume would be. The id comes from the
+// provisioner of a test, or from a volume that a test wrote by hand.
+func (c *controller) folder(id string) string {
+	return filepath.Join(c.volumes, filepath.Base(id))
 }
 
 func (c *controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
@@ -58,6 +68,9 @@ func (c *controller) ControllerGetCapabilities(context.Context, *csi.ControllerG
 }
 
 func (c *controller) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
+	if err := os.MkdirAll(c.folder(r.Name), 0o700); err != nil {
+		return nil, err
+	}
 	return &csi.CreateVolumeResponse{Volume: &csi.Volume{
 		VolumeId:      r.Name,
 		CapacityBytes: r.GetCapacityRange().GetRequiredBytes(),
@@ -65,8 +78,8 @@ func (c *controller) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest)
 	}}, nil
 }
 
-func (c *controller) DeleteVolume(context.Context, *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
-	return &csi.DeleteVolumeResponse{}, nil
+func (c *controller) DeleteVolume(_ context.Context, r *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
+	return &csi.DeleteVolumeResponse{}, os.RemoveAll(c.folder(r.VolumeId))
 }
 
 func (c *controller) ControllerPublishVolume(context.Context, *csi.ControllerPublishVolumeRequest) (*csi.ControllerPublishVolumeResponse, error) {

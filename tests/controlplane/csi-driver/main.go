@@ -1,5 +1,5 @@
-// A CSI driver without a disk: it remembers volumes by name and does nothing,
-// so that the real sidecars (csi-provisioner, csi-attacher, csi-snapshotter)
+// A CSI driver whose disks are folders: it makes CONTROL/volumes/ID, deletes it
+// with all that is in it, and mounts nothing, so that the real sidecars (csi-provisioner, csi-attacher, csi-snapshotter)
 // have a backend to talk to, and so that a test can make that backend fail.
 //
 //	csi-driver NAME SOCKET CONTROL [CAPABILITY…]    capabilities: attach, snapshot, clone
@@ -43,7 +43,7 @@ func main() {
 	faults := &faults{control: control, calls: calls}
 	server := grpc.NewServer(grpc.UnaryInterceptor(faults.intercept))
 	csi.RegisterIdentityServer(server, &identity{name: name})
-	csi.RegisterControllerServer(server, &controller{can: os.Args[4:]})
+	csi.RegisterControllerServer(server, &controller{can: os.Args[4:], volumes: filepath.Join(control, "volumes")})
 	log.Fatal(server.Serve(listener))
 }
 

@@ -1,4 +1,4 @@
-//! `remove`, `finalize` and `nudge` on a real control plane. At most the one confirmed string is removed from
+//! `remove`, `finalize`, `nudge` and `rescue` on a real control plane. At most the one confirmed string is removed from
 //! the one confirmed object, and the receipt is true.
 
 mod complaints;
@@ -13,6 +13,7 @@ mod others;
 mod races;
 mod random;
 mod rejected;
+mod rescue;
 mod terminal;
 mod webhook;
 

@@ -14,7 +14,7 @@ use crate::{
             controller::Controller,
             storage::{
                 csi_errors,
-                reclaim_policy::{disk, driver, fate, keep_disk_step},
+                reclaim_policy::{disk, driver, fate},
                 volume_attachment_in_use, volume_attachments,
             },
             verdicts,
@@ -104,7 +104,6 @@ pub(crate) fn released(
     if finding.wait.on.is_empty() && finding.wait.verdict != Verdict::Failing {
         controller.add_if_gone_or_late(&mut finding, volume, leak);
     }
-    finding.steps.push(keep_disk_step(volume));
     finding
 }
 

@@ -19,7 +19,7 @@ use crate::{
             pods::stop_consumers,
             storage::{
                 pvc_protection,
-                reclaim_policy::{disk, fate, fate_without_claim, is_leaked, policy, retain_command},
+                reclaim_policy::{disk, fate, fate_without_claim, is_leaked, policy},
             },
             verdicts,
             verdicts::unknown,
@@ -154,7 +154,6 @@ fn claim_exists(
         when: "when the claim goes".into(),
         then: fate(volume),
     });
-    finding.steps.extend(keep_disk_step(volume));
     if is_leaked(volume) {
         finding.steps.push(write_down_disk(volume));
     }
@@ -172,19 +171,6 @@ fn claim_exists(
         claim.name()
     ));
     finding
-}
-
-/// The step that sets policy Retain, for a volume with policy Delete.
-fn keep_disk_step(volume: &Object) -> Option<Step> {
-    (policy(volume) == "Delete").then(|| Step {
-        when: advice::MISTAKE,
-        text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the volume \
-               itself cannot be taken back through the API"
-            .into(),
-        command: Some(retain_command([volume])),
-        safety: Safety::Reversible,
-        lets_go: Vec::new(),
-    })
 }
 
 /// The step that writes down the disk, because no object will name it any more.

@@ -21,7 +21,7 @@ use crate::{
             storage::{
                 pv_disk_deletion::released,
                 pv_protection::claim_name,
-                reclaim_policy::{disk, driver, fate, keep_disk_step, policy},
+                reclaim_policy::{disk, driver, fate, policy},
             },
             verdicts,
         },
@@ -176,6 +176,5 @@ fn never_reclaimed(volume: &Object, finalizer: &Finalizer, says: &str, phase: &s
         },
         then: "it stays for ever".into(),
     });
-    finding.steps.push(keep_disk_step(volume));
     finding
 }

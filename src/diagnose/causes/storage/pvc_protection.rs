@@ -24,7 +24,7 @@ use crate::{
             verdicts::unknown,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Strength, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -176,26 +176,10 @@ fn add_advice(finding: &mut Finding, claim: &Object, users: &[&Object], view: &V
         then: "it stays like this, and the pods keep their data".into(),
     });
     finding.outlook.push(data_outlook(claim, view));
-    finding.steps.extend(keep_disk_step(claim, view));
     finding.steps.extend(stop_consumers::steps(claim, users, view));
     finding.do_not.push(format!(
         "remove kubernetes.io/pvc-protection by hand: the claim vanishes under {first}, and its volume is released"
     ));
-}
-
-/// The step that sets policy Retain on the volume. It is easy only while the claim still exists.
-fn keep_disk_step(claim: &Object, view: &View<'_>) -> Option<Step> {
-    let name = Some(claim.text("/spec/volumeName")).filter(|name| !name.is_empty())?;
-    let volume = view.object("", "persistentvolumes", "", name).ok().flatten()?;
-    (reclaim_policy::policy(volume) == "Delete").then(|| Step {
-        when: advice::MISTAKE,
-        text: "keep the disk: with policy Retain nothing deletes it when the claim goes. The deletion of the claim itself \
-               cannot be taken back through the API; leave the pods running until the data is safe"
-            .into(),
-        command: Some(reclaim_policy::retain_command([volume])),
-        safety: Safety::Reversible,
-        lets_go: Vec::new(),
-    })
 }
 
 /// What happens to the data when the claim is deleted. The reclaim policy of the volume decides.

@@ -7,16 +7,12 @@
 //! `kubernetes/enhancements:keps/sig-storage/2644-honor-pv-reclaim-policy`).
 
 use crate::{
-    command::Command,
-    diagnose::model::{Safety, Step},
+    diagnose::{
+        limits,
+        view::{Missing, View},
+    },
     snapshot::{driver::names, facts::Object},
 };
-
-/// The command that sets policy Retain, which keeps the disk.
-pub(crate) fn retain_command<'a>(volumes: impl IntoIterator<Item = &'a Object>) -> Command {
-    let patch = r#"{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}"#;
-    Command::of("kubectl patch pv -p {}", [patch]).arguments(volumes.into_iter().map(Object::name))
-}
 
 /// The reclaim policy.
 pub(crate) fn policy(volume: &Object) -> &str {
@@ -33,12 +29,18 @@ pub(crate) fn disk(volume: &Object) -> String {
 
 /// Whether a finalizer keeps the volume until the provisioner has applied the reclaim policy.
 pub(crate) fn has_reclaim_finalizer(volume: &Object) -> bool {
-    volume.finalizers().iter().any(|finalizer| {
-        matches!(
-            finalizer.name.as_str(),
-            "external-provisioner.volume.kubernetes.io/finalizer" | "kubernetes.io/pv-controller"
-        )
-    })
+    volume
+        .finalizers()
+        .iter()
+        .any(|finalizer| is_reclaim_finalizer(&finalizer.name))
+}
+
+/// Whether a provisioner removes this finalizer once it has applied the reclaim policy.
+pub(crate) fn is_reclaim_finalizer(name: &str) -> bool {
+    matches!(
+        name,
+        "external-provisioner.volume.kubernetes.io/finalizer" | "kubernetes.io/pv-controller"
+    )
 }
 
 /// Whether the disk is leaked: the policy is Delete, the volume was deleted before its claim, and no finalizer makes
@@ -92,25 +94,38 @@ pub(crate) fn fate(volume: &Object) -> String {
     }
 }
 
-/// The step that keeps the disk.
-pub(crate) fn keep_disk_step(volume: &Object) -> Step {
-    Step {
-        when: "keep the disk?",
-        text: format!(
-            "set policy Retain: the provisioner then lets go, and the disk {} stays at the provider. Write down its \
-             name; the volume object goes if it is being deleted",
-            disk(volume)
-        ),
-        command: Some(retain_command([volume])),
-        safety: Safety::Reversible,
-        lets_go: Vec::new(),
+/// The volumes of these claims, as far as they exist.
+pub(crate) fn volumes_of<'a, 'b>(
+    claims: impl IntoIterator<Item = &'b Object>,
+    view: &View<'a>,
+) -> Result<Vec<&'a Object>, Missing> {
+    let names: Vec<_> = claims
+        .into_iter()
+        .map(|claim| claim.text("/spec/volumeName"))
+        .filter(|name| !name.is_empty())
+        .collect();
+    if names.len() > limits::VOLUMES_ONE_BY_ONE {
+        let all = view.list("", "persistentvolumes", "")?;
+        return Ok(all
+            .iter()
+            .filter(|volume| names.contains(&volume.name()))
+            .collect());
     }
+    // All queries are made before the first answer is used.
+    let asked: Vec<_> = names
+        .iter()
+        .map(|name| view.object("", "persistentvolumes", "", name))
+        .collect();
+    let found: Result<Vec<_>, _> = asked.into_iter().collect();
+    Ok(found?.into_iter().flatten().collect())
 }
 
 /// The name of the driver or provisioner that handles the volume.
 pub(crate) fn driver(volume: &Object) -> String {
-    names(&volume.value)
-        .next()
-        .unwrap_or("an unknown driver")
-        .to_owned()
+    provisioner(volume).unwrap_or("an unknown driver").to_owned()
+}
+
+/// The driver or provisioner that handles the volume, if the volume names one.
+pub(crate) fn provisioner(volume: &Object) -> Option<&str> {
+    names(&volume.value).next()
 }

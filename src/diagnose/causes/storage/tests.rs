@@ -1,6 +1,7 @@
 //! Tests of the storage causes on small worlds: some objects, what cannot be read, and the diagnosis.
 
 mod claims;
+mod keep_disk;
 mod snapshots;
 mod volume_attachments;
 mod volumes;

@@ -64,7 +64,7 @@ fn disks_follow_their_reclaim_policy_and_load_balancers_are_deleted() {
     withstands_less(cluster, &target, "", for_all_types(cluster) + 20);
 
     // The steps keep the disks, and the namespace is deleted.
-    story.follow(cluster, "persistentVolumeReclaimPolicy");
+    story.follow(cluster, "--only-retain");
     let story = told(cluster, &target, "");
     story.fates("kept", "disks behind its claims: 3, of 30Gi in all");
     assert!(

@@ -49,7 +49,7 @@ fn a_claim_and_its_volume_in_the_right_order_keep_the_disk() {
     withstands_less(cluster, "pvc/data", ns.name(), 14);
 
     // With reclaim policy Retain, then in the right order: the disk stays.
-    story.follow(cluster, "Retain");
+    story.follow(cluster, "--only-retain");
     let story = told(cluster, &pv, "");
     story.fates("kept", "");
     assert!(story.effects_with("destroyed").is_empty(), "{story}");

@@ -83,7 +83,7 @@ fn a_pod_takes_its_ephemeral_volumes_along() {
     goes(cluster, "deploy/sorters", ns.name());
 
     // After the advised step the disk outlives the Pod.
-    story.follow(cluster, "Retain");
+    story.follow(cluster, "--only-retain");
     cluster
         .kubectl(["delete", "pod", "sorter", "--namespace", ns.name()])
         .success();

@@ -67,10 +67,7 @@ fn a_driver_that_was_uninstalled_is_gone_by_two_signs() {
         "{weaker:#}"
     );
 
-    run(
-        cluster,
-        &command(&said, "set policy Retain: the provisioner then lets go"),
-    );
+    run(cluster, &command(&said, "Keep the disk"));
     run(
         cluster,
         &command(&said, "LEAKED INFRASTRUCTURE: take this one finalizer off"),
@@ -110,7 +107,7 @@ fn a_volume_that_is_never_reclaimed_and_one_that_leaks_its_disk() {
         "{said:#}"
     );
     says(&said, "it stays for ever");
-    run(cluster, &command(&said, "set policy Retain"));
+    run(cluster, &command(&said, "Keep the disk"));
     wait("the object is deleted", SOON, || {
         cluster.get(["pv", &available]).is_none()
     });

@@ -41,7 +41,7 @@ fn a_claim_in_use_and_a_driver_that_reports_an_error() {
     let said = explain(cluster, &claim, None);
     says(&said, "not being deleted");
     says(&said, "IS DESTROYED (reclaim policy Delete)");
-    assert!(command(&said, "set policy Retain on its volume first").contains("Retain"));
+    assert!(command(&said, "set its volume to Retain first").contains("--only-retain"));
     let last = said["steps"].as_array().unwrap().last().unwrap();
     assert_eq!(
         last["command"],
@@ -59,7 +59,7 @@ fn a_claim_in_use_and_a_driver_that_reports_an_error() {
     assert_eq!(wait_for(&said, "external-provisioner")["verdict"], "waiting");
     says(&said, "This is protection at work, not a fault.");
     says(&said, "DATA LOSS: delete the claim");
-    assert!(command(&said, "keep the disk").contains("Retain"));
+    assert!(command(&said, "Keep the disk").contains("--only-retain"));
 
     // The claim is deleted too.
     delete(cluster, &["pvc", "data", "-n", ns.name()]);

@@ -1,0 +1,155 @@
+//! The volumes that `rescue` is about: those that were named, those of the claims that were named, or all that are being
+//! deleted.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    error::Error,
+    plan::{Claim, Refusal},
+    run::{target::find, witness::Witness},
+    snapshot::{
+        Why,
+        facts::{Answer, Facts, Object, Query, Resource},
+    },
+};
+
+const VOLUMES: &str = "persistentvolumes";
+const CLAIMS: &str = "persistentvolumeclaims";
+
+/// The volume that a named object stands for, or why there is no disk to keep.
+pub(super) async fn volume_of(
+    witness: Witness<'_>,
+    object: Object,
+    facts: &mut Facts,
+) -> Result<Result<Object, Refusal>, Error> {
+    if object.is("", VOLUMES) {
+        return Ok(Ok(object));
+    }
+    if !object.is("", CLAIMS) {
+        return Err(no_volume_type(&object.resource.name()));
+    }
+    let refuse = |why: String, needs: &str| {
+        Ok(Err(Refusal {
+            target: object.reference().into(),
+            why,
+            needs: needs.into(),
+        }))
+    };
+    let name = object.text("/spec/volumeName");
+    if name.is_empty() {
+        return refuse(
+            "it has no volume, so there is no disk to keep".into(),
+            "it is bound to a volume",
+        );
+    }
+    let volume = match read(witness, VOLUMES, None, name, facts).await {
+        Ok(Some(volume)) => volume,
+        Ok(None) => {
+            return refuse(
+                format!("its volume {name} does not exist any more"),
+                "the volume exists; whether its disk does is known at the storage provider",
+            );
+        }
+        Err(why) => {
+            return Err(Error::Server {
+                message: format!(
+                    "cannot read pv/{name}, the volume of {}: {}",
+                    object.name(),
+                    why.message()
+                ),
+                hint: None,
+            });
+        }
+    };
+    if is_bound_to(&volume, &object) {
+        Ok(Ok(volume))
+    } else {
+        refuse(
+            format!("volume {name} belongs to another claim"),
+            "the volume belongs to this claim; to keep its disk, name the volume: pv/NAME",
+        )
+    }
+}
+
+/// The claim that a volume names.
+pub(super) async fn claim_of(witness: Witness<'_>, volume: &Object, facts: &mut Facts) -> Claim {
+    let name = volume.text("/spec/claimRef/name");
+    if name.is_empty() {
+        return Claim::None;
+    }
+    let namespace = volume.text("/spec/claimRef/namespace");
+    match read(witness, CLAIMS, Some(namespace), name, facts).await {
+        Ok(Some(claim)) if is_bound_to(volume, &claim) => Claim::Found(claim.into()),
+        Ok(_) => Claim::Gone,
+        Err(why) => Claim::Unread(why.message()),
+    }
+}
+
+/// All volumes that are being deleted. `word` is the type as the user typed it.
+pub(super) async fn in_deletion(
+    witness: Witness<'_>,
+    word: &str,
+    facts: &mut Facts,
+    notes: &mut BTreeSet<String>,
+) -> Result<Vec<Object>, Error> {
+    let ty = find::type_of(word, facts, notes)?;
+    if !ty.is("", VOLUMES) {
+        return Err(no_volume_type(&ty.name()));
+    }
+    let query = Query::List {
+        resource: Resource::new("", VOLUMES),
+        namespace: None,
+    };
+    witness.answer([query.clone()], facts).await;
+    let why = match facts.answers.get(&query) {
+        Some(Ok(Answer::List(volumes))) => {
+            let going = volumes.iter().filter(|volume| volume.deletion().is_some());
+            return Ok(going.cloned().collect());
+        }
+        Some(Err(why)) => why.message(),
+        _ => Why::Interrupted.message(),
+    };
+    Err(Error::Server {
+        message: format!("cannot list {VOLUMES}: {why}"),
+        hint: Some(
+            "name the volumes that you know of: kubectl finalizers rescue pv/NAME --only-retain".into(),
+        ),
+    })
+}
+
+async fn read(
+    witness: Witness<'_>,
+    plural: &str,
+    namespace: Option<&str>,
+    name: &str,
+    facts: &mut Facts,
+) -> Result<Option<Object>, Why> {
+    let query = Query::Object {
+        resource: Resource::new("", plural),
+        namespace: namespace.map(str::to_owned),
+        name: name.to_owned(),
+    };
+    if !facts.answers.contains_key(&query) {
+        witness.answer([query.clone()], facts).await;
+    }
+    match facts.answers.get(&query) {
+        Some(Ok(Answer::Object(found))) => Ok(found.as_deref().cloned()),
+        Some(Err(why)) => Err(why.clone()),
+        _ => Err(Why::Interrupted),
+    }
+}
+
+/// Whether the volume names this claim. Before it is bound, it may name the claim without a uid.
+fn is_bound_to(volume: &Object, claim: &Object) -> bool {
+    let uid = volume.text("/spec/claimRef/uid");
+    volume.text("/spec/claimRef/name") == claim.name()
+        && volume.text("/spec/claimRef/namespace") == claim.namespace()
+        && (uid.is_empty() || uid == claim.uid())
+}
+
+fn no_volume_type(name: &str) -> Error {
+    Error::Usage {
+        message: format!("rescue is for volumes and claims, not for {name}"),
+        hint: Some("write pv/NAME or pvc/NAME".into()),
+    }
+}
