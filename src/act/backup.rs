@@ -118,10 +118,13 @@ fn file_name(target: &ObjectRef, version: &str, number: u32) -> String {
 /// (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncVolume).
 fn keep_disk(object: &Object, copy: &mut Value) -> String {
     let policy = reclaim_policy::policy(object);
-    if !object.is("", "persistentvolumes") || policy.is_empty() || policy == RETAIN {
+    if !object.is("", "persistentvolumes") || policy == RETAIN {
         return String::new();
     }
-    copy["spec"]["persistentVolumeReclaimPolicy"] = RETAIN.into();
+    let Some(field) = copy.pointer_mut("/spec/persistentVolumeReclaimPolicy") else {
+        return String::new();
+    };
+    *field = RETAIN.into();
     format!(
         "# Its reclaim policy was {policy}. Here it is Retain: otherwise the disk would be deleted after you apply it.\n"
     )
@@ -171,10 +174,8 @@ fn metadata_only(copy: &mut Value) -> String {
     let removed = copy.as_object_mut().map(confidential::strip_annotations);
     let removed = removed.filter(|names| !names.is_empty());
     if let Some(names) = removed {
-        header += &format!(
-            "# Left out, because they may hold its data: annotations {}\n",
-            Value::from(names)
-        );
+        let names = Value::from(names).to_string();
+        header.extend(["# Left out, because they may hold its data: annotations ", &names, "\n"]);
     }
     header
 }

@@ -40,7 +40,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 22] = [
+const HELPERS: [&str; 23] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -62,6 +62,7 @@ const HELPERS: [&str; 22] = [
     "pods/stop_consumers",
     "storage/csi_driver",
     "storage/reclaim_policy",
+    "storage/release",
     "storage/volume_attachments",
 ];
 

@@ -13,9 +13,12 @@ use crate::cluster::{
     request::{METADATA, METADATA_LIST},
 };
 
+/// A page, or a status code and perhaps the token of the next page.
+type Scripted = Result<serde_json::Value, (u16, Option<&'static str>)>;
+
 /// Answers in this order. The last one is repeated.
 struct Script {
-    answers: RefCell<VecDeque<Result<serde_json::Value, (u16, Option<&'static str>)>>>,
+    answers: RefCell<VecDeque<Scripted>>,
     asked: RefCell<Vec<(String, &'static str)>>,
 }
 
@@ -42,7 +45,8 @@ impl Source for Script {
 }
 
 /// A page with these objects and this token.
-fn page(names: &[&str], next: &str) -> Result<serde_json::Value, (u16, Option<&'static str>)> {
+#[allow(clippy::unnecessary_wraps, reason = "a script has pages and failures")]
+fn page(names: &[&str], next: &str) -> Scripted {
     let items: Vec<_> = names
         .iter()
         .map(|name| json!({"metadata": {"name": name, "uid": format!("uid-{name}")}}))
@@ -56,7 +60,7 @@ struct Outcome {
     asked: Vec<(String, &'static str)>,
 }
 
-fn read(plural: &str, answers: Vec<Result<serde_json::Value, (u16, Option<&'static str>)>>) -> Outcome {
+fn read(plural: &str, answers: Vec<Scripted>) -> Outcome {
     let ty = ResourceType {
         version: "v1".into(),
         plural: plural.into(),

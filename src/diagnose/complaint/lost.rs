@@ -47,7 +47,10 @@ fn has_word(text: &str, words: &str) -> bool {
     let is_part = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     let (letter_first, letter_last) = (is_part(words.chars().next()), is_part(words.chars().next_back()));
     text.match_indices(words).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + words.len()..]);
+        let Some((before, after)) = text.split_at_checked(at) else {
+            return false;
+        };
+        let after = after.strip_prefix(words).unwrap_or(after);
         let after = after.strip_prefix('s').unwrap_or(after);
         let is_longer = letter_first && is_part(before.chars().next_back())
             || letter_last && is_part(after.chars().next());

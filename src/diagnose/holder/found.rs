@@ -2,6 +2,7 @@
 //! finalizers.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::{
     diagnose::{
@@ -63,7 +64,13 @@ fn may_be_gone(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> bool 
         return matches!(verdict(object), Some(Verdict::Orphaned | Verdict::Rejected));
     }
     let mut deleted = object.clone();
-    deleted.value["metadata"]["deletionTimestamp"] = Timestamp::UNIX_EPOCH.to_string().into();
+    let Some(Value::Object(metadata)) = deleted.value.get_mut("metadata") else {
+        return false;
+    };
+    metadata.insert(
+        "deletionTimestamp".to_owned(),
+        Timestamp::UNIX_EPOCH.to_string().into(),
+    );
     !matches!(verdict(&deleted), Some(Verdict::Unknown) | None)
 }
 

@@ -87,8 +87,10 @@ pub(super) fn add_who_may_change(
         passed_over |= search.add_unlikely(candidate, own(&by_account, candidate), holder);
     }
     search.add_namespace_groups(&changers, &runners, holder);
-    let is_anybody_there = holder.signs[signs..]
+    let is_anybody_there = holder
+        .signs
         .iter()
+        .skip(signs)
         .any(|sign| sign.tells != Tells::Nothing);
     // Kubernetes' own controllers may change the built-in types, so there the rights of others decide nothing.
     if !is_anybody_there && holder.unseen.is_empty() && !search.is_shared {

@@ -156,7 +156,7 @@ fn a_missing_object_suggests_near_names() {
         1,
         &missing("only-there"),
         &format!(
-            "there is one in namespace {0}: kubectl finalizers explain configmaps only-there -n {0}",
+            "there is one in namespace {0}: kubectl finalizers explain configmaps/only-there -n {0}",
             there.name()
         ),
     );

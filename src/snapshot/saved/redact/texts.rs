@@ -223,7 +223,9 @@ fn query(query: &mut Query, see: See<'_>) {
         }
         Query::List { namespace, .. } => namespace.iter_mut().for_each(|name| see(Role::Name, name)),
         Query::Search { namespace, by, .. } => {
-            namespace.iter_mut().for_each(|name| see(Role::Name, name));
+            if let Some(name) = namespace {
+                see(Role::Name, name);
+            }
             match by {
                 By::Name(name) | By::Node(name) => see(Role::Name, name),
                 By::Labels(labels) => selector(labels, see),
@@ -272,8 +274,12 @@ fn answered(answer: &mut Answer, see: See<'_>) {
         Answer::List(objects) => objects.iter_mut().for_each(|one| object(one, see)),
         Answer::Content(content) => {
             let Content { kept, gaps, .. } = &mut **content;
-            kept.iter_mut().for_each(|one| seen(one, see));
-            gaps.iter_mut().for_each(|one| gap(one, see));
+            for one in kept {
+                seen(one, see);
+            }
+            for one in gaps {
+                gap(one, see);
+            }
         }
         Answer::Owned(owned) => {
             owned.objects.iter_mut().for_each(|one| object(one, see));

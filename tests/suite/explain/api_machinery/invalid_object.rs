@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     explain::{
-        custom_resources::{condition, define, going, running, status},
+        custom_resources::{condition, define, going, running, status_by},
         holder::WORLD,
         less_is_weaker::withstands_less,
         told::{SOON, goes, refusal, release, told},
@@ -65,7 +65,7 @@ fn an_object_that_fails_its_validation_rules_accepts_no_update() {
     wait("the rule is gone", SOON, || refused().is_none());
     let said = |words: &str| {
         let failed = condition("Ready", "False", "ReconcileError", words);
-        status(&target, place, &json!({"conditions": [failed]}));
+        status_by("mould-operator", &target, place, &json!({"conditions": [failed]}));
     };
     said(&format!("cannot create the cleaner: {words}"));
     assert_eq!(told(cluster, &target, place).verdict(FINALIZER), "failing");

@@ -25,6 +25,8 @@ fn an_operator_is_gone_by_two_signs_and_not_by_one() {
         "meta.helm.sh/release-namespace=kafka",
     ];
     cluster.kubectl(["annotate", crd, helm[0], helm[1]]).success();
+    // Without the namespace of its installation there would be one sign more.
+    cluster.apply("{apiVersion: v1, kind: Namespace, metadata: {name: kafka}}");
     let ns = cluster.namespace("kafka");
     let (target, place) = ("kafkatopics.kafka.strimzi.io/payments", ns.name());
     going(
