@@ -175,7 +175,11 @@ fn metadata_only(copy: &mut Value) -> String {
     let removed = removed.filter(|names| !names.is_empty());
     if let Some(names) = removed {
         let names = Value::from(names).to_string();
-        header.extend(["# Left out, because they may hold its data: annotations ", &names, "\n"]);
+        header.extend([
+            "# Left out, because they may hold its data: annotations ",
+            &names,
+            "\n",
+        ]);
     }
     header
 }

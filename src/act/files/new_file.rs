@@ -55,7 +55,10 @@ impl NewFile {
 
 /// Whether nobody but the owner can read or change a file.
 #[cfg(unix)]
-#[allow(clippy::verbose_bit_mask, reason = "the mask of group and others is what people know")]
+#[allow(
+    clippy::verbose_bit_mask,
+    reason = "the mask of group and others is what people know"
+)]
 pub(in crate::act) fn is_only_for_owner(about: &fs::Metadata) -> bool {
     std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o077 == 0
 }

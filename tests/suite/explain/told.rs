@@ -140,14 +140,20 @@ impl Told {
         carry_out(cluster, self.command(text))
     }
 
+    /// The same, and ignores the exit code.
+    pub fn try_to_follow(&self, cluster: &Cluster, text: &str) {
+        run(cluster, self.command(text));
+    }
+
     /// Runs the step that nudges the controller. A controller also retries by itself, so an object that is
     /// already gone needs no nudge.
     #[track_caller]
     pub fn nudge(&self, cluster: &Cluster) {
         let command = self.command("finalizers nudge");
-        let output = run(cluster, &format!("{command} --plan"));
-        if !String::from_utf8_lossy(&output.stderr).contains("there is no ") {
-            carry_out(cluster, command);
+        let plan = run(cluster, &format!("{command} --plan -o json"));
+        let plan: Value = serde_json::from_slice(&plan.stdout).unwrap_or_default();
+        if let Some(digest) = plan["digest"].as_str() {
+            run(cluster, &format!("{command} --confirm {digest}"));
         }
     }
 

@@ -126,7 +126,7 @@ fn every_mistake_in_a_given_file_is_reported_with_its_place() {
         );
         assert!(lines[1].contains("`protects` is empty"), "{output}");
         assert!(
-            lines[2].starts_with(&format!("{}:9:28: ", a.display())),
+            lines[2].starts_with(&format!("{}:9:47: ", a.display())),
             "{output}"
         );
         assert!(

@@ -153,6 +153,8 @@ fn an_entry_of_spec_finalizers_without_a_controller_is_named() {
         wait("only that entry is left", SOON, || {
             cluster.get(["namespace", &name]).unwrap()["spec"]["finalizers"] == serde_json::json!([entry])
         });
+        // What is unknown is not removed in the first minutes.
+        cluster.deleted_earlier(&format!("namespaces/{name}"), 600);
         let story = told(cluster, &format!("ns/{name}"), "");
         assert_eq!(story.verdict(entry), verdict);
         story
@@ -211,6 +213,7 @@ fn both_finalizer_lists_are_shown() {
             .get("finalizers")
             .is_none()
     });
+    cluster.deleted_earlier(&format!("namespaces/{name}"), 600);
     let story = told(cluster, &format!("ns/{name}"), "");
     story
         .says("metadata.finalizers")

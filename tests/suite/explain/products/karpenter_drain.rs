@@ -195,7 +195,7 @@ fn a_cluster_waits_for_its_machines() {
     let story = told(cluster, &machine, place);
     story
         .has_root("Machine prod-md-0: is left to one of several controllers")
-        .says("grep -nF -- east")
+        .says("grep -nF east")
         .never_advises("watch-filter-")
         .is_careful();
     ns.kubectl(["label", &machine, "cluster.x-k8s.io/watch-filter-"])

@@ -187,6 +187,7 @@ fn a_subscription_that_reports_a_deleted_csv_is_named() {
     let before = ns
         .get(["subscriptions.operators.coreos.com", "compliance"])
         .unwrap();
+    story.follow(cluster, "> compliance-backup.yaml");
     story.follow(cluster, "kubectl replace --force");
     let after = ns
         .get(["subscriptions.operators.coreos.com", "compliance"])
@@ -220,8 +221,10 @@ fn a_rancher_finalizer_on_a_namespace_is_explained() {
     wait("the namespace controller has finished", SOON, || {
         cluster.get([&*target]).unwrap()["spec"]["finalizers"].is_null()
     });
+    cluster.deleted_earlier(&format!("namespaces/{name}"), 600);
     let story = told(cluster, &target, "");
-    assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
+    // Many products change namespaces, so rights decide nothing there, and absent names are one sign.
+    assert_eq!(story.verdict(finalizer), "unknown", "{story}");
     story.never_advises("finalizers finalize").is_careful();
     // A few more requests search for Rancher.
     withstands_less(cluster, &target, "", for_all_types(cluster) + 6);
