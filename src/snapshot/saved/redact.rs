@@ -80,7 +80,7 @@ impl Saved {
         strip::saved(&mut self);
         let mut mask = Mask::new(
             self.public_names(public),
-            public.products.clone(),
+            self.products(public),
             self.drivers(),
             self.vocabulary(public),
         );
@@ -118,6 +118,18 @@ impl Saved {
             }
         }
         names
+    }
+
+    /// Words that name products: those of the catalogue, and those of the API groups, which stay as well.
+    fn products(&self, public: &Public) -> BTreeSet<String> {
+        let mut products = public.products.clone();
+        let read = self.answers.values().flatten().flat_map(objects);
+        let groups = self.types.iter().map(|ty| ty.group.as_str());
+        for group in groups.chain(read.map(|object| object.resource.group.as_str())) {
+            let words = group.split(['.', '-']).filter(|word| word.len() > 2);
+            products.extend(words.map(str::to_lowercase));
+        }
+        products
     }
 
     /// CSI drivers, as they appear in the Lease names of their sidecars.
