@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use self::{mask::Mask, texts::texts, vocabulary::Vocabulary};
 use super::{Saved, strip};
+use crate::object::is_product_group;
 use crate::snapshot::{
     driver,
     facts::{Answer, Object, Query},
@@ -120,12 +121,13 @@ impl Saved {
         names
     }
 
-    /// Words that name products: those of the catalogue, and those of the API groups, which stay as well.
+    /// Words that name products: those of the catalogue, and those of API groups of products, which stay as well.
     fn products(&self, public: &Public) -> BTreeSet<String> {
         let mut products = public.products.clone();
         let read = self.answers.values().flatten().flat_map(objects);
         let groups = self.types.iter().map(|ty| ty.group.as_str());
-        for group in groups.chain(read.map(|object| object.resource.group.as_str())) {
+        let groups = groups.chain(read.map(|object| object.resource.group.as_str()));
+        for group in groups.filter(|group| is_product_group(group)) {
             let words = group.split(['.', '-']).filter(|word| word.len() > 2);
             products.extend(words.map(str::to_lowercase));
         }
