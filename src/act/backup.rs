@@ -2,8 +2,8 @@
 //! gone.
 //!
 //! The copy leaves out the fields that the server sets itself, because no server accepts them, and lists them
-//! in its header. A volume has policy Retain in its copy. For a Secret, it contains only the metadata unless the user asks for the
-//! data.
+//! in its header. A volume has policy Retain in its copy. For a Secret, it contains only the metadata unless the user
+//! asks for the data.
 
 use std::{
     io::{self, Write as _},

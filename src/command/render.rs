@@ -16,9 +16,7 @@ impl fmt::Display for Unprintable {
     }
 }
 
-/// Short flags of kubectl with a value, and the long form that takes the value after `=`.
-const LONG: &[(&str, &str)] = &[("-n", "--namespace")];
-/// Other flags whose value is the next word.
+/// Short flags whose value is the next word, but for `-n`.
 const TAKES_VALUE: &[&str] = &["-c", "-f", "-l", "-o", "-p", "-e", "-L"];
 
 impl Command {
@@ -132,17 +130,14 @@ impl Word {
     /// Whether the next word is the value of this flag.
     fn takes_value(&self) -> bool {
         let text = self.text();
-        self.is_flag()
-            && (TAKES_VALUE.contains(&&*text)
-                || self.long().is_some()
-                || (text.starts_with("--") && VALUED.contains(&&*text)))
+        self.is_flag() && (TAKES_VALUE.contains(&&*text) || self.long().is_some())
     }
 
+    /// The long form of a flag whose value is the next word. It also takes the value after `=`.
     fn long(&self) -> Option<String> {
-        let text = self.text();
-        match LONG.iter().find(|(short, _)| *short == text) {
-            Some((_, long)) => Some((*long).to_owned()),
-            None => VALUED.contains(&&*text).then_some(text),
+        match self.text() {
+            short if short == "-n" => Some("--namespace".to_owned()),
+            text => VALUED.contains(&&*text).then_some(text),
         }
     }
 

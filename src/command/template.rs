@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Part, Word};
+use super::{Command, Effect, Part, Word};
 
 /// A command of the catalogue, with `{placeholders}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,11 @@ impl Template {
         let (mut command, _) = parse(&self.0);
         command.fill(value);
         command
+    }
+
+    /// What the command does, whatever its placeholders stand for.
+    pub fn effect(&self) -> Effect {
+        self.fill(|_| None).effect()
     }
 
     /// The text as it was written.

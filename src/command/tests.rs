@@ -1,4 +1,4 @@
-use super::{Command, Template, Unprintable};
+use super::{Command, Effect, Template, Unprintable};
 
 const EVIL: &str = "a|b>x;$(id)'x'\"y\"`z`&&true\\ #*";
 
@@ -212,4 +212,23 @@ fn a_real_shell_gives_the_same_words() {
         let words: Vec<_> = said.split_terminator('\u{1f}').collect();
         assert_eq!(words, command.argv()[1..], "{line}");
     }
+}
+
+#[test]
+fn only_a_verb_of_ours_tells_what_a_command_does() {
+    let effect = |template: &'static str| Command::of(template, ["get"]).effect();
+    assert_eq!(effect("kubectl -n {} delete pod x"), Effect::Changes);
+    assert_eq!(effect("kubectl --context {} get pods"), Effect::Reads);
+    assert_eq!(effect("kubectl auth can-i {} pods"), Effect::Reads);
+    assert_eq!(
+        effect("kubectl -n {} annotate pv/x a=b --dry-run=server"),
+        Effect::Reads
+    );
+    assert_eq!(effect("kubectl finalizers explain pv/{}"), Effect::Reads);
+    assert_eq!(
+        effect("kubectl finalizers remove pv/{} --finalizer x"),
+        Effect::Unknown
+    );
+    assert_eq!(effect("kubectl -n {} exec deploy/x -- rm y"), Effect::Unknown);
+    assert_eq!(effect("helm get values {}"), Effect::Unknown);
 }

@@ -102,37 +102,6 @@ impl Command {
         command.with("--only-retain")
     }
 
-    /// Whether it changes nothing in a cluster.
-    pub fn only_reads(&self) -> bool {
-        let argv = self.argv();
-        let mut words = argv.iter().map(String::as_str);
-        if words.next() != Some("kubectl") {
-            return false;
-        }
-        if words
-            .clone()
-            .any(|word| word == "--dry-run=server" || word == "--help")
-        {
-            return true;
-        }
-        let mut verb = Vec::new();
-        while let Some(word) = words.next() {
-            if word == "-n" {
-                words.next();
-            } else if !word.starts_with('-') {
-                verb.push(word);
-            }
-        }
-        matches!(
-            verb.as_slice(),
-            [
-                "get" | "describe" | "logs" | "top" | "events" | "explain" | "api-resources" | "api-versions",
-                ..
-            ] | ["auth", "can-i" | "whoami", ..]
-                | ["finalizers", "explain" | "scan" | "catalog" | "watch", ..]
-        )
-    }
-
     /// Whether it is such a plan.
     pub fn is_remove(&self) -> bool {
         self.begins_with(&["kubectl", "finalizers", "remove"])

@@ -236,7 +236,7 @@ mod tests {
             by_hand,
         );
         check_step(
-            "{ label: safe, text: See what holds it., command: kubectl finalizers explain pv/a }",
+            "{ label: read-only, text: See what holds it., command: kubectl finalizers explain pv/a }",
             "",
         );
     }

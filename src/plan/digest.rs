@@ -12,8 +12,8 @@ use super::Plan;
 const BYTES: usize = 8;
 
 /// The digest of all plans of one run on this server. For each plan it covers the action, the object's uid and version,
-/// the finalizer, the verdict, the cost and what stays outside, when the dry run is made, what is said of a disk that is kept, and the
-/// request.
+/// the finalizer, the verdict, the cost and what stays outside, when the dry run is made, what the plan says of a disk
+/// that is kept, and the request.
 pub fn digest(plans: &[Plan], server: &str) -> String {
     let plans: Vec<_> = plans
         .iter()

@@ -66,8 +66,8 @@ impl Request {
         Request::patch(volume, operations)
     }
 
-    /// Removes one entry from a Namespace's `spec.finalizers`, the first one of that name. The API server checks uid and version of the
-    /// body (`kubernetes/kubernetes:pkg/registry/core/namespace/storage/storage.go`).
+    /// Removes one entry from a Namespace's `spec.finalizers`, the first one of that name. The API server checks uid and
+    /// version of the body (`kubernetes/kubernetes:pkg/registry/core/namespace/storage/storage.go`).
     pub(super) fn finalize(namespace: &Object, finalizer: &Finalizer) -> Self {
         let mut body = namespace.value.clone();
         if let Some(Value::Array(names)) = body.pointer_mut("/spec/finalizers")

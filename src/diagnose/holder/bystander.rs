@@ -12,7 +12,10 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         holder::{
-            could_be_holder, is_of_each_instance, pod_template::labels, workload::labels_of_instance, writer,
+            could_be_holder, is_of_each_instance,
+            pod_template::{POD_SPECS, labels},
+            workload::labels_of_instance,
+            writer,
         },
         view::View,
     },
@@ -162,7 +165,7 @@ fn is_known_deployer(object: &Object, view: &View<'_>) -> bool {
 
 /// The repositories of all images, without tag and digest.
 fn images(object: &Object) -> Vec<String> {
-    pod_specs()
+    POD_SPECS
         .iter()
         .flat_map(|spec| object.list(&format!("{spec}/containers")))
         .filter_map(|container| container.get("image").and_then(Value::as_str))
@@ -186,20 +189,11 @@ fn chart(object: &Object) -> Option<String> {
         .then(|| name.to_owned())
 }
 
-/// The specs of Pods in a workload or Pod.
-fn pod_specs() -> [&'static str; 3] {
-    [
-        "/spec",
-        "/spec/template/spec",
-        "/spec/jobTemplate/spec/template/spec",
-    ]
-}
-
 /// Everything in a workload or Pod that may name its product.
 fn texts(object: &Object) -> Vec<String> {
     let mut texts = vec![object.name().to_owned(), object.namespace().to_owned()];
     texts.extend(images(object));
-    for spec in pod_specs() {
+    for spec in POD_SPECS {
         texts.push(object.text(&format!("{spec}/serviceAccountName")).to_owned());
         let containers = object.list(&format!("{spec}/containers"));
         texts.extend(

@@ -4,6 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::snapshot::facts::Object;
 
+/// Where the spec of the Pods is: in a Pod, in a workload, and in a CronJob.
+pub(super) const POD_SPECS: [&str; 3] = [
+    "/spec",
+    "/spec/template/spec",
+    "/spec/jobTemplate/spec/template/spec",
+];
+
 /// The labels at this JSON pointer; labels whose value is no text are left out.
 pub fn labels(object: &Object, pointer: &str) -> BTreeMap<String, String> {
     let labels = object

@@ -1,6 +1,9 @@
 //! Checks the label of each step against its command. The diagnoses of all tests of causes are checked here.
 
-use crate::diagnose::{Diagnosis, Safety, model::Fate};
+use crate::{
+    command::Effect,
+    diagnose::{Diagnosis, Safety, model::Fate},
+};
 
 /// Only what reads is labelled so, and all that reads; what lets something go that is lost is destructive.
 #[track_caller]
@@ -10,7 +13,9 @@ pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
             let is_kubectl = command.argv().first().is_some_and(|program| program == "kubectl");
             let label = step.safety == Safety::ReadOnly;
             assert!(
-                !is_kubectl || label == command.only_reads() || step.safety == Safety::Destructive,
+                !is_kubectl
+                    || label == (command.effect() == Effect::Reads)
+                    || step.safety == Safety::Destructive,
                 "{:?}: {command}",
                 step.safety
             );

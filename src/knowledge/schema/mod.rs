@@ -25,7 +25,6 @@ pub use kinds::{GroupKind, KindPattern};
 pub use located::Located;
 pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
-pub use steps::{Effect, effect};
 pub use surroundings::{Deployer, Platform, deployers, platforms};
 pub use vocabulary::{
     Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, WorkloadKind,

@@ -1,70 +1,11 @@
 //! Checks the steps of an entry: a label that its command contradicts, and advice to remove the finalizer by hand.
 
 use super::{IfHolder, Label, Step};
-use crate::command::Template;
-
-/// What a command does to the cluster, as far as its verb shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Effect {
-    /// It only reads.
-    Reads,
-    /// Not known: another program, or a plugin.
-    Unknown,
-    /// It changes something.
-    Changes,
-}
-
-const READING: [&str; 8] = [
-    "api-resources",
-    "auth",
-    "describe",
-    "events",
-    "explain",
-    "get",
-    "logs",
-    "top",
-];
-
-const CHANGING: [&str; 16] = [
-    "annotate", "apply", "cordon", "create", "delete", "drain", "edit", "label", "patch", "replace",
-    "rollout", "run", "scale", "set", "taint", "uncordon",
-];
-
-/// The worst effect of the commands in a line.
-pub fn effect(line: &str) -> Effect {
-    line.split([';', '|', '&', '('])
-        .map(str::split_whitespace)
-        .filter_map(|mut words| match words.next() {
-            Some("kubectl" | "oc") => Some(verb_effect(words)),
-            // A filter behind a pipe, or a part of a path in quotes. Only the first program counts.
-            _ => None,
-        })
-        .max()
-        .unwrap_or(Effect::Unknown)
-}
-
-/// Flags with their values can stand before the verb, so the first word that is a verb counts.
-fn verb_effect<'a>(mut words: impl Iterator<Item = &'a str>) -> Effect {
-    words
-        .find_map(|word| {
-            if ["exec", "finalizers"].contains(&word) {
-                // What the program in the Pod does, or our own, is not in the verb.
-                Some(Effect::Unknown)
-            } else if READING.contains(&word) {
-                Some(Effect::Reads)
-            } else {
-                CHANGING.contains(&word).then_some(Effect::Changes)
-            }
-        })
-        .unwrap_or(Effect::Unknown)
-}
+use crate::command::{Effect, Template};
 
 /// What is wrong with a step, if anything.
 pub(super) fn check_step(step: &Step) -> Option<String> {
-    let effect = step
-        .command
-        .as_ref()
-        .map_or(Effect::Unknown, |command| effect(command.text()));
+    let effect = step.command.as_ref().map_or(Effect::Unknown, Template::effect);
     if effect == Effect::Reads && step.label != Label::ReadOnly {
         return Some(format!(
             "the command only reads, so the label is `read-only` and not `{}`; what to do then is a step of its own",
@@ -84,11 +25,11 @@ pub(super) fn check_step(step: &Step) -> Option<String> {
 
 /// Whether the step is to remove the finalizer by hand.
 fn removes_by_hand(step: &Step) -> bool {
-    let patches = step.command.as_ref().map(Template::text).is_some_and(|command| {
-        effect(command) == Effect::Changes
+    let patches = step.command.as_ref().is_some_and(|command| {
+        command.effect() == Effect::Changes
             && ["/finalizers", "\"finalizers\"", "finalizers:"]
                 .iter()
-                .any(|field| command.contains(field))
+                .any(|field| command.text().contains(field))
     });
     let words: Vec<String> = step
         .text

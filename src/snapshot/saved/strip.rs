@@ -26,8 +26,8 @@ pub(super) fn answer(answer: &mut Answer) {
     }
 }
 
-/// Keeps of `managedFields` only what the causes read: finalizers, conditions, status, replicas. All other field names are removed:
-/// they are most of an object, and in a Secret they name its data.
+/// Keeps of `managedFields` only what the causes read: finalizers, conditions, status, replicas. All other field names
+/// are removed: they are most of an object, and in a Secret they name its data.
 fn managed_fields(entry: &mut Value) {
     const READ_FIELDS: [&[&str]; 3] = [
         &["f:metadata", "f:finalizers"],

@@ -4,8 +4,8 @@
 //! a message of the driver is a gRPC status and names its code (`grpc/grpc-go:codes/codes.go`). `DeadlineExceeded`
 //! means that the driver hangs, `Unavailable` that it is not there. A message of the API server to the sidecar names
 //! the missing right (`kubernetes/apiserver:pkg/endpoints/handlers/responsewriters/errors.go`). **Concludes**
-//! `failing`, and quotes the message. An event of another program is only quoted. **Advises** to check what the code points at, and then to have the call retried
-//! at once.
+//! `failing`, and quotes the message. An event of another program is only quoted. **Advises** to check what
+//! the code points at, and then to have the call retried at once.
 
 use jiff::Timestamp;
 

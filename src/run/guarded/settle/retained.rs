@@ -1,4 +1,5 @@
-//! How a change of the reclaim policy ended. A volume that is gone is good news only if the policy was Retain before it went.
+//! How a change of the reclaim policy ended. A volume that is gone is good news only if the policy was Retain
+//! before it went.
 
 use super::{Settled, is_newer, unknown_result};
 use crate::{

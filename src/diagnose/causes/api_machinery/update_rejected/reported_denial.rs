@@ -5,7 +5,8 @@
 //! controller repeats that message in an event or a condition: `failed to clear finalizers: admission webhook "W"
 //! denied the request: …`. A message counts only if it mentions finalizers, because a controller that cleans up is
 //! denied other things too. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
-//! names must match this object, and whether it still denies is tried out before a removal. Source: `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
+//! names must match this object, and whether it still denies is tried out before a removal. Source:
+//! `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go`
 //! NewInvalid and `pkg/api/validation/objectmeta.go` `FieldImmutableErrorMsg`.
 

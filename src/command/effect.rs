@@ -1,0 +1,69 @@
+//! What a command does to a cluster, as far as its words show. The labels of steps are compared with it.
+
+use super::{Command, Part, Word};
+
+/// What a command does to a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads.
+    Reads,
+    /// Not known: another program, a plugin, or a program in a Pod.
+    Unknown,
+    /// It changes something.
+    Changes,
+}
+
+const READING: [&str; 8] = [
+    "api-resources",
+    "api-versions",
+    "describe",
+    "events",
+    "explain",
+    "get",
+    "logs",
+    "top",
+];
+
+const CHANGING: [&str; 16] = [
+    "annotate", "apply", "cordon", "create", "delete", "drain", "edit", "label", "patch", "replace",
+    "rollout", "run", "scale", "set", "taint", "uncordon",
+];
+
+/// Flags with which nothing is changed, whatever the verb is.
+const HARMLESS: [&str; 2] = ["--dry-run=server", "--help"];
+
+impl Command {
+    /// What the command does. Flags with their values can stand before the verb, so the first word that is a verb counts.
+    /// Only words of ours are verbs: a namespace may be called `get`.
+    pub fn effect(&self) -> Effect {
+        let mut words = self.words.iter().filter_map(Word::ours_alone);
+        if !matches!(words.next(), Some("kubectl" | "oc")) {
+            return Effect::Unknown;
+        }
+        if words.clone().any(|word| HARMLESS.contains(&word)) {
+            return Effect::Reads;
+        }
+        while let Some(word) = words.next() {
+            let follows = |known: &[&str]| words.clone().next().is_some_and(|next| known.contains(&next));
+            return match word {
+                "auth" if follows(&["can-i", "whoami"]) => Effect::Reads,
+                "finalizers" if follows(&["catalog", "explain", "scan"]) => Effect::Reads,
+                "auth" | "exec" | "finalizers" => Effect::Unknown,
+                verb if READING.contains(&verb) => Effect::Reads,
+                verb if CHANGING.contains(&verb) => Effect::Changes,
+                _ => continue,
+            };
+        }
+        Effect::Unknown
+    }
+}
+
+impl Word {
+    /// The word, if we wrote all of it.
+    fn ours_alone(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Part::Ours(text)] => Some(text),
+            _ => None,
+        }
+    }
+}
