@@ -28,7 +28,7 @@ use self::{
 use super::{
     complaint::complaints,
     leftovers::missing_namespace,
-    model::{Finding, Verdict},
+    model::{Finding, Known, Verdict},
     view::View,
 };
 use crate::{
@@ -62,7 +62,11 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     let missed_before = view.missed();
     let mut findings: Vec<_> = finalizers
         .iter()
-        .map(|finalizer| explain_finalizer(object, finalizer, view))
+        .map(|finalizer| {
+            let mut finding = explain_finalizer(object, finalizer, view);
+            finding.wait.known = known(object, finalizer, view);
+            finding
+        })
         .collect();
     let of_operators = operator_finalizers(object, &finalizers);
     if object.deletion().is_some() {
@@ -82,6 +86,19 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     finalizer_re_added::add_re_added(object, &mut findings, &of_operators, view);
     external_resource::add_external_resources(object, &mut findings);
     findings
+}
+
+/// What the catalogue says of a finalizer of this object.
+fn known(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Known> {
+    let kind = object.reference();
+    let entry = view
+        .knowledge
+        .lookup(&finalizer.name, finalizer.list, Some((&kind).into()))?;
+    Some(Known {
+        protects: entry.protects.clone(),
+        consequence: entry.if_removed.consequence,
+        cost: known_finalizer::filled(&entry.if_removed.text, object, finalizer, &entry),
+    })
 }
 
 /// The entries of `metadata.finalizers` that no cause knows by name: operators remove these.

@@ -28,7 +28,16 @@ pub(super) fn shorten_texts(diagnosis: &mut Diagnosis) {
 }
 
 fn wait(wait: &mut Wait) {
-    shorten(&mut wait.says);
+    let said = &mut wait.said;
+    let signs = said
+        .controller
+        .iter_mut()
+        .flat_map(|controller| &mut controller.signs);
+    signs
+        .chain(&mut said.once)
+        .chain(&mut said.work)
+        .chain(&mut said.now)
+        .for_each(shorten);
     wait.on.iter_mut().for_each(self::blocker);
 }
 

@@ -210,13 +210,12 @@ impl Graph {
             .as_ref()
             .map_or("no finalizer".to_owned(), ToString::to_string);
         // A root cause is a heading, for which the first sentence is enough; `explain` shows the rest.
-        let first = wait.says.split_once(". ").map_or(&*wait.says, |(first, _)| first);
-        let says = format!("{finalizer}, {}: {first}", wait.verdict.word());
+        let says = format!("{finalizer}, {}: {}", wait.verdict.word(), wait.said.summary());
         let node = Node::Own(
             object.type_name.clone(),
             finalizer,
             Some(wait.verdict),
-            wait.says.clone(),
+            wait.says(),
         );
         self.hold(place, node, object, &says);
     }

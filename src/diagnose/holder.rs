@@ -35,6 +35,8 @@ pub use pod_template::labels;
 pub use product::installer;
 pub use reach::{Reach, reach};
 pub use search::{described, undescribed};
-pub use trace::{Holder, Liveness, Sign, Tells, Trace};
+pub use trace::{Holder, Sign, Tells, Trace};
+
+pub use super::model::Liveness;
 pub use workload::{could_be_holder, is_of_each_instance, sidecar};
 pub use writer::{author_and_successor, authors};

@@ -1,12 +1,15 @@
 //! The parts of a diagnosis: the terms of the product, as types.
 
+mod said;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
+pub use self::said::{Actor, Liveness, Said};
 use crate::{
     command::Command,
     diagnose::removal::{Unable, Veto},
-    knowledge::Label,
+    knowledge::{Consequence, Label},
     object::{Deletion, Finalizer, ObjectRef},
     snapshot::Gap,
 };
@@ -55,12 +58,13 @@ pub struct Finding {
 
 impl Finding {
     /// A finding with the wait alone.
-    pub fn new(finalizer: Option<Finalizer>, verdict: Verdict, says: impl Into<String>) -> Self {
+    pub fn new(finalizer: Option<Finalizer>, verdict: Verdict, said: impl Into<Said>) -> Self {
         Finding {
             wait: Wait {
                 finalizer,
                 verdict,
-                says: says.into(),
+                said: said.into(),
+                known: None,
                 on: Vec::new(),
                 unable: None,
                 vetoes: Vec::new(),
@@ -72,9 +76,9 @@ impl Finding {
         }
     }
 
-    /// Appends to the text of the wait.
-    pub fn say(&mut self, more: impl AsRef<str>) {
-        self.wait.says.push_str(more.as_ref());
+    /// Adds what is true now, as a clause of its own.
+    pub fn say(&mut self, fact: impl Into<String>) {
+        self.wait.said.now.push(fact.into());
     }
 
     /// Adds a reason against a removal by hand, once.
@@ -133,14 +137,34 @@ pub struct Wait {
     pub finalizer: Option<Finalizer>,
     /// The state of the finalizer.
     pub verdict: Verdict,
-    /// The controller that must act, and its condition.
-    pub says: String,
+    /// The controller that must act, its condition, and what is true now.
+    pub said: Said,
+    /// What the catalogue says of the finalizer; none if it does not have it.
+    pub known: Option<Known>,
     /// The blockers that keep the controller from acting.
     pub on: Vec<Blocker>,
     /// If it is failing: why the controller will not succeed, whatever is repaired.
     pub unable: Option<Unable>,
     /// Why the finalizer must not be removed by hand, whatever the verdict.
     pub vetoes: Vec<Veto>,
+}
+
+/// What the catalogue says of a finalizer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// What it protects, as a noun phrase.
+    pub protects: String,
+    /// What a removal by hand can cost.
+    pub consequence: Consequence,
+    /// What exactly is left or lost.
+    pub cost: String,
+}
+
+impl Wait {
+    /// What is said of it, as one text.
+    pub fn says(&self) -> String {
+        self.said.in_words()
+    }
 }
 
 /// An object or a backend whose state keeps the controller from acting.

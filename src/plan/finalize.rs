@@ -62,7 +62,7 @@ fn check_controller_is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal>
     }
     if wait.verdict == Verdict::Waiting {
         return Err(seen.refuse(
-            format!("waiting: {}", wait.says),
+            format!("waiting: {}", wait.says()),
             "its controller had the time to do it, and has not",
         ));
     }

@@ -83,7 +83,7 @@ impl Seen<'_> {
             stays: other_finalizers(self.object, &finalizer),
             finalizer: Some(finalizer),
             verdict: wait.verdict,
-            says: wait.says.clone(),
+            says: wait.says(),
             blockers: wait.on.clone(),
             evidence: self.diagnosis.evidence.clone(),
             cost,

@@ -41,7 +41,7 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         finalizer: None,
         stays: object.finalizers(),
         verdict: worst.map_or(Verdict::Unknown, |wait| wait.verdict),
-        says: worst.map(|wait| wait.says.clone()).unwrap_or_default(),
+        says: worst.map(|wait| wait.says()).unwrap_or_default(),
         blockers: worst.map(|wait| wait.on.clone()).unwrap_or_default(),
         evidence: seen.diagnosis.evidence.clone(),
         cost: Cost::nothing(

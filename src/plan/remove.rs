@@ -66,7 +66,7 @@ pub(super) fn check_verdict(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal>
             "" => String::new(),
             blockers => format!(" ({blockers})"),
         };
-        format!("{verdict}: {}{on}", wait.says)
+        format!("{verdict}: {}{on}", wait.says())
     };
     match wait.verdict {
         Verdict::InUse => {
@@ -120,7 +120,7 @@ fn check_patience(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     Err(seen.refuse(
         format!(
             "unknown: {}. It was deleted only {since} ago",
-            wait.says
+            wait.says()
         ),
         format!(
             "it is still there in {}. A controller that is not seen here may start, become the leader or try again \
@@ -154,7 +154,7 @@ fn check_sight(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
         format!(
             "{}: {}. Not read, or not in full: {}",
             wait.verdict.word(),
-            wait.says,
+            wait.says(),
             unread.join(", ")
         ),
         "what the verdict depends on can be read; kubectl finalizers explain says why it was not",

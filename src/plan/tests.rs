@@ -79,7 +79,8 @@ impl World {
         let wait = |finalizer: Finalizer| Wait {
             finalizer: Some(finalizer),
             verdict: self.verdict,
-            says: "removed by somebody".into(),
+            said: "removed by somebody".into(),
+            known: None,
             on: Vec::new(),
             unable: self.unable,
             vetoes: self.vetoes.clone(),

@@ -200,19 +200,17 @@ fn reason_line(wait: &Wait) -> Option<String> {
             };
             Some(format!("{verb} {}{more}", first.in_words()))
         }
-        // The part about this object comes first, then the part that is true for every object with this
-        // finalizer.
+        // What is true of this object comes before what is true of every object with this finalizer.
         (Verdict::Failing | Verdict::Rejected | Verdict::Stalled, _) => {
-            Some(match wait.says.split_once("; ") {
-                Some((general, special)) => format!("{special} ({general})"),
-                None => wait.says.clone(),
+            let said = &wait.said;
+            Some(if said.controller.is_some() && !said.now.is_empty() {
+                format!("{} ({})", said.now.join("; "), said.summary())
+            } else {
+                said.in_words()
             })
         }
-        // The first sentences name the controller and say that it is gone. `explain` shows the evidence.
-        (Verdict::Orphaned, _) => {
-            let sentences: Vec<_> = wait.says.split(". ").take(2).collect();
-            Some(sentences.join(". "))
-        }
+        // `explain` shows what proves that the controller is gone.
+        (Verdict::Orphaned, _) => Some(format!("{}. It is gone", wait.said.summary())),
         // The text says nothing about this object in particular.
         (Verdict::InUse | Verdict::Waiting | Verdict::Unknown, _) => None,
     }

@@ -8,7 +8,7 @@ use crate::{
     command::Shown,
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{Effect, Evidence, Fate, Release, Strength},
+        model::{Effect, Evidence, Fate, Liveness, Release, Strength},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -59,10 +59,44 @@ pub struct WaitReport {
     pub finalizer: Option<Finalizer>,
     /// The state of this wait.
     pub verdict: Verdict,
-    /// Who must act, and on which condition.
+    /// Who must act, and on which condition: all of the clauses below in one text.
     pub says: String,
+    /// The controller that removes the finalizer; none if none is known.
+    pub holder: Option<HolderReport>,
+    /// When it removes the finalizer.
+    pub once: Option<String>,
+    /// The work that it must do before.
+    pub work: Option<String>,
+    /// What is true now.
+    pub now: Vec<String>,
+    /// What the finalizer protects; none if the catalogue does not have it.
+    pub protects: Option<String>,
+    /// What a removal by hand costs; none if the catalogue does not have the finalizer.
+    pub if_removed: Option<IfRemovedReport>,
     /// What prevents the controller from removing the finalizer.
     pub blockers: Vec<BlockerReport>,
+}
+
+/// A controller.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HolderReport {
+    /// Its name, and which part of it acts.
+    pub name: String,
+    /// Whether it lives.
+    pub state: Liveness,
+    /// What shows that.
+    pub signs: Vec<String>,
+}
+
+/// What a removal by hand costs.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IfRemovedReport {
+    /// The word that the user accepts.
+    pub consequence: String,
+    /// What exactly is left or lost.
+    pub text: String,
 }
 
 /// An object or a backend that blocks a deletion.
@@ -192,10 +226,24 @@ impl From<&Diagnosis> for ExplainReport {
 
 impl From<&Wait> for WaitReport {
     fn from(wait: &Wait) -> Self {
+        let said = &wait.said;
         WaitReport {
             finalizer: wait.finalizer.clone(),
             verdict: wait.verdict,
-            says: wait.says.clone(),
+            says: wait.says(),
+            holder: said.controller.as_ref().map(|controller| HolderReport {
+                name: controller.name.clone(),
+                state: controller.state,
+                signs: controller.signs.clone(),
+            }),
+            once: said.once.clone(),
+            work: said.work.clone(),
+            now: said.now.clone(),
+            protects: wait.known.as_ref().map(|known| known.protects.clone()),
+            if_removed: wait.known.as_ref().map(|known| IfRemovedReport {
+                consequence: known.consequence.typed(),
+                text: known.cost.clone(),
+            }),
             blockers: wait.on.iter().map(Into::into).collect(),
         }
     }

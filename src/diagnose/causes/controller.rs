@@ -9,7 +9,7 @@ use crate::{
         },
         holder,
         holder::Life,
-        model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
+        model::{Blocker, Finding, Liveness, Outlook, Safety, Said, Step, Verdict},
         view::View,
     },
     object::{Finalizer, ObjectRef},
@@ -51,12 +51,13 @@ impl Controller {
         }
     }
 
-    /// What the Lease shows, as part of a sentence: `, Lease renewed 2s ago`.
-    pub(crate) fn liveness(&self) -> String {
-        self.life
-            .as_ref()
-            .map(|life| format!(", {}", life.in_words()))
-            .unwrap_or_default()
+    /// The wait for this controller, with what its Lease shows. `name` says who it is.
+    pub(crate) fn removes(&self, name: impl Into<String>) -> Said {
+        let state = match &self.life {
+            Some(Life::Renewing { .. }) => Liveness::Running,
+            _ => Liveness::Unknown,
+        };
+        Said::removed_by(name, state, self.life.iter().map(Life::in_words).collect())
     }
 
     /// Whether the controller is a sidecar of a driver that is gone.
@@ -136,7 +137,7 @@ impl Controller {
         let driver = self.driver_name();
         let finalizer = finding.wait.finalizer.clone();
         finding.wait.verdict = Verdict::Orphaned;
-        finding.say(format!("; driver {driver} is not installed any more"));
+        finding.say(format!("driver {driver} is not installed any more"));
         finding.outlook.push(Outlook {
             when: "if nothing is done".into(),
             then: format!("it stays like this until driver {driver} is installed again"),

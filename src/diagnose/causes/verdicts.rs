@@ -3,7 +3,7 @@
 use crate::{
     diagnose::{
         holder::Holder,
-        model::{Finding, Verdict},
+        model::{Finding, Said, Verdict},
         timing,
         view::{Missing, View},
     },
@@ -21,11 +21,12 @@ pub(crate) fn nothing_blocks(object: &Object, view: &View<'_>) -> Verdict {
 }
 
 /// A finding with the verdict `unknown`. It names the open question and what could not be read.
-pub(crate) fn unknown(finalizer: &Finalizer, says: &str, question: &str, missing: &Missing) -> Finding {
+pub(crate) fn unknown(finalizer: &Finalizer, said: &Said, question: &str, missing: &Missing) -> Finding {
     Finding::new(
         Some(finalizer.clone()),
         Verdict::Unknown,
-        format!("{says}; {question} is not known: {}", missing.in_words()),
+        said.clone()
+            .now(format!("{question} is not known: {}", missing.in_words())),
     )
 }
 

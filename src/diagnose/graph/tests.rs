@@ -24,7 +24,8 @@ fn wait(verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
     Wait {
         finalizer: Some(finalizer("a/b")),
         verdict,
-        says: says.to_owned(),
+        said: says.into(),
+        known: None,
         on,
         unable: None,
         vetoes: Vec::new(),

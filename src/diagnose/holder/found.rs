@@ -6,13 +6,8 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        holder::{
-            driver, node,
-            search::described_with_driver,
-            trace::{Holder, Liveness},
-            undescribed, workload,
-        },
-        model::Verdict,
+        holder::{driver, node, search::described_with_driver, trace::Holder, undescribed, workload},
+        model::{Liveness, Verdict},
         view::View,
     },
     knowledge::Entry,

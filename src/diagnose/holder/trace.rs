@@ -14,7 +14,7 @@ use crate::{
     diagnose::{
         cut::shorten,
         limits,
-        model::{Blocker, Evidence, Strength},
+        model::{Blocker, Evidence, Liveness, Strength},
         view::Missing,
     },
     object::ObjectRef,
@@ -152,23 +152,6 @@ impl Sign {
         };
         Blocker::new(self.object.clone(), says)
     }
-}
-
-/// What all signs together say about a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Liveness {
-    /// It runs.
-    Running,
-    /// It was switched off.
-    Off,
-    /// It exists, and cannot run or cannot do its work.
-    Failing,
-    /// It is gone: at least two independent signs say so, and nothing runs that may be it.
-    Gone,
-    /// It does not run in this cluster, or no user of this cluster can see it.
-    Elsewhere,
-    /// There are not enough signs.
-    Unknown,
 }
 
 /// The signs of a controller.

@@ -25,7 +25,7 @@ pub(crate) fn said(diagnosis: &Diagnosis) -> String {
     }
     let mut text = String::new();
     for wait in &diagnosis.waits {
-        text.push_str(&wait.says);
+        text.push_str(&wait.says());
         text.push('\n');
         blockers(&wait.on, &mut text);
     }

@@ -53,9 +53,9 @@ pub(crate) fn add_conversion_failure<'a>(
     ));
                 }
             }
-            Ok(None) => finding.say(format!("; the definition {name} has gone since")),
+            Ok(None) => finding.say(format!("the definition {name} has gone since")),
             Err(missing) => finding.say(format!(
-                "; which webhook {name} is converted by is not known: {}",
+                "which webhook {name} is converted by is not known: {}",
                 missing.in_words()
             )),
         }
@@ -87,7 +87,7 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
     let name = crd.name();
     if crd.text("/spec/conversion/strategy") != "Webhook" {
         finding.say(format!(
-            "; {name} is no longer converted by a webhook, so the next try should get through, within a minute or two"
+            "{name} is no longer converted by a webhook, so the next try should get through, within a minute or two"
         ));
         return None;
     }
@@ -110,7 +110,7 @@ pub(crate) fn add_webhook(finding: &mut Finding, crd: &Object, view: &View<'_>) 
             });
         }
         None => finding.say(format!(
-            "; {name} is converted by a webhook at a URL, which only the API server can try"
+            "{name} is converted by a webhook at a URL, which only the API server can try"
         )),
     }
     finding

@@ -19,7 +19,7 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Liveness, Outlook, Safety, Said, Step, Strength, Verdict},
         removal::Veto,
         view::{Missing, View},
     },
@@ -42,7 +42,8 @@ fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Fin
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
-        "removed by kube-apiserver itself, once no object of this type is left in any namespace",
+        Said::removed_by("kube-apiserver itself", Liveness::Running, Vec::new())
+            .once("no object of this type is left in any namespace"),
     );
     let (status, reason, message) = crd.condition("Terminating").unwrap_or_default();
     if status == "True" {
@@ -85,12 +86,12 @@ fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Fin
 fn add_unlisted_instances(finding: &mut Finding, why: &str, reason: &str, message: &str) {
     if reason == "InstanceDeletionFailed" {
         finding.wait.verdict = Verdict::Failing;
-        finding.say(format!("; it fails: {message}"));
+        finding.say(format!("it fails: {message}"));
     } else {
         finding.wait.verdict = Verdict::Unknown;
     }
     finding.forbid(Veto::ObjectsStayStored);
-    finding.say(format!("; which objects are left is not known: {why}"));
+    finding.say(format!("which objects are left is not known: {why}"));
 }
 
 /// Adds why nobody can read the instances, in contrast to instances that only we may not read.
@@ -127,14 +128,14 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
     });
     if instances.is_empty() {
         finding.wait.verdict = verdicts::nothing_blocks(crd, view);
-        finding.say("; none is left");
+        finding.say("none is left");
         if finding.wait.verdict == Verdict::Stalled {
             finding.steps.push(advice::nudge(crd));
         }
         return;
     }
     finding.forbid(Veto::ObjectsStayStored);
-    finding.say(format!("; {} are left", instances.len()));
+    finding.say(format!("{} are left", instances.len()));
     let mut groups: BTreeMap<Vec<Finalizer>, Vec<&Object>> = BTreeMap::new();
     for instance in instances {
         groups.entry(instance.finalizers()).or_default().push(instance);

@@ -44,11 +44,11 @@ pub(crate) fn add_missing_versions_of_type(
     }
     match view.definition(type_name) {
         Ok(Some(definition)) => add_missing_versions(finding, definition, &[message]),
-        Ok(None) => finding.say(format!("; the definition {type_name} has gone since")),
+        Ok(None) => finding.say(format!("the definition {type_name} has gone since")),
         Err(missing) => {
             finding.wait.verdict = Verdict::Failing;
             finding.say(format!(
-                "; which versions {type_name} has is not known: {}",
+                "which versions {type_name} has is not known: {}",
                 missing.in_words()
             ));
         }
@@ -73,7 +73,7 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
             .any(|each| each.get("name").and_then(Value::as_str) == Some(version))
         {
             finding.say(format!(
-                "; {name} has {version} again, so the next try should get through, within a minute or two"
+                "{name} has {version} again, so the next try should get through, within a minute or two"
             ));
             continue;
         }

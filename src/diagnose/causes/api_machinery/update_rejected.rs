@@ -64,7 +64,7 @@ pub(crate) fn add_rejections(
             // If not all of it could be read, the controller may run and be rejected. Then it is not called gone.
             if finding.wait.verdict == Verdict::Orphaned && view.missed() > missed_before {
                 finding.wait.verdict = Verdict::Stalled;
-                finding.say("; whether the API server takes an update of it is not known");
+                finding.say("whether the API server takes an update of it is not known");
             }
         }
     }

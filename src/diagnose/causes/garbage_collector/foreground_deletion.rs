@@ -38,11 +38,9 @@ pub(crate) fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &Vi
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
-        format!(
-            "removed by the garbage collector of kube-controller-manager{}, once no object is left that names it as owner \
-             with blockOwnerDeletion",
-            holder.liveness()
-        ),
+        holder
+            .removes("the garbage collector of kube-controller-manager")
+            .once("no object is left that names it as owner with blockOwnerDeletion"),
     );
     holder.add_evidence(&mut finding);
     finding.do_not.push(format!(
@@ -81,7 +79,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         } else {
             Verdict::Unknown
         };
-        finding.say("; it has asked none of them to go");
+        finding.say("it has asked none of them to go");
         add_late_garbage_collector(finding, dependents, view);
     }
     for blocker in blockers.iter().take(limits::STEPS_FOR_EACH) {
@@ -125,7 +123,7 @@ pub(crate) fn add_no_dependents(
         return;
     }
     finding.wait.verdict = verdicts::nothing_blocks(owner, view);
-    finding.say("; none is left");
+    finding.say("none is left");
     finding.evidence.push(Evidence {
         source: match owner.namespace() {
             "" => "metadata of all types".to_owned(),
@@ -150,7 +148,7 @@ pub(crate) fn add_no_dependents(
 
 fn add_unknown_dependents(finding: &mut Finding, why: &str) {
     finding.wait.verdict = Verdict::Unknown;
-    finding.say(format!("; which are left is not known: {why}"));
+    finding.say(format!("which are left is not known: {why}"));
 }
 
 /// Adds that the garbage collector is late. Up to Kubernetes 1.31, a type that nobody can list stops it.

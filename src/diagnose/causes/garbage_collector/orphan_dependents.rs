@@ -35,11 +35,11 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
-        format!(
-            "removed by the garbage collector of kube-controller-manager{}, once it has taken this owner out of the \
-             ownerReferences of all that it owns, so that those outlive it",
-            holder.liveness()
-        ),
+        holder
+            .removes("the garbage collector of kube-controller-manager")
+            .once(
+                "it has taken this owner out of the ownerReferences of all that it owns, so that those outlive it",
+            ),
     );
     holder.add_evidence(&mut finding);
     let dependents = match Dependents::of(owner, view, |_| true) {
@@ -47,7 +47,7 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
             finding.say(format!(
-                "; which objects still name it is not known: {}",
+                "which objects still name it is not known: {}",
                 missing.in_words()
             ));
             return finding;

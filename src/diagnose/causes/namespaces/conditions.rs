@@ -42,11 +42,11 @@ pub(crate) fn add_conditions(finding: &mut Finding, namespace: &Object, view: &V
         && view.silent_groups().is_empty()
     {
         finding.say(format!(
-            "; at its last try an API group did not answer, and now all do: {message}"
+            "at its last try an API group did not answer, and now all do: {message}"
         ));
     }
     if let Some(("True", _, message)) = namespace.condition("NamespaceDeletionGroupVersionParsingFailure") {
         finding.wait.verdict = Verdict::Failing;
-        finding.say(format!("; it fails: {message}"));
+        finding.say(format!("it fails: {message}"));
     }
 }

@@ -45,10 +45,10 @@ pub(crate) fn add_content_failures(finding: &mut Finding, namespace: &Object, vi
     let only_waits_for_pods = message.contains("unexpected items still remain in namespace") && !was_rejected;
     if !message.is_empty() && !only_waits_for_pods {
         finding.wait.verdict = Verdict::Failing;
-        finding.say(format!("; it fails: {message}"));
+        finding.say(format!("it fails: {message}"));
         if timed_out(namespace) {
             finding.say(
-                ". That request ran out of time, as one does over very many objects: no finalizer holds it up, and each time \
+                "That request ran out of time, as one does over very many objects: no finalizer holds it up, and each time \
                  it begins again",
             );
         }
@@ -64,7 +64,7 @@ pub(crate) fn add_content_failures(finding: &mut Finding, namespace: &Object, vi
     }
     for (type_name, text) in &unlistable {
         if !message.contains(text) {
-            finding.say(format!("; {type_name} cannot be listed: {text}"));
+            finding.say(format!("{type_name} cannot be listed: {text}"));
         }
         stored_version::add_missing_versions_of_type(finding, type_name, text, view);
         if !is_explained(text) {
@@ -144,7 +144,7 @@ fn add_denying_policy(finding: &mut Finding, policy: &str, view: &View<'_>) {
         Ok(Some(found)) => Some(found.reference()),
         Ok(None) => {
             finding.say(format!(
-                "; there is no ValidatingAdmissionPolicy {policy} any more, so the controller should get through when it \
+                "there is no ValidatingAdmissionPolicy {policy} any more, so the controller should get through when it \
                  tries again, within a minute or two"
             ));
             return;
@@ -200,7 +200,7 @@ fn add_unreachable_webhook(finding: &mut Finding, webhook: &str, view: &View<'_>
     }
     if !found {
         finding.say(format!(
-            "; no configuration has webhook {webhook} any more, so the controller should get through when it tries again, \
+            "no configuration has webhook {webhook} any more, so the controller should get through when it tries again, \
              within a minute or two"
         ));
     }

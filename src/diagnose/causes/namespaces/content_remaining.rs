@@ -17,6 +17,7 @@ use crate::{
         causes::{
             advice,
             api_machinery::controller_manager,
+            controller::Controller,
             namespaces::{
                 conditions::add_conditions,
                 content_deletion_failure,
@@ -25,7 +26,7 @@ use crate::{
             },
             verdicts,
         },
-        holder, limits,
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         timing,
         view::View,
@@ -38,21 +39,12 @@ use crate::{
 };
 
 pub(crate) fn content_remains(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let entry = view.knowledge.lookup(
-        &finalizer.name,
-        finalizer.list,
-        Some((&namespace.reference()).into()),
-    );
-    let life = entry.map(|entry| holder::life(&entry, None, view));
-    let alive = life
-        .as_ref()
-        .map(|life| format!(", {}", life.in_words()))
-        .unwrap_or_default();
-    let says = format!(
-        "removed by kube-controller-manager (namespace){alive}, once every API group answers and nothing is left in it"
-    );
+    let controller = Controller::of(namespace, finalizer, None, view);
+    let said = controller
+        .removes("kube-controller-manager (namespace)")
+        .once("every API group answers and nothing is left in it");
     let name = namespace.name();
-    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
+    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, said);
     let has_unavailable_groups = discovery_failure::add_discovery_failures(&mut finding, view);
     let mut is_incomplete = true;
     match view.content(name) {
@@ -71,15 +63,10 @@ pub(crate) fn content_remains(namespace: &Object, finalizer: &Finalizer, view: &
             if !has_unavailable_groups {
                 finding.wait.verdict = Verdict::Unknown;
             }
-            finding.say(format!(
-                "; what is left in it is not known: {}",
-                missing.in_words()
-            ));
+            finding.say(format!("what is left in it is not known: {}", missing.in_words()));
         }
     }
-    finding
-        .evidence
-        .extend(life.iter().filter_map(holder::Life::evidence));
+    controller.add_evidence(&mut finding);
     content_deletion_failure::add_content_failures(&mut finding, namespace, view);
     add_missing_report(&mut finding, namespace, view);
     if namespace.deletion().is_some() {
@@ -161,7 +148,7 @@ fn add_content(
         } else {
             ""
         };
-        finding.say(format!(". Left now: {}{and}", counts_in_words(&content.counts)));
+        finding.say(format!("Left now: {}{and}", counts_in_words(&content.counts)));
         if let Some(("False", _, message)) = namespace.condition("NamespaceContentRemaining") {
             let why = if content.counts.contains_key("pods") {
                 "from Kubernetes 1.33 on they do while pods are left"
@@ -171,7 +158,7 @@ fn add_content(
                 "what the controller could not delete or list it does not count"
             };
             finding.say(format!(
-                ". Its own conditions say \"{message}\", which is not so: {why}"
+                "Its own conditions say \"{message}\", which is not so: {why}"
             ));
         }
     }
@@ -203,15 +190,15 @@ fn add_nothing_left(
             format!(" ({})", unlisted.join(", "))
         };
         finding.say(format!(
-            "; nothing was found in it, but not everything could be read{which}"
+            "nothing was found in it, but not everything could be read{which}"
         ));
         return;
     }
     if has_unavailable_groups {
-        finding.say("; nothing is left in it, and only the API groups below are in the way");
+        finding.say("nothing is left in it, and only the API groups below are in the way");
         return;
     }
-    finding.say("; nothing is left in it");
+    finding.say("nothing is left in it");
     finding.wait.verdict = if wrote_condition_recently(namespace, view) {
         Verdict::Waiting
     } else {
@@ -261,7 +248,7 @@ fn add_objects_created_later(finding: &mut Finding, content: &Content, namespace
     let created_later: Vec<_> = content.kept.iter().filter(is_newer).collect();
     if let Some(first) = created_later.first() {
         finding.say(format!(
-            ". {} created after the deletion was asked for, such as {} {}: somebody may go on making them, and then it never \
+            "{} created after the deletion was asked for, such as {} {}: somebody may go on making them, and then it never \
              ends; an API server should forbid that (admission plugin NamespaceLifecycle)",
             match created_later.len() {
                 1 => "1 object was".to_owned(),
@@ -290,7 +277,7 @@ fn add_missing_report(finding: &mut Finding, namespace: &Object, view: &View<'_>
     }
     let age = Age::between(deletion.requested_at(), view.now());
     finding.say(format!(
-        ". After {age} the namespace controller has not written a single condition: it does not run, or cannot finish its \
+        "After {age} the namespace controller has not written a single condition: it does not run, or cannot finish its \
          first look"
     ));
     finding.steps.push(Step {

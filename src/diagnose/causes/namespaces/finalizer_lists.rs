@@ -19,7 +19,7 @@ use crate::{
             namespaces::{content_groups, content_remaining},
             operators::known_finalizer,
         },
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Liveness, Outlook, Safety, Said, Step, Strength, Verdict},
         view::View,
     },
     knowledge::{Consequence, schema::Runs},
@@ -51,9 +51,13 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
     let has_no_controller = entry
         .as_ref()
         .is_some_and(|entry| entry.holder.runs == Runs::Nobody);
-    let removed_by = match &entry {
-        Some(entry) => format!("removed by {}", entry.removed_by),
-        None => "whoever put it there must remove it, through /finalize".to_owned(),
+    let in_spec = format!(
+        "it stands in spec.finalizers, where kube-controller-manager removes only {BUILT_IN}, and the conditions say \
+         nothing of it"
+    );
+    let said = match &entry {
+        Some(entry) => Said::removed_by(entry.removed_by.clone(), Liveness::Unknown, Vec::new()).now(in_spec),
+        None => Said::from(in_spec).now("whoever put it there must remove it, through /finalize"),
     };
     let mut finding = Finding::new(
         Some(finalizer.clone()),
@@ -62,10 +66,7 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
         } else {
             Verdict::Unknown
         },
-        format!(
-            "it stands in spec.finalizers, where kube-controller-manager removes only {BUILT_IN}; {removed_by}. The conditions \
-             say nothing of it"
-        ),
+        said,
     );
     finding.evidence.push(Evidence {
         source: format!("Namespace {name} spec.finalizers"),
@@ -83,7 +84,7 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
     }
     if has_kubernetes_entry(namespace) {
         finding.say(format!(
-            ". Its turn comes when nothing is left in it and {BUILT_IN} is out"
+            "Its turn comes when nothing is left in it and {BUILT_IN} is out"
         ));
         return finding;
     }
@@ -132,7 +133,7 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
 fn metadata_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let name = namespace.name();
     let mut finding = known_finalizer::explain_by_entry(namespace, finalizer, view);
-    finding.say(". It stands in metadata.finalizers, which /finalize of spec.finalizers does not touch");
+    finding.say("It stands in metadata.finalizers, which /finalize of spec.finalizers does not touch");
     for (list, pointer) in [("metadata", "/metadata/finalizers"), ("spec", "/spec/finalizers")] {
         finding.evidence.push(Evidence {
             source: format!("Namespace {name} {list}.finalizers"),
@@ -193,7 +194,7 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
             true
         }
         Ok(Some(content)) if content.counts.is_empty() => {
-            finding.say("; nothing was found in it, but not everything could be read, so it is not known what would be left behind");
+            finding.say("nothing was found in it, but not everything could be read, so it is not known what would be left behind");
             false
         }
         Ok(Some(content)) => {
@@ -204,7 +205,7 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
             };
             let remaining = format!("{}{more}", content_groups::counts_in_words(&content.counts));
             finding.say(format!(
-                ". spec.finalizers no longer has {BUILT_IN}, so nobody deletes what is in it, and that would be left behind: {remaining}"
+                "spec.finalizers no longer has {BUILT_IN}, so nobody deletes what is in it, and that would be left behind: {remaining}"
             ));
             finding.outlook.push(Outlook {
                 when: "when it goes".into(),
@@ -222,7 +223,7 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
         Ok(None) => false,
         Err(missing) => {
             finding.say(format!(
-                "; what would be left behind is not known: {}",
+                "what would be left behind is not known: {}",
                 missing.in_words()
             ));
             false

@@ -39,11 +39,9 @@ const GROUP: &str = "networking.k8s.io";
 /// Answers for the finalizer on a range.
 fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(range, finalizer, None, view);
-    let says = format!(
-        "removed by kube-controller-manager (service-cidrs-controller){}, once no Service has an address that lies in \
-         this range alone",
-        controller.liveness()
-    );
+    let says = controller
+        .removes("kube-controller-manager (service-cidrs-controller)")
+        .once("no Service has an address that lies in this range alone");
     let all = match view.list(GROUP, "servicecidrs", "") {
         Ok(all) => all,
         Err(missing) => return unknown(finalizer, &says, "which other ranges there are", &missing),
@@ -100,7 +98,7 @@ fn range_in_use(range: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     }
     if in_use.is_empty() {
         finding.say(if covered {
-            "; each of its ranges lies in another ServiceCIDR, so none has"
+            "each of its ranges lies in another ServiceCIDR, so none has"
         } else {
             "; none has"
         });

@@ -7,7 +7,7 @@ use crate::{
         complaint::{complaints, lost, own_failures},
         holder,
         holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Safety, Said, Step, Strength, Verdict},
         removal::Unable,
         view::View,
     },
@@ -26,8 +26,8 @@ pub(crate) fn finding(
     view: &View<'_>,
 ) -> Finding {
     let names = Names::of(object, finalizer, entry, holder);
-    let says = format!("removed by {who}. {}", in_words(holder));
-    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Unknown, says);
+    let said = Said::removed_by(who, holder.liveness(), signs_in_words(holder));
+    let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Unknown, said);
     finding.evidence.extend(holder.signs.iter().map(Sign::evidence));
     match holder.liveness() {
         Liveness::Running => {
@@ -86,8 +86,13 @@ pub(crate) fn add_stopped_holder(finding: &mut Finding, object: &Object, view: &
     add_holder_blockers(finding, &holder, tells);
 }
 
-/// The state of the controller, in sentences. Each sign is one sentence.
+/// The state of the controller, in one text.
 pub(crate) fn in_words(holder: &Holder) -> String {
+    signs_in_words(holder).join(". ")
+}
+
+/// The state of the controller, in sentences: where it runs, whether it lives, and what shows that.
+fn signs_in_words(holder: &Holder) -> Vec<String> {
     let values_of = |tells: Tells| {
         let signs = holder.with(tells);
         let all: Vec<_> = signs
@@ -99,42 +104,51 @@ pub(crate) fn in_words(holder: &Holder) -> String {
         let known = holder.with(tells).any(|sign| sign.strength <= Strength::Strong);
         if known { "" } else { "likely " }
     };
-    let location = holder
+    let mut said: Vec<String> = holder
         .elsewhere
-        .as_ref()
-        .map_or_else(String::new, |place| format!("It is one that runs {place}. "));
-    let state = match holder.liveness() {
-        Liveness::Running => format!("It {}runs. {}", likely(Tells::Alive), values_of(Tells::Alive)),
-        Liveness::Off => format!(
-            "It was {}switched off. {}",
-            likely(Tells::Off),
-            values_of(Tells::Off)
-        ),
-        Liveness::Failing if holder.with(Tells::Alive).next().is_some() => format!(
-            "It {}runs. {}. But it may not do its work. {}",
-            likely(Tells::Alive),
+        .iter()
+        .map(|place| format!("It is one that runs {place}"))
+        .collect();
+    said.extend(match holder.liveness() {
+        Liveness::Running => vec![
+            format!("It {}runs", likely(Tells::Alive)),
             values_of(Tells::Alive),
-            values_of(Tells::Failing)
-        ),
-        Liveness::Failing => format!(
-            "It {}cannot run. {}",
-            likely(Tells::Failing),
-            values_of(Tells::Failing)
-        ),
-        Liveness::Gone => format!("It is gone. {}", capitalized(&values_of(Tells::Gone))),
-        Liveness::Elsewhere => "It cannot be seen from here".to_owned(),
-        Liveness::Unknown if !holder.unseen.is_empty() => {
-            format!("Whether it is alive is not known: {}", holder.unseen.join("; "))
-        }
-        Liveness::Unknown if holder.with(Tells::Possible).next().is_some() => {
-            format!("Whether it is alive is not known: {}", holder.possible_in_words())
-        }
-        Liveness::Unknown => match holder.unproved_in_words() {
-            None => "Whether it is alive is not known: no sign of it was found, which proves nothing".into(),
-            Some(signs) => format!("Whether it is alive is not known: {signs}"),
-        },
-    };
-    format!("{location}{state}")
+        ],
+        Liveness::Off => vec![
+            format!("It was {}switched off", likely(Tells::Off)),
+            values_of(Tells::Off),
+        ],
+        Liveness::Failing if holder.with(Tells::Alive).next().is_some() => vec![
+            format!("It {}runs", likely(Tells::Alive)),
+            values_of(Tells::Alive),
+            "But it may not do its work".to_owned(),
+            values_of(Tells::Failing),
+        ],
+        Liveness::Failing => vec![
+            format!("It {}cannot run", likely(Tells::Failing)),
+            values_of(Tells::Failing),
+        ],
+        Liveness::Gone => vec!["It is gone".to_owned(), capitalized(&values_of(Tells::Gone))],
+        Liveness::Elsewhere => vec!["It cannot be seen from here".to_owned()],
+        Liveness::Unknown => vec![format!(
+            "Whether it is alive is not known: {}",
+            why_unknown(holder)
+        )],
+    });
+    said
+}
+
+/// Why nothing is known of the controller.
+fn why_unknown(holder: &Holder) -> String {
+    if !holder.unseen.is_empty() {
+        return holder.unseen.join("; ");
+    }
+    if holder.with(Tells::Possible).next().is_some() {
+        return holder.possible_in_words();
+    }
+    holder
+        .unproved_in_words()
+        .unwrap_or_else(|| "no sign of it was found, which proves nothing".to_owned())
 }
 
 /// The text with a capital letter in front.
@@ -154,7 +168,7 @@ fn add_pause_marks(object: &Object, finding: &mut Finding, view: &View<'_>) {
     match paused::cluster(object, view) {
         Ok(cluster) => found.extend(cluster),
         Err(missing) => finding.say(format!(
-            ". Whether its Cluster is paused is not known: {}",
+            "Whether its Cluster is paused is not known: {}",
             missing.in_words()
         )),
     }

@@ -43,13 +43,10 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     let who = filled(&entry.removed_by);
     let mut finding = holder_report::finding(object, finalizer, (Some(&entry), &who), &holder, view);
     if entry.holder.runs == Runs::Nobody {
-        finding.say(". No released program removes it any more");
+        finding.say("No released program removes it any more");
     }
     let waits_for_text = filled(&entry.waits_for.text);
-    finding.say(format!(
-        ". It waits for this: {}",
-        waits_for_text.trim_end_matches('.')
-    ));
+    finding.wait.said.work = Some(waits_for_text);
     renamed_finalizer::add_rename(object, finalizer, &entry, &holder, &mut finding, view);
     karpenter_drain::add_pods_to_drain(object, finalizer, &holder, &mut finding, view);
     deployed_resources::add_deployed_resources(object, finalizer, &holder, &mut finding, view);

@@ -86,7 +86,7 @@ pub(crate) fn add_missing_references(
             add_missing_object(object, finding, &reference, view);
         } else {
             finding.say(format!(
-                "; its {field} names {} {name}, which does not exist",
+                "its {field} names {} {name}, which does not exist",
                 ty.kind
             ));
         }

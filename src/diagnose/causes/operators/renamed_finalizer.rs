@@ -34,9 +34,9 @@ pub(crate) fn add_rename(
     let Some(current) = current_name(finalizer, entry) else {
         return;
     };
-    finding.say(format!(". {} is an older name of {current}", finalizer.name));
+    finding.say(format!("{} is an older name of {current}", finalizer.name));
     if object.finalizers().iter().any(|other| other.name == current) {
-        finding.say(". That is on this object too, and goes first");
+        finding.say("That is on this object too, and goes first");
         return;
     }
     let is_late = object.deletion().is_some_and(|deletion| {
@@ -50,7 +50,7 @@ pub(crate) fn add_rename(
     }
     finding.wait.verdict = Verdict::Stalled;
     finding.say(format!(
-        ". That is not on this object. {older} put the older one on and has not been heard of since, and {newer}, which \
+        "That is not on this object. {older} put the older one on and has not been heard of since, and {newer}, which \
          works on it now, leaves it"
     ));
     finding.steps.insert(

@@ -30,7 +30,7 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
         &holder,
         view,
     );
-    finding.say(". What it waits for, and what is lost without it, is not known");
+    finding.say("What it waits for, and what is lost without it, is not known");
     finding.steps.push(Step {
         when: "what to do",
         text: "see what its name tells, and where to look for its controller".into(),

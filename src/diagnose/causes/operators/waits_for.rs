@@ -111,7 +111,7 @@ impl Search<'_, '_> {
             }
             Ok(None) => {}
             Err(missing) => self.finding.say(format!(
-                "; whether {} {name} is left is not known: {}",
+                "whether {} {name} is left is not known: {}",
                 ty.kind,
                 missing.in_words()
             )),
@@ -178,7 +178,7 @@ impl Search<'_, '_> {
             Ok(all) => all,
             Err(missing) => {
                 self.finding.say(format!(
-                    "; which {} that are is not known: {}",
+                    "which {} that are is not known: {}",
                     ty.name(),
                     missing.in_words()
                 ));

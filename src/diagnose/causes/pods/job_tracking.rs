@@ -13,7 +13,7 @@ use crate::{
     diagnose::{
         causes::{advice, cause::Cause, verdicts},
         kinds::Pod,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Liveness, Outlook, Safety, Said, Step, Strength, Verdict},
         view::View,
     },
     object::{Finalizer, ObjectRef},
@@ -62,14 +62,19 @@ fn not_counted(pod: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding 
     }
 }
 
+/// The wait for the Job controller.
+fn job_controller() -> Said {
+    Said::removed_by("kube-controller-manager (job)", Liveness::Unknown, Vec::new())
+}
+
 /// The finding for a Pod that no Job counts: the Job controller removes the finalizer.
 fn no_job_counts(pod: &Object, finalizer: &Finalizer, why: &str, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdicts::nothing_blocks(pod, view),
-        format!(
-            "removed by kube-controller-manager (job); {why}, so nothing is to be counted and it should go at once"
-        ),
+        job_controller().now(format!(
+            "{why}, so nothing is to be counted and it should go at once"
+        )),
     );
     if finding.wait.verdict == Verdict::Stalled {
         finding.steps.push(advice::nudge(pod));
@@ -172,27 +177,21 @@ fn job_exists(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>
         let mut finding = Finding::new(
             Some(finalizer.clone()),
             verdicts::nothing_blocks(pod, view),
-            format!(
-                "removed by kube-controller-manager (job) as soon as Job {name}, which is not finished, has counted the pod"
-            ),
+            job_controller().once(format!("Job {name}, which is not finished, has counted the pod")),
         );
         if finding.wait.verdict == Verdict::Stalled {
             finding.steps.push(advice::nudge(pod));
         }
         finding
     } else {
-        let policy = if counts_ended_only {
-            "; its podReplacementPolicy Failed counts a pod only when it has ended"
-        } else {
-            ""
-        };
+        let mut said = job_controller().once(format!("the pod has ended and Job {name} has counted it"));
+        if counts_ended_only {
+            said = said.now("its podReplacementPolicy Failed counts a pod only when it has ended");
+        }
         let mut finding = Finding::new(
             Some(finalizer.clone()),
             Verdict::Waiting,
-            format!(
-                "removed by kube-controller-manager (job) when the pod has ended and Job {name} has counted it{policy}; it \
-                 is {phase}"
-            ),
+            said.now(format!("it is {phase}")),
         );
         finding.wait.on.push(Blocker::new(
             Some(pod.reference()),

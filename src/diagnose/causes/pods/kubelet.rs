@@ -67,7 +67,7 @@ pub(crate) fn not_finished_by_kubelet(
             .rev()
             .find(|event| event.text("/reason") == "FailedKillPod")
     {
-        finding.say(format!("; FailedKillPod: {}", event.text("/message")));
+        finding.say(format!("FailedKillPod: {}", event.text("/message")));
         finding.evidence.push(Evidence {
             source: format!("Event FailedKillPod of Pod {}", pod.name()),
             value: event.text("/message").to_owned(),
@@ -113,7 +113,7 @@ pub(crate) fn kubelet_silent(
         format!("{state}{deletion_state}"),
     ));
     if declared_off {
-        finding.say("; the node is declared out of service, so the pod collector removes the pod");
+        finding.say("the node is declared out of service, so the pod collector removes the pod");
         finding.outlook.push(Outlook {
             when: "if nothing is done".into(),
             then:

@@ -9,7 +9,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, api_machinery::controller_manager},
-        model::{Finding, Outlook, Safety, Step, Verdict},
+        model::{Finding, Liveness, Outlook, Safety, Said, Step, Verdict},
         timing,
         view::View,
     },
@@ -22,7 +22,12 @@ pub(crate) fn awaits_garbage_collector(says: &str, pod: &Object, view: &View<'_>
     let mut finding = Finding::new(
         None,
         Verdict::Waiting,
-        format!("{says}; removed by kube-controller-manager (pod-garbage-collector)"),
+        Said::removed_by(
+            "kube-controller-manager (pod-garbage-collector)",
+            Liveness::Unknown,
+            Vec::new(),
+        )
+        .now(says),
     );
     let until = view
         .now()

@@ -53,10 +53,9 @@ fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdict(claim, &consumers, view),
-        format!(
-            "removed by kube-controller-manager (resourceclaim controller){}, once nobody is left in status.reservedFor",
-            holder.liveness()
-        ),
+        holder
+            .removes("kube-controller-manager (resourceclaim controller)")
+            .once("nobody is left in status.reservedFor"),
     );
     holder.add_evidence(&mut finding);
     finding.wait.on = pvc_protection::blockers(&consumers.pods, view);
@@ -68,14 +67,14 @@ fn reserved(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     }
     if let Some(missing) = &consumers.unread {
         finding.say(format!(
-            "; whether its pods still use it is not known: {}",
+            "whether its pods still use it is not known: {}",
             missing.in_words()
         ));
     }
     if entries.is_empty() {
-        finding.say("; nobody is");
+        finding.say("nobody is");
     } else if consumers.droppable == entries.len() {
-        finding.say("; all that it names have finished or are gone, and are dropped by the next look");
+        finding.say("all that it names have finished or are gone, and are dropped by the next look");
     }
     finding.evidence.push(Evidence {
         source: format!("ResourceClaim {} status.reservedFor", claim.name()),

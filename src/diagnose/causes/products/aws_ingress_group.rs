@@ -34,7 +34,7 @@ pub(crate) fn add_group_members(
         Ok(all) => all,
         Err(missing) => {
             finding.say(format!(
-                "; who else is in group {group} is not known: {}",
+                "who else is in group {group} is not known: {}",
                 missing.in_words()
             ));
             return;
@@ -65,7 +65,7 @@ pub(crate) fn add_group_members(
         names.push(format!("{} more", others.len() - limits::NAMES_IN_SENTENCE));
     }
     let names = names.join(", ");
-    finding.say(format!("; {names} share its load balancer"));
+    finding.say(format!("{names} share its load balancer"));
     finding.do_not.push(format!(
         "delete the load balancer at AWS: {names} lose their traffic"
     ));

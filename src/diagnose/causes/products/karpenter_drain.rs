@@ -80,10 +80,10 @@ fn add_node_of_claim(claim: &Object, holder: &Holder, finding: &mut Finding, vie
             );
         }
         Ok(None) => finding.say(format!(
-            "; its node {name} is gone, so only the machine is left to be ended"
+            "its node {name} is gone, so only the machine is left to be ended"
         )),
         Err(missing) => finding.say(format!(
-            "; whether its node {name} is left is not known: {}",
+            "whether its node {name} is left is not known: {}",
             missing.in_words()
         )),
     }
@@ -95,7 +95,7 @@ fn add_pods_of_node(node: &Object, holder: &Holder, finding: &mut Finding, view:
         Ok(pods) => pods,
         Err(missing) => {
             finding.say(format!(
-                "; which pods are left on it is not known: {}",
+                "which pods are left on it is not known: {}",
                 missing.in_words()
             ));
             return;
@@ -113,7 +113,7 @@ fn add_pods_of_node(node: &Object, holder: &Holder, finding: &mut Finding, view:
     });
     if remaining.is_empty() {
         finding.say(
-            "; no pod is left that it waits for, so volumes are detached next, and then its machine is ended",
+            "no pod is left that it waits for, so volumes are detached next, and then its machine is ended",
         );
         return;
     }

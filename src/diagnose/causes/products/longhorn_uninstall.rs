@@ -41,7 +41,7 @@ pub(crate) fn add_missing_confirmation(
         Ok(_) => return,
         Err(missing) => {
             finding.say(format!(
-                "; whether its uninstall was confirmed is not known: {}",
+                "whether its uninstall was confirmed is not known: {}",
                 missing.in_words()
             ));
             finding.steps.retain(is_harmless);
@@ -102,7 +102,7 @@ fn add_failed_job(object: &Object, finding: &mut Finding, view: &View<'_>) {
         Ok(None) => return,
         Err(missing) => {
             finding.say(format!(
-                "; whether its uninstall was tried is not known: {}",
+                "whether its uninstall was tried is not known: {}",
                 missing.in_words()
             ));
             return;

@@ -44,7 +44,7 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
         return;
     }
     finding.say(format!(
-        "; no Subscription in {namespace} asks OLM for operator {package} any more"
+        "no Subscription in {namespace} asks OLM for operator {package} any more"
     ));
     finding.steps.push(Step {
         when: "what to do",
@@ -59,7 +59,7 @@ pub(crate) fn add_subscription(object: &Object, finding: &mut Finding, view: &Vi
 
 /// Adds a question that could not be answered.
 fn add_unknown(finding: &mut Finding, question: &str, missing: &Missing) {
-    finding.say(format!("; {question} is not known: {}", missing.in_words()));
+    finding.say(format!("{question} is not known: {}", missing.in_words()));
 }
 
 /// The package and the namespace of the operator that OLM installed for this type.

@@ -61,7 +61,7 @@ fn quote(
     time: Option<Timestamp>,
     view: &View<'_>,
 ) {
-    finding.say(format!("; {what}{}: {message}", ago(time, view)));
+    finding.say(format!("{what}{}: {message}", ago(time, view)));
     finding.evidence.push(Evidence {
         source,
         value: message.to_owned(),

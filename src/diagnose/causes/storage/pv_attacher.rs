@@ -39,10 +39,9 @@ fn volume_still_attached(volume: &Object, finalizer: &Finalizer, view: &View<'_>
         driver => driver.to_owned(),
     };
     let controller = Controller::sidecar(volume, finalizer, &driver, view);
-    let says = format!(
-        "removed by the attacher of {driver}{}, once no VolumeAttachment names the volume",
-        controller.liveness()
-    );
+    let says = controller
+        .removes(format!("the attacher of {driver}"))
+        .once("no VolumeAttachment names the volume");
     let attachments = match volume_attachments::of_volume(volume.name(), view) {
         Ok(attachments) => attachments,
         Err(missing) => return unknown(finalizer, &says, "whether one does", &missing),
@@ -63,7 +62,7 @@ fn volume_still_attached(volume: &Object, finalizer: &Finalizer, view: &View<'_>
     });
     controller.add_evidence(&mut finding);
     if attachments.is_empty() {
-        finding.say("; none does");
+        finding.say("none does");
         if finding.wait.verdict == Verdict::Stalled {
             finding.steps.push(advice::nudge(volume));
         }

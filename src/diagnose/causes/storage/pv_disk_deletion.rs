@@ -20,7 +20,7 @@ use crate::{
             verdicts,
         },
         events::last_event,
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Outlook, Safety, Said, Step, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -35,11 +35,11 @@ pub(crate) fn released(
     volume: &Object,
     finalizer: &Finalizer,
     controller: &Controller,
-    says: &str,
+    says: Said,
     leak: &str,
     view: &View<'_>,
 ) -> Finding {
-    let says = format!("{says}after the disk {} has been deleted", disk(volume));
+    let says = says.once(format!("the disk {} has been deleted", disk(volume)));
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdicts::nothing_blocks(volume, view),
@@ -83,7 +83,7 @@ pub(crate) fn released(
         }
         Ok(None) if !status.is_empty() => {
             finding.wait.verdict = Verdict::Failing;
-            finding.say(format!("; it failed: {status}"));
+            finding.say(format!("it failed: {status}"));
         }
         Ok(None) => {}
         Err(missing) => unread.push(format!("whether it fails is not known: {}", missing.in_words())),
@@ -98,7 +98,7 @@ pub(crate) fn released(
         }
     }
     for gap in unread {
-        finding.say(format!("; {gap}"));
+        finding.say(gap);
     }
     // A failure event is at most an hour old and proves that the controller runs.
     if finding.wait.on.is_empty() && finding.wait.verdict != Verdict::Failing {
@@ -126,7 +126,7 @@ fn add_silence(finding: &mut Finding, volume: &Object) {
     if finding.wait.verdict != Verdict::Stalled {
         return;
     }
-    finding.say("; nothing is attached, and no event of the last hour says that it fails");
+    finding.say("nothing is attached, and no event of the last hour says that it fails");
     if let (Some(released), Some(deletion)) =
         (volume.time("/status/lastPhaseTransitionTime"), volume.deletion())
         && released < deletion.timestamp

@@ -24,7 +24,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Outlook, Safety, Said, Step, Strength, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -41,15 +41,14 @@ pub(crate) const CAUSE: Cause = Cause {
 /// Answers for the finalizer on a volume.
 fn volume_bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(volume, finalizer, None, view);
-    let says = format!(
-        "removed by kube-controller-manager (pv-protection){}, once the volume is no longer Bound",
-        controller.liveness()
-    );
+    let says = controller
+        .removes("kube-controller-manager (pv-protection)")
+        .once("the volume is no longer Bound");
     let phase = volume.text("/status/phase");
     let mut finding = if phase == "Bound" {
         phase_bound(volume, finalizer, says, view)
     } else {
-        nothing_blocks(volume, finalizer, format!("{says}; it is {phase}"), view)
+        nothing_blocks(volume, finalizer, says.now(format!("it is {phase}")), view)
     };
     controller.add_evidence(&mut finding);
     finding.evidence.push(Evidence {
@@ -61,14 +60,14 @@ fn volume_bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Find
 }
 
 /// The volume is Bound: its claim exists, or is gone and the volume binder has not noticed.
-fn phase_bound(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
+fn phase_bound(volume: &Object, finalizer: &Finalizer, says: Said, view: &View<'_>) -> Finding {
     match claim_of(volume, view) {
         Ok(Some(claim)) => claim_exists(volume, claim, finalizer, says, view),
         Ok(None) => {
             let claim = claim_name(volume);
-            let says = format!(
-                "{says}; its claim {claim} does not exist any more, and the volume binder has not noticed"
-            );
+            let says = says.now(format!(
+                "its claim {claim} does not exist any more, and the volume binder has not noticed"
+            ));
             nothing_blocks(volume, finalizer, says, view)
         }
         Err(missing) => unknown(finalizer, &says, "whether its claim still exists", &missing),
@@ -76,7 +75,7 @@ fn phase_bound(volume: &Object, finalizer: &Finalizer, says: String, view: &View
 }
 
 /// No claim holds the volume.
-fn nothing_blocks(volume: &Object, finalizer: &Finalizer, says: String, view: &View<'_>) -> Finding {
+fn nothing_blocks(volume: &Object, finalizer: &Finalizer, says: Said, view: &View<'_>) -> Finding {
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdicts::nothing_blocks(volume, view),
@@ -100,7 +99,7 @@ fn claim_exists(
     volume: &Object,
     claim: &Object,
     finalizer: &Finalizer,
-    says: String,
+    says: Said,
     view: &View<'_>,
 ) -> Finding {
     let phase = claim.text("/status/phase");

@@ -25,7 +25,7 @@ use crate::{
             },
             verdicts,
         },
-        model::{Blocker, Evidence, Finding, Outlook, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Said, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -60,21 +60,15 @@ fn disk_not_deleted_by_provisioner(volume: &Object, finalizer: &Finalizer, view:
     } else {
         Controller::of(volume, finalizer, Some(&driver), view)
     };
-    let says = format!(
-        "removed by the provisioner of {driver}{}, ",
-        controller.liveness()
-    );
-    disk_not_deleted(volume, finalizer, &controller, &says, false, view)
+    let says = controller.removes(format!("the provisioner of {driver}"));
+    disk_not_deleted(volume, finalizer, &controller, says, false, view)
 }
 
 /// Answers for the finalizer of the volume controller, which handles in-tree drivers.
 fn disk_not_deleted_in_tree(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(volume, finalizer, None, view);
-    let says = format!(
-        "removed by kube-controller-manager (persistentvolume-binder){}, ",
-        controller.liveness()
-    );
-    disk_not_deleted(volume, finalizer, &controller, &says, true, view)
+    let says = controller.removes("kube-controller-manager (persistentvolume-binder)");
+    disk_not_deleted(volume, finalizer, &controller, says, true, view)
 }
 
 /// Explains why the disk still exists, by policy and phase.
@@ -82,7 +76,7 @@ fn disk_not_deleted(
     volume: &Object,
     finalizer: &Finalizer,
     controller: &Controller,
-    says: &str,
+    says: Said,
     in_tree: bool,
     view: &View<'_>,
 ) -> Finding {
@@ -96,10 +90,10 @@ fn disk_not_deleted(
             let mut finding = Finding::new(
                 Some(finalizer.clone()),
                 verdicts::nothing_blocks(volume, view),
-                format!(
-                    "{says}at once: the policy is {}, and the disk stays",
+                says.now(format!(
+                    "the policy is {}, so it goes at once, and the disk stays",
                     policy(volume)
-                ),
+                )),
             );
             if finding.wait.verdict == Verdict::Stalled {
                 finding.steps.push(advice::nudge(volume));
@@ -121,13 +115,12 @@ fn disk_not_deleted(
 }
 
 /// The volume is Bound. The answer for pv-protection names the claim; without that finalizer this one does.
-fn still_bound(volume: &Object, finalizer: &Finalizer, says: &str) -> Finding {
+fn still_bound(volume: &Object, finalizer: &Finalizer, says: Said) -> Finding {
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         Verdict::Waiting,
-        format!(
-            "{says}after the disk has been deleted; it only acts once the volume is Released, and it is Bound"
-        ),
+        says.once("the disk has been deleted")
+            .now("it only acts once the volume is Released, and it is Bound"),
     );
     let protected = volume
         .finalizers()
@@ -149,11 +142,11 @@ fn still_bound(volume: &Object, finalizer: &Finalizer, says: &str) -> Finding {
 }
 
 /// Policy Delete, in a phase that the provisioner never reclaims: the volume stays for ever.
-fn never_reclaimed(volume: &Object, finalizer: &Finalizer, says: &str, phase: &str) -> Finding {
+fn never_reclaimed(volume: &Object, finalizer: &Finalizer, says: Said, phase: &str) -> Finding {
     let shown = if phase.is_empty() { "in no phase" } else { phase };
-    let says = format!(
-        "{says}after the disk has been deleted; but it never deletes one of a volume that is {shown}"
-    );
+    let says = says
+        .once("the disk has been deleted")
+        .now(format!("it never deletes the disk of a volume that is {shown}"));
     let verdict = if volume.deletion().is_some() {
         Verdict::Stalled
     } else {

@@ -41,10 +41,9 @@ pub(crate) const CAUSE: Cause = Cause {
 /// Answers for the finalizer on a claim.
 fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(claim, finalizer, None, view);
-    let says = format!(
-        "removed by kube-controller-manager (pvc-protection){}, once no pod that has a node names the claim",
-        controller.liveness()
-    );
+    let says = controller
+        .removes("kube-controller-manager (pvc-protection)")
+        .once("no pod that has a node names the claim");
     let pods = match view.list("", "pods", claim.namespace()) {
         Ok(pods) => pods,
         Err(missing) => return unknown(finalizer, &says, "whether one does", &missing),
@@ -65,7 +64,7 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     });
     if users.is_empty() {
         finding.say(if claim.deletion().is_some() {
-            "; no pod does any more"
+            "no pod does any more"
         } else {
             "; none does now"
         });

@@ -21,7 +21,7 @@ use crate::{
             advice, advice::remove_finalizer, cause::Cause, controller::Controller,
             storage::volume_snapshot_content::GROUP, verdicts, verdicts::unknown,
         },
-        model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
+        model::{Blocker, Finding, Outlook, Safety, Said, Step, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -52,10 +52,9 @@ pub(crate) const RESTORE_SOURCE: Cause = Cause {
 /// A snapshot of the claim is being taken.
 fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(claim, finalizer, None, view);
-    let says = format!(
-        "removed by the snapshot-controller{}, once no snapshot is being taken of the claim",
-        controller.liveness()
-    );
+    let says = controller
+        .removes("the snapshot-controller")
+        .once("no snapshot is being taken of the claim");
     let snapshots = match view.list(GROUP, "volumesnapshots", claim.namespace()) {
         Ok(snapshots) => snapshots,
         Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
@@ -120,10 +119,9 @@ fn clone_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> 
             "its driver".to_owned(),
         ),
     };
-    let says = format!(
-        "removed by the provisioner of {driver_name}{}, once no claim that is cloned from this one is Pending",
-        controller.liveness()
-    );
+    let says = controller
+        .removes(format!("the provisioner of {driver_name}"))
+        .once("no claim that is cloned from this one is Pending");
     let busy = match pending_claims_from(claim.namespace(), "PersistentVolumeClaim", claim.name(), view) {
         Ok(busy) => busy,
         Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
@@ -153,10 +151,9 @@ fn restore_in_progress(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>
             format!("its driver (which one is not known: {})", missing.in_words()),
         ),
     };
-    let says = format!(
-        "removed by the csi-provisioner of {driver_name}{}, once no claim that is restored from this snapshot is Pending",
-        controller.liveness()
-    );
+    let says = controller
+        .removes(format!("the csi-provisioner of {driver_name}"))
+        .once("no claim that is restored from this snapshot is Pending");
     let busy = match pending_claims_from(snapshot.namespace(), "VolumeSnapshot", snapshot.name(), view) {
         Ok(busy) => busy,
         Err(missing) => return unknown(finalizer, &says, "whether one is", &missing),
@@ -196,7 +193,7 @@ fn driver_of<'a>(snapshot: &Object, view: &View<'a>) -> Result<Option<&'a str>, 
 fn source_in_use(
     object: &Object,
     finalizer: &Finalizer,
-    says: String,
+    says: Said,
     busy: Vec<Blocker>,
     what: &str,
     view: &View<'_>,
@@ -207,7 +204,7 @@ fn source_in_use(
         says,
     );
     if busy.is_empty() {
-        finding.say("; there is none");
+        finding.say("there is none");
         if finding.wait.verdict == Verdict::Stalled {
             finding.steps.push(advice::nudge(object));
             finding.steps.push(Step {

@@ -37,10 +37,9 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
     let driver = attachment.text("/spec/attacher");
     let node = attachment.text("/spec/nodeName");
     let controller = Controller::sidecar(attachment, finalizer, driver, view);
-    let says = format!(
-        "removed by the attacher of {driver}{}, after it has detached the disk from node {node}",
-        controller.liveness()
-    );
+    let says = controller
+        .removes(format!("the attacher of {driver}"))
+        .once(format!("it has detached the disk from node {node}"));
     if attachment.deletion().is_none() {
         let mut finding = volume_attachment_in_use::still_attached(attachment, finalizer, says, view);
         add_attach_error(&mut finding, attachment, view);
@@ -69,7 +68,7 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
                     finding.wait.verdict = Verdict::Unknown;
                 }
                 finding.say(format!(
-                    "; whether volume {volume} still exists is not known: {}",
+                    "whether volume {volume} still exists is not known: {}",
                     missing.in_words()
                 ));
             }
@@ -122,7 +121,7 @@ fn uses_disk(node: &Object, driver: &str, volume: &str, view: &View<'_>) -> bool
 
 /// The attacher looks alive and writes no error. It may lack the right to write one.
 fn add_silence(finding: &mut Finding, attachment: &Object) {
-    finding.say("; it has written no error");
+    finding.say("it has written no error");
     finding.steps.push(advice::nudge(attachment));
     finding.steps.push(Step {
         when: "what to do",
@@ -168,7 +167,7 @@ fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
     } else if !attaching.is_empty() {
         let time = attachment.time("/status/attachError/time");
         finding.say(format!(
-            "; it was never attached, which failed{}: {attaching}",
+            "it was never attached, which failed{}: {attaching}",
             csi_errors::ago(time, view)
         ));
     }
@@ -183,7 +182,7 @@ fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Fi
         finding.wait.verdict = Verdict::Stalled;
     }
     finding.say(format!(
-        "; but volume {volume} does not exist any more, and without it nothing is ever detached"
+        "but volume {volume} does not exist any more, and without it nothing is ever detached"
     ));
     finding.evidence.push(Evidence {
         source: format!("PersistentVolume {volume}"),

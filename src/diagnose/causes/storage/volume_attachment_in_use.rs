@@ -21,7 +21,7 @@ use crate::{
             verdicts::unknown,
         },
         kinds::Pod,
-        model::{Blocker, Finding, Outlook, Safety, Step, Verdict},
+        model::{Blocker, Finding, Outlook, Safety, Said, Step, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -34,7 +34,7 @@ const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 pub(crate) fn still_attached(
     attachment: &Object,
     finalizer: &Finalizer,
-    says: String,
+    says: Said,
     view: &View<'_>,
 ) -> Finding {
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
@@ -46,7 +46,7 @@ pub(crate) fn still_attached(
             finding.wait.on = reasons;
         }
         Err(missing) => {
-            return unknown(finalizer, &finding.wait.says, "what uses it there", &missing);
+            return unknown(finalizer, &finding.wait.said, "what uses it there", &missing);
         }
     }
     finding.steps = steps(attachment, view);

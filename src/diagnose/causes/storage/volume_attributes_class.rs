@@ -31,11 +31,9 @@ pub(crate) const CAUSE: Cause = Cause {
 /// Answers for the finalizer on a class.
 fn class_in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(class, finalizer, None, view);
-    let says = format!(
-        "removed by kube-controller-manager (volumeattributesclass-protection){}, once no claim and no volume names the \
-         class",
-        controller.liveness()
-    );
+    let says = controller
+        .removes("kube-controller-manager (volumeattributesclass-protection)")
+        .once("no claim and no volume names the class");
     let claims = view.list("", "persistentvolumeclaims", "");
     let volumes = view.list("", "persistentvolumes", "");
     let users = |all: &'_ [Object], names: fn(&Object) -> [&str; 3]| -> Vec<Object> {
@@ -68,7 +66,7 @@ fn class_in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         strength: Strength::Proof,
     });
     if none {
-        finding.say("; none does");
+        finding.say("none does");
         if verdict == Verdict::Stalled {
             finding.steps.push(advice::nudge(class));
         }

@@ -47,10 +47,9 @@ pub(crate) const BOUND: Cause = Cause {
 /// Answers for a snapshot that claims may be restored from. The finalizer is removed as soon as no restore runs.
 fn source_of_restore(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(snapshot, finalizer, None, view);
-    let says = format!(
-        "removed by the snapshot-controller{}, once no claim that is restored from the snapshot is Pending",
-        controller.liveness()
-    );
+    let says = controller
+        .removes("the snapshot-controller")
+        .once("no claim that is restored from the snapshot is Pending");
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdicts::nothing_blocks(snapshot, view),
@@ -75,7 +74,7 @@ fn add_restores_and_group(finding: &mut Finding, snapshot: &Object, view: &View<
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
             finding.say(format!(
-                "; whether a claim is being restored from it is not known: {}",
+                "whether a claim is being restored from it is not known: {}",
                 missing.in_words()
             ));
             return true;
@@ -97,7 +96,7 @@ fn add_restores_and_group(finding: &mut Finding, snapshot: &Object, view: &View<
             Err(missing) => {
                 finding.wait.verdict = Verdict::Unknown;
                 finding.say(format!(
-                    "; whether its group {group} still exists is not known: {}",
+                    "whether its group {group} still exists is not known: {}",
                     missing.in_words()
                 ));
                 return true;
@@ -130,10 +129,9 @@ fn add_if_controller_is_late(
 /// Answers for a snapshot that is bound to a content.
 fn bound_to_content(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let controller = Controller::of(snapshot, finalizer, None, view);
-    let says = format!(
-        "removed by the snapshot-controller{}, once its content is gone or stays on purpose (deletionPolicy Retain)",
-        controller.liveness()
-    );
+    let says = controller
+        .removes("the snapshot-controller")
+        .once("its content is gone or stays on purpose (deletionPolicy Retain)");
     let name = match snapshot.text("/status/boundVolumeSnapshotContentName") {
         "" => format!("snapcontent-{}", snapshot.uid()),
         name => name.to_owned(),
@@ -153,7 +151,7 @@ fn bound_to_content(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -
         finalizer.name
     ));
     let Some(content) = content else {
-        finding.say(format!("; no content {name} points back to it"));
+        finding.say(format!("no content {name} points back to it"));
         add_if_controller_is_late(&mut finding, snapshot, &controller, view);
         return finding;
     };

@@ -42,11 +42,12 @@ const BEING_CREATED: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being
 fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
     let driver = content.text("/spec/driver");
     let controller = Controller::sidecar(content, finalizer, driver, view);
-    let says = format!(
-        "removed by the csi-snapshotter of {driver}{}, after the snapshot {} has been deleted at the provider",
-        controller.liveness(),
-        handle(content)
-    );
+    let says = controller
+        .removes(format!("the csi-snapshotter of {driver}"))
+        .once(format!(
+            "the snapshot {} has been deleted at the provider",
+            handle(content)
+        ));
     let mut finding = Finding::new(
         Some(finalizer.clone()),
         verdicts::nothing_blocks(content, view),
@@ -120,14 +121,14 @@ fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
         }
         Ok(None) => {
             if finding.wait.verdict == Verdict::Stalled {
-                finding.say("; no event of the last hour says that it fails");
+                finding.say("no event of the last hour says that it fails");
                 finding.steps.push(advice::nudge(content));
             }
             return;
         }
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
-            finding.say(format!("; whether it fails is not known: {}", missing.in_words()));
+            finding.say(format!("whether it fails is not known: {}", missing.in_words()));
             return;
         }
     };
@@ -147,7 +148,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
         Err(missing) => {
             finding.wait.verdict = Verdict::Unknown;
             finding.say(format!(
-                "; whether its snapshot {namespace}/{name} still exists is not known: {}",
+                "whether its snapshot {namespace}/{name} still exists is not known: {}",
                 missing.in_words()
             ));
             return finding;
@@ -186,7 +187,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
         return finding;
     }
     finding.say(format!(
-        "; but its snapshot {namespace}/{name} is gone, and without it nobody marks the content for the sidecar"
+        "but its snapshot {namespace}/{name} is gone, and without it nobody marks the content for the sidecar"
     ));
     finding.evidence.push(Evidence {
         source: format!(

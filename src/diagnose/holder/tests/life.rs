@@ -36,7 +36,7 @@ fn a_running_controller_is_waited_for() {
     assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
     assert!(
         diagnosis.waits[0]
-            .says
+            .says()
             .contains("Deployment cert-manager/cert-manager: 1 of 1 ready")
     );
     assert!(!advises_removal(&diagnosis));

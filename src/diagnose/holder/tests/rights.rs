@@ -34,7 +34,7 @@ fn a_pipeline_with_edit_rights_is_not_the_controller() {
     all.extend(granted("widget-editor", &json!(["widgets"]), &account("ci")));
     let diagnosis = World::of(all.clone()).explain(&widget());
     assert!(
-        diagnosis.waits[0].says.contains("ops/ci"),
+        diagnosis.waits[0].says().contains("ops/ci"),
         "no other account has the rights: {diagnosis:#?}"
     );
     all.extend(granted(
@@ -46,7 +46,7 @@ fn a_pipeline_with_edit_rights_is_not_the_controller() {
     assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
     assert!(
         diagnosis.waits[0]
-            .says
+            .says()
             .contains("Deployment ops/ci: runs and may change widgets.widgets.test, by widget-editor"),
         "what may be the controller is named: {diagnosis:#?}"
     );

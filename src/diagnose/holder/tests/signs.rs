@@ -105,11 +105,11 @@ fn the_lease_of_another_instance_is_no_sign_of_life() {
     };
     let ours = diagnosis("ops");
     assert!(
-        ours.waits[0].says.contains("It likely runs. Lease ops/8f2a"),
+        ours.waits[0].says().contains("It likely runs. Lease ops/8f2a"),
         "{finalizer}: {ours:#?}"
     );
     let another = diagnosis("elsewhere");
-    assert!(another.waits[0].says.contains("switched off"), "{another:#?}");
+    assert!(another.waits[0].says().contains("switched off"), "{another:#?}");
     assert!(
         another
             .evidence
@@ -178,7 +178,10 @@ fn a_status_written_before_the_switch_off_is_no_sign_of_life() {
         written.value["metadata"]["managedFields"] = json!([{"manager": "controller", "subresource": "status",
             "time": time, "fieldsV1": {"f:status": {}}}]);
         let diagnosis = cluster.explain(&written);
-        assert!(diagnosis.waits[0].says.contains(words), "{time}: {diagnosis:#?}");
+        assert!(
+            diagnosis.waits[0].says().contains(words),
+            "{time}: {diagnosis:#?}"
+        );
     }
 }
 
@@ -219,7 +222,7 @@ fn a_missing_package_is_a_sign_that_the_controller_is_gone() {
     assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{diagnosis:#?}");
     assert!(
         diagnosis.waits[0]
-            .says
+            .says()
             .contains("belongs to ProviderRevision p-1, which does not exist")
     );
     let diagnosis = on(vec![definition.clone(), revision]).explain(&widget());

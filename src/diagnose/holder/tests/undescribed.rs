@@ -12,10 +12,10 @@ fn finds_an_undescribed_controller_by_its_rights() {
     assert_eq!(verdict(&diagnosis), Verdict::Waiting, "{diagnosis:#?}");
     assert!(
         diagnosis.waits[0]
-            .says
+            .says()
             .contains("It likely runs. Deployment ops/cert-manager"),
         "{}",
-        diagnosis.waits[0].says
+        diagnosis.waits[0].says()
     );
 
     // No workload runs with the rights: one sign. No account has the rights: another sign. Both never occur

@@ -131,7 +131,7 @@ fn add_unknown_denier(finding: &mut Finding, view: &View<'_>) {
     if let Some(missing) = unread {
         finding.wait.verdict = Verdict::Waiting;
         finding.say(format!(
-            "; whether whoever denied it is still asked is not known: {}",
+            "whether whoever denied it is still asked is not known: {}",
             missing.in_words()
         ));
     }

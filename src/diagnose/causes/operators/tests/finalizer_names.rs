@@ -45,7 +45,7 @@ fn an_older_name_is_stalled_if_another_program_succeeded_its_author() {
     assert_eq!(diagnosis.waits[0].verdict, Verdict::Stalled, "{diagnosis:#?}");
     assert!(
         diagnosis.waits[0]
-            .says
+            .says()
             .contains("is an older name of chains.tekton.dev/taskrun")
     );
     assert!(

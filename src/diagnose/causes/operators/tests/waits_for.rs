@@ -84,7 +84,7 @@ fn only_objects_that_name_it_use_it() {
         .explain(&project());
     assert!(
         diagnosis.waits[0]
-            .says
+            .says()
             .contains("which applications.argoproj.io that are is not known"),
         "{diagnosis:#?}"
     );

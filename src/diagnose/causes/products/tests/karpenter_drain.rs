@@ -101,7 +101,7 @@ fn pods_that_karpenter_ignores_are_not_named() {
     .explain(&node());
     assert_eq!(waits_for(&told), []);
     assert!(
-        told.waits[0].says.contains("no pod is left that it waits for"),
+        told.waits[0].says().contains("no pod is left that it waits for"),
         "{told:#?}"
     );
 
@@ -136,7 +136,7 @@ fn many_pods_are_summed_up_and_unreadable_objects_are_reported() {
         .explain(&node());
     assert!(
         told.waits[0]
-            .says
+            .says()
             .contains("which pods are left on it is not known")
     );
 }
@@ -162,7 +162,7 @@ fn a_node_claim_waits_for_its_node() {
     let told = World::of([]).explain(&claim("ip-10-0-0-1"));
     assert!(
         told.waits[0]
-            .says
+            .says()
             .contains("is gone, so only the machine is left"),
         "{told:#?}"
     );

@@ -40,7 +40,7 @@ fn a_failure_quotes_the_driver_and_is_unknown_without_events() {
     assert_eq!(verdict(&diagnosis), Verdict::Failing);
     assert!(
         diagnosis.waits[0]
-            .says
+            .says()
             .contains("it failed 60s ago: rpc error: disk is on fire"),
         "{diagnosis:?}"
     );
