@@ -7,6 +7,7 @@
 
 mod effect;
 mod render;
+mod run_flags;
 mod shown;
 mod template;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod usual;
 
 pub use effect::Effect;
 pub use render::Unprintable;
+pub use run_flags::RunFlags;
 pub use shown::Shown;
 pub use template::Template;
 

@@ -25,22 +25,32 @@ impl Command {
     /// # Errors
     /// If a word has characters that cannot be seen.
     pub fn render(&self) -> Result<String, Unprintable> {
+        Ok(self.quoted_words()?.join(" "))
+    }
+
+    /// The words of that line, each in its quotes. A line that is broken between them is still the same command.
+    ///
+    /// # Errors
+    /// If a word has characters that cannot be seen.
+    pub fn quoted_words(&self) -> Result<Vec<String>, Unprintable> {
         if self
             .all_words()
             .any(|word| word.text().contains(is_unclear_in_a_command))
         {
             return Err(Unprintable);
         }
-        let mut line = String::new();
+        let own = |text: &str| text.to_owned();
+        let mut line = Vec::new();
         if let Some(input) = &self.input {
-            line.extend(["printf %s ", &*input.quoted(), " | "]);
+            line.extend([own("printf"), own("%s"), input.quoted(), own("|")]);
         }
-        line += &joined(&in_safe_order(&self.words));
+        line.extend(in_safe_order(&self.words).iter().map(Word::quoted));
         if let Some(filter) = &self.filter {
-            line.extend([" | grep ", &*joined(&in_safe_order(filter))]);
+            line.extend([own("|"), own("grep")]);
+            line.extend(in_safe_order(filter).iter().map(Word::quoted));
         }
         if let Some(output) = &self.output {
-            line.extend([" > ", &*output.quoted()]);
+            line.extend([own(">"), output.quoted()]);
         }
         Ok(line)
     }
@@ -50,7 +60,11 @@ impl Command {
     pub fn object_words(type_name: &str, name: &str, namespace: &str) -> String {
         let get = Command::of("kubectl get {}/{} -n {}", [type_name, name, namespace]);
         let object: Vec<Word> = get.words.into_iter().skip(2).collect();
-        joined(&in_safe_order(&object))
+        in_safe_order(&object)
+            .iter()
+            .map(Word::quoted)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// The program and its words, as the shell gives them.
@@ -89,10 +103,6 @@ impl fmt::Display for Command {
             Err(why) => write!(f, "({why})"),
         }
     }
-}
-
-fn joined(words: &[Word]) -> String {
-    words.iter().map(Word::quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The words, such that no program takes a stranger's word for a flag: a value stands behind `=`, and an argument
@@ -178,6 +188,7 @@ const VALUED: &[&str] = &[
     "--raw",
     "--from",
     "--context",
+    "--kubeconfig",
     "--type",
     "--accept",
     "--field-selector",

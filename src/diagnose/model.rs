@@ -216,6 +216,9 @@ impl Blocker {
     }
 }
 
+/// The condition of an outlook that says how to see that the work is done.
+pub const DONE_WHEN: &str = "done when";
+
 /// What happens, and under which condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlook {

@@ -1,31 +1,21 @@
-//! An explanation as text: the state, the tree of waits, what happens next, what to do, what not to do. Empty
-//! lines separate the parts. Evidence is only counted unless the user asks for all of it.
+//! An explanation as text: where it stands, the answer, what to do, what not to do, and the chain behind it. Empty lines
+//! separate the parts. Evidence is only counted unless the user asks for all of it.
 
-mod tree;
+mod answer;
+mod chain;
+mod layout;
+mod steps;
 
 use std::io::{self, Write};
 
-use unicode_width::UnicodeWidthStr;
-
-use super::{Style, name::is_plain, safe::harmless, table::wrap};
+use self::layout::{Layout, sentence};
+use super::{Style, name::is_plain};
 use crate::report::{
     ObjectName,
-    explain::{EffectReport, ExplainReport, StepReport},
+    explain::{EffectReport, ExplainReport},
     gaps,
 };
 
-/// Width of the column with the labels.
-const LABEL: usize = 21;
-/// Indentation if labels stand on their own line.
-const BELOW: usize = 4;
-/// On a narrower line, text beside a label would be too narrow to read.
-const NARROW: usize = 60;
-/// Width in a pipe.
-const USUAL: usize = 100;
-/// Maximum width: longer lines are hard to read.
-const WIDEST: usize = 120;
-/// Minimum width of a wrapped line.
-const NARROWEST: usize = 30;
 /// Maximum number of names for one reason in `NOT READ`; all with `-o wide`.
 const GAPS: usize = 6;
 /// Maximum number of affected objects per effect; all with `-o wide`.
@@ -33,24 +23,17 @@ const AFFECTED: usize = 3;
 
 /// Writes one explanation.
 pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
-    let layout = Layout {
-        style,
-        width: style.width.unwrap_or(USUAL).clamp(NARROWEST, WIDEST),
-    };
-    let mut parts = vec![layout.head(report), layout.tree(report)];
-    let outlook = report.outlook.iter();
-    parts.push(
-        outlook
-            .map(|outlook| layout.labelled(&outlook.when, &outlook.then, 0))
-            .collect(),
-    );
-    parts.push(layout.if_deleted(report, wide));
-    for steps in report.steps.chunk_by(|a, b| a.when == b.when) {
-        parts.push(layout.steps(steps));
-    }
-    parts.push(layout.bullets("do not", &report.do_not));
-    parts.push(layout.evidence(report, wide));
-    parts.push(layout.not_read(report, wide));
+    let layout = Layout::new(style);
+    let mut parts = vec![
+        layout.head(report),
+        layout.answers(report, wide),
+        layout.if_deleted(report, wide),
+        layout.steps(&report.steps),
+        layout.do_not(report),
+        layout.chain(report, wide),
+        layout.evidence(report, wide),
+        layout.not_read(report, wide),
+    ];
     parts.retain(|part| !part.is_empty());
     write!(out, "{}", parts.join("\n"))
 }
@@ -94,143 +77,75 @@ pub fn write_name(report: &ExplainReport, out: &mut impl Write) -> io::Result<bo
     Ok(true)
 }
 
-struct Layout<'a> {
-    style: &'a Style,
-    width: usize,
-}
-
 impl Layout<'_> {
-    fn head(&self, report: &ExplainReport) -> String {
-        let mut head = String::new();
-        for line in self.lines(&harmless(&report.headline), 0, 0) {
-            head.extend([&*self.style.heading(&line), "\n"]);
-        }
-        if report.interrupted {
-            head += &self.warning("STOPPED before everything was read; what is missing is named at the end.");
-        }
-        head + &self.bullets("note", &report.notes)
-    }
-
-    /// The effects on other objects, with one label for each kind of effect.
+    /// The effects on other objects, with one heading for each kind of effect.
     fn if_deleted(&self, report: &ExplainReport, wide: bool) -> String {
-        if report.if_deleted.is_empty() {
-            return String::new();
-        }
         let most = if wide { usize::MAX } else { AFFECTED };
-        let mut text = format!("{}\n", self.style.heading("with its deletion"));
+        let mut text = String::new();
         for effects in report.if_deleted.chunk_by(|a, b| a.fate == b.fate) {
-            let texts: Vec<_> = effects
-                .iter()
-                .map(|effect| effect_in_words(effect, report, most))
-                .collect();
-            let label = effects.first().map_or("", |effect| effect.fate.word());
-            text += &self.bullets(&format!("  {label}"), &texts);
+            let fate = effects.first().map_or("", |effect| effect.fate.word());
+            text += &self.heading(&format!("Its deletion: {fate}"));
+            for effect in effects {
+                let says = sentence(&effect_in_words(effect, report, most));
+                text += &self.hanging(&format!("- {says}"), 2, 4);
+            }
         }
         text
     }
 
-    /// A heading and its steps in order, each with its command. Commands are never wrapped, because a wrapped
-    /// command cannot be copied.
-    fn steps(&self, steps: &[StepReport]) -> String {
-        let mut text = String::new();
-        for (at, step) in steps.iter().enumerate() {
-            let number = format!("{}. ", at + 1);
-            let label = if at == 0 { &*step.when } else { "" };
-            text += &self.labelled(label, &format!("{number}{}", step.text), number.len());
-            if let Some(line) = step.command.line() {
-                let indent = " ".repeat(self.margin() + number.len());
-                text.extend([&*indent, &*harmless(line), "\n"]);
-            }
+    fn do_not(&self, report: &ExplainReport) -> String {
+        let mut text: String = report
+            .do_not
+            .iter()
+            .map(|what| self.hanging(&format!("Do not {}", uncapitalized_sentence(what)), 0, 2))
+            .collect();
+        for outlook in report.outlook.iter().filter(|outlook| outlook.is_end()) {
+            text += &self.hanging(&sentence(&format!("{} {}", outlook.when, outlook.then)), 0, 2);
         }
         text
     }
 
     fn evidence(&self, report: &ExplainReport, wide: bool) -> String {
-        if wide {
-            let each = report.evidence.iter();
-            let texts: Vec<_> = each
-                .map(|evidence| {
-                    format!(
-                        "{}: {} ({})",
-                        evidence.source,
-                        evidence.value,
-                        evidence.strength.word()
-                    )
-                })
-                .collect();
-            return self.bullets("evidence", &texts);
+        let many = report.evidence.len();
+        if !wide {
+            return match many {
+                0 => String::new(),
+                1 => "More: 1 observation under -o wide.\n".to_owned(),
+                many => format!("More: {many} observations under -o wide.\n"),
+            };
         }
-        match report.evidence.len() {
-            0 => String::new(),
-            1 => self.labelled("evidence", "1 observation: see -o wide", 0),
-            many => self.labelled("evidence", &format!("{many} observations: see -o wide"), 0),
+        if many == 0 {
+            return String::new();
         }
-    }
-
-    fn not_read(&self, report: &ExplainReport, wide: bool) -> String {
-        let most = if wide { usize::MAX } else { GAPS };
-        let groups = gaps::grouped(&report.not_read);
-        let texts: Vec<_> = groups
-            .iter()
-            .map(|group| format!("{}: {}", gaps::first_names(&group.subjects, most), group.why))
-            .collect();
-        let mut text = self.bullets("NOT READ", &texts);
-        if !texts.is_empty() {
-            text += &self.warning("What was not read weakens what is said above.");
+        let mut text = self.heading("Evidence");
+        for evidence in &report.evidence {
+            let strength = evidence.strength.word();
+            let line = format!("- {}: {} ({strength})", evidence.source, evidence.value);
+            text += &self.hanging(&line, 2, 4);
         }
         text
     }
 
-    /// Texts of several sentences, with a bullet each if there is more than one.
-    fn bullets(&self, label: &str, texts: &[String]) -> String {
-        let mark = if texts.len() > 1 { "- " } else { "" };
-        let each = texts.iter().enumerate().map(|(at, text)| {
-            let label = if at == 0 { label } else { "" };
-            self.labelled(label, &format!("{mark}{text}"), mark.len())
-        });
-        each.collect()
-    }
-
-    /// A text beside its label. Lines after the first are indented by `hanging`. On a narrow line, or with a
-    /// long label, the text goes below the label.
-    fn labelled(&self, label: &str, text: &str, hanging: usize) -> String {
-        let label = harmless(label);
-        let margin = self.margin();
-        let mut written = String::new();
-        let mut start = " ".repeat(margin);
-        if margin == BELOW || label.width() >= LABEL {
-            if !label.is_empty() {
-                written.extend([&*self.style.heading(&label), "\n"]);
-            }
-        } else if !label.is_empty() {
-            let space = " ".repeat(LABEL - label.width());
-            start = format!("{}{space}", self.style.heading(&label));
+    fn not_read(&self, report: &ExplainReport, wide: bool) -> String {
+        let groups = gaps::grouped(&report.not_read);
+        if groups.is_empty() {
+            return String::new();
         }
-        for line in self.lines(&harmless(text), margin, hanging) {
-            written.extend([&*start, &*line, "\n"]);
-            start = " ".repeat(margin);
+        let most = if wide { usize::MAX } else { GAPS };
+        let mut text = self.warning("NOT READ (could change the answer above):");
+        for group in &groups {
+            let line = format!("- {}: {}", gaps::first_names(&group.subjects, most), group.why);
+            text += &self.hanging(&line, 2, 4);
         }
-        written
+        text
     }
+}
 
-    fn warning(&self, text: &str) -> String {
-        let lines = self.lines(text, 0, 0);
-        lines
-            .iter()
-            .flat_map(|line| [self.style.warning(line), "\n".to_owned()])
-            .collect()
+/// The rest of a sentence that begins elsewhere.
+fn uncapitalized_sentence(text: &str) -> String {
+    let mut sentence = text.trim().to_owned();
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
     }
-
-    fn margin(&self) -> usize {
-        if self.width < NARROW { BELOW } else { LABEL }
-    }
-
-    /// Wraps a text to the line width minus `used` columns.
-    fn lines(&self, text: &str, used: usize, hanging: usize) -> Vec<String> {
-        let room = self.width.saturating_sub(used).max(NARROWEST);
-        wrap(text, Some(room), hanging)
-            .lines()
-            .map(str::to_owned)
-            .collect()
-    }
+    sentence
 }

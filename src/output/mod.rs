@@ -6,6 +6,7 @@ pub mod explain;
 pub mod finalizer;
 pub mod json;
 pub mod name;
+mod paste;
 pub mod plan;
 pub mod safe;
 pub mod scan;

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::{API_VERSION, DeletionReport, GapReport, ObjectName};
 use crate::{
-    command::Shown,
+    command::{RunFlags, Shown},
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{Effect, Evidence, Fate, Liveness, Release, Strength},
+        model::{DONE_WHEN, Effect, Evidence, Fate, Liveness, Release, Strength},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -109,6 +109,9 @@ pub struct BlockerReport {
     pub says: String,
     /// Whether it waits for nothing else.
     pub root_cause: bool,
+    /// Whether it sums up other objects.
+    #[serde(skip)]
+    pub rest: bool,
     /// What it waits for itself.
     pub blockers: Vec<BlockerReport>,
     /// The waits of its own finalizers, if it is terminating too.
@@ -135,6 +138,13 @@ pub struct EffectReport {
     pub says: String,
     /// All affected objects whose names are known.
     pub objects: Vec<ObjectName>,
+}
+
+impl OutlookReport {
+    /// Whether it says how to see that the work is done.
+    pub fn is_end(&self) -> bool {
+        self.when == DONE_WHEN
+    }
 }
 
 /// One step.
@@ -192,8 +202,9 @@ impl ExplainReport {
     }
 }
 
-impl From<&Diagnosis> for ExplainReport {
-    fn from(diagnosis: &Diagnosis) -> Self {
+impl ExplainReport {
+    /// The report on a diagnosis. Its commands get the flags of the run.
+    pub fn new(diagnosis: &Diagnosis, run: &RunFlags) -> Self {
         ExplainReport {
             api_version: API_VERSION,
             kind: "Explanation",
@@ -216,7 +227,11 @@ impl From<&Diagnosis> for ExplainReport {
                 })
                 .collect(),
             if_deleted: diagnosis.effects.iter().map(Into::into).collect(),
-            steps: diagnosis.steps.iter().map(Into::into).collect(),
+            steps: diagnosis
+                .steps
+                .iter()
+                .map(|step| StepReport::new(step, run))
+                .collect(),
             do_not: diagnosis.do_not.clone(),
             evidence: diagnosis.evidence.iter().map(Into::into).collect(),
             not_read: diagnosis.gaps.iter().map(Into::into).collect(),
@@ -255,6 +270,7 @@ impl From<&Blocker> for BlockerReport {
             object: blocker.object.as_ref().map(Into::into),
             says: blocker.says.clone(),
             root_cause: blocker.is_root(),
+            rest: blocker.rest,
             blockers: blocker.on.iter().map(Into::into).collect(),
             waits_for: blocker.waits.iter().map(Into::into).collect(),
         }
@@ -271,12 +287,14 @@ impl From<&Effect> for EffectReport {
     }
 }
 
-impl From<&Step> for StepReport {
-    fn from(step: &Step) -> Self {
+impl StepReport {
+    /// A step of a diagnosis, or of a plan. Its command gets the flags of the run.
+    pub fn new(step: &Step, run: &RunFlags) -> Self {
+        let command = step.command.clone().map(|command| command.in_run(run));
         StepReport {
             when: step.when.to_owned(),
             text: step.text.clone(),
-            command: step.command.as_ref().into(),
+            command: command.as_ref().into(),
             safety: step.safety,
             lets_go: step.lets_go.clone(),
         }

@@ -7,7 +7,7 @@ use super::{
     explain::{EvidenceReport, StepReport},
 };
 use crate::{
-    command::{Command, Shown},
+    command::{Command, RunFlags, Shown},
     diagnose::Verdict,
     object::Finalizer,
     plan::{Action, Cost, Plan, Refusal, Request, Retention},
@@ -163,7 +163,11 @@ impl LineReport {
             says: plan.says.clone(),
             evidence: plan.evidence.iter().map(Into::into).collect(),
             cost: (&plan.cost).into(),
-            safer: plan.safer.iter().map(Into::into).collect(),
+            safer: plan
+                .safer
+                .iter()
+                .map(|step| StepReport::new(step, &RunFlags::default()))
+                .collect(),
             untried: plan.untried.clone(),
             retention: plan.retention.as_ref().map(Into::into),
             request: plan.request.clone(),

@@ -148,7 +148,9 @@ impl Explanations {
             };
             for object in objects {
                 if known.insert(object.reference()) {
-                    let report = explainer.explain(&name, object, &mut facts).await;
+                    let report = explainer
+                        .explain(&name, object, &mut facts, &explain.run_flags())
+                        .await;
                     self.reports.push(report);
                 }
             }

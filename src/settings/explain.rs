@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use super::Connection;
 use crate::{
     cli::{ConnectionArgs, ExplainArgs, Format},
+    command::RunFlags,
     error::Error,
     knowledge::{Knowledge, paste},
 };
@@ -76,6 +77,19 @@ pub enum Target {
 }
 
 impl Explain {
+    /// The flags that printed commands need to read where this run reads.
+    pub fn run_flags(&self) -> RunFlags {
+        RunFlags {
+            from: self.from.iter().map(|path| path.display().to_string()).collect(),
+            context: self.connection.context.clone(),
+            kubeconfig: self
+                .connection
+                .kubeconfig
+                .as_ref()
+                .map(|path| path.display().to_string()),
+        }
+    }
+
     /// Interprets the arguments of `explain`.
     pub fn new(words: ExplainArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         let asked = if words.words == ["-"] {

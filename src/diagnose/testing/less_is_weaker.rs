@@ -8,6 +8,7 @@ use serde_json::Value;
 use testkit::weaker;
 
 use crate::{
+    command::RunFlags,
     diagnose::diagnose,
     knowledge::Knowledge,
     snapshot::{
@@ -96,5 +97,6 @@ pub(crate) fn explained(
 /// The diagnosis in its public form. Only tests use this higher layer.
 #[cfg(test)]
 fn public(diagnosis: &crate::diagnose::Diagnosis) -> Value {
-    serde_json::to_value(crate::report::ExplainReport::from(diagnosis)).expect("a report is JSON")
+    serde_json::to_value(crate::report::ExplainReport::new(diagnosis, &RunFlags::default()))
+        .expect("a report is JSON")
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     characters::{is_unclear_in_a_command, is_unseen},
     command::{
-        Command,
+        Command, RunFlags,
         tests::{expected, split},
     },
     diagnose::{Diagnosis, diagnose, testing::world::World},
@@ -154,7 +154,7 @@ fn check_command(command: &Command, text: &str) {
 
 #[track_caller]
 fn check_output(diagnosis: &Diagnosis, text: &str) {
-    let report = ExplainReport::from(diagnosis);
+    let report = ExplainReport::new(diagnosis, &RunFlags::default());
     let style = Style {
         width: Some(100),
         ..Style::default()
@@ -174,12 +174,12 @@ fn check_output(diagnosis: &Diagnosis, text: &str) {
     });
     assert!(!name.contains(['\'', ';', '$', '`']), "{text:?}: {name}");
     let json: Value = serde_json::from_str(&json).expect("JSON");
-    let lines: BTreeSet<_> = table.lines().map(str::trim_start).collect();
+    let lines = shell_lines(&table);
     for (at, step) in diagnosis.steps.iter().enumerate() {
         let Some(command) = &step.command else { continue };
         if let Ok(line) = command.render() {
             assert!(
-                lines.contains(&*line),
+                lines.contains(&line),
                 "{text:?}: {line} is not a line of\n{table}"
             );
             assert_eq!(json["steps"][at]["argv"], json!(command.argv()), "{text:?}");
@@ -188,4 +188,19 @@ fn check_output(diagnosis: &Diagnosis, text: &str) {
             assert!(json["steps"][at]["command"].is_null(), "{text:?}");
         }
     }
+}
+
+/// The lines as a shell reads them: it joins a line that ends with a backslash with the next one.
+fn shell_lines(text: &str) -> BTreeSet<String> {
+    let mut lines = BTreeSet::new();
+    let mut begun = String::new();
+    for line in text.lines().map(str::trim_start) {
+        begun.push_str(line);
+        if !begun.ends_with(" \\") {
+            lines.insert(std::mem::take(&mut begun));
+        } else {
+            begun.pop();
+        }
+    }
+    lines
 }

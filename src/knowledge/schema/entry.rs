@@ -220,17 +220,6 @@ pub struct Step {
     pub command: Option<Template>,
 }
 
-impl Step {
-    /// The text, with a warning in front if the step is destructive.
-    pub fn words(&self) -> String {
-        if self.label == Label::Destructive {
-            format!("DESTRUCTIVE: {}", self.text)
-        } else {
-            self.text.clone()
-        }
-    }
-}
-
 /// A workload label whose value is also in the object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -7,6 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::watch::Watch;
 use crate::{
+    command::RunFlags,
     diagnose::{Diagnosis, diagnose, diagnose_partly},
     knowledge::Knowledge,
     report::ExplainReport,
@@ -39,14 +40,15 @@ impl Explainer<'_> {
         name: &str,
         mut object: Object,
         facts: &mut Facts,
+        run: &RunFlags,
     ) -> ExplainReport {
         if let Witness::Dump(dump, _) = self.witness {
-            return explain_from_dump(dump, &object, facts, self.knowledge);
+            return explain_from_dump(dump, &object, facts, (self.knowledge, run));
         }
         let mut notes = Vec::new();
         for _ in 0..MAX_TRIES {
             let (diagnosis, all_read) = self.read_and_diagnose(name, &object, facts).await;
-            let mut report = ExplainReport::from(&diagnosis);
+            let mut report = ExplainReport::new(&diagnosis, run);
             report.interrupted = !all_read;
             report.notes.clone_from(&notes);
             let again = || format!("{name}: looking whether it is still there");
@@ -70,7 +72,7 @@ impl Explainer<'_> {
             }
         }
         let (diagnosis, all_read) = self.read_and_diagnose(name, &object, facts).await;
-        let mut report = ExplainReport::from(&diagnosis);
+        let mut report = ExplainReport::new(&diagnosis, run);
         report.interrupted = !all_read;
         notes.push("it changes while it is looked at, so this may be out of date already".to_owned());
         report.notes = notes;
@@ -112,7 +114,7 @@ fn explain_from_dump(
     dump: &Dump,
     object: &Object,
     proved: &mut Facts,
-    knowledge: &Knowledge,
+    (knowledge, run): (&Knowledge, &RunFlags),
 ) -> ExplainReport {
     let mut seen = dump.initial_facts();
     let mut progress = diagnose_partly(object, &seen, proved, knowledge);
@@ -125,7 +127,7 @@ fn explain_from_dump(
         dump.add_answers(also.clone(), true, &mut seen);
         progress = diagnose_partly(object, &seen, proved, knowledge);
     }
-    ExplainReport::from(&progress.0.diagnosis)
+    ExplainReport::new(&progress.0.diagnosis, run)
 }
 
 /// Diagnoses with every unanswered query as a gap. The original facts stay unchanged, because another object

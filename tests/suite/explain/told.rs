@@ -124,10 +124,13 @@ impl Told {
         for step in self.0["steps"].as_array().into_iter().flatten() {
             if step["safety"] == "destructive" {
                 let text = step["text"].as_str().unwrap_or_default();
-                let shout = text.split_whitespace().next().unwrap_or_default();
+                let is_capital = |word: &str| {
+                    let letters = word.chars().filter(|c| c.is_alphabetic());
+                    letters.clone().count() > 3 && letters.clone().all(char::is_uppercase)
+                };
                 assert!(
-                    shout.len() > 3 && shout == shout.to_uppercase(),
-                    "a destructive step must begin with its cost: {step:#}"
+                    text.split_whitespace().any(is_capital),
+                    "a destructive step must name its cost in capitals: {step:#}"
                 );
             }
         }

@@ -4,6 +4,7 @@
 use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 
 use kubectl_finalizers::{
+    command::RunFlags,
     diagnose::diagnose,
     knowledge::Knowledge,
     report::ExplainReport,
@@ -74,7 +75,8 @@ fn explained(saved: &Saved, target: &Object, pass: &mut dyn FnMut(&Query, Answer
     loop {
         let progress = diagnose(target, &facts, &KNOWLEDGE);
         if progress.wanted.is_empty() {
-            return serde_json::to_value(ExplainReport::from(&progress.diagnosis)).expect("a report is JSON");
+            return serde_json::to_value(ExplainReport::new(&progress.diagnosis, &RunFlags::default()))
+                .expect("a report is JSON");
         }
         for query in progress.wanted {
             let answer = saved.answer(&query).cloned().unwrap_or(Err(Why::NotInDump));

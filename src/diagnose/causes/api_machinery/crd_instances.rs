@@ -135,7 +135,10 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
         return;
     }
     finding.forbid(Veto::ObjectsStayStored);
-    finding.say(format!("{} are left", instances.len()));
+    finding.say(match instances.len() {
+        1 => "1 is left".to_owned(),
+        many => format!("{many} are left"),
+    });
     let mut groups: BTreeMap<Vec<Finalizer>, Vec<&Object>> = BTreeMap::new();
     for instance in instances {
         groups.entry(instance.finalizers()).or_default().push(instance);

@@ -21,7 +21,7 @@ use crate::{
         },
         holder,
         holder::{Holder, Liveness},
-        model::{Finding, Outlook, Step},
+        model::{DONE_WHEN, Finding, Outlook, Step},
         view::View,
     },
     knowledge,
@@ -68,7 +68,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     add_warning(&mut finding, finalizer, &entry, (!is_offered).then_some(&cost));
     if let Some(done) = &entry.done_when {
         finding.outlook.push(Outlook {
-            when: "done when".into(),
+            when: DONE_WHEN.into(),
             then: filled(done),
         });
     }
@@ -112,7 +112,7 @@ fn fitting_steps(
             let command = step.command.as_ref().map(in_command);
             Some(Step {
                 when: when(step)?,
-                text: with_open_words(filled(&step.words()), command.as_ref()),
+                text: with_open_words(filled(&step.text), command.as_ref()),
                 safety: step.label.into(),
                 command,
                 lets_go: Vec::new(),

@@ -159,7 +159,7 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
         ),
         "Pod" => (
             format!(
-                "stop pod {}; nothing owns it, so it does not come back",
+                "stop pod {}. It has no owner and will not come back. Data outside of volumes is LOST",
                 pod.name()
             ),
             Command::of("kubectl -n {} delete pod {}", [namespace, pod.name()]),
@@ -173,10 +173,7 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
         }
     };
     let (text, safety) = match scaling_deletes_claims(owner, namespace, view) {
-        _ if kind == "Pod" => (
-            format!("LOST is what it has not written to a volume: {text}"),
-            Safety::Destructive,
-        ),
+        _ if kind == "Pod" => (text, Safety::Destructive),
         Ok(false) => (text, Safety::Reversible),
         Ok(true) => (
             format!(

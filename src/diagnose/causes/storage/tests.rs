@@ -102,7 +102,7 @@ fn verdict(diagnosis: &Diagnosis) -> Verdict {
 fn assert_destructive_steps_warn(diagnosis: &Diagnosis) {
     for step in &diagnosis.steps {
         let has_warning = step.text.contains("DATA LOSS") || step.text.contains("LEAKED INFRASTRUCTURE");
-        let is_mild = step.text.starts_with("LOST")
+        let is_mild = step.text.contains("is LOST")
             || step.text.contains("guards nothing")
             || step.text.contains("has no volume");
         assert!(

@@ -1,0 +1,92 @@
+//! The flags of a run that its printed commands need too: a command that reads another cluster or another file than the
+//! run did would show something else.
+
+use super::{Command, Part, Word};
+
+/// Where a run read from, as its user typed it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFlags {
+    /// Each `--from`.
+    pub from: Vec<String>,
+    /// `--context`.
+    pub context: Option<String>,
+    /// `--kubeconfig`.
+    pub kubeconfig: Option<String>,
+}
+
+/// The verbs of ours that read a recording.
+const READ_RECORDINGS: [&str; 2] = ["explain", "scan"];
+
+impl Command {
+    /// The command, with the flags of the run.
+    #[must_use]
+    pub fn in_run(mut self, run: &RunFlags) -> Self {
+        let mut words = self.words.iter().map(Word::text);
+        let is_kubectl = words.next().is_some_and(|program| program == "kubectl");
+        let is_ours = words.next().is_some_and(|word| word == "finalizers");
+        let reads_recording = is_ours
+            && words
+                .next()
+                .is_some_and(|verb| READ_RECORDINGS.contains(&verb.as_str()));
+        if !is_kubectl {
+            return self;
+        }
+        if reads_recording {
+            for path in &run.from {
+                self = self.flag("--from", path);
+            }
+        }
+        // A program in a Pod would get flags behind `--`.
+        if self.words.iter().any(Word::ends_flags) {
+            return self;
+        }
+        if let Some(context) = &run.context {
+            self = self.flag("--context", context);
+        }
+        if let Some(path) = &run.kubeconfig {
+            self = self.flag("--kubeconfig", path);
+        }
+        self
+    }
+}
+
+impl Word {
+    fn ends_flags(&self) -> bool {
+        matches!(self.0.as_slice(), [Part::Ours(text)] if text == "--")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_read_where_the_run_read() {
+        let recorded = RunFlags {
+            from: vec!["a b.snapshot".into()],
+            ..RunFlags::default()
+        };
+        let line = |command: Command, run: &RunFlags| command.in_run(run).to_string();
+        assert_eq!(
+            line(Command::explain("pv", "a", ""), &recorded),
+            "kubectl finalizers explain pv/a --from 'a b.snapshot'"
+        );
+        // What changes something, and kubectl itself, cannot read a recording.
+        assert_eq!(
+            line(Command::nudge("pv", "a", ""), &recorded),
+            "kubectl finalizers nudge pv/a"
+        );
+        let other = RunFlags {
+            context: Some("prod".into()),
+            ..RunFlags::default()
+        };
+        assert_eq!(
+            line(Command::describe("pv", "-a", ""), &other),
+            "kubectl describe pv --context prod -- -a"
+        );
+        let in_pod = Command::of("kubectl -n {} exec {} -- df", ["a", "b"]);
+        assert_eq!(line(in_pod, &other), "kubectl -n a exec b -- df");
+        let helm = Command::of("helm list -n {}", ["a"]);
+        assert_eq!(line(helm, &other), "helm list -n a");
+    }
+}
