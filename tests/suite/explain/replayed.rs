@@ -16,8 +16,8 @@ pub fn replayed(cluster: &Cluster, target: &str, namespace: &str) -> PathBuf {
         take(cluster, &file, target, namespace);
         let look = |format: &&str| {
             let words = words(target, namespace, format);
-            let live = || comparable(&cluster.plugin(words.clone()).run().success());
-            let (saved, one) = (comparable(&from(&file, words.clone())), live());
+            let live = || comparable(&cluster.plugin(words.clone()).run().success(), &file);
+            let (saved, one) = (comparable(&from(&file, words.clone()), &file), live());
             let other = if saved == one { one.clone() } else { live() };
             [saved, one, other]
         };
@@ -87,11 +87,16 @@ fn words(target: &str, namespace: &str, format: &str) -> Vec<String> {
     words
 }
 
-/// The text without line breaks and times, because the length of an age changes the line breaks.
-fn comparable(text: &str) -> String {
+/// The text without line breaks and times, because the length of an age changes the line breaks. The commands of a recording
+/// read the recording again, which those of the cluster do not.
+fn comparable(text: &str, file: &Path) -> String {
     let text = timeless(text);
-    let words = text.split_whitespace().filter(|word| *word != "│");
-    words.collect::<Vec<_>>().join("\n")
+    let words = text.split_whitespace().filter(|word| !["│", "\\"].contains(word));
+    let text = words.collect::<Vec<_>>().join(" ");
+    let path = file.display();
+    text.replace(&format!(" --from {path}"), "")
+        .replace(&format!(", \"--from\", \"{path}\""), "")
+        .replace(' ', "\n")
 }
 
 /// The text without times, ages, and resource versions that a running controller keeps changing.
