@@ -21,7 +21,7 @@ use self::{
     api_machinery::{controller_manager, no_finalizers, update_rejected},
     garbage_collector::{absent_owners, foreground_deletion, orphan_dependents},
     namespaces::finalizer_lists,
-    operators::{external_resource, finalizer_re_added, known_finalizer, missing_reference},
+    operators::{external_resource, finalizer_re_added, known_finalizer, missing_reference, never_by_hand},
     products::helm_release,
     storage::keep_disk,
 };
@@ -70,6 +70,9 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         .collect();
     let of_operators = operator_finalizers(object, &finalizers);
     if object.deletion().is_some() {
+        for finding in &mut findings {
+            never_by_hand::add_veto(object, finding, view);
+        }
         if object.is("", "pods") {
             findings.extend(pods::not_terminated(object, view));
         } else if finalizers.is_empty() {

@@ -19,6 +19,7 @@ pub mod rbac;
 mod reach;
 mod rights;
 mod search;
+mod silence;
 mod standing;
 #[cfg(test)]
 mod tests;

@@ -36,6 +36,13 @@ pub enum Veto {
         /// The node.
         node: String,
     },
+    /// What the finalizer protects may still run, as far as the cluster shows.
+    MayStillRun {
+        /// What shows it.
+        is_so: String,
+        /// What would happen, in the words of the catalogue.
+        because: String,
+    },
     /// `kube-controller-manager` does not run, and everything waits for it.
     ControllerManagerStopped,
 }
@@ -58,6 +65,7 @@ impl Veto {
             Veto::DiskInUse { node } => format!(
                 "node {node} reports that the disk is in use, or could not be read, and a disk on two nodes loses its file system"
             ),
+            Veto::MayStillRun { is_so, because } => format!("{is_so}: {because}"),
             Veto::ControllerManagerStopped => {
                 "kube-controller-manager does not run, so no finalizer of Kubernetes itself is removed".into()
             }
@@ -77,6 +85,10 @@ impl Veto {
             }
             Veto::DiskInUse { node } => {
                 format!("node {node} no longer lists the disk in status.volumesInUse, or the node is gone")
+            }
+            Veto::MayStillRun { .. } => {
+                "its pods have ended, and its node reports, is gone, or has the taint node.kubernetes.io/out-of-service"
+                    .into()
             }
             Veto::ControllerManagerStopped => {
                 "kube-controller-manager runs again; it then removes its finalizers itself".into()

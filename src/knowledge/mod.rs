@@ -28,8 +28,8 @@ pub use deduce::{Deduced, Look, Propagation};
 pub use lookup::Recognised;
 pub use schema::{
     Area, Consequence, Deployer, Entry, FoundBy, GroupKind, Holder, IfHolder, IfRemoved, Judged, KindPattern,
-    Label, Lease, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Step, Wait, WaitsFor, Workload,
-    WorkloadKind,
+    Label, Lease, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Step, Wait, WaitsFor, While,
+    Workload, WorkloadKind,
 };
 
 use schema::Located;

@@ -17,6 +17,17 @@ impl Knowledge {
             );
             public.products.extend(product_words(&entry));
         }
+        // Without the words by which a platform is recognised, less would be known to be hidden.
+        for id in self
+            .platforms()
+            .iter()
+            .flat_map(|platform| &platform.provider_ids)
+        {
+            let words = id.split(|c: char| !c.is_ascii_alphanumeric());
+            public
+                .products
+                .extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
+        }
         for entry in Knowledge::builtin().all() {
             public.add_words(&serde_json::to_value(entry).unwrap_or_default());
         }

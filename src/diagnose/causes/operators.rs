@@ -6,6 +6,7 @@ pub(crate) mod finalizer_re_added;
 pub(crate) mod holder_report;
 pub(crate) mod known_finalizer;
 pub(crate) mod missing_reference;
+pub(crate) mod never_by_hand;
 pub(crate) mod referenced_by;
 pub(crate) mod renamed_finalizer;
 #[cfg(test)]

@@ -47,6 +47,7 @@ fn hiding_platform<'a>(entry: &Entry, view: &View<'a>) -> Result<Option<&'a Plat
 
 fn is_node_of(node: &Object, platform: &Platform) -> bool {
     let version = node.text("/status/nodeInfo/kubeletVersion");
+    let provider_id = node.text("/spec/providerID").to_lowercase();
     let labels = node.labels();
     platform
         .versions
@@ -56,4 +57,8 @@ fn is_node_of(node: &Object, platform: &Platform) -> bool {
             .node_labels
             .iter()
             .any(|wanted| labels.keys().any(|label| glob(wanted, label)))
+        || platform
+            .provider_ids
+            .iter()
+            .any(|wanted| glob(wanted, &provider_id))
 }

@@ -9,7 +9,7 @@ use crate::{
             bystander::Wanted,
             driver,
             driver::Driver,
-            lease, platform, product, rights,
+            lease, platform, product, rights, silence,
             trace::{Holder, Tells, Trace},
             workload, writer,
         },
@@ -84,6 +84,12 @@ pub(super) fn described_with_driver(
                 || Wanted::of(entry, object, finalizer),
                 |driver| Wanted::of_driver(entry, &driver.name),
             );
+            // On a custom type the rights are the second sign. The sidecars of all drivers, and the controllers of all
+            // instances, write under one name. The sign comes before the search that may refute it.
+            let is_only_one = driver.is_none() && !workload::is_of_each_instance(entry);
+            if is_only_one && rights::is_shared(object, Some(&wanted)) {
+                silence::add_silence(object, finalizer, entry, &mut holder, view);
+            }
             let by_domain =
                 entry.holder.leases.is_empty() && driver.is_none() && !workload::is_of_each_instance(entry);
             add_candidates(

@@ -6,6 +6,7 @@ mod life;
 mod living;
 mod rights;
 mod signs;
+mod silence;
 mod undescribed;
 
 use serde_json::{Value, json};

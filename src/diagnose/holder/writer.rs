@@ -82,6 +82,11 @@ pub(super) fn last_change(object: &Object, path: &[&str]) -> Option<Change> {
     changes(object, path).max_by_key(|change| change.time)
 }
 
+/// All changes that `managedFields` has, one for each manager and subresource.
+pub(super) fn all_changes(object: &Object) -> impl Iterator<Item = Change> + '_ {
+    changes(object, &["fieldsV1"])
+}
+
 fn changes<'a>(object: &'a Object, path: &'a [&str]) -> impl Iterator<Item = Change> + 'a {
     let owns_field = move |entry: &&Value| {
         path.iter()

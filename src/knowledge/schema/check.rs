@@ -196,6 +196,10 @@ fn texts(entry: &Entry) -> Vec<(&'static str, &str)> {
         ("part-of", entry.part_of.as_ref()),
         ("found-on", entry.found_on.as_ref()),
         ("done-when", entry.done_when.as_ref()),
+        (
+            "because",
+            entry.never_by_hand.as_ref().map(|never| &never.because),
+        ),
         ("since", entry.since.as_ref()),
         ("until", entry.until.as_ref()),
         ("renamed-to", entry.renamed_to.as_ref()),

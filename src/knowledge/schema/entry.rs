@@ -9,7 +9,7 @@ use crate::command::Template;
 
 use super::{
     Area, Consequence, FoundBy, GroupKind, IfHolder, Judged, KindPattern, Label, List, Match, Runs, Wait,
-    WorkloadKind, glob, literals,
+    While, WorkloadKind, glob, literals,
 };
 
 /// Everything that is known about one finalizer, or about a family of names that match one pattern.
@@ -62,6 +62,9 @@ pub struct Entry {
     /// How to see that the controller did its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_when: Option<String>,
+    /// When it must not be removed by hand, whatever else is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub never_by_hand: Option<NeverByHand>,
     /// What not to do, or what to know first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -87,6 +90,16 @@ pub struct Entry {
     /// Anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// When a finalizer must not be removed by hand. `remove` refuses it then, whatever is accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct NeverByHand {
+    /// As long as this is so, or could not be read.
+    pub r#while: While,
+    /// What would happen.
+    pub because: String,
 }
 
 /// What must be true before the controller removes the finalizer.

@@ -5,7 +5,8 @@ use serde_saphyr::Spanned;
 
 use super::check::check;
 use super::{
-    Area, Entry, Holder, IfRemoved, Judged, KindPattern, List, Located, Match, Mistake, Step, WaitsFor,
+    Area, Entry, Holder, IfRemoved, Judged, KindPattern, List, Located, Match, Mistake, NeverByHand, Step,
+    WaitsFor,
 };
 
 /// The top level of a knowledge file.
@@ -44,6 +45,7 @@ struct Written {
     if_removed: IfRemoved,
     fix: Vec<Step>,
     done_when: Option<String>,
+    never_by_hand: Option<NeverByHand>,
     #[serde(default)]
     warnings: Vec<String>,
     since: Option<String>,
@@ -157,6 +159,7 @@ fn resolve(
         if_removed: written.if_removed,
         fix: written.fix,
         done_when: written.done_when,
+        never_by_hand: written.never_by_hand,
         warnings: written.warnings,
         since: written.since,
         until: written.until,

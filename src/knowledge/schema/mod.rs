@@ -18,7 +18,7 @@ mod vocabulary;
 mod words;
 
 pub use check::conflicts;
-pub use entry::{Entry, Holder, IfRemoved, Lease, OF_OBJECT, SameAs, Step, WaitsFor, Workload};
+pub use entry::{Entry, Holder, IfRemoved, Lease, NeverByHand, OF_OBJECT, SameAs, Step, WaitsFor, Workload};
 pub use file::read;
 pub use glob::{glob, literals};
 pub use kinds::{GroupKind, KindPattern};
@@ -27,6 +27,6 @@ pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
 pub use surroundings::{Deployer, Platform, deployers, platforms};
 pub use vocabulary::{
-    Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, WorkloadKind,
+    Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, While, WorkloadKind,
 };
 pub use words::{product_words, words};

@@ -14,6 +14,9 @@ pub struct Platform {
     /// Labels of its nodes, which can contain `*`.
     #[serde(default)]
     pub node_labels: Vec<String>,
+    /// What `spec.providerID` of its nodes looks like, with `*`, in lower case.
+    #[serde(default)]
+    pub provider_ids: Vec<String>,
     /// Parts of the kubelet's version.
     #[serde(default)]
     pub versions: Vec<String>,
@@ -40,8 +43,22 @@ impl Platform {
     /// Whether nothing is given by which the platform is recognised.
     fn is_unrecognisable(&self) -> bool {
         self.name.is_empty()
-            || self.node_labels.is_empty() && self.versions.is_empty() && self.groups.is_empty()
+            || self.node_labels.is_empty()
+                && self.provider_ids.is_empty()
+                && self.versions.is_empty()
+                && self.groups.is_empty()
+            || self.provider_ids.iter().any(|id| is_cloud_alone(id))
     }
+}
+
+/// The clouds that a providerID can begin with. Anybody can run Kubernetes on one.
+const CLOUDS: [&str; 6] = ["alicloud", "aws", "azure", "digitalocean", "gce", "oci"];
+
+/// Whether a providerID names no more than a cloud, or nothing at all.
+fn is_cloud_alone(id: &str) -> bool {
+    let (scheme, place) = id.split_once("://").unwrap_or(("", id));
+    let names_nothing = place.trim_matches(['/', '*']).is_empty();
+    names_nothing && (scheme.trim_matches('*').is_empty() || CLOUDS.contains(&scheme))
 }
 
 impl Deployer {

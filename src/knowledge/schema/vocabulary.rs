@@ -123,6 +123,14 @@ pub enum IfHolder {
     Unknown,
 }
 
+/// How long a finalizer must not be removed by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum While {
+    /// A Pod that it owns has not ended, or its node does not report.
+    ItMayRun,
+}
+
 /// What a step can cost, by itself and by what follows from it. From harmless to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -10,6 +10,7 @@ pub mod dice;
 mod garbage_collector;
 pub mod holder;
 mod impact;
+mod labels;
 mod less_is_weaker;
 mod malformed;
 mod namespaces;

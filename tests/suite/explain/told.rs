@@ -259,7 +259,7 @@ pub fn carry_out(cluster: &Cluster, command: &str) -> String {
 }
 
 /// Whether the command is a verb of the plugin that must be confirmed.
-fn changes(command: &str) -> bool {
+pub fn changes(command: &str) -> bool {
     ["remove", "finalize", "nudge", "rescue"]
         .iter()
         .any(|verb| command.starts_with(&format!("kubectl finalizers {verb} ")))

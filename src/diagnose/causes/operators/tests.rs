@@ -2,4 +2,5 @@
 
 mod complaints;
 mod finalizer_names;
+mod never_by_hand;
 mod waits_for;

@@ -139,7 +139,8 @@ fn last_heartbeat(node: &Object, view: &View<'_>) -> String {
         .unwrap_or_default()
 }
 
-fn is_out_of_service(node: &Object) -> bool {
+/// Whether somebody declared that the machine of the node is off.
+pub(crate) fn is_out_of_service(node: &Object) -> bool {
     node.list("/spec/taints")
         .iter()
         .any(|taint| taint.get("key").and_then(Value::as_str) == Some("node.kubernetes.io/out-of-service"))

@@ -353,6 +353,26 @@ fn a_controller_that_the_platform_hides_is_not_gone() {
         stale.value["metadata"] = json!({"name": "karpenter-leader-election", "namespace": "kube-system"});
         assert_eq!(verdict(&world.with(stale).explain(&claim)), Verdict::Orphaned);
     }
+    // By what the cloud calls the machine of a node. A cloud alone is no platform: anybody can run Kubernetes on it.
+    for (id, expected) in [
+        ("aws:///eu-west-1a/0f3b/fargate-ip-10-0-1-2", Verdict::Unknown),
+        ("eks-hybrid:///eu-west-1/prod/mi-0123", Verdict::Unknown),
+        (
+            "azure:///subscriptions/0f/resourceGroups/MC_rg_prod_westeurope/providers/Microsoft.Compute/virtualMachines/n",
+            Verdict::Unknown,
+        ),
+        ("aws:///eu-west-1a/i-0123456789abcdef0", Verdict::Orphaned),
+        (
+            "azure:///subscriptions/0f/resourceGroups/own/providers/n",
+            Verdict::Orphaned,
+        ),
+        ("eks-hybrid", Verdict::Orphaned),
+    ] {
+        let mut node = node(json!({}), "v1.33.1");
+        node.value["spec"]["providerID"] = id.into();
+        let diagnosis = World::of([node]).explain(&claim);
+        assert_eq!(verdict(&diagnosis), expected, "{id}: {diagnosis:#?}");
+    }
     // By its types, without any node.
     let served = World::default().serving("eks.amazonaws.com", "nodeclasses", "NodeClass");
     assert_eq!(verdict(&served.explain(&claim)), Verdict::Unknown);

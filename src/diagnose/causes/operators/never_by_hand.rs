@@ -1,0 +1,73 @@
+//! A finalizer that must not be removed by hand while what it protects may run (`never-by-hand` of the catalogue).
+//!
+//! **Recognises** an entry of the catalogue with that key, such as those of KubeVirt for its guests. **Why:** the
+//! finalizer keeps two programs from writing to one disk, and its controller may be gone while one of them still writes
+//! (`kubevirt/kubevirt:staging/src/kubevirt.io/api/core/v1/types.go`). So no verdict on the controller and no accepted
+//! cost is enough. **Wants** the Pods of the object and its node. **Concludes** a veto, also where these could not be
+//! read.
+
+use serde_json::Value;
+
+use crate::{
+    diagnose::{
+        causes::pods::kubelet_confirmation,
+        model::Finding,
+        removal::Veto,
+        view::{Missing, View},
+    },
+    knowledge::While,
+    snapshot::facts::Object,
+};
+
+/// Forbids to remove the finalizer, if its entry says so and the condition holds or could not be read.
+pub(crate) fn add_veto(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    let Some(finalizer) = &finding.wait.finalizer else {
+        return;
+    };
+    let reference = object.reference();
+    let entry = view
+        .knowledge
+        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()));
+    let Some(never) = entry.as_ref().and_then(|entry| entry.never_by_hand.as_ref()) else {
+        return;
+    };
+    let is_so = match never.r#while {
+        While::ItMayRun => may_run(object, view),
+    };
+    let is_so =
+        is_so.unwrap_or_else(|missing| Some(format!("whether it runs is not known: {}", missing.in_words())));
+    if let Some(is_so) = is_so {
+        finding.forbid(Veto::MayStillRun {
+            is_so,
+            because: never.because.clone(),
+        });
+    }
+}
+
+/// Why the object may still run: it has a Pod that has not ended, or its node does not report. A Pod that was deleted by
+/// force still runs on such a node.
+fn may_run(object: &Object, view: &View<'_>) -> Result<Option<String>, Missing> {
+    let is_its = |pod: &&Object| {
+        let owners = pod.list("/metadata/ownerReferences");
+        let is_owner = |owner: &Value| owner.get("uid").and_then(Value::as_str) == Some(object.uid());
+        owners.iter().any(is_owner) && !matches!(pod.text("/status/phase"), "Succeeded" | "Failed")
+    };
+    let pods = view.list("", "pods", object.namespace())?;
+    if let Some(pod) = pods.iter().find(is_its) {
+        return Ok(Some(format!("its pod {} has not ended", pod.name())));
+    }
+    let node = match object.text("/status/nodeName") {
+        "" => object.text("/spec/nodeName"),
+        node => node,
+    };
+    if node.is_empty() {
+        return Ok(None);
+    }
+    let found = view.object("", "nodes", "", node)?;
+    Ok(found
+        .filter(|node| {
+            let is_ready = matches!(node.condition("Ready"), Some(("True", _, _)));
+            !is_ready && !kubelet_confirmation::is_out_of_service(node)
+        })
+        .map(|node| format!("its node {} does not report", node.name())))
+}

@@ -1,0 +1,255 @@
+//! Holds the label of a step against what was there before it and after it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// All that is stored, by its key in etcd, and the disks that exist.
+#[derive(Clone, Default)]
+pub(super) struct Seen {
+    pub(super) objects: BTreeMap<String, Value>,
+    pub(super) disks: BTreeSet<String>,
+}
+
+impl Seen {
+    /// The objects that mention this text, and the disks that those objects name.
+    pub(super) fn about(&self, text: &str) -> Self {
+        let objects: BTreeMap<_, _> = self
+            .objects
+            .iter()
+            .filter(|(_, object)| object.to_string().contains(text))
+            .map(|(key, object)| (key.clone(), object.clone()))
+            .collect();
+        let named = |disk: &&String| {
+            let handle = disk.as_str();
+            let mut handles = objects
+                .values()
+                .map(|object| &object["spec"]["csi"]["volumeHandle"]);
+            handles.any(|own| own == handle)
+        };
+        let disks = self.disks.iter().filter(named).cloned().collect();
+        Self { objects, disks }
+    }
+}
+
+/// What makes the label of this step untrue, if `after` is what followed from it.
+pub(super) fn untrue(step: &Value, before: &Seen, after: &Seen) -> Vec<String> {
+    let mut found: Vec<String> = before
+        .disks
+        .difference(&after.disks)
+        .map(|disk| format!("disk {disk} is destroyed"))
+        .collect();
+    let text = step["text"].as_str().unwrap_or_default();
+    match step["safety"].as_str().unwrap_or_default() {
+        "read-only" => {
+            let keys: BTreeSet<_> = before.objects.keys().chain(after.objects.keys()).collect();
+            let changed = keys
+                .into_iter()
+                .filter(|key| before.objects.get(*key) != after.objects.get(*key));
+            found.extend(changed.map(|key| format!("{key} is changed")));
+        }
+        "safe" => found.extend(lost(before, after, is_finished)),
+        "reversible" => found.extend(lost(before, after, |object| {
+            is_finished(object) || comes_back(object, after)
+        })),
+        "destructive" => {
+            if text.contains("DESTROY") || text.contains("DATA LOSS") {
+                found.clear();
+            }
+            if !begins_with_the_loss(text) {
+                found.push("the text does not begin with the loss".to_owned());
+            }
+        }
+        other => found.push(format!("{other:?} is no label")),
+    }
+    found
+}
+
+/// What is gone, or is now in deletion, and was not in deletion before; and data that is not what it was.
+fn lost(before: &Seen, after: &Seen, is_no_loss: impl Fn(&Value) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for (key, object) in &before.objects {
+        if is_in_deletion(object) || is_no_loss(object) {
+            continue;
+        }
+        match after.objects.get(key) {
+            Some(now) if now["metadata"]["uid"] == object["metadata"]["uid"] => {
+                if is_in_deletion(now) {
+                    found.push(format!("{key} is being deleted"));
+                }
+                if now["data"] != object["data"] {
+                    found.push(format!("the data of {key} is changed"));
+                }
+            }
+            _ => found.push(format!("{key} is gone")),
+        }
+    }
+    found
+}
+
+fn is_in_deletion(object: &Value) -> bool {
+    object["metadata"]["deletionTimestamp"].is_string()
+}
+
+/// A Pod whose containers have ended. What it still has are logs, and the step names them.
+fn is_finished(object: &Value) -> bool {
+    let phase = object["status"]["phase"].as_str().unwrap_or_default();
+    object["kind"] == "Pod" && ["Succeeded", "Failed"].contains(&phase)
+}
+
+/// Whether the undoing of the step makes this object again: its controller is still there. A claim that has no volume
+/// yet can be applied again.
+fn comes_back(object: &Value, after: &Seen) -> bool {
+    let owners = object["metadata"]["ownerReferences"].as_array();
+    let is_there = |uid: &Value| {
+        after
+            .objects
+            .values()
+            .any(|other| other["metadata"]["uid"] == *uid)
+    };
+    let is_made = object["kind"] == "Pod"
+        && owners
+            .into_iter()
+            .flatten()
+            .any(|owner| owner["controller"] == true && is_there(&owner["uid"]));
+    let is_empty = object["kind"] == "PersistentVolumeClaim" && object["spec"]["volumeName"].is_null();
+    is_made || is_empty
+}
+
+/// Whether the first word is in capitals.
+fn begins_with_the_loss(text: &str) -> bool {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    word.len() > 3 && word == word.to_uppercase()
+}
+
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn step(safety: &str, text: &str) -> Value {
+        json!({"safety": safety, "text": text})
+    }
+
+    fn seen(objects: &[Value], disks: &[&str]) -> Seen {
+        let keyed = |object: &Value| {
+            let text = |pointer: &str| object.pointer(pointer).unwrap().as_str().unwrap().to_owned();
+            (
+                format!("/{}/{}", text("/kind"), text("/metadata/name")),
+                object.clone(),
+            )
+        };
+        Seen {
+            objects: objects.iter().map(keyed).collect(),
+            disks: disks.iter().map(|&disk| disk.to_owned()).collect(),
+        }
+    }
+
+    fn object(kind: &str, name: &str) -> Value {
+        json!({"kind": kind, "metadata": {"name": name, "uid": format!("{name}-1")}})
+    }
+
+    fn with(mut object: Value, field: &str, value: Value) -> Value {
+        *object.pointer_mut(field).unwrap() = value;
+        object
+    }
+
+    fn deleting(object: Value) -> Value {
+        let mut meta = object["metadata"].clone();
+        meta["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        with(object, "/metadata", meta)
+    }
+
+    #[test]
+    fn a_disk_that_goes_is_found_under_each_label_that_does_not_say_so() {
+        let (before, after) = (seen(&[], &["disk-1"]), seen(&[], &[]));
+        for safety in ["read-only", "safe", "reversible"] {
+            let found = untrue(&step(safety, "stop it"), &before, &after);
+            assert_eq!(found, ["disk disk-1 is destroyed"], "{safety}");
+        }
+        let hushed = step("destructive", "LOST are its logs: delete it");
+        assert_eq!(untrue(&hushed, &before, &after), ["disk disk-1 is destroyed"]);
+        let loud = step("destructive", "DATA LOSS: delete it");
+        assert!(untrue(&loud, &before, &after).is_empty());
+        let quiet = step("destructive", "delete it: the disk is DESTROYED");
+        assert_eq!(
+            untrue(&quiet, &before, &after),
+            ["the text does not begin with the loss"]
+        );
+    }
+
+    #[test]
+    fn an_object_that_goes_or_begins_to_go_is_found() {
+        let claim = with(
+            json!({"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "uid": "c-1"}, "spec": {}}),
+            "/spec",
+            json!({"volumeName": "v"}),
+        );
+        let before = seen(std::slice::from_ref(&claim), &[]);
+        let gone = seen(&[], &[]);
+        let going = seen(&[deleting(claim.clone())], &[]);
+        let again = seen(
+            &[with(
+                claim.clone(),
+                "/metadata",
+                json!({"name": "c", "uid": "c-2"}),
+            )],
+            &[],
+        );
+        for safety in ["safe", "reversible"] {
+            for after in [&gone, &going, &again] {
+                assert_eq!(untrue(&step(safety, ""), &before, after).len(), 1, "{safety}");
+            }
+            assert!(untrue(&step(safety, ""), &before, &before).is_empty());
+        }
+        // What was in deletion before may go.
+        assert!(untrue(&step("safe", ""), &going, &gone).is_empty());
+    }
+
+    #[test]
+    fn only_a_reversible_step_may_stop_a_pod_and_only_if_its_controller_stays() {
+        let set = object("StatefulSet", "web");
+        let owned = json!({"kind": "Pod", "metadata": {"name": "web-0", "uid": "web-0-1",
+            "ownerReferences": [{"uid": "web-1", "controller": true}]}});
+        let before = seen(&[set.clone(), owned.clone()], &[]);
+        let stopped = seen(std::slice::from_ref(&set), &[]);
+        assert_eq!(untrue(&step("safe", ""), &before, &stopped).len(), 1);
+        assert!(untrue(&step("reversible", ""), &before, &stopped).is_empty());
+        assert_eq!(untrue(&step("reversible", ""), &before, &seen(&[], &[])).len(), 2);
+        let bare = seen(&[object("Pod", "p")], &[]);
+        assert_eq!(untrue(&step("reversible", ""), &bare, &seen(&[], &[])).len(), 1);
+        let mut finished = object("Pod", "p");
+        finished["status"] = json!({"phase": "Succeeded"});
+        let finished = seen(&[finished], &[]);
+        assert!(untrue(&step("safe", ""), &finished, &seen(&[], &[])).is_empty());
+    }
+
+    #[test]
+    fn a_read_only_step_changes_nothing_at_all() {
+        let one = object("ConfigMap", "a");
+        let before = seen(std::slice::from_ref(&one), &[]);
+        let annotated = with(
+            one,
+            "/metadata",
+            json!({"name": "a", "uid": "a-1", "annotations": {"b": "c"}}),
+        );
+        let after = seen(&[annotated], &[]);
+        assert_eq!(untrue(&step("read-only", ""), &before, &after).len(), 1);
+        assert!(untrue(&step("safe", ""), &before, &after).is_empty());
+        assert_eq!(untrue(&step("read-only", ""), &seen(&[], &[]), &after).len(), 1);
+        assert_eq!(
+            untrue(&step("fine", ""), &before, &before),
+            ["\"fine\" is no label"]
+        );
+    }
+
+    #[test]
+    fn data_that_a_safe_step_changes_is_found() {
+        let settings = |value: &str| json!({"kind": "ConfigMap", "metadata": {"name": "a", "uid": "a-1"}, "data": {"k": value}});
+        let (before, after) = (seen(&[settings("old")], &[]), seen(&[settings("new")], &[]));
+        assert_eq!(
+            untrue(&step("safe", ""), &before, &after),
+            ["the data of /ConfigMap/a is changed"]
+        );
+    }
+}
