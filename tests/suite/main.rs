@@ -22,4 +22,5 @@ mod scan;
 mod scan_causes;
 mod schema;
 mod snapshot;
+mod stories;
 mod stuck;
