@@ -91,6 +91,7 @@ pub struct Entry {
 
 /// What must be true before the controller removes the finalizer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WaitsFor {
     /// In words.
@@ -103,6 +104,7 @@ pub struct WaitsFor {
 /// Traces that help to find the controller or its product. Each name can contain `*`; a Lease or workload
 /// name can contain `{driver}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(
     rename_all(serialize = "camelCase", deserialize = "kebab-case"),
     deny_unknown_fields
@@ -154,6 +156,7 @@ pub struct Holder {
 
 /// A Lease for leader election.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Lease {
     /// The name, which can contain `*` or `{driver}`.
@@ -168,6 +171,7 @@ pub const OF_OBJECT: &str = "{namespace}";
 
 /// A workload that the controller runs as. At least one of name, selector and container identifies it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Workload {
     /// Kind of workload.
@@ -193,6 +197,7 @@ pub struct Workload {
 
 /// What happens if the finalizer is removed by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct IfRemoved {
     /// The consequence.
@@ -203,6 +208,7 @@ pub struct IfRemoved {
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(
     rename_all(serialize = "camelCase", deserialize = "kebab-case"),
     deny_unknown_fields
@@ -233,6 +239,7 @@ impl Step {
 
 /// A workload label whose value is also in the object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SameAs {
     /// The key of the label.

@@ -19,6 +19,8 @@ mod words;
 
 pub use check::conflicts;
 pub use entry::{Entry, Holder, IfRemoved, Lease, OF_OBJECT, SameAs, Step, WaitsFor, Workload};
+#[cfg(test)]
+pub use file::json_schema;
 pub use file::read;
 pub use glob::{glob, literals};
 pub use kinds::{GroupKind, KindPattern};

@@ -2,6 +2,7 @@
 
 mod asked;
 mod catalog;
+mod editor;
 mod generated;
 mod own;
 mod render;
