@@ -15,6 +15,10 @@ use super::{
 /// Everything that is known about one finalizer, or about a family of names that match one pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and together they are no state"
+)]
 pub struct Entry {
     /// The finalizer, or the pattern.
     pub name: String,
@@ -87,6 +91,23 @@ pub struct Entry {
     /// Anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Whether little is known about it. Files do not say this, see [`Entry::is_thin`].
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub thin: bool,
+    /// Where a program found the name when it last looked. Files do not say this either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verified_in: Vec<VerifiedIn>,
+}
+
+/// A revision of an upstream repository in which a named source contains the finalizer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifiedIn {
+    /// The repository, `owner/repo`.
+    pub repository: String,
+    /// The commit.
+    pub revision: String,
+    /// The day of the commit.
+    pub date: String,
 }
 
 /// What must be true before the controller removes the finalizer.
@@ -256,6 +277,12 @@ impl Workload {
 }
 
 impl Entry {
+    /// Whether little is known: no program can look up what it waits for, the steps are fewer than two, or nothing
+    /// shows that the work is done.
+    pub fn is_thin(&self) -> bool {
+        self.waits_for.on.is_empty() || self.fix.len() < 2 || self.done_when.is_none()
+    }
+
     /// Whether the entry describes this name.
     pub fn names(&self, finalizer: &str) -> bool {
         self.matched(finalizer).is_some()

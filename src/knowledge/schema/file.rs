@@ -181,7 +181,7 @@ fn resolve(
     area: Area,
     holder: Option<&Holder>,
 ) -> Entry {
-    Entry {
+    let entry = Entry {
         example: written.example.unwrap_or_else(|| written.name.clone()),
         name: written.name,
         r#match: written.r#match,
@@ -211,6 +211,12 @@ fn resolve(
         verified: written.verified,
         judgement: written.judgement,
         note: written.note,
+        thin: false,
+        verified_in: Vec::new(),
+    };
+    Entry {
+        thin: entry.is_thin(),
+        ..entry
     }
 }
 

@@ -53,7 +53,7 @@ fn the_schema_accepts_every_file_of_the_catalogue() {
 }
 
 /// The example of the guide, so that it is a whole file.
-fn example() -> String {
+pub fn example() -> String {
     let guide = fs::read_to_string("knowledge/README.md").unwrap();
     let (_, rest) = guide.split_once("```yaml\n").unwrap();
     rest.split_once("```").unwrap().0.to_owned()

@@ -2,6 +2,7 @@
 
 mod asked;
 mod catalog;
+mod drift;
 mod editor;
 mod generated;
 mod own;

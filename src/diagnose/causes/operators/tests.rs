@@ -2,4 +2,5 @@
 
 mod complaints;
 mod finalizer_names;
+mod little_known;
 mod waits_for;
