@@ -1,6 +1,7 @@
 //! `explain FINALIZER` and `catalog` as users run them. Only [`scan`] needs a cluster.
 
 mod asked;
+mod audits;
 mod catalog;
 mod drift;
 mod editor;
