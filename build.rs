@@ -17,6 +17,8 @@ mod characters;
 )]
 #[path = "src/command/mod.rs"]
 mod command;
+#[path = "build/drift.rs"]
+mod drift;
 #[path = "build/embed.rs"]
 mod embed;
 #[allow(
@@ -32,7 +34,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-use schema::{Deployer, Located, Mistake, Platform};
+use drift::{Look, Place};
+use schema::{Deployer, Entry, Located, Mistake, Platform, VerifiedIn};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
@@ -66,6 +69,9 @@ struct All {
     deployers: Vec<Deployer>,
 }
 
+/// Files of `knowledge/` that are for people and tests.
+const BESIDE: [&str; 3] = ["NAMES", "README.md", "audits.yaml"];
+
 fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)?
         .map(|item| Ok(item?.path()))
@@ -74,8 +80,13 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     let (mut platforms, mut deployers) = (Vec::new(), Vec::new());
+    let mut looks = Vec::new();
     for path in paths {
-        if path.ends_with("NAMES") || path.ends_with("README.md") {
+        if BESIDE.iter().any(|name| path.ends_with(name)) {
+            continue;
+        }
+        if path.ends_with("drift.results") {
+            looks = drift::read(&fs::read_to_string(&path)?).map_err(io::Error::other)?;
             continue;
         }
         if path.extension().is_none_or(|extension| extension != "yaml") {
@@ -107,6 +118,9 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
             }
         }
     }
+    for located in &mut entries {
+        located.entry.verified_in = verified_in(&located.entry, &looks);
+    }
     mistakes.extend(schema::conflicts(&entries));
     mistakes.extend(unknown_platforms(&entries, &platforms));
     Ok(if mistakes.is_empty() {
@@ -118,6 +132,26 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
     } else {
         Err(mistakes)
     })
+}
+
+/// The revisions in which the sources of an entry have its name. That alone does not verify an entry that nobody read.
+fn verified_in(entry: &Entry, looks: &[Look]) -> Vec<VerifiedIn> {
+    let has = |look: &Look| {
+        let cites = |source: &String| {
+            let repository = source.split_once(':').map(|(repository, _)| repository);
+            repository == Some(&*look.repository)
+        };
+        let found = (entry.name.clone(), Place::Source);
+        entry.sources.iter().any(cites) && look.names.contains(&found)
+    };
+    let looks = looks.iter().filter(|look| entry.verified && has(look));
+    looks
+        .map(|look| VerifiedIn {
+            repository: look.repository.clone(),
+            revision: look.revision.clone(),
+            date: look.date.clone(),
+        })
+        .collect()
 }
 
 /// A platform in `hidden-on` that nothing recognises would hide nothing.

@@ -7,6 +7,7 @@ use super::{Command, Effect, Part, Word};
 
 /// A command of the catalogue, with `{placeholders}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub struct Template(String);
 

@@ -184,7 +184,7 @@ fn accepts_the_example_in_the_readme() {
         .collect();
     let whole: Vec<&&str> = examples
         .iter()
-        .filter(|yaml| yaml.starts_with("project:"))
+        .filter(|yaml| yaml.lines().any(|line| line.starts_with("project:")))
         .collect();
     assert!(
         !whole.is_empty(),

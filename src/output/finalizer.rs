@@ -84,6 +84,9 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
     if !entry.verified {
         sheet.warning("NOT VERIFIED: nobody has read the source of its owner for this entry.")?;
     }
+    if entry.thin {
+        sheet.sentence("Little is known about this finalizer.")?;
+    }
     sheet.fact("project", &owner(entry, wide))?;
     if let Some(text) = naming(entry, name) {
         sheet.fact("name", &text)?;
@@ -154,6 +157,10 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
     sheet.facts("sources", &entry.sources)?;
     if entry.verified {
         sheet.fact("", "verified in its owner's source")?;
+    }
+    for at in &entry.verified_in {
+        let text = format!("Verified in {} at {} ({}).", at.repository, at.revision, at.date);
+        sheet.fact("", &text)?;
     }
     if !entry.judgement.is_empty() {
         sheet.fact("", "* our judgement, not said there")?;

@@ -6,6 +6,22 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+// What build.rs compiles, too: the reader of knowledge files says what their JSON Schema is.
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the program's own module; it uses more of it than this"
+)]
+#[path = "../../src/characters.rs"]
+mod characters;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the program's own module; it uses more of it than this"
+)]
+#[path = "../../src/command/mod.rs"]
+mod command;
+
 mod act;
 mod causes;
 mod connect;

@@ -6,7 +6,7 @@ use super::{
 };
 
 /// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
-const PROTECTS_LIMIT: usize = 60;
+pub(super) const PROTECTS_LIMIT: usize = 60;
 
 /// A problem, and the words in the file that locate it.
 pub(super) struct Problem {

@@ -15,6 +15,10 @@ use super::{
 /// Everything that is known about one finalizer, or about a family of names that match one pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and together they are no state"
+)]
 pub struct Entry {
     /// The finalizer, or the pattern.
     pub name: String,
@@ -90,10 +94,28 @@ pub struct Entry {
     /// Anything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Whether little is known about it. Files do not say this, see [`Entry::is_thin`].
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub thin: bool,
+    /// Where a program found the name when it last looked. Files do not say this either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verified_in: Vec<VerifiedIn>,
+}
+
+/// A revision of an upstream repository in which a named source contains the finalizer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifiedIn {
+    /// The repository, `owner/repo`.
+    pub repository: String,
+    /// The commit.
+    pub revision: String,
+    /// The day of the commit.
+    pub date: String,
 }
 
 /// When a finalizer must not be removed by hand. `remove` refuses it then, whatever is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct NeverByHand {
     /// As long as this is so, or could not be read.
@@ -104,6 +126,7 @@ pub struct NeverByHand {
 
 /// What must be true before the controller removes the finalizer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WaitsFor {
     /// In words.
@@ -116,6 +139,7 @@ pub struct WaitsFor {
 /// Traces that help to find the controller or its product. Each name can contain `*`; a Lease or workload
 /// name can contain `{driver}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(
     rename_all(serialize = "camelCase", deserialize = "kebab-case"),
     deny_unknown_fields
@@ -167,6 +191,7 @@ pub struct Holder {
 
 /// A Lease for leader election.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Lease {
     /// The name, which can contain `*` or `{driver}`.
@@ -181,6 +206,7 @@ pub const OF_OBJECT: &str = "{namespace}";
 
 /// A workload that the controller runs as. At least one of name, selector and container identifies it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Workload {
     /// Kind of workload.
@@ -206,6 +232,7 @@ pub struct Workload {
 
 /// What happens if the finalizer is removed by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct IfRemoved {
     /// The consequence.
@@ -216,6 +243,7 @@ pub struct IfRemoved {
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(
     rename_all(serialize = "camelCase", deserialize = "kebab-case"),
     deny_unknown_fields
@@ -235,6 +263,7 @@ pub struct Step {
 
 /// A workload label whose value is also in the object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SameAs {
     /// The key of the label.
@@ -251,6 +280,12 @@ impl Workload {
 }
 
 impl Entry {
+    /// Whether little is known: no program can look up what it waits for, the steps are fewer than two, or nothing
+    /// shows that the work is done.
+    pub fn is_thin(&self) -> bool {
+        self.waits_for.on.is_empty() || self.fix.len() < 2 || self.done_when.is_none()
+    }
+
     /// Whether the entry describes this name.
     pub fn names(&self, finalizer: &str) -> bool {
         self.matched(finalizer).is_some()

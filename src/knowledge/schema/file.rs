@@ -3,61 +3,107 @@
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
+#[cfg(test)]
+use super::check::PROTECTS_LIMIT;
 use super::check::check;
 use super::{
     Area, Entry, Holder, IfRemoved, Judged, KindPattern, List, Located, Match, Mistake, NeverByHand, Step,
     WaitsFor,
 };
 
-/// The top level of a knowledge file.
+/// A knowledge file: the finalizers of one project.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct File {
+    /// The name of the project, or of a small family of projects.
     project: String,
+    /// The project's home page.
     page: Option<String>,
+    /// What the project is about. A file without one is most likely about an operator of yours.
     #[serde(default = "default_area")]
     area: Area,
+    /// How the controller is found. All entries of the file share it.
     holder: Option<Holder>,
+    /// The entries.
+    #[cfg_attr(test, schemars(with = "Vec<Written>"))]
     finalizers: Vec<Spanned<Written>>,
 }
 
 /// An entry as written. It need not repeat the file's defaults.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Written {
+    /// The finalizer, or the pattern.
     name: String,
+    /// How to compare `name`. All but `exact` need an `example`.
     #[serde(default)]
     r#match: Match,
+    /// The list that contains it.
     #[serde(default)]
     list: List,
+    /// A name as it is really seen.
     example: Option<String>,
+    /// The part or feature of the project.
     part_of: Option<String>,
+    /// The kinds of object that have it: `Kind` (core group) or `Kind.group`, with `*` in either part.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     kinds: Vec<KindPattern>,
+    /// The entry applies only to these kinds: the name alone is too short to identify the owner.
     #[serde(default)]
     kinds_only: bool,
+    /// Used only if no other entry matches.
     #[serde(default)]
     last_resort: bool,
+    /// Which objects of these kinds have it, in words.
     found_on: Option<String>,
+    /// What it protects, as a noun phrase of at most 60 characters.
+    #[cfg_attr(test, schemars(length(max = PROTECTS_LIMIT)))]
     protects: String,
+    /// What must be true before the controller removes the finalizer.
     waits_for: WaitsFor,
+    /// Who removes it, in words.
     removed_by: String,
+    /// How to find that controller. It replaces the holder of the file whole.
     holder: Option<Holder>,
+    /// What happens if it is removed by hand.
     if_removed: IfRemoved,
+    /// What to do, in order, the gentlest step first.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     fix: Vec<Step>,
+    /// How to see that the controller did its work.
     done_when: Option<String>,
+    /// Why it must never be removed by hand, if a source says so.
     never_by_hand: Option<NeverByHand>,
+    /// What must not be done, or must be known first.
     #[serde(default)]
     warnings: Vec<String>,
+    /// First version that has it.
     since: Option<String>,
+    /// Last version that has it.
     until: Option<String>,
+    /// Its former names.
     #[serde(default)]
     renamed_from: Vec<String>,
+    /// Its current name.
     renamed_to: Option<String>,
+    /// Upstream files that support this, each `owner/repo:path`.
+    #[cfg_attr(test, schemars(inner(regex(pattern = r"^[\w.-]+/[\w.-]+:[^/\s]\S*$"))))]
     sources: Vec<String>,
+    /// Whether somebody read the sources and they support this.
     verified: bool,
+    /// The parts that are your judgement and not in the sources.
     #[serde(default)]
     judgement: Vec<Judged>,
+    /// Anything else.
     note: Option<String>,
+}
+
+#[cfg(test)]
+/// The JSON Schema of a knowledge file, so that an editor completes and checks it.
+pub fn json_schema() -> schemars::Schema {
+    schemars::schema_for!(File)
 }
 
 /// The entries of one file, or all mistakes in it. A mistake of form (YAML, keys, words) ends the reading,
@@ -138,7 +184,7 @@ fn resolve(
     area: Area,
     holder: Option<&Holder>,
 ) -> Entry {
-    Entry {
+    let entry = Entry {
         example: written.example.unwrap_or_else(|| written.name.clone()),
         name: written.name,
         r#match: written.r#match,
@@ -169,6 +215,12 @@ fn resolve(
         verified: written.verified,
         judgement: written.judgement,
         note: written.note,
+        thin: false,
+        verified_in: Vec::new(),
+    };
+    Entry {
+        thin: entry.is_thin(),
+        ..entry
     }
 }
 

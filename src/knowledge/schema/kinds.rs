@@ -18,7 +18,12 @@ pub struct GroupKind<'a> {
 /// The kinds of an entry: `Service`, `Ingress.networking.k8s.io`, `*.kafka.strimzi.io`, `*.*.crossplane.io`,
 /// `ProviderConfig.*`, or `*` for any object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
+#[cfg_attr(
+    test,
+    schemars(extend("pattern" = r"^([A-Z*][A-Za-z0-9*]*|[A-Za-z0-9*]+\.[a-z0-9*-]([a-z0-9.*-]*[a-z0-9*-])?)$"))
+)]
 pub struct KindPattern {
     kind: String,
     group: String,

@@ -18,7 +18,11 @@ mod vocabulary;
 mod words;
 
 pub use check::conflicts;
-pub use entry::{Entry, Holder, IfRemoved, Lease, NeverByHand, OF_OBJECT, SameAs, Step, WaitsFor, Workload};
+pub use entry::{
+    Entry, Holder, IfRemoved, Lease, NeverByHand, OF_OBJECT, SameAs, Step, VerifiedIn, WaitsFor, Workload,
+};
+#[cfg(test)]
+pub use file::json_schema;
 pub use file::read;
 pub use glob::{glob, literals};
 pub use kinds::{GroupKind, KindPattern};

@@ -9,6 +9,7 @@ use super::KindPattern;
 
 /// How to compare `name` with a finalizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Match {
     /// The whole string, case-sensitive.
@@ -24,6 +25,7 @@ pub enum Match {
 
 /// The list that contains a finalizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum List {
     /// `metadata.finalizers`, of any object.
@@ -35,6 +37,7 @@ pub enum List {
 
 /// What is lost, or remains without an owner, if the finalizer is removed by hand. From harmless to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Consequence {
     /// Nothing.
     #[serde(rename = "none")]
@@ -94,6 +97,7 @@ impl std::fmt::Display for Consequence {
 
 /// Where the controller runs. This decides whether its absence proves anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Runs {
     /// As a visible workload in this cluster.
@@ -113,6 +117,7 @@ pub enum Runs {
 
 /// The state of the controller, as far as it decides what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum IfHolder {
     /// It runs, but it may be unable to do its work.
@@ -125,6 +130,7 @@ pub enum IfHolder {
 
 /// How long a finalizer must not be removed by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum While {
     /// A Pod that it owns has not ended, or its node does not report.
@@ -133,6 +139,7 @@ pub enum While {
 
 /// What a step can cost, by itself and by what follows from it. From harmless to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Label {
     /// It only reads.
@@ -162,6 +169,7 @@ impl Label {
 
 /// How to find the controller if its name is not fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FoundBy {
     /// The CSI driver that the object names (`spec.csi.driver`, `spec.attacher`, `spec.driver`, `driver` of a class).
@@ -186,6 +194,7 @@ pub enum FoundBy {
 
 /// The kinds of workload that a controller runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum WorkloadKind {
     /// `apps/v1` Deployment.
     #[default]
@@ -202,6 +211,7 @@ pub enum WorkloadKind {
 
 /// The statements of an entry that are our judgement and not the source's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Judged {
     /// The phrase in the table.
@@ -220,6 +230,7 @@ pub enum Judged {
 
 /// The area of a project, which sorts the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Area {
     /// Kubernetes itself.
@@ -259,6 +270,7 @@ pub enum Area {
 ///
 /// "It" is the object with the finalizer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Wait {
     /// No Pod may use this claim, by the predicate of the pvc-protection controller.
@@ -303,6 +315,7 @@ pub enum Wait {
         /// `type` of the condition.
         r#type: String,
         /// `status` of the condition: `True`, `False` or `Unknown`.
+        #[cfg_attr(test, schemars(extend("enum" = ["True", "False", "Unknown"])))]
         status: String,
     },
     /// `status.phase` must be none of these.

@@ -1,5 +1,5 @@
-//! Files that are written from `knowledge/`: the page of the whole catalogue, and some whole explanations to be
-//! read as documents. After a change to `knowledge/` or to the output:
+//! Files that are written from `knowledge/` and its schema: the page of the whole catalogue, the JSON Schema for
+//! editors, and some whole explanations to be read as documents. After a change to `knowledge/` or to the output:
 //!
 //! `cargo test --test suite -- --ignored write_what_is_generated`
 
@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 
 use kubectl_finalizers::knowledge::{Entry, Filter, Knowledge, List, Match};
 
-use super::explain;
+use super::{editor, explain};
 
 const AGAIN: &str = "write it anew: cargo test --test suite -- --ignored write_what_is_generated";
 
@@ -24,7 +24,10 @@ const ANSWERS: [(&str, &str); 3] = [
 /// Every generated file with its text.
 fn files() -> Vec<(PathBuf, String)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut files = vec![(root.join("docs/catalogue.md"), page())];
+    let mut files = vec![
+        (root.join("docs/catalogue.md"), page()),
+        (root.join(editor::FILE), editor::schema()),
+    ];
     for (file, name) in ANSWERS {
         let path = root.join(format!("tests/suite/knowledge/expected/{file}.txt"));
         files.push((path, explain(&[name]).success()));

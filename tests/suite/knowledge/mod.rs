@@ -1,7 +1,10 @@
 //! `explain FINALIZER` and `catalog` as users run them. Only [`scan`] needs a cluster.
 
 mod asked;
+mod audits;
 mod catalog;
+mod drift;
+mod editor;
 mod generated;
 mod own;
 mod render;

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{PV, json};
+use super::{PV, editor, json};
 use crate::harness::{Output, Plugin};
 
 pub(super) fn file(project: &str, name: &str, kind: &str) -> String {
@@ -180,4 +180,36 @@ fn a_broken_file_in_the_config_directory_is_skipped_and_reported() {
         said.contains("is described a second time; the first is"),
         "{said}"
     );
+}
+
+/// What is said about the example of the guide, with one line of it changed.
+fn example_with(from: &str, to: &str) -> (Value, String) {
+    let home = TempDir::new().unwrap();
+    let text = editor::example();
+    assert!(text.contains(from), "the example has no {from:?}");
+    config(home.path(), "widget.yaml", &text.replace(from, to));
+    let name = "widgets.example.com/disk";
+    let report = json(explain(home.path(), &[name, "-o", "json"]));
+    let entry = report["finalizers"][0]["entries"][0].clone();
+    (entry, explain(home.path(), &[name]).success())
+}
+
+#[test]
+fn an_entry_that_lacks_what_a_person_needs_says_so() {
+    let little = "Little is known about this finalizer.";
+    let (entry, text) = example_with("verified: true", "verified: true");
+    assert_eq!(entry["thin"], Value::Null);
+    assert!(!text.contains(little), "{text}");
+    let done = "    done-when: the condition Deleted is True, and the widget is gone within seconds\n";
+    for (from, to) in [
+        (done, ""),
+        (
+            "      on:\n        - used-by: [Pod]\n        - external: { what: the disk in the storage service, id: [status.diskID] }\n",
+            "",
+        ),
+    ] {
+        let (entry, text) = example_with(from, to);
+        assert_eq!(entry["thin"], true);
+        assert!(text.contains(little), "{text}");
+    }
 }

@@ -21,7 +21,7 @@ use crate::{
         },
         holder,
         holder::{Holder, Liveness},
-        model::{DONE_WHEN, Finding, Outlook, Step},
+        model::{DONE_WHEN, Evidence, Finding, Outlook, Step, Strength},
         view::View,
     },
     knowledge,
@@ -42,6 +42,13 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     let holder = holder::described(object, finalizer, &entry, view);
     let who = filled(&entry.removed_by);
     let mut finding = holder_report::finding(object, finalizer, (Some(&entry), &who), &holder, view);
+    if entry.thin {
+        finding.evidence.push(Evidence {
+            source: format!("catalogue entry {}", entry.name),
+            value: "Little is known about this finalizer.".into(),
+            strength: Strength::Hint,
+        });
+    }
     if entry.holder.runs == Runs::Nobody {
         finding.say("No released program removes it any more");
     }

@@ -2,5 +2,6 @@
 
 mod complaints;
 mod finalizer_names;
+mod little_known;
 mod never_by_hand;
 mod waits_for;

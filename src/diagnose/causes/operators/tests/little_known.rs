@@ -1,0 +1,29 @@
+//! An explanation says if its catalogue entry lacks what a person needs.
+
+use serde_json::json;
+
+use crate::diagnose::testing::{
+    fixtures::going,
+    world::{World, object},
+};
+
+fn says_so(finalizer: &str, (group, resource, kind): (&str, &str, &str)) -> bool {
+    let stuck = object(
+        group,
+        resource,
+        kind,
+        json!({"metadata": going("x", "ns", &[finalizer]), "spec": {}}),
+    );
+    let diagnosis = World::of([]).explain(&stuck);
+    let mut values = diagnosis.evidence.iter().map(|evidence| &*evidence.value);
+    values.any(|value| value == "Little is known about this finalizer.")
+}
+
+#[test]
+fn only_a_thin_entry_says_that_little_is_known() {
+    let node = ("appmesh.k8s.aws", "virtualnodes", "VirtualNode");
+    assert!(says_so("finalizers.appmesh.k8s.aws/aws-appmesh-resources", node));
+    let challenge = ("acme.cert-manager.io", "challenges", "Challenge");
+    assert!(!says_so("finalizer.acme.cert-manager.io", challenge));
+    assert!(!says_so("example.com/nobody-knows-this", challenge));
+}

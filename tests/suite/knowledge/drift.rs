@@ -1,0 +1,279 @@
+//! Whether upstream still has what the catalogue says, by folders of upstream repositories: `scripts/drift DIR`.
+//!
+//! Each name is looked up twice, at the revision of the last look and at the newest one. So a name that a product gave up
+//! is told from one that its program has always put together from parts.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use kubectl_finalizers::knowledge::{Entry, Knowledge, Match};
+
+#[allow(unreachable_pub, reason = "the build's own module")]
+#[path = "../../../build/drift.rs"]
+mod results;
+
+use results::{Look, Place};
+
+const FILE: &str = "knowledge/drift.results";
+
+/// Shorter parts of a pattern are in many files of any program.
+const FEWEST_FIXED: usize = 6;
+
+/// The text to look for: the whole name, or the longest fixed part of a pattern.
+fn fixed(entry: &Entry) -> Option<&str> {
+    let text = match entry.r#match {
+        Match::Exact | Match::Prefix | Match::Suffix => &*entry.name,
+        Match::Glob => entry.name.split('*').max_by_key(|part| part.len())?,
+    };
+    (entry.r#match == Match::Exact || text.len() >= FEWEST_FIXED).then_some(text)
+}
+
+/// The files that the entries cite: by repository, then by name, its text and its paths.
+type Cited = BTreeMap<String, BTreeMap<String, (String, BTreeSet<String>)>>;
+
+fn cited(entries: impl Iterator<Item = Entry>) -> Cited {
+    let mut cited = Cited::new();
+    for entry in entries {
+        let Some(text) = fixed(&entry) else { continue };
+        for (repository, path) in entry.sources.iter().filter_map(|source| source.split_once(':')) {
+            let names = cited.entry(repository.to_owned()).or_default();
+            let (_, paths) = names
+                .entry(entry.name.clone())
+                .or_insert_with(|| (text.to_owned(), BTreeSet::new()));
+            paths.insert(path.to_owned());
+        }
+    }
+    cited
+}
+
+/// One repository of the folder.
+struct Upstream(PathBuf);
+
+impl Upstream {
+    /// `DIR/OWNER/REPO`, with or without `.git`, if it is there.
+    fn open(folder: &Path, repository: &str) -> Option<Self> {
+        [repository.to_owned(), format!("{repository}.git")]
+            .into_iter()
+            .map(|name| Upstream(folder.join(name)))
+            .find(|one| one.0.is_dir() && one.git(&["rev-parse", "HEAD"]).is_some())
+    }
+
+    /// What git prints, or nothing if it fails, as for a revision or file that is not there.
+    fn git(&self, words: &[&str]) -> Option<String> {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(&self.0)
+            .args(words)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then_some(text)
+    }
+
+    fn has(&self, revision: &str, path: &str, text: &str) -> bool {
+        let file = self.git(&["cat-file", "blob", &format!("{revision}:{path}")]);
+        file.is_some_and(|file| file.contains(text))
+    }
+
+    /// Where this text is at this revision. Of files that the entry does not cite, the shortest path: it is the likeliest
+    /// to be the program's own.
+    fn place(&self, revision: &str, text: &str, paths: &BTreeSet<String>) -> Place {
+        if paths.iter().any(|path| self.has(revision, path, text)) {
+            return Place::Source;
+        }
+        let words = [
+            "grep",
+            "--name-only",
+            "--fixed-strings",
+            "-I",
+            "-e",
+            text,
+            revision,
+        ];
+        let others = ["--", ".", ":!vendor", ":!*/vendor/*", ":!*_test.go", ":!*.md"];
+        let found = self.git(&[&words[..], &others].concat()).unwrap_or_default();
+        let found = found.lines().filter_map(|line| line.split_once(':'));
+        found
+            .map(|(_, path)| path.replace(' ', "%20"))
+            .min_by_key(|path| (path.len(), path.clone()))
+            .map_or(Place::Nowhere, Place::Elsewhere)
+    }
+}
+
+/// What is different from the last look, for a person.
+fn change(name: &str, before: &Place, now: &Place) -> Option<String> {
+    match (before, now) {
+        (Place::Source, Place::Elsewhere(path)) => Some(format!("moved: {name} is now in {path}")),
+        (Place::Source | Place::Elsewhere(_), Place::Nowhere) => Some(format!("VANISHED: {name}")),
+        (Place::Nowhere, Place::Source | Place::Elsewhere(_)) => Some(format!("appeared: {name}")),
+        _ => None,
+    }
+}
+
+/// Looks all these names up, and says what has changed since the last look.
+fn look(
+    upstream: &Upstream,
+    repository: &str,
+    names: &BTreeMap<String, (String, BTreeSet<String>)>,
+    last: Option<&Look>,
+) -> (Look, Vec<String>) {
+    let newest = upstream.git(&["log", "-1", "--format=%h %cs", "--abbrev=12", "HEAD"]);
+    let newest = newest.unwrap();
+    let (revision, date) = newest.trim().split_once(' ').unwrap();
+    // A shallow copy may lack the revision of the last look.
+    let pinned = last.map(|last| &*last.revision).filter(|pinned| {
+        *pinned != revision
+            && upstream
+                .git(&["cat-file", "-e", &format!("{pinned}^{{commit}}")])
+                .is_some()
+    });
+    let (mut places, mut changes) = (Vec::new(), Vec::new());
+    for (name, (text, paths)) in names {
+        let now = upstream.place(revision, text, paths);
+        if let Some(pinned) = pinned {
+            changes.extend(change(name, &upstream.place(pinned, text, paths), &now));
+        }
+        places.push((name.clone(), now));
+    }
+    let look = Look {
+        repository: repository.to_owned(),
+        revision: revision.to_owned(),
+        date: date.to_owned(),
+        names: places,
+    };
+    (look, changes)
+}
+
+#[test]
+#[ignore = "needs a folder of upstream repositories: scripts/drift"]
+fn look_for_drift() {
+    let folder =
+        PathBuf::from(env::var_os("UPSTREAM").expect("UPSTREAM is the folder of upstream repositories"));
+    let cited = cited(Knowledge::builtin().all());
+    let last = results::read(&fs::read_to_string(FILE).unwrap_or_default()).unwrap();
+    let (mut looks, mut absent) = (Vec::new(), Vec::new());
+    for (repository, names) in &cited {
+        let before = last.iter().find(|look| look.repository == *repository);
+        let Some(upstream) = Upstream::open(&folder, repository) else {
+            absent.push(repository.as_str());
+            looks.extend(before.cloned());
+            continue;
+        };
+        let (now, changes) = look(&upstream, repository, names, before);
+        for change in changes {
+            println!("{repository} at {}: {change}", now.revision);
+        }
+        looks.push(now);
+    }
+    fs::write(FILE, results::write(&looks)).unwrap();
+    let count = |fits: fn(&Place) -> bool| {
+        let places = looks.iter().flat_map(|look| &look.names);
+        places.filter(|(_, place)| fits(place)).count()
+    };
+    println!(
+        "{} repositories: {} names found in a cited file, {} in another file, {} in none\n{} repositories are not in {}: {}",
+        looks.len(),
+        count(|place| *place == Place::Source),
+        count(|place| matches!(place, Place::Elsewhere(_))),
+        count(|place| *place == Place::Nowhere),
+        absent.len(),
+        folder.display(),
+        absent.join(" ")
+    );
+}
+
+/// A repository with one file, committed.
+fn commit(upstream: &Upstream, file: &str, text: &str) {
+    fs::create_dir_all(&upstream.0).unwrap();
+    let author = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+    let git = |words: &[&str]| upstream.git(words).expect("git works");
+    git(&["init", "--quiet"]);
+    git(&["rm", "--quiet", "-r", "--ignore-unmatch", "."]);
+    fs::create_dir_all(&upstream.0).unwrap();
+    fs::write(upstream.0.join(file), text).unwrap();
+    git(&["add", "."]);
+    git(&[&author[..], &["commit", "--quiet", "-m", "a change"]].concat());
+}
+
+#[test]
+fn a_name_that_upstream_gave_up_or_moved_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream(folder.path().join("example/widgets"));
+    let names = ["kept", "moved", "given-up", "composed"].map(|name| {
+        let paths = BTreeSet::from(["disk.go".to_owned()]);
+        (name.to_owned(), (format!("example.com/{name}"), paths))
+    });
+    let names = BTreeMap::from(names);
+
+    commit(
+        &upstream,
+        "disk.go",
+        "example.com/kept example.com/moved example.com/given-up",
+    );
+    let opened = Upstream::open(folder.path(), "example/widgets").expect("it is in the folder");
+    let (first, changes) = look(&opened, "example/widgets", &names, None);
+    assert_eq!(changes, Vec::<String>::new());
+    let places: Vec<_> = first.names.iter().map(|(_, place)| place).collect();
+    let [source, nowhere] = [&Place::Source, &Place::Nowhere];
+    assert_eq!(places, [nowhere, source, source, source]);
+
+    commit(&upstream, "volume.go", "example.com/kept example.com/moved");
+    let (second, changes) = look(&opened, "example/widgets", &names, Some(&first));
+    assert_eq!(
+        changes,
+        [
+            "VANISHED: given-up",
+            "moved: kept is now in volume.go",
+            "moved: moved is now in volume.go"
+        ]
+    );
+    assert_eq!(
+        results::read(&results::write(&[first, second.clone()])).unwrap()[1],
+        second
+    );
+    assert!(Upstream::open(folder.path(), "example/gadgets").is_none());
+}
+
+#[test]
+fn results_name_only_entries_that_cite_the_repository() {
+    let cited = cited(Knowledge::builtin().all());
+    let looks = results::read(&fs::read_to_string(FILE).unwrap()).unwrap();
+    assert!(!looks.is_empty());
+    for look in looks {
+        for (name, _) in &look.names {
+            let known = cited
+                .get(&look.repository)
+                .is_some_and(|names| names.contains_key(name));
+            assert!(
+                known,
+                "no entry {name} cites {}: run scripts/drift again",
+                look.repository
+            );
+        }
+    }
+}
+
+#[test]
+fn explain_says_where_the_name_was_found_and_nothing_where_it_was_not() {
+    let looked = Knowledge::builtin()
+        .all()
+        .find(|entry| !entry.verified_in.is_empty());
+    let entry = looked.expect("names were found");
+    let at = &entry.verified_in[0];
+    let said = format!("Verified in {} at {} ({}).", at.repository, at.revision, at.date);
+    let text = super::explain(&[&entry.example]).success();
+    let words: Vec<_> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains(&said), "not said: {said}\n{text}");
+
+    let names: BTreeSet<String> = Knowledge::builtin().all().map(|entry| entry.example).collect();
+    let unseen = names.iter().find(|name| {
+        let entries = Knowledge::builtin().lookup_all(name);
+        entries.iter().all(|entry| entry.verified_in.is_empty())
+    });
+    let text = super::explain(&[unseen.expect("not every repository was looked at")]).success();
+    assert!(!text.contains("Verified in"), "{text}");
+}
