@@ -21,6 +21,7 @@ mod event;
 mod finalize;
 mod model;
 mod nudge;
+mod refusal;
 mod remove;
 mod request;
 mod retain;
@@ -36,12 +37,13 @@ pub use self::{
     digest::digest,
     event::event,
     finalize::finalize,
-    model::{Action, Plan, Refusal, Seen},
+    model::{Action, Plan, Seen},
     nudge::nudge,
+    refusal::{Instead, Refusal},
     remove::remove,
     request::{FIELD_MANAGER, Request},
     retain::{retain, then},
     retention::{Claim, RETAIN, Retention},
     trial::backend_query,
-    veto::veto,
+    veto::{Need, veto},
 };

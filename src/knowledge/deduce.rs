@@ -104,7 +104,7 @@ impl Knowledge {
             api_groups.retain(|group| !known.contains(group));
             api_groups.splice(0..0, known);
         }
-        let look_at = search_steps(domain.as_deref(), api_groups.first().map(String::as_str));
+        let look_at = search_steps(name);
         Deduced {
             name: name.to_owned(),
             resource,
@@ -236,50 +236,30 @@ fn propagation(name: &str) -> Option<Propagation> {
     name.contains("orphan").then_some(Propagation::Orphan)
 }
 
-/// Steps that find the controller. A command contains only text in the form of a domain.
-fn search_steps(domain: Option<&str>, group: Option<&str>) -> Vec<Look> {
+/// Steps that find the controller. What the name suggests is only a guess, so they ask the cluster about the object.
+fn search_steps(name: &str) -> Vec<Look> {
     let step = |text: &str, command: Command| Look {
         text: text.to_owned(),
         command,
     };
-    let mut steps = Vec::new();
-    if let Some(group) = domain
-        .and_then(own_domain)
-        .filter(|own| !own.contains('*'))
-        .or(group)
-    {
+    let mut steps = vec![step(
+        "See who added it, who may change the object, and who changed it last.",
+        Command::of("kubectl finalizers explain {type}/{name} -n {namespace}", []),
+    )];
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    // A name that is not plain would be a pattern, or would have to be quoted.
+    if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(plain) {
         steps.push(step(
-            "Is the product installed, or was it? Its CRDs, and their labels and annotations that say who installed them.",
-            Command::of("kubectl get crd -o name | grep -F {}", [group]),
+            "See which objects have it, and which controllers may remove it.",
+            Command::of("kubectl finalizers scan --by holder --finalizer {}", [name]),
         ));
     }
     steps.push(step(
-        "Who wrote it, and who writes the object's status and when last?",
+        "See who wrote the finalizer, and who writes the status of the object.",
         Command::of(
             "kubectl get {type} {name} -n {namespace} -o yaml --show-managed-fields",
             [],
         ),
-    ));
-    let word = domain
-        .and_then(own_domain)
-        .and_then(|own| own.split('.').next())
-        .filter(|word| word.len() > 2);
-    if let Some(word) = word.filter(|word| !word.contains('*')) {
-        steps.push(step(
-            "Does a controller of that name run, and does it renew a Lease?",
-            Command::of("kubectl get pods,leases -A | grep -i -F {}", [word]),
-        ));
-        steps.push(step(
-            "Does a webhook or an API service belong to it that could refuse the removal?",
-            Command::of(
-                "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations,apiservices | grep -i -F {}",
-                [word],
-            ),
-        ));
-    }
-    steps.push(step(
-        "Which ServiceAccounts may change such objects? One of them is the holder's.",
-        Command::of("kubectl get clusterrolebindings,rolebindings -A -o wide", []),
     ));
     steps
 }

@@ -28,7 +28,7 @@ const COLUMNS: &[Column] = &[
     Column::fixed("finalizer"),
     Column::optional("on", 2),
     Column::rest("protects"),
-    Column::optional("if cut by hand", 1),
+    Column::optional("removed by hand", 1),
     Column::optional("project", 3),
     Column::optional("verified", 4),
     Column::optional("removed by", 5),
@@ -75,7 +75,7 @@ pub fn write(
         } else {
             format!(" of {all}")
         };
-        let line = format!("{shown}{of} known. All about one: kubectl finalizers explain NAME");
+        let line = format!("{shown}{of} known finalizers. Details: kubectl finalizers explain NAME");
         writeln!(out, "\n{}", table::wrap(&line, style.width, 0))?;
     }
     Ok(())
@@ -106,7 +106,7 @@ fn row(entry: &Entry, options: Options) -> Vec<String> {
         name(entry),
         on,
         entry.protects.clone(),
-        entry.if_removed.consequence.to_string(),
+        entry.if_removed.consequence.typed(),
         entry.project.clone(),
         wide(verified.to_owned()),
         wide(entry.removed_by.clone()),

@@ -1,6 +1,6 @@
-//! What the catalogue knows about finalizers, as text: who removes it, what it waits for, what removal by
-//! hand costs, what to do, how to see the result. This is the order of questions of a user with one stuck
-//! object and no time.
+//! What the catalogue knows about finalizers, as text: what it protects, who removes it and when, what removal by hand
+//! costs, what to do, how to see the result. This is the order of questions of a user with one stuck object and no time.
+//! Where that is known from follows.
 
 mod deduced;
 mod holder;
@@ -48,18 +48,25 @@ fn explained<W: Write>(explained: &Explained, wide: bool, sheet: &mut Sheet<'_, 
             sheet.sentence(&format!("(given as {given}; names are compared with their case)"))?;
         }
     } else {
-        sheet.heading(&format!("{name} is not in the catalogue."))?;
-        sheet.sentence("What follows is deduced from the name alone.")?;
+        sheet.heading(&format!(
+            "{name} is not in the catalogue: no controller is known for it."
+        ))?;
     }
+    let mut entries: Vec<&Entry> = entries.iter().collect();
     if let Some(deduced) = &explained.deduced {
         deduced::write(deduced, sheet)?;
+        let (forms, patterns): (Vec<&Entry>, Vec<&Entry>) =
+            entries.iter().partition(|entry| entry.last_resort);
+        for form in &forms {
+            sheet.fact("perhaps", &format!("from {}", owner(form, false)))?;
+        }
+        // Such an entry holds for no finalizer in particular.
+        if !wide {
+            entries = patterns;
+        }
         if !entries.is_empty() {
             sheet.gap()?;
-            sheet.sentence(if entries.iter().all(|entry| entry.last_resort) {
-                "The form of the name is one that some frameworks give by themselves. If it was one of them:"
-            } else {
-                "One pattern fits, too short to say whose the name is. Only if the object is of its kinds:"
-            })?;
+            sheet.sentence("A short pattern also matches this name. Only if the object is of its kinds:")?;
         }
     }
     for (at, entry) in entries.iter().enumerate() {
@@ -87,45 +94,22 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
     if entry.thin {
         sheet.sentence("Little is known about this finalizer.")?;
     }
-    sheet.fact("project", &owner(entry, wide))?;
-    if let Some(text) = naming(entry, name) {
-        sheet.fact("name", &text)?;
-    }
-    let list = match entry.list {
-        List::Metadata => "metadata.finalizers",
-        List::NamespaceSpec => "spec.finalizers (changed only through the finalize subresource)",
-    };
-    sheet.fact("on", &format!("{}, in {list}", kinds(entry)))?;
-    if let Some(text) = &entry.found_on {
-        sheet.fact("", &words.fill(text))?;
-    }
     sheet.fact(&label("protects", Judged::Protects), &entry.protects)?;
     sheet.fact(
         &label("removed by", Judged::Holder),
         &words.fill(&entry.removed_by),
     )?;
-    let found = holder::lines(&entry.holder, wide);
-    sheet.facts("find it", found.iter().map(|line| words.fill(line)))?;
     sheet.fact(
         &label("waits for", Judged::WaitsFor),
         &words.fill(&entry.waits_for.text),
     )?;
-    if wide && !entry.waits_for.on.is_empty() {
-        // The terms of the schema, for contributors who improve the entry.
-        let on = entry
-            .waits_for
-            .on
-            .iter()
-            .map(|wait| serde_json::to_string(wait).unwrap_or_default());
-        sheet.facts("  as data", on)?;
-    }
     let text = words.fill(&entry.if_removed.text);
     let consequence = entry.if_removed.consequence;
-    let cut = label("if cut by hand", Judged::IfRemoved);
+    let cut = label("removed by hand", Judged::IfRemoved);
     if consequence >= Consequence::OrphanedObjects {
-        sheet.warning_fact(&cut, consequence.word(), &text)?;
+        sheet.warning_fact(&cut, &consequence.typed(), &text)?;
     } else {
-        sheet.fact(&cut, &format!("{consequence}: {text}"))?;
+        sheet.fact(&cut, &format!("{}: {text}", consequence.typed()))?;
     }
     let commands: Vec<Option<String>> = entry
         .fix
@@ -148,6 +132,29 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
         sheet.fact("done when", &words.fill(text))?;
     }
     sheet.bullets("beware", entry.warnings.iter().map(|text| words.fill(text)))?;
+    sheet.fact("project", &owner(entry, wide))?;
+    if let Some(text) = naming(entry, name) {
+        sheet.fact("name", &text)?;
+    }
+    let list = match entry.list {
+        List::Metadata => "metadata.finalizers",
+        List::NamespaceSpec => "spec.finalizers (changed only through the finalize subresource)",
+    };
+    sheet.fact("on", &format!("{}, in {list}", kinds(entry)))?;
+    if let Some(text) = &entry.found_on {
+        sheet.fact("", &words.fill(text))?;
+    }
+    let found = holder::lines(&entry.holder, wide);
+    sheet.facts("found by", found.iter().map(|line| words.fill(line)))?;
+    if wide && !entry.waits_for.on.is_empty() {
+        // The terms of the schema, for contributors who improve the entry.
+        let on = entry
+            .waits_for
+            .on
+            .iter()
+            .map(|wait| serde_json::to_string(wait).unwrap_or_default());
+        sheet.facts("  as data", on)?;
+    }
     if let Some(text) = &entry.note {
         sheet.fact("note", &words.fill(text))?;
     }
@@ -163,7 +170,7 @@ fn entry<W: Write>(entry: &Entry, name: &str, wide: bool, sheet: &mut Sheet<'_, 
         sheet.fact("", &text)?;
     }
     if !entry.judgement.is_empty() {
-        sheet.fact("", "* our judgement, not said there")?;
+        sheet.fact("", "* our judgement, not from the sources")?;
     }
     Ok(())
 }
@@ -180,7 +187,7 @@ fn naming(entry: &Entry, name: &str) -> Option<String> {
     if entry.r#match != Match::Exact {
         texts.push(format!("one of {}", pattern(entry)));
     } else if entry.name != name {
-        texts.push(format!("formerly so; now {}", entry.name));
+        texts.push(format!("an older name of {}", entry.name));
     }
     let former: Vec<_> = entry
         .renamed_from
@@ -230,7 +237,8 @@ fn legend<W: Write>(report: &FinalizersReport, wide: bool, sheet: &mut Sheet<'_,
     let mut open: BTreeMap<String, &str> = BTreeMap::new();
     let mut assumed = false;
     for explained in &report.finalizers {
-        for entry in &explained.entries {
+        let shown = |entry: &&Entry| wide || explained.in_catalogue || !entry.last_resort;
+        for entry in explained.entries.iter().filter(shown) {
             let words = Words::new(entry, &explained.name);
             open.extend(words.unfilled());
             assumed |= words.assumes_usual_holder();
@@ -247,7 +255,7 @@ fn legend<W: Write>(report: &FinalizersReport, wide: bool, sheet: &mut Sheet<'_,
     sheet.gap()?;
     let capitals: Vec<&str> = open.keys().map(String::as_str).collect();
     let usual = if assumed {
-        " Where the holder runs is the usual place; yours may differ."
+        " The names of controllers are the usual ones; yours may differ."
     } else {
         ""
     };

@@ -1,15 +1,19 @@
-//! A plan and its outcome as text: what is removed, what stays, why, what it costs, the alternatives, and the
-//! exact request. The user confirms this text, so it leaves nothing out.
+//! A plan as text: what is removed, what happens then, what it costs, why, what is safer, and the exact request. The user
+//! confirms this text. A refusal has three lines: why, what would have to be true, and what to do instead.
+
+mod outcome;
+mod question;
 
 use std::io::{self, Write};
 
+pub use self::{outcome::write as write_outcome, question::question};
 use super::{Style, sheet::Sheet};
 use crate::{
-    command::Command,
-    object::Finalizer,
+    command::{Command, Shown},
+    diagnose::Safety,
+    object::{Finalizer, short_type},
     report::{
-        OutcomeReport, PlanReport,
-        outcome::{self, Outcome},
+        ObjectName, PlanReport,
         plan::{CostReport, LineReport, OutsideReport, RefusalReport, RetentionReport},
     },
 };
@@ -17,8 +21,9 @@ use crate::{
 /// Writes what the plan would send, or why it will send nothing.
 pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let mut sheet = Sheet::new(style, out);
+    let is_accepted = report.digest.is_some();
     for line in &report.plans {
-        write_plan(line, &mut sheet)?;
+        write_plan(line, is_accepted, &mut sheet)?;
         sheet.gap()?;
     }
     for refusal in &report.refused {
@@ -26,7 +31,7 @@ pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Re
         sheet.gap()?;
     }
     for one in &report.unchanged {
-        sheet.heading(&one.target.in_words())?;
+        sheet.heading(&one.target.pasteable())?;
         sheet.fact("unchanged", "its policy is Retain already")?;
         sheet.facts("then", &one.then)?;
         sheet.gap()?;
@@ -37,73 +42,116 @@ pub fn write(report: &PlanReport, style: &Style, out: &mut impl Write) -> io::Re
             sheet.fact("digest", digest)
         }
         None if report.plans.is_empty() && report.refused.is_empty() => Ok(()),
-        None => sheet.warning("REFUSED: nothing was sent."),
+        None => sheet.sentence("Nothing was sent."),
     }
 }
 
-fn write_plan<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    sheet.heading(&line.target.in_words())?;
+fn write_plan<W: Write>(line: &LineReport, is_accepted: bool, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.heading(&line.target.pasteable())?;
     if let Some(retention) = &line.retention {
         write_retention(retention, sheet)?;
-        write_cost(&line.cost, sheet)?;
-        return write_request(line, sheet);
-    }
-    match &line.finalizer {
-        Some(finalizer) => {
-            sheet.fact("takes out", &finalizer.to_string())?;
-            sheet.fact("stays", &joined(&line.stays, "no other: the object then goes"))?;
+        write_cost(&line.cost, "disk", sheet)?;
+    } else {
+        match &line.finalizer {
+            Some(finalizer) => {
+                sheet.fact("removes", &finalizer.to_string())?;
+                sheet.fact(
+                    "then",
+                    &then(&line.target.kind, &line.stays, line.kubelet.as_deref()),
+                )?;
+            }
+            None => sheet.fact("sets", "an annotation; the finalizers stay as they are")?,
         }
-        None => sheet.fact("touches", "an annotation; the finalizers stay as they are")?,
+        write_cost(&line.cost, "left outside", sheet)?;
+        if let Some(verdict) = line.verdict {
+            sheet.fact("verdict", &format!("{}: {}", verdict.word(), line.says))?;
+        }
+        write_evidence(line, sheet)?;
+        let safer = line.safer.iter();
+        sheet.steps(
+            "safer",
+            safer.map(|step| {
+                let text = format!("[{}] {}", label(step.safety), step.text);
+                (text, step.command.line())
+            }),
+        )?;
     }
-    if let Some(verdict) = line.verdict {
-        sheet.fact("verdict", &format!("{}: {}", verdict.word(), line.says))?;
+    if let Some(why) = &line.untried {
+        sheet.fact("dry run", &format!("only after you confirm: {why}"))?;
     }
-    sheet.bullets(
-        "evidence",
-        line.evidence
-            .iter()
-            .map(|one| format!("{}: {} ({})", one.source, one.value, one.strength.word())),
-    )?;
-    write_cost(&line.cost, sheet)?;
-    let safer = line.safer.iter();
-    sheet.steps(
-        "safer",
-        safer.map(|step| (step.text.clone(), step.command.line())),
-    )?;
-    write_request(line, sheet)
+    if is_accepted {
+        let request = line.command.line().unwrap_or_default();
+        sheet.command("request", "as kubectl would send it:", request)?;
+    }
+    Ok(())
 }
 
-fn write_request<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    if let Some(why) = &line.untried {
-        sheet.fact("dry run", &format!("only once you have confirmed: {why}"))?;
+/// The number of observations, and where to read them: the verdict names those that decide.
+fn write_evidence<W: Write>(line: &LineReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    let count = match line.evidence.len() {
+        0 => return Ok(()),
+        1 => "1 observation:".to_owned(),
+        more => format!("{more} observations:"),
+    };
+    sheet.command("evidence", &count, &format!("{} -o wide", explain(&line.target)))
+}
+
+/// What becomes of the object once the finalizer is removed.
+fn then(kind: &str, stays: &[Finalizer], kubelet: Option<&str>) -> String {
+    let names = joined(stays);
+    match (stays.len(), kubelet) {
+        (0, None) => format!("The {} is then deleted.", noun(kind)),
+        (0, Some("")) => format!(
+            "The {} stays until its kubelet confirms that it has stopped.",
+            noun(kind)
+        ),
+        (0, Some(node)) => format!(
+            "The {} stays until the kubelet of {node} confirms that it has stopped.",
+            noun(kind)
+        ),
+        (1, _) => format!("1 other finalizer still holds it: {names}."),
+        (more, _) => format!("{more} other finalizers still hold it: {names}."),
     }
-    sheet.command(
-        "request",
-        "as kubectl would send it:",
-        line.command.line().unwrap_or_default(),
-    )
+}
+
+/// The kind as people say it in a sentence.
+fn noun(kind: &str) -> &str {
+    match kind {
+        "PersistentVolumeClaim" => "claim",
+        "PersistentVolume" => "volume",
+        "Namespace" => "namespace",
+        "Node" => "node",
+        "Pod" => "pod",
+        other => other,
+    }
+}
+
+fn label(safety: Safety) -> &'static str {
+    match safety {
+        Safety::ReadOnly => "read-only",
+        Safety::Safe => "safe",
+        Safety::Reversible => "reversible",
+        Safety::Destructive => "destructive",
+    }
 }
 
 fn write_retention<W: Write>(retention: &RetentionReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    sheet.fact(
-        "sets",
-        &format!(
-            "the reclaim policy to Retain; now it is {}. Nothing else changes",
-            retention.policy
-        ),
-    )?;
+    let sets = format!(
+        "the reclaim policy to Retain; now it is {}. Nothing else changes.",
+        retention.policy
+    );
+    sheet.fact("sets", &sets)?;
     sheet.facts("now", &retention.now)?;
     sheet.facts("then", &retention.then)
 }
 
-fn write_cost<W: Write>(cost: &CostReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    let word = cost.consequence.replace('-', " ");
+fn write_cost<W: Write>(cost: &CostReport, outside: &str, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
     if cost.consequence == "none" {
         sheet.fact("costs", &format!("nothing: {}", cost.text))?;
     } else {
-        sheet.warning_fact("costs", &word.to_uppercase(), &cost.text)?;
+        sheet.warning_fact("costs", &cost.consequence, &cost.text)?;
     }
-    write_outside(&cost.outside, "left outside", sheet)
+    write_outside(&cost.outside, outside, sheet)
 }
 
 fn write_outside<W: Write>(
@@ -120,58 +168,145 @@ fn write_outside<W: Write>(
 }
 
 fn write_refusal<W: Write>(refusal: &RefusalReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    sheet.heading(&refusal.target.in_words())?;
-    sheet.warning_fact("refused", "REFUSED", &refusal.why)?;
-    sheet.fact("only if", &refusal.needs)
+    sheet.verdict("REFUSED", &refusal.target.pasteable())?;
+    sheet.fact("why", &refusal.why)?;
+    sheet.fact("needs", &refusal.needs)?;
+    match refusal.instead.command.line() {
+        Some(command) => sheet.command("instead", &refusal.instead.text, command),
+        None => sheet.fact("instead", &refusal.instead.text),
+    }
 }
 
-/// Writes the outcome.
-pub fn write_outcome(report: &OutcomeReport, style: &Style, out: &mut impl Write) -> io::Result<()> {
-    let mut sheet = Sheet::new(style, out);
-    sheet.gap()?;
-    for outcome in &report.outcomes {
-        write_one_outcome(outcome, &mut sheet)?;
-        sheet.gap()?;
-    }
-    sheet.fact("receipt", &report.receipts)
+/// The command that explains the object, or why it is not shown.
+fn explain(target: &ObjectName) -> String {
+    let namespace = target.namespace.as_deref().unwrap_or_default();
+    let explain = Command::explain(short_type(&target.resource), &target.name, namespace);
+    Shown::from(&explain).line().unwrap_or_default().to_owned()
 }
 
-fn write_one_outcome<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    sheet.heading(&outcome.target.in_words())?;
-    sheet.fact("outcome", &format!("{}: {}", outcome.result.word(), outcome.says))?;
-    if outcome.result == outcome::OutcomeResult::Held {
-        sheet.fact("held by", &joined(&outcome.held_by, "nothing"))?;
-    }
-    write_outside(&outcome.outside, "clean up outside", sheet)?;
-    if outcome.result == outcome::OutcomeResult::Retained && !outcome.held_by.is_empty() {
-        sheet.fact("finalizers", &joined(&outcome.held_by, "none"))?;
-    }
-    if let Some(event) = &outcome.event {
-        sheet.fact("event", event)?;
-    }
-    if let Some(backup) = &outcome.backup {
-        sheet.fact("copy", backup)?;
-        if let Some(claim) = &outcome.claim_backup {
-            sheet.fact("", claim)?;
-        }
-        if matches!(
-            outcome.result,
-            outcome::OutcomeResult::Gone | outcome::OutcomeResult::ReCreated
-        ) {
-            sheet.command(
-                "undo",
-                "what is gone does not come back as it was, but its copy can be applied:",
-                &Command::of("kubectl apply --server-side -f {}", [backup]).to_string(),
-            )?;
-        }
-    }
-    Ok(())
-}
-
-fn joined(finalizers: &[Finalizer], none: &str) -> String {
-    if finalizers.is_empty() {
-        return none.to_owned();
-    }
+fn joined(finalizers: &[Finalizer]) -> String {
     let names: Vec<_> = finalizers.iter().map(ToString::to_string).collect();
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        characters::is_unseen,
+        knowledge::Consequence,
+        object::{List, ObjectRef},
+        plan::{Action, Cost, Plan, Request},
+    };
+
+    fn finalizer(name: &str) -> Finalizer {
+        Finalizer {
+            list: List::Metadata,
+            name: name.into(),
+        }
+    }
+
+    fn claim(name: &str) -> Plan {
+        Plan {
+            action: Action::Remove,
+            target: ObjectRef {
+                type_name: "persistentvolumeclaims".into(),
+                kind: "PersistentVolumeClaim".into(),
+                namespace: Some("snap38".into()),
+                name: name.into(),
+                ..ObjectRef::default()
+            },
+            resource_version: "7".into(),
+            finalizer: Some(finalizer("x.test/hold")),
+            stays: Vec::new(),
+            kubelet: None,
+            verdict: crate::diagnose::Verdict::Orphaned,
+            says: String::new(),
+            blockers: Vec::new(),
+            evidence: Vec::new(),
+            cost: Cost {
+                consequence: Consequence::DataLoss,
+                text: String::new(),
+                outside: Vec::new(),
+                known: true,
+            },
+            safer: Vec::new(),
+            retention: None,
+            untried: None,
+            request: Request {
+                method: "PATCH",
+                path: String::new(),
+                content_type: "",
+                body: serde_json::Value::Null,
+            },
+        }
+    }
+
+    #[test]
+    fn says_what_happens_once_the_finalizer_is_removed() {
+        let others = [finalizer("x.test/a"), finalizer("x.test/b")];
+        for (kind, stays, kubelet, expected) in [
+            ("PersistentVolumeClaim", 0, None, "The claim is then deleted."),
+            ("Challenge", 0, None, "The Challenge is then deleted."),
+            (
+                "Pod",
+                0,
+                Some("node-7"),
+                "The pod stays until the kubelet of node-7 confirms that it has stopped.",
+            ),
+            (
+                "Pod",
+                1,
+                Some("node-7"),
+                "1 other finalizer still holds it: x.test/a.",
+            ),
+            (
+                "Service",
+                2,
+                None,
+                "2 other finalizers still hold it: x.test/a, x.test/b.",
+            ),
+        ] {
+            assert_eq!(then(kind, &others[..stays], kubelet), expected);
+        }
+    }
+
+    #[test]
+    fn the_question_names_the_object_what_happens_and_what_confirms() {
+        let style = Style {
+            width: Some(200),
+            ..Style::default()
+        };
+        assert_eq!(
+            question(&[claim("src")], "data-loss", &style),
+            "Remove x.test/hold from pvc/src -n snap38? The claim is then deleted. \
+             Type data-loss to confirm, Enter to cancel:\n> "
+        );
+        let several = question(&[claim("a"), claim("b")], "2", &style);
+        assert!(
+            several.starts_with("Remove x.test/hold from 2 objects? Type 2 to confirm"),
+            "{several}"
+        );
+        let narrow = question(
+            &[claim("src")],
+            "data-loss",
+            &Style {
+                width: Some(60),
+                ..style
+            },
+        );
+        assert!(narrow.lines().all(|line| line.len() <= 60), "{narrow}");
+    }
+
+    #[test]
+    fn the_question_holds_nothing_that_acts_on_a_terminal() {
+        let asked = question(
+            &[claim("w\u{1b}[2J\u{202e}\u{3164}")],
+            "w\u{ad}",
+            &Style::default(),
+        );
+        let question = asked.strip_suffix("\n> ").expect("a line of its own");
+        let unseen = |c: char| is_unseen(c) && c != '\n';
+        assert!(!question.contains(unseen), "{question:?}");
+    }
 }

@@ -1,5 +1,5 @@
-//! A sheet of facts: labels on the left, text beside them. For easy reading it is never wider than 80
-//! columns. On a narrow terminal the text goes below its label.
+//! A sheet of facts: labels on the left, text beside them. It grows with the terminal, to a width that is still easy to
+//! read. On a narrow terminal the text goes below its label.
 //!
 //! Commands are not wrapped, because a wrapped command cannot be copied. Words longer than a line, such as
 //! names and paths, are not wrapped either.
@@ -10,8 +10,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{Style, safe::harmless, table::wrap};
 
-/// The longest line that is easy to read, and the width in a pipe.
-const WIDEST: usize = 80;
+/// The longest line that is easy to read.
+const WIDEST: usize = 120;
+/// The width where no terminal says one, so that documents look alike.
+pub(super) const WIDTH_IN_PIPE: usize = 100;
 /// Columns before text beside a label.
 const BESIDE: usize = 18;
 /// Columns before text below a label.
@@ -32,7 +34,7 @@ pub struct Sheet<'a, W> {
 impl<'a, W: Write> Sheet<'a, W> {
     /// Creates a sheet as wide as the terminal allows.
     pub fn new(style: &'a Style, out: &'a mut W) -> Self {
-        let width = style.width.unwrap_or(WIDEST).clamp(NARROWEST, WIDEST);
+        let width = style.width.unwrap_or(WIDTH_IN_PIPE).clamp(NARROWEST, WIDEST);
         let margin = if width < NARROW { BELOW } else { BESIDE };
         Sheet {
             out,
@@ -50,6 +52,12 @@ impl<'a, W: Write> Sheet<'a, W> {
     /// A heading on its own line.
     pub fn heading(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{}", self.style.heading(&harmless(text)))
+    }
+
+    /// A heading that begins with its verdict.
+    pub fn verdict(&mut self, verdict: &str, text: &str) -> io::Result<()> {
+        let verdict = self.style.warning(verdict);
+        writeln!(self.out, "{verdict}  {}", self.style.heading(&harmless(text)))
     }
 
     /// Sentences from the left margin.
@@ -198,7 +206,7 @@ mod tests {
     #[test]
     fn puts_text_beside_its_label() {
         assert_eq!(
-            sheet(Some(200)),
+            sheet(Some(80)),
             " waits for        No Pod of the same namespace that has a node may name the
                   claim any more, whatever its phase
  what to do       1. No Pod of the same namespace that has a node may name the
@@ -206,7 +214,10 @@ mod tests {
                      kubectl -n NAMESPACE get pods --field-selector=status.phase!=Running,status.phase!=Pending
 "
         );
-        assert_eq!(sheet(None), sheet(Some(80)));
+        assert_eq!(sheet(None), sheet(Some(100)));
+        let widest = |text: String| text.lines().map(str::len).filter(|len| *len < 100).max();
+        assert!(widest(sheet(Some(60))) < widest(sheet(Some(80))));
+        assert_eq!(sheet(Some(200)), sheet(Some(120)));
     }
 
     #[test]

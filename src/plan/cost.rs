@@ -21,6 +21,8 @@ pub struct Cost {
     pub text: String,
     /// The external resources that no controller cleans up, as this object names them.
     pub outside: Vec<Outside>,
+    /// Whether somebody described the finalizer. Otherwise the worst is assumed.
+    pub known: bool,
 }
 
 /// A resource outside Kubernetes, as the object names it.
@@ -41,6 +43,7 @@ impl Cost {
             consequence: Consequence::None,
             text: text.to_owned(),
             outside: Vec::new(),
+            known: true,
         }
     }
 
@@ -53,12 +56,11 @@ impl Cost {
         let Some(entry) = entry else {
             return Cost {
                 consequence: Consequence::DataLoss,
-                text: format!(
-                    "what {} protects is not known here, so the worst is assumed: whatever its controller would have \
-                     cleaned up, saved or detached first is not",
-                    finalizer.name
-                ),
+                text: "this finalizer is unknown, so it may protect data. Whatever its controller would clean up, save or \
+                       detach first is left as it is."
+                    .into(),
                 outside: Vec::new(),
+                known: false,
             };
         };
         let mut outside = external_resources(object, &entry);
@@ -69,6 +71,7 @@ impl Cost {
             consequence: entry.if_removed.consequence,
             text: filled(&entry.if_removed.text, object, finalizer, &entry),
             outside,
+            known: true,
         }
     }
 

@@ -20,21 +20,21 @@ pub fn event(plan: &Plan, user: Option<&str>, now: Timestamp) -> Request {
         Action::Remove => (
             "FinalizerRemoved",
             format!(
-                "{user} took {finalizer} out of metadata.finalizers by hand ({}; it costs: {})",
+                "{user} removed {finalizer} from metadata.finalizers by hand ({}; cost: {})",
                 plan.verdict.word(),
-                plan.cost.consequence
+                plan.cost.consequence.typed()
             ),
         ),
         Action::Finalize => (
             "NamespaceFinalized",
             format!(
-                "{user} took {finalizer} out of spec.finalizers by hand ({})",
+                "{user} removed {finalizer} from spec.finalizers by hand ({})",
                 plan.verdict.word()
             ),
         ),
         Action::Nudge => (
             "Nudged",
-            format!("{user} touched it, so that its controllers look again"),
+            format!("{user} changed an annotation, so that controllers look again"),
         ),
         Action::Retain => (
             "ReclaimPolicyRetained",

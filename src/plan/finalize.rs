@@ -9,7 +9,11 @@
 //! An entry that is not Kubernetes' own belongs to another controller, and is judged as
 //! [`remove`](super::remove()) judges it.
 
-use super::{Action, Cost, Plan, Refusal, Request, Seen, model::names_of_blockers, remove::check_verdict};
+use super::{
+    Action, Cost, Instead, Plan, Refusal, Request, Seen,
+    model::{names_of_blockers, why},
+    remove::check_verdict,
+};
 use crate::{
     command::Command,
     diagnose::{Verdict, Wait},
@@ -19,6 +23,8 @@ use crate::{
 
 /// The entry that Kubernetes' own namespace controller removes.
 pub(super) const KUBERNETES: &str = "kubernetes";
+const EVERY_TYPE: &str = "every type can be listed in it";
+const WHAT_IS_LEFT: &str = "See what is left in it, and why:";
 /// The maximum number of types that a refusal names.
 const MAX_NAMED: usize = 8;
 
@@ -28,7 +34,8 @@ pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
     if !namespace.is("", "namespaces") {
         return Err(seen.refuse(
             "only a Namespace has spec.finalizers",
-            "it is a Namespace; for metadata.finalizers there is: kubectl finalizers remove",
+            "the target is a Namespace",
+            "See what its metadata.finalizers wait for:",
         ));
     }
     seen.check_in_deletion()?;
@@ -43,7 +50,7 @@ pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
     check_empty(seen, &wait.on)?;
     let cost = if name == KUBERNETES {
         check_controller_is_late(seen, wait)?;
-        Cost::nothing("every type was listed to its end and nothing is left in it, so nothing stays behind")
+        Cost::nothing("every type was listed in full, and the namespace is empty")
     } else {
         check_verdict(seen, wait)?;
         Cost::of(namespace, &finalizer, seen.knowledge)
@@ -56,25 +63,44 @@ pub fn finalize(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
 fn check_controller_is_late(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     if wait.verdict == Verdict::Rejected {
         return Err(seen.refuse(
-            format!("rejected, and so would this be: {}", names_of_blockers(&wait.on)),
-            "what refuses it is repaired",
+            format!("{}. This removal would be refused, too", why(wait)),
+            "what refuses the update is repaired",
+            "See what refuses it, and how to repair it:",
         ));
     }
     if wait.verdict == Verdict::Waiting {
         return Err(seen.refuse(
-            format!("waiting: {}", wait.says()),
-            "its controller had the time to do it, and has not",
+            why(wait),
+            "its controller had the time to do it and has not",
+            "Wait a minute. See what the namespace waits for:",
         ));
     }
     Ok(())
 }
 
 fn not_on_object(seen: &Seen<'_>, name: &str) -> Refusal {
-    let has = seen.finalizers_in_words("it has no finalizers at all");
+    if seen.has(List::Metadata, name) {
+        let remove = Command::of(
+            "kubectl finalizers remove ns/{} --finalizer {} --plan",
+            [seen.object.name(), name],
+        );
+        return seen.refuse_for(
+            format!("{name} is in metadata.finalizers, which only remove changes"),
+            "the entry is in spec.finalizers",
+            Instead::run("See the plan of remove:", remove),
+        );
+    }
+    let has = match (seen.names_in(List::Spec), seen.names_in(List::Metadata)) {
+        (Some(names), _) => format!("spec.finalizers has no entry {name}: it has {names}"),
+        (None, Some(others)) => {
+            format!("spec.finalizers is empty; metadata.finalizers still has {others}")
+        }
+        (None, None) => "spec.finalizers is empty".into(),
+    };
     seen.refuse(
-        format!("spec.finalizers has no entry {name}: {has}"),
-        "the entry is there: --finalizer names another one of spec.finalizers, and for what stands in metadata.finalizers \
-         there is: kubectl finalizers remove",
+        has,
+        "the entry is in spec.finalizers",
+        "See what the namespace waits for:",
     )
 }
 
@@ -90,14 +116,11 @@ fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result
     if !silent.is_empty() {
         return Err(seen.refuse(
             format!(
-                "these API groups do not answer, so what is left of their types is not known: {}",
+                "these API groups do not answer and may hide objects: {}",
                 silent.join(", ")
             ),
-            format!(
-                "they answer again, or their APIService is deleted because its product is gone; then the namespace most \
-                 often goes by itself. How: {}",
-                Command::explain("ns", name, "")
-            ),
+            "they answer again; or their product is gone and their APIService is deleted",
+            "See why they do not answer, and what helps:",
         ));
     }
     let query = Query::Content {
@@ -108,14 +131,12 @@ fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result
         Some(Err(why)) => {
             return Err(seen.refuse(
                 format!("what is left in it could not be listed: {}", why.message()),
-                "every type can be listed in it",
+                EVERY_TYPE,
+                WHAT_IS_LEFT,
             ));
         }
         _ => {
-            return Err(seen.refuse(
-                "what is left in it was not listed",
-                "every type can be listed in it",
-            ));
+            return Err(seen.refuse("what is left in it was not listed", EVERY_TYPE, WHAT_IS_LEFT));
         }
     };
     if !content.gaps.is_empty() {
@@ -127,14 +148,15 @@ fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result
             .collect();
         return Err(seen.refuse(
             format!("not every type could be listed in it: {}", texts.join("; ")),
-            "every type can be listed in it",
+            EVERY_TYPE,
+            WHAT_IS_LEFT,
         ));
     }
     let left: Vec<_> = content
         .counts
         .iter()
         .take(MAX_NAMED)
-        .map(|(ty, count)| format!("{count} {ty}"))
+        .map(|(ty, count)| format!("{ty} ({count})"))
         .collect();
     if !left.is_empty() {
         let why = match names_of_blockers(blockers).as_str() {
@@ -143,10 +165,8 @@ fn check_empty(seen: &Seen<'_>, blockers: &[crate::diagnose::Blocker]) -> Result
         };
         return Err(seen.refuse(
             format!("this is left in it: {}{why}", left.join(", ")),
-            format!(
-                "nothing is; why it is there tells: {}",
-                Command::explain("ns", name, "")
-            ),
+            "the namespace is empty",
+            WHAT_IS_LEFT,
         ));
     }
     Ok(())

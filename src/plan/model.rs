@@ -7,7 +7,7 @@ use crate::{
     snapshot::facts::{Facts, Object},
 };
 
-use super::{Cost, Request, Retention, trial};
+use super::{Cost, Instead, Refusal, Request, Retention, trial};
 
 /// The action of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,14 +57,17 @@ impl Seen<'_> {
             .find(|wait| wait.finalizer.as_ref() == Some(finalizer))
     }
 
-    /// The finalizers of the object, in a sentence about one that it does not have: `it has a, b`.
-    pub(super) fn finalizers_in_words(&self, none: &str) -> String {
-        let names: Vec<_> = self.object.finalizers().iter().map(ToString::to_string).collect();
-        if names.is_empty() {
-            none.to_owned()
-        } else {
-            format!("it has {}", names.join(", "))
-        }
+    /// The names in one of its lists, for a sentence about a name that is not there; none if the list is empty.
+    pub(super) fn names_in(&self, list: List) -> Option<String> {
+        let all = self.object.finalizers().into_iter();
+        let names: Vec<_> = all.filter(|one| one.list == list).map(|one| one.name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// Whether this name is in one of its lists.
+    pub(super) fn has(&self, list: List, name: &str) -> bool {
+        let all = self.object.finalizers();
+        all.iter().any(|one| one.list == list && one.name == name)
     }
 
     /// The plan to remove this finalizer with this request, at this cost.
@@ -81,6 +84,7 @@ impl Seen<'_> {
             target: self.object.reference(),
             resource_version: self.object.text("/metadata/resourceVersion").to_owned(),
             stays: other_finalizers(self.object, &finalizer),
+            kubelet: self.kubelet(),
             finalizer: Some(finalizer),
             verdict: wait.verdict,
             says: wait.says(),
@@ -92,6 +96,17 @@ impl Seen<'_> {
             untried: self.untried(),
             request,
         }
+    }
+
+    /// The node whose kubelet must confirm that a pod has stopped before the API server deletes it. The kubelet sets the
+    /// grace period to zero when it confirms, and an update deletes only what has none left
+    /// (`kubernetes/apiserver:pkg/registry/generic/registry/store.go` ShouldDeleteDuringUpdate).
+    fn kubelet(&self) -> Option<String> {
+        let has_grace = self
+            .object
+            .deletion()
+            .is_some_and(|deletion| deletion.grace_seconds > 0);
+        has_grace.then(|| self.object.text("/spec/nodeName").to_owned())
     }
 
     /// Why the request is not tried out before the confirmation; none if it is.
@@ -108,19 +123,27 @@ impl Seen<'_> {
             .collect()
     }
 
-    /// A refusal for this object.
-    pub(super) fn refuse(&self, why: impl Into<String>, needs: impl Into<String>) -> Refusal {
-        Refusal {
-            target: self.object.reference().into(),
-            why: why.into(),
-            needs: needs.into(),
-        }
+    /// A refusal for this object. `instead` says what its explanation shows.
+    pub(super) fn refuse(&self, why: impl Into<String>, needs: impl Into<String>, instead: &str) -> Refusal {
+        let target = self.object.reference();
+        let instead = Instead::explain(&target, instead);
+        Refusal::new(&target, why, needs, instead)
+    }
+
+    /// A refusal for this object, with something else to do.
+    pub(super) fn refuse_for(
+        &self,
+        why: impl Into<String>,
+        needs: impl Into<String>,
+        instead: Instead,
+    ) -> Refusal {
+        Refusal::new(&self.object.reference(), why, needs, instead)
     }
 
     /// Checks that nothing speaks against a removal by hand, whatever the verdict.
     pub(super) fn check_vetoes(&self, wait: &Wait) -> Result<(), Refusal> {
         match wait.vetoes.first() {
-            Some(veto) => Err(self.refuse(veto.why(), veto.needs())),
+            Some(veto) => Err(self.refuse(veto.why(), veto.needs(), "See what to do first:")),
             None => Ok(()),
         }
     }
@@ -131,19 +154,22 @@ impl Seen<'_> {
         let Some(deletion) = self.object.deletion() else {
             return Err(self.refuse(
                 "it is not being deleted",
-                "somebody deletes it first; its finalizers then do the work that they are for",
+                "it is being deleted: its controllers then do what the finalizers are for",
+                "Nothing is stuck. See what deleting it would do:",
             ));
         };
         if deletion.in_grace(self.diagnosis.observed_at) {
             return Err(self.refuse(
-                "its grace period is not over: it is slow by agreement, not stuck",
-                format!("it is still there after {}", deletion.timestamp),
+                "its grace period is not over, so it is not stuck",
+                format!("it still exists after {}", deletion.timestamp),
+                "Wait until then. See what it waits for:",
             ));
         }
         if !self.complete {
-            return Err(self.refuse(
-                "looking at it ended before everything was read",
-                "the diagnosis is complete; --request-timeout gives the server more time",
+            return Err(self.refuse_for(
+                "the diagnosis ended before everything was read",
+                "everything that the diagnosis needs is read",
+                Instead::only("Run it again with --request-timeout=60s, which gives the server more time."),
             ));
         }
         Ok(())
@@ -163,6 +189,8 @@ pub struct Plan {
     pub finalizer: Option<Finalizer>,
     /// The finalizers that stay.
     pub stays: Vec<Finalizer>,
+    /// The node whose kubelet must confirm before the object is deleted; none if nobody must, and for a nudge and a rescue.
+    pub kubelet: Option<String>,
     /// The verdict on that finalizer; `Unknown` for a rescue, which judges none.
     pub verdict: Verdict,
     /// Which controller should have removed it, and under which condition.
@@ -189,7 +217,10 @@ impl Plan {
     pub fn worse(&self, now: &Plan) -> Vec<String> {
         let mut worse = Vec::new();
         if now.stays != self.stays {
-            worse.push(format!("these would stay now: {}", joined(&now.stays)));
+            worse.push(format!(
+                "these other finalizers are on it now: {}",
+                joined(&now.stays)
+            ));
         }
         if self.action == Action::Nudge {
             return worse;
@@ -211,10 +242,13 @@ impl Plan {
         }
         let outside = now.cost.outside.iter();
         for one in outside.filter(|one| !self.cost.outside.contains(one)) {
-            worse.push(format!("this stays outside, too: {} {}", one.what, one.id));
+            worse.push(format!("this also stays outside: {} {}", one.what, one.id));
         }
         for blocker in now.blockers.iter().filter(|one| !self.has_blocker(one)) {
-            worse.push(format!("this keeps its controller now: {}", blocker.in_words()));
+            worse.push(format!(
+                "its controller now waits for {}",
+                blocker_in_words(blocker)
+            ));
         }
         if let (None, Some(why)) = (&self.untried, &now.untried) {
             worse.push(format!("it can no longer be tried out: {why}"));
@@ -254,26 +288,34 @@ fn joined(finalizers: &[Finalizer]) -> String {
     }
 }
 
-/// The reason why there is no plan for an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The object.
-    pub target: Box<ObjectRef>,
-    /// The reason.
-    pub why: String,
-    /// What must be true for a plan.
-    pub needs: String,
+/// The verdict and its reason. What is in use needs no more than the things that use it.
+pub(super) fn why(wait: &Wait) -> String {
+    let on = names_of_blockers(&wait.on);
+    let verdict = wait.verdict.word();
+    match wait.verdict {
+        _ if on.is_empty() => format!("{verdict}: {}", wait.says),
+        Verdict::InUse => format!("{verdict}: {on}"),
+        _ => format!("{verdict}: {} ({on})", wait.says),
+    }
 }
 
 /// The blockers by name, for a sentence.
 pub(super) fn names_of_blockers(blockers: &[Blocker]) -> String {
     const MAX_NAMED: usize = 3;
-    let texts: Vec<_> = blockers.iter().take(MAX_NAMED).map(Blocker::in_words).collect();
+    let texts: Vec<_> = blockers.iter().take(MAX_NAMED).map(blocker_in_words).collect();
     let more = match blockers.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
     format!("{}{more}", texts.join("; "))
+}
+
+/// The blocker and its state: `pod/db-0 -n db: Running on node-7`.
+fn blocker_in_words(blocker: &Blocker) -> String {
+    match &blocker.object {
+        Some(object) => format!("{}: {}", object.pasteable(), blocker.says),
+        None => blocker.says.clone(),
+    }
 }
 
 /// All finalizers of the object but this one. If two entries have its name, the second stays.

@@ -3,7 +3,10 @@
 //! Most controllers look at an object whenever it changes, and sometimes miss a change (`kubernetes/kubernetes`
 //! issue 120041).
 
-use super::{Action, Cost, Plan, Refusal, Request, Seen, model::names_of_blockers};
+use super::{
+    Action, Cost, Plan, Refusal, Request, Seen,
+    model::{names_of_blockers, why},
+};
 use crate::diagnose::{NUDGED, Verdict};
 
 /// The plan to set the annotation, or the refusal if that is of no use.
@@ -18,12 +21,16 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
                 names_of_blockers(&wait.on)
             ),
             "what refuses it is repaired",
+            "See what refuses it, and how to repair it:",
         ));
     }
-    if !waits.is_empty() && waits.iter().all(|wait| wait.verdict == Verdict::InUse) {
+    if let Some(wait) = waits.first()
+        && waits.iter().all(|wait| wait.verdict == Verdict::InUse)
+    {
         return Err(seen.refuse(
-            "in-use: its holder has looked, and keeps it for a reason",
-            "nothing uses it any more",
+            why(wait),
+            "nothing uses it any more; a nudge does not change that",
+            "See what uses it, and what you can do:",
         ));
     }
     let worst = waits
@@ -40,13 +47,12 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         resource_version: version,
         finalizer: None,
         stays: object.finalizers(),
+        kubelet: None,
         verdict: worst.map_or(Verdict::Unknown, |wait| wait.verdict),
         says: worst.map(|wait| wait.says()).unwrap_or_default(),
         blockers: worst.map(|wait| wait.on.clone()).unwrap_or_default(),
         evidence: seen.diagnosis.evidence.clone(),
-        cost: Cost::nothing(
-            "nothing reads this annotation; that the object changes makes its controllers look again",
-        ),
+        cost: Cost::nothing("the change makes controllers look again, and nothing reads the annotation"),
         safer: Vec::new(),
         retention: None,
         untried: seen.untried(),

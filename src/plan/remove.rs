@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Action, Cost, Plan, Refusal, Request, Seen,
-    model::{in_metadata, names_of_blockers},
+    Action, Cost, Instead, Plan, Refusal, Request, Seen,
+    model::{in_metadata, why},
 };
 use crate::{
     command::Command,
@@ -37,65 +37,63 @@ pub fn remove(seen: &Seen<'_>, name: &str) -> Result<Plan, Refusal> {
 }
 
 fn not_on_object(seen: &Seen<'_>, finalizer: &Finalizer) -> Refusal {
-    let all = seen.object.finalizers();
     let name = &finalizer.name;
-    if all.iter().any(|one| one.list == List::Spec && one.name == *name) {
-        return seen.refuse(
-            format!("{name} stands in spec.finalizers, which an update of the object does not change"),
-            format!(
-                "it is done with: {}",
-                Command::of(
-                    "kubectl finalizers finalize {} --finalizer {}",
-                    [seen.object.name(), name]
-                )
-            ),
+    if seen.has(List::Spec, name) {
+        let finalize = Command::of(
+            "kubectl finalizers finalize {} --finalizer {} --plan",
+            [seen.object.name(), name],
+        );
+        return seen.refuse_for(
+            format!("{name} is in spec.finalizers, which only finalize changes"),
+            "the finalizer is in metadata.finalizers",
+            Instead::run("See the plan of finalize:", finalize),
         );
     }
-    let has = seen.finalizers_in_words("it has none");
+    let has = match seen.names_in(List::Metadata) {
+        Some(names) => format!("it has {names}"),
+        None => "it has no finalizers".into(),
+    };
     seen.refuse(
         format!("finalizer {name} is not on it: {has}"),
-        "the name is spelt as it stands there",
+        "it has that finalizer, written exactly the same",
+        "See what it waits for:",
     )
 }
 
 /// Checks that the verdict on a finalizer allows its removal, that all evidence for that verdict was read, and that
 /// nothing else speaks against it.
 pub(super) fn check_verdict(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
-    let why = |verdict: &str| {
-        let on = match names_of_blockers(&wait.on).as_str() {
-            "" => String::new(),
-            blockers => format!(" ({blockers})"),
-        };
-        format!("{verdict}: {}{on}", wait.says())
-    };
     match wait.verdict {
         Verdict::InUse => {
             return Err(seen.refuse(
-                why("in-use"),
-                "nothing uses it any more; then it is let go by itself",
+                why(wait),
+                "nothing uses it any more; the finalizer is then removed automatically",
+                "See what uses it, and what you can do:",
             ));
         }
         Verdict::Waiting => {
             return Err(seen.refuse(
-                why("waiting"),
-                "its holder is proved gone, or cannot run, or has nothing left to wait for and still does not act",
+                why(wait),
+                "its controller is gone, cannot run, or waits for nothing and still does not act",
+                "See what it waits for, and what helps:",
             ));
         }
         Verdict::Rejected => {
             return Err(seen.refuse(
-                why("rejected, and so would this be"),
-                "what refuses it is repaired; then its own holder can take it out, too",
+                format!("{}. This removal would be refused, too", why(wait)),
+                "what refuses the update is repaired; its controller can then remove the finalizer",
+                "See what refuses it, and how to repair it:",
             ));
         }
         Verdict::Failing if wait.unable.is_none() => {
             return Err(seen.refuse(
-                why("failing"),
+                why(wait),
                 format!(
-                    "what it complains of is repaired; its controller tries again, and then removes the finalizer. How: \
-                     kubectl finalizers explain. Only if its own complaint of the last {} minutes says that its backend or \
-                     its credentials do not exist any more, it may be removed by hand",
+                    "what it complains of is repaired; or its own complaint of the last {} minutes says that its backend \
+                     or its credentials no longer exist",
                     COMPLAINT.as_mins()
                 ),
+                "See the complaint, and how to repair it:",
             ));
         }
         Verdict::Unknown | Verdict::Failing | Verdict::Stalled | Verdict::Orphaned => {}
@@ -118,16 +116,12 @@ fn check_patience(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(seen.refuse(
+        format!("{}. It was deleted only {since} ago", why(wait)),
         format!(
-            "unknown: {}. It was deleted only {since} ago",
-            wait.says()
-        ),
-        format!(
-            "it is still there in {}. A controller that is not seen here may start, become the leader or try again \
-             until then; the kubelet starts a container that crashed after at most {} minutes",
+            "it is still there in {}: a controller may start, become the leader or try again until then",
             Age(UNSEEN_CONTROLLER.saturating_sub(since.0)),
-            UNSEEN_CONTROLLER.as_mins()
         ),
+        "Wait. See what is known of its controller:",
     ))
 }
 
@@ -152,12 +146,12 @@ fn check_sight(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal> {
     let unread: Vec<_> = unread.into_iter().collect();
     Err(seen.refuse(
         format!(
-            "{}: {}. Not read, or not in full: {}",
+            "{}, but not read in full: {}",
             wait.verdict.word(),
-            wait.says(),
             unread.join(", ")
         ),
-        "what the verdict depends on can be read; kubectl finalizers explain says why it was not",
+        "all of these can be read; they may hide a controller that runs",
+        "See why they were not read:",
     ))
 }
 

@@ -28,11 +28,13 @@ pub fn retain(volume: &Object, claim: Claim) -> Plan {
             Consequence::None
         },
         text: if goes_with_it(volume) {
-            "the volume object may go with this change; its copy is then the only record of the disk".into()
+            "the volume object may be deleted with this change; its copy is then the only record of the disk"
+                .into()
         } else {
             "the disk is kept, and so are the volume and the claim".into()
         },
         outside: disk(volume).into_iter().collect(),
+        known: true,
     };
     Plan {
         action: Action::Retain,
@@ -40,6 +42,7 @@ pub fn retain(volume: &Object, claim: Claim) -> Plan {
         resource_version: volume.text("/metadata/resourceVersion").to_owned(),
         finalizer: None,
         stays: volume.finalizers(),
+        kubelet: None,
         verdict: Verdict::Unknown,
         says: String::new(),
         blockers: Vec::new(),

@@ -217,6 +217,89 @@ fn a_failing_controller_is_repaired_and_not_passed_over() {
 }
 
 #[test]
+fn a_refusal_offers_something_else_and_never_the_way_around_it() {
+    let object = widget(&["x.test/hold"]);
+    let mut living = object.clone();
+    living.value["metadata"]["deletionTimestamp"] = Value::Null;
+    let orphaned = || World::with_verdict(Verdict::Orphaned);
+    let plan = orphaned().remove(&object, "x.test/hold").expect("a plan");
+    let mut refusals = unaccepted(std::slice::from_ref(&plan), &[]);
+    refusals.extend(unaccepted(&[plan], &[Consequence::Metadata]));
+    refusals.extend([
+        orphaned().remove(&living, "x.test/hold").expect_err("a refusal"),
+        orphaned().remove(&object, "x.test/other").expect_err("a refusal"),
+        orphaned()
+            .with_gap("pods")
+            .remove(&object, "x.test/hold")
+            .expect_err("a refusal"),
+    ]);
+    for verdict in [
+        Verdict::InUse,
+        Verdict::Waiting,
+        Verdict::Rejected,
+        Verdict::Failing,
+    ] {
+        let world = World::with_verdict(verdict);
+        refusals.push(world.remove(&object, "x.test/hold").expect_err("a refusal"));
+    }
+    assert_eq!(refusals.len(), 10);
+    for refusal in refusals {
+        let told = format!("{} {} {}", refusal.why, refusal.needs, refusal.instead.text);
+        assert!(
+            !told.contains("--accept") && !told.contains("kubectl patch"),
+            "{told}"
+        );
+        assert!(!refusal.instead.text.is_empty());
+        if let Some(command) = refusal.instead.command {
+            assert_eq!(
+                command.to_string(),
+                "kubectl finalizers explain widgets.x.test/w -n a"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pod_that_nobody_has_seen_stop_waits_for_its_kubelet() {
+    let kubelet = |grace: i64| {
+        let value = json!({"metadata": {"name": "p", "namespace": "a", "finalizers": ["x.test/hold"],
+            "deletionGracePeriodSeconds": grace}, "spec": {"nodeName": "node-7"}});
+        let pod = object("", "pods", "Pod", value);
+        let plan = World::with_verdict(Verdict::Orphaned).remove(&pod, "x.test/hold");
+        plan.expect("a plan").kubelet
+    };
+    assert_eq!(kubelet(30).as_deref(), Some("node-7"));
+    assert_eq!(kubelet(0), None, "the kubelet has confirmed, or nobody must");
+}
+
+#[test]
+fn an_entry_of_the_other_list_is_named_with_the_verb_for_it() {
+    let value = json!({"metadata": {"name": "n", "finalizers": ["x.test/hold"]}});
+    let namespace = object("", "namespaces", "Namespace", value);
+    let world = World::with_verdict(Verdict::Orphaned);
+    let finalize = |name| {
+        world
+            .plan_with(&namespace, |seen| finalize(seen, name))
+            .expect_err("a refusal")
+    };
+    let other = finalize("x.test/hold");
+    assert_eq!(
+        other.why,
+        "x.test/hold is in metadata.finalizers, which only remove changes"
+    );
+    let command = other.instead.command.expect("a command").to_string();
+    assert_eq!(
+        command,
+        "kubectl finalizers remove ns/n --finalizer x.test/hold --plan"
+    );
+    let empty = finalize("kubernetes");
+    assert_eq!(
+        empty.why,
+        "spec.finalizers is empty; metadata.finalizers still has x.test/hold"
+    );
+}
+
+#[test]
 fn an_unknown_controller_has_the_first_minutes_to_act() {
     let deleted = |time: &str| {
         let mut object = widget(&["x.test/hold"]);
@@ -347,6 +430,7 @@ fn one_accepted_word_covers_one_consequence() {
             consequence,
             text: String::new(),
             outside: Vec::new(),
+            known: true,
         };
         plan
     };
@@ -508,6 +592,7 @@ type Change<'a> = &'a dyn Fn(&mut Plan);
 fn what_is_worse_than_the_confirmed_plan_is_named() {
     let blocker = |name: &str, says: &str| {
         let object = ObjectRef {
+            type_name: "pods".into(),
             kind: "Pod".into(),
             name: name.into(),
             ..ObjectRef::default()
@@ -552,13 +637,16 @@ fn what_is_worse_than_the_confirmed_plan_is_named() {
         (&|now| now.cost.text = "two disks".into(), "two disks"),
         (
             &|now| now.cost.outside.push(disk("d-2")),
-            "this stays outside, too: disk d-2",
+            "this also stays outside: disk d-2",
         ),
         (
             &|now| now.blockers.push(blocker("pod-2", "runs")),
-            "keeps its controller now: Pod pod-2",
+            "its controller now waits for pod/pod-2: runs",
         ),
-        (&|now| now.stays.clear(), "these would stay now: none"),
+        (
+            &|now| now.stays.clear(),
+            "these other finalizers are on it now: none",
+        ),
         (
             &|now| now.untried = Some("a service".into()),
             "no longer be tried out: a service",

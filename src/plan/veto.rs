@@ -3,52 +3,79 @@
 //! The words are Kubernetes' own: `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go`,
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `plugin/resourcequota/controller.go`.
 
+use crate::command::Command;
+
+/// What must be true before the API server accepts a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// What must be true.
+    pub says: String,
+    /// What shows who can make it true, if it is not the object itself.
+    pub look: Option<Command>,
+}
+
 /// What must be true for the API server to accept a request that it refused with these words.
-pub fn veto(message: &str) -> String {
+pub fn veto(message: &str) -> Need {
+    let (says, look) = parts(message);
+    Need {
+        says,
+        look: look.map(|types| Command::of("kubectl get {}", [types])),
+    }
+}
+
+fn parts(message: &str) -> (String, Option<&'static str>) {
+    const WEBHOOKS: &str = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
     let after = |start: &str, end: char| {
         let (_, rest) = message.split_once(start)?;
         rest.split_once(end).map(|(name, _)| name)
     };
     if let Some(name) = after("failed calling webhook \"", '"') {
-        return format!(
-            "webhook {name} can be called again, or its configuration is deleted because its product is gone; \
-             kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations shows whose it is"
+        return (
+            format!(
+                "webhook {name} can be called again; or its product is gone and its configuration is deleted"
+            ),
+            Some(WEBHOOKS),
         );
     }
     if let Some(name) = after("admission webhook \"", '"') {
-        return if message.contains("does not support dry run") {
-            format!(
-                "webhook {name} supports dry runs (sideEffects None or NoneOnDryRun), so that its answer can be known"
-            )
+        let says = if message.contains("does not support dry run") {
+            format!("webhook {name} supports dry runs (sideEffects None or NoneOnDryRun)")
         } else {
             format!("webhook {name} agrees: whoever runs it excepts this object, or does what it asks for")
         };
+        return (says, Some(WEBHOOKS));
     }
     if let Some(name) = after("ValidatingAdmissionPolicy '", '\'') {
-        return format!(
-            "policy {name} is met, or its owner excepts this object or its namespace in the binding"
+        let says =
+            format!("policy {name} is met, or its owner excepts this object or its namespace in the binding");
+        return (
+            says,
+            Some("validatingadmissionpolicies,validatingadmissionpolicybindings"),
         );
     }
-    if message.contains("conversion webhook for ") {
-        return "the conversion webhook of its type can be called again".into();
-    }
-    if message.contains("exceeded quota") {
-        return "the quota that it names has room".into();
-    }
-    if message.contains("is forbidden: ") {
-        return "whoever may do it does, or the rule that forbids it is changed".into();
-    }
-    if message.contains("field is immutable") {
-        return "nobody changes that field on the way: the request touches nothing but what is shown, so a mutating webhook or \
-                policy does; kubectl get mutatingwebhookconfigurations,mutatingadmissionpolicies shows which there are"
-            .into();
-    }
-    if message.contains("is invalid") {
-        return "the object is valid again: the fields that the server names can be edited, also while it is being \
-                deleted"
-            .into();
-    }
-    "the server accepts the request".into()
+    let (says, look) = if message.contains("conversion webhook for ") {
+        ("the conversion webhook of its type can be called again", None)
+    } else if message.contains("exceeded quota") {
+        ("the quota that it names has room", None)
+    } else if message.contains("is forbidden: ") {
+        (
+            "somebody who may do it does, or the rule that forbids it is changed",
+            None,
+        )
+    } else if message.contains("field is immutable") {
+        (
+            "a mutating webhook or policy no longer changes that field on the way",
+            Some("mutatingwebhookconfigurations,mutatingadmissionpolicies"),
+        )
+    } else if message.contains("is invalid") {
+        (
+            "the object is valid again: edit the fields that the server names, also while it is being deleted",
+            None,
+        )
+    } else {
+        ("the server accepts the request", None)
+    };
+    (says.to_owned(), look)
 }
 
 #[cfg(test)]
@@ -80,7 +107,7 @@ mod tests {
             ),
             (
                 "ConfigMap \"c\" is invalid: data: Forbidden: field is immutable when `immutable` is set",
-                "a mutating webhook or policy does",
+                "a mutating webhook or policy no longer changes",
             ),
             (
                 "Gizmo.a.test \"g\" is invalid: spec.size: Required value",
@@ -88,7 +115,7 @@ mod tests {
             ),
         ];
         for (message, told) in cases {
-            let says = veto(message);
+            let says = veto(message).says;
             assert!(says.contains(told), "{message}: {says}");
         }
     }

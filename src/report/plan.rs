@@ -10,7 +10,7 @@ use crate::{
     command::{Command, RunFlags, Shown},
     diagnose::Verdict,
     object::Finalizer,
-    plan::{Action, Cost, Plan, Refusal, Request, Retention},
+    plan::{Action, Cost, Instead, Plan, Refusal, Request, Retention},
 };
 
 /// What the plan would send, or why it will send nothing.
@@ -47,6 +47,8 @@ pub struct LineReport {
     pub finalizer: Option<Finalizer>,
     /// The finalizers that remain.
     pub stays: Vec<Finalizer>,
+    /// The node whose kubelet must confirm before the object is deleted; none if nobody must.
+    pub kubelet: Option<String>,
     /// The state of the finalizer; none for a rescue.
     pub verdict: Option<Verdict>,
     /// Who should remove the finalizer, and on which condition.
@@ -124,6 +126,19 @@ pub struct RefusalReport {
     pub why: String,
     /// What would have to be true.
     pub needs: String,
+    /// What to do instead.
+    pub instead: InsteadReport,
+}
+
+/// What to do instead of a refused change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InsteadReport {
+    /// What to do.
+    pub text: String,
+    /// The command for it, if there is one.
+    #[serde(flatten)]
+    pub command: Shown,
 }
 
 impl PlanReport {
@@ -159,6 +174,7 @@ impl LineReport {
             resource_version: plan.resource_version.clone(),
             finalizer: plan.finalizer.clone(),
             stays: plan.stays.clone(),
+            kubelet: plan.kubelet.clone(),
             verdict: plan.retention.is_none().then_some(plan.verdict),
             says: plan.says.clone(),
             evidence: plan.evidence.iter().map(Into::into).collect(),
@@ -210,6 +226,16 @@ impl From<&Refusal> for RefusalReport {
             target: refusal.target.as_ref().into(),
             why: refusal.why.clone(),
             needs: refusal.needs.clone(),
+            instead: refusal.instead.as_ref().into(),
+        }
+    }
+}
+
+impl From<&Instead> for InsteadReport {
+    fn from(instead: &Instead) -> Self {
+        InsteadReport {
+            text: instead.text.clone(),
+            command: instead.command.as_ref().into(),
         }
     }
 }

@@ -105,7 +105,7 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
         Confirmed::No(why) => {
             carrier.not_confirmed(&prepared, &why);
             super::complain(&Error::Refused {
-                message: format!("not confirmed, and nothing was sent: {why}"),
+                message: format!("nothing was sent, because the plan was not confirmed: {why}"),
                 hint: None,
             });
             return Ok(Exit::Refused);
@@ -186,7 +186,7 @@ fn write_refusal_receipts(asked: &Guarded, prepared: &PreparedPlans, receipts: &
             says: refusal.why.clone(),
         };
         if let Err(error) = receipts.add(&receipt) {
-            warn(&format!("there is no receipt of this: {error}"));
+            warn(&format!("this refusal has no receipt: {error}"));
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! A name that the catalogue does not know: what the name suggests, and where to look.
+//! A name that the catalogue does not know: what is known from the name, and what to run against the object.
 
 use std::io::{self, Write};
 
@@ -10,6 +10,8 @@ use crate::{
 };
 
 pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.sentence(&known_from_name(deduced))?;
+    sheet.sentence("Removal by hand costs: unknown, so data-loss is assumed.")?;
     if !deduced.near.is_empty() {
         sheet.facts("did you mean", &deduced.near)?;
     }
@@ -22,50 +24,12 @@ pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io
             .iter()
             .any(|word| object.contains(word))
     {
-        sheet.fact(
+        sheet.command(
             "an object?",
-            &format!(
-                "then write two words: {}",
-                Command::of("kubectl finalizers explain {} {}", [ty, object])
-            ),
+            "Then write two words:",
+            &Command::of("kubectl finalizers explain {} {}", [ty, object]).to_string(),
         )?;
     }
-    if let Some(domain) = &deduced.domain {
-        sheet.fact("domain", domain)?;
-    }
-    if let Some(resource) = &deduced.resource {
-        sheet.fact("resource", &format!("{resource}, by the form of the name"))?;
-    }
-    if let [first, rest @ ..] = deduced.api_groups.as_slice() {
-        let or = if rest.is_empty() {
-            String::new()
-        } else {
-            format!(", or {}", rest.join(", or "))
-        };
-        sheet.fact("API group", &format!("probably {first}{or}"))?;
-    }
-    if let Some(project) = &deduced.project {
-        sheet.fact("project", &format!("shares its domain with {project}"))?;
-    }
-    if !deduced.related.is_empty() {
-        sheet.facts("same domain", &deduced.related)?;
-    }
-    match deduced.propagation {
-        Some(Propagation::Foreground) => sheet.fact(
-            "by its name",
-            "probably waits for other objects to go first, as foregroundDeletion does; it is not the garbage \
-             collector's own",
-        )?,
-        Some(Propagation::Orphan) => sheet.fact(
-            "by its name",
-            "probably lets other objects go on living, as orphan does; it is not the garbage collector's own",
-        )?,
-        None => {}
-    }
-    sheet.fact(
-        "if cut by hand",
-        "not known. Find out who must remove it and what that cleans up first.",
-    )?;
     let commands: Vec<String> = deduced
         .look_at
         .iter()
@@ -73,7 +37,34 @@ pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io
         .collect();
     let looks = deduced.look_at.iter().zip(&commands);
     sheet.steps(
-        "find its holder",
-        looks.map(|(look, command)| (look.text.clone(), Some(command.as_str()))),
+        "find out more",
+        looks.map(|(look, command)| (format!("[read-only] {}", look.text), Some(command.as_str()))),
     )
+}
+
+/// What is known from the name, as one sentence.
+fn known_from_name(deduced: &Deduced) -> String {
+    let mut known = Vec::new();
+    if let Some(resource) = &deduced.resource {
+        known.push(format!("type {resource}"));
+    }
+    match deduced.api_groups.as_slice() {
+        [] => known.extend(deduced.domain.iter().map(|domain| format!("domain {domain}"))),
+        groups => known.push(format!("API group {}", groups.join(" or "))),
+    }
+    if let Some(project) = &deduced.project {
+        known.push(format!("project {project} ({})", deduced.related.join(", ")));
+    }
+    known.extend(deduced.propagation.map(|propagation| {
+        match propagation {
+            Propagation::Foreground => "other objects are deleted first",
+            Propagation::Orphan => "other objects are kept",
+        }
+        .to_owned()
+    }));
+    if known.is_empty() {
+        "Its name says nothing about its controller.".into()
+    } else {
+        format!("Its name suggests, and nothing confirms: {}.", known.join("; "))
+    }
 }

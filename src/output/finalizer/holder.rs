@@ -70,8 +70,8 @@ fn where_it_runs(holder: &Holder) -> Option<String> {
         Runs::ControlPlane => "runs in the control plane",
         Runs::HiddenControlPlane => "runs in a control plane that users cannot see",
         Runs::OtherCluster => "runs in another cluster",
-        Runs::Outside => "outside the cluster: nothing that runs in it removes this finalizer",
-        Runs::Nobody => "nobody: no released program removes this finalizer",
+        Runs::Outside => "runs outside the cluster: nothing in the cluster removes this finalizer",
+        Runs::Nobody => "no released program removes this finalizer",
     };
     Some(format!("{place}{hidden}"))
 }
@@ -86,7 +86,7 @@ fn found_by(way: FoundBy) -> &'static str {
         FoundBy::GroupInName => "depends on the API group in the finalizer's name",
         FoundBy::HandlerInName => "depends on the handler in the finalizer's name",
         FoundBy::NodeInName => "runs on the node in the finalizer's name",
-        FoundBy::NodeOfObject => "runs on the node that the object lies on",
+        FoundBy::NodeOfObject => "runs on the node of the object",
     }
 }
 

@@ -69,7 +69,7 @@ impl Carrier<'_> {
                 Ok(path) => saved.push(path),
                 Err(error) => {
                     complain(&error);
-                    let says = format!("nothing was sent, because the object could not be saved: {error}");
+                    let says = format!("Nothing was sent, because the object could not be saved: {error}");
                     self.add_receipt(&Receipt::of("failed", &item.plan, self.digest, says));
                     return None;
                 }
@@ -103,13 +103,13 @@ impl Carrier<'_> {
             return backup(object, plan, self.backups);
         };
         let failed = |why: String| Error::Server {
-            message: format!("{} could not be read to save it: {why}", plan.target.in_words()),
+            message: format!("cannot read {} to save it: {why}", plan.target.pasteable()),
             hint: None,
         };
         let whole = cluster::whole(self.planner.server, ty, &plan.target).await;
         match whole.map_err(|why| failed(why.message()))? {
             Some(whole) if whole.uid() == plan.target.uid => backup(&whole, plan, self.backups),
-            _ => Err(failed("it is not there any more".into())),
+            _ => Err(failed("it was deleted".into())),
         }
     }
 
@@ -148,14 +148,14 @@ impl Carrier<'_> {
             current.saved.note_in(&mut receipt);
             if let Err(error) = self.receipts.add(&receipt) {
                 return Settled::failed(format!(
-                    "nothing was sent, because there would be no receipt: {error}"
+                    "Nothing was sent, because there would be no receipt: {error}"
                 ));
             }
             if let Some(settled) = self.send(&current.item.plan, &facts).await {
                 return settled;
             }
         }
-        Settled::refused("it changes all the time, each time before the request arrives")
+        Settled::refused("The object changed each time before the request arrived.")
     }
 
     /// Reads and diagnoses the object again, just before the request: the question can have waited for hours. Fails if
@@ -169,12 +169,12 @@ impl Carrier<'_> {
             let state = ReadBack::of(server, &facts, plan).state().await;
             Ok::<_, Error>((facts, state))
         };
-        let doing = || format!("{name}: looking at it again");
+        let doing = || format!("{name}: reading it again");
         let Some(read) = self.planner.watch.show_progress(doing, reading).await else {
             return Err(Settled::stopped());
         };
         let (mut facts, state) =
-            read.map_err(|error| Settled::failed(format!("nothing was sent: {error}")))?;
+            read.map_err(|error| Settled::failed(format!("Nothing was sent: {error}")))?;
         let object = match state {
             After::Gone => return Err(settle::gone_before(plan)),
             After::Another(_) => return Err(Settled::replaced()),
@@ -183,7 +183,7 @@ impl Carrier<'_> {
             After::NotKnown(why) => {
                 let why = why.message();
                 return Err(Settled::failed(format!(
-                    "nothing was sent, because it could not be read again: {why}"
+                    "Nothing was sent, because it could not be read again: {why}"
                 )));
             }
         };
@@ -193,20 +193,20 @@ impl Carrier<'_> {
         }
         let now = made.map_err(|refusal| {
             Settled::refused(format!(
-                "it is no longer as it was confirmed: {}. It would take that {}",
+                "The object is no longer as it was confirmed: {}. Needed: {}.",
                 refusal.why, refusal.needs
             ))
         })?;
         let worse = plan.worse(&now);
         if !worse.is_empty() {
             return Err(Settled::refused(format!(
-                "it is no longer as it was confirmed: {}; look at it again",
+                "The object is no longer as it was confirmed: {}. Read the new plan.",
                 worse.join("; ")
             )));
         }
         if now.resource_version != current.item.plan.resource_version {
             let saved = self.save(&object, &now, &facts).await;
-            current.saved = saved.map_err(|error| Settled::failed(format!("nothing was sent: {error}")))?;
+            current.saved = saved.map_err(|error| Settled::failed(format!("Nothing was sent: {error}")))?;
         }
         current.item = Item { object, plan: now };
         Ok(facts)
@@ -224,11 +224,11 @@ impl Carrier<'_> {
                 Trial::Refused(message) => return Some(refused(&message)),
                 Trial::PutBack => {
                     return Some(Settled::refused(
-                        "something puts the finalizer back while it is taken out; only the dry run was sent",
+                        "A webhook or policy puts the finalizer back. Only the dry run was sent.",
                     ));
                 }
                 Trial::Unanswered(why) => {
-                    let lost = format!("it was the dry run, which this server may store; {why}");
+                    let lost = format!("to the dry run, which this server may store; {why}");
                     return Some(self.settle(plan, facts, Some(&lost)).await);
                 }
             }
@@ -241,7 +241,7 @@ impl Carrier<'_> {
                     {
                         Some(refused(&message))
                     }
-                    After::NotKnown(_) => Some(Settled::failed(format!("the server refused it: {message}"))),
+                    After::NotKnown(_) => Some(Settled::failed(format!("The server refused it: {message}"))),
                     _ => None,
                 };
             }
@@ -294,7 +294,7 @@ impl Carrier<'_> {
         match leave_event(self.planner.server, &event).await {
             Ok(name) => Some(name),
             Err(why) => {
-                warn(&format!("it is done, but without an Event: {why}"));
+                warn(&format!("the change was made, but without an Event: {why}"));
                 None
             }
         }
@@ -303,7 +303,7 @@ impl Carrier<'_> {
     /// Writes a receipt. A failure is only a warning, because the change has already happened.
     fn add_receipt(&self, receipt: &Receipt<'_>) {
         if let Err(error) = self.receipts.add(receipt) {
-            warn(&format!("there is no receipt of how it ended: {error}"));
+            warn(&format!("the result has no receipt: {error}"));
         }
     }
 }
@@ -311,8 +311,8 @@ impl Carrier<'_> {
 /// The server refused the request for an object that has not changed since.
 fn refused(message: &str) -> Settled {
     Settled::failed(format!(
-        "the server refused it: {message}. It would take that {}",
-        veto(message)
+        "The server refused it: {message}. Needed: {}.",
+        veto(message).says
     ))
 }
 

@@ -10,7 +10,10 @@ use std::{
 };
 
 use crate::{
-    knowledge::Consequence, object::ObjectRef, output::safe::harmless, plan::Plan, run::target::watch::Watch,
+    knowledge::Consequence,
+    output::plan::question,
+    plan::Plan,
+    run::{target::watch::Watch, terminal},
     settings::Guarded,
 };
 use futures::channel::oneshot;
@@ -35,51 +38,34 @@ pub(super) async fn confirm(asked: &Guarded, digest: &str, plans: &[Plan], watch
             Confirmed::Yes
         } else {
             Confirmed::No(format!(
-                "the plan is not, or is no longer, the one with digest {given}; look at it again, and confirm {digest}"
+                "its digest is {digest} and not {given}, so it has changed. Read it again, then give --confirm {digest}"
             ))
         };
     }
     if !(stdin().is_terminal() && stderr().is_terminal()) {
         return Confirmed::No(format!(
-            "there is no terminal to type at; after reading the plan, give the same command with --confirm {digest}"
+            "there is no terminal to type at. Read the plan, then give the same command with --confirm {digest}"
         ));
     }
-    let (objects, what, word) = required_input(plans);
-    let prompt = prompt(asked.wanted.action().word(), &objects, what, &word);
-    match watch.without_progress(read_line(prompt)).await {
+    let word = required_input(plans);
+    let question = question(plans, &word, &terminal::style());
+    match watch.without_progress(read_line(question)).await {
         None => Confirmed::Stopped,
         Some(Some(line)) if typed_text(&line) == Some(word.as_str()) => Confirmed::Yes,
+        Some(Some(line)) if line == "\n" => Confirmed::No("it was cancelled".into()),
         Some(Some(_)) => Confirmed::No(format!("what was typed is not {word}")),
         Some(None) => Confirmed::No("nothing was typed".into()),
     }
 }
 
-/// The question. The objects are text from the server.
-fn prompt(verb: &str, objects: &str, what: &str, word: &str) -> String {
-    format!(
-        "To {verb} {}: type {what}, {}\n> ",
-        harmless(objects),
-        harmless(word)
-    )
-}
-
-/// One question for the whole plan: the objects, what to type, and the text itself. For several objects that is their
-/// number, which shows that the plan was read to its end.
-fn required_input(plans: &[Plan]) -> (String, &'static str, String) {
-    let objects = match plans {
-        [plan] => in_words(&plan.target),
-        plans => format!("{} objects", plans.len()),
-    };
+/// What the user types. For several objects that is their number, which shows that the plan was read to its end.
+fn required_input(plans: &[Plan]) -> String {
     let worst = plans.iter().map(|plan| plan.cost.consequence).max();
     match (worst, plans) {
-        (Some(Consequence::DataLoss), _) => (objects, "what it costs", Consequence::DataLoss.typed()),
-        (_, [plan]) => (objects, "its name", plan.target.name.clone()),
-        (_, plans) => (objects, "how many they are", plans.len().to_string()),
+        (Some(Consequence::DataLoss), _) => Consequence::DataLoss.typed(),
+        (_, [plan]) => plan.target.name.clone(),
+        (_, plans) => plans.len().to_string(),
     }
-}
-
-fn in_words(target: &ObjectRef) -> String {
-    format!("{} {}", target.kind, target.name)
 }
 
 /// Reads one line from the terminal; none at end of input. A thread reads it, so that Ctrl-C still works.
@@ -122,21 +108,7 @@ fn typed_text(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_words, prompt, typed_text};
-    use crate::object::ObjectRef;
-
-    #[test]
-    fn the_question_holds_nothing_that_acts_on_a_terminal() {
-        let target = ObjectRef {
-            kind: "Wid\u{1b}[2Jget\u{ad}".into(),
-            name: "w\u{202e}\u{3164}".into(),
-            ..ObjectRef::default()
-        };
-        let objects = in_words(&target);
-        let asked = prompt("remove", &objects, "its name", &target.name);
-        let question = asked.strip_suffix("\n> ").expect("a line of its own");
-        assert!(!question.contains(crate::characters::is_unseen), "{question:?}");
-    }
+    use super::typed_text;
 
     #[test]
     fn accepts_a_paste_only_if_enter_follows_it() {

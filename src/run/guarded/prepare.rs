@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use crate::{
     act::{Trial, try_event, try_out},
     cluster::{self, Server},
+    command::Command,
     diagnose::{Diagnosis, reclaim_policy},
     error::Error,
     knowledge::Knowledge,
     object::ObjectRef,
-    plan::{self, Action, Plan, Refusal, Seen, veto},
+    plan::{self, Action, Instead, Need, Plan, Refusal, Seen, veto},
     run::{
         complain, explain,
         guarded::volumes,
@@ -102,7 +103,7 @@ impl Planner<'_> {
         let (mut known, mut notes) = (BTreeSet::new(), BTreeSet::new());
         if let Some(word) = &self.asked.all_terminating {
             let listing = volumes::in_deletion(witness, word, &mut prepared.facts, &mut notes);
-            let doing = || "looking for volumes that are being deleted".to_owned();
+            let doing = || "looking for volumes in deletion".to_owned();
             match self.watch.show_progress(doing, listing).await {
                 None => return Ok(None),
                 Some(Ok(found)) => {
@@ -214,19 +215,21 @@ impl Planner<'_> {
             match self.read_again(&object, &mut prepared.facts).await {
                 Some(now) if now.uid() == object.uid() => object = now,
                 _ => {
-                    return prepared.refused.push(Refusal {
-                        target: reference.into(),
-                        why: "it is gone: it went while it was being looked at".into(),
-                        needs: "it is still there".into(),
-                    });
+                    return prepared.refused.push(Refusal::new(
+                        &reference,
+                        "it was deleted while the plan was made",
+                        "it still exists",
+                        Instead::only("Nothing is left to do for it."),
+                    ));
                 }
             }
         }
-        prepared.refused.push(Refusal {
-            target: reference.into(),
-            why: "it changes while it is looked at, each time before the server has answered".into(),
-            needs: "whoever changes it all the time has stopped".into(),
-        });
+        prepared.refused.push(Refusal::new(
+            &reference,
+            "it changed each time before the server answered",
+            "nothing changes it for a few seconds",
+            Instead::explain(&reference, "See who changes it, then try again:"),
+        ));
     }
 
     /// The plan, if the diagnosis allows one.
@@ -272,17 +275,18 @@ impl Planner<'_> {
             Action::Finalize => ("update", "finalize"),
         };
         let target = &plan.target;
-        let refuse = |why: String, needs: String| Refusal {
-            target: target.clone().into(),
-            why,
-            needs,
-        };
+        let refuse = |why: String, needs: String, instead: Instead| Refusal::new(target, why, needs, instead);
         let what = match subresource {
             "" => target.type_name.clone(),
             sub => format!("{}/{sub}", target.type_name),
         };
         let server = self.server;
-        let doing = || format!("{}: asking whether it may be done", target.name);
+        let doing = || {
+            format!(
+                "{}: asking the server whether it would accept the change",
+                target.name
+            )
+        };
         let event = self
             .asked
             .event
@@ -300,43 +304,35 @@ impl Planner<'_> {
             (may, trial, event)
         };
         let Some((may, trial, event)) = self.watch.show_progress(doing, asking).await else {
-            return Err(refuse("stopped".into(), "it is not stopped".into()));
+            let again = Instead::only("Run the command again.");
+            return Err(refuse(
+                "stopped before the server answered".into(),
+                "the run is not stopped".into(),
+                again,
+            ));
         };
         // A server that answers neither question would not answer a request either. The dry run says more.
         if let Ok(Err(reason)) = may {
+            let why = format!(
+                "you may not {verb} {what} {}{}",
+                target.name,
+                in_parentheses(&reason)
+            );
+            let check = Command::of(
+                "kubectl -n {} auth can-i {} {}",
+                [target.place(), verb, &target.type_name],
+            );
+            let check = match plan.action {
+                Action::Finalize => check.with("--subresource=finalize"),
+                Action::Remove | Action::Nudge | Action::Retain => check,
+            };
             return Err(refuse(
-                format!(
-                    "you may not {verb} {what} {}{}",
-                    target.name,
-                    in_parentheses(&reason)
-                ),
-                format!("somebody grants you {verb} on {what}, or does it"),
+                why,
+                format!("you have the right to {verb} {what}"),
+                Instead::run("Ask somebody who has it. To check a right:", check),
             ));
         }
-        match trial {
-            Trial::Fine => event.map(|()| Accepted::Yes).map_err(|message| {
-                refuse(
-                    format!("the server would refuse the Event on it: {message}"),
-                    format!("{}; or --event is left out", veto(&message)),
-                )
-            }),
-            Trial::Changed(_) => Ok(Accepted::Changed),
-            Trial::Stored { proved } => Ok(Accepted::Stored { proved }),
-            Trial::Refused(message) => Err(refuse(
-                format!("the server would refuse it: {message}"),
-                veto(&message),
-            )),
-            Trial::PutBack => Err(refuse(
-                "a mutating webhook or policy puts the finalizer back while it is taken out".into(),
-                "whoever runs it agrees; kubectl get mutatingwebhookconfigurations,mutatingadmissionpolicies shows which \
-                 there are"
-                    .into(),
-            )),
-            Trial::Unanswered(why) => Err(refuse(
-                format!("the server did not answer a dry run of it: {why}"),
-                format!("{}; a request that cannot be tried out is not sent", veto(&why)),
-            )),
-        }
+        judged(trial, event, target)
     }
 
     /// Reads the object again and forgets all earlier answers.
@@ -349,6 +345,50 @@ impl Planner<'_> {
             Some(Ok(Answer::Object(Some(object)))) => Some((**object).clone()),
             _ => None,
         }
+    }
+}
+
+/// What the dry runs of a request and of its Event show.
+fn judged(trial: Trial, event: Result<(), String>, target: &ObjectRef) -> Result<Accepted, Refusal> {
+    let refused = |why: String, message: &str| {
+        let Need { says, look } = veto(message);
+        let instead = match look {
+            Some(look) => Instead::run("See which there are, and whose they are:", look),
+            None => Instead::explain(target, "See what the object waits for:"),
+        };
+        Refusal::new(target, why, says, instead)
+    };
+    match trial {
+        Trial::Fine => event.map(|()| Accepted::Yes).map_err(|message| {
+            Refusal::new(
+                target,
+                format!("the server would refuse the Event on it: {message}"),
+                veto(&message).says,
+                Instead::only("Leave out --event."),
+            )
+        }),
+        Trial::Changed(_) => Ok(Accepted::Changed),
+        Trial::Stored { proved } => Ok(Accepted::Stored { proved }),
+        Trial::Refused(message) => Err(refused(
+            format!("the server would refuse it: {message}"),
+            &message,
+        )),
+        Trial::PutBack => Err(Refusal::new(
+            target,
+            "a mutating webhook or policy puts the finalizer back",
+            "whoever runs that webhook or policy excepts this object",
+            Instead::run(
+                "See which there are, and whose they are:",
+                Command::of(
+                    "kubectl get mutatingwebhookconfigurations,mutatingadmissionpolicies",
+                    [],
+                ),
+            ),
+        )),
+        Trial::Unanswered(why) => Err(refused(
+            format!("the server did not answer a dry run, so nothing is sent: {why}"),
+            &why,
+        )),
     }
 }
 

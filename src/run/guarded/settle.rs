@@ -16,7 +16,7 @@ use crate::{
     object::Finalizer,
     plan::{Action, Plan},
     report::outcome::OutcomeResult,
-    run::target::watch::Watch,
+    run::{target::watch::Watch, terminal},
     snapshot::facts::Object,
 };
 
@@ -79,24 +79,24 @@ impl Settled {
 
     /// The user stopped the run before the request was sent.
     pub(super) fn stopped() -> Self {
-        let says = "stopped with Ctrl-C before it was sent";
+        let says = "Stopped with Ctrl-C. Nothing was sent.";
         Settled::new(OutcomeResult::NotDone, says, Exit::Interrupted)
     }
 
     /// A new object has the name now.
     pub(super) fn replaced() -> Self {
-        let says = "the object that was confirmed is gone, and another one of its name is there, which was not changed";
+        let says = "The confirmed object is gone. A new object has its name, and was not changed.";
         Settled::new(OutcomeResult::NotDone, says, Exit::Refused)
     }
 
     /// The state after a dry run that changed the object. It is a failure, whatever the state is: nobody asked for it yet.
     pub(super) fn by_trial(mut self, proved: bool) -> Self {
         let who = if proved {
-            "this API server stored a dry run, which it must not"
+            "This API server stored a dry run, which it must not do."
         } else {
-            "it happened during a dry run: this API server stored that, or somebody else did it"
+            "The change was made during a dry run: by this API server, or by somebody else."
         };
-        self.says = format!("{who}; looked at again: {}", self.says);
+        self.says = format!("{who} Now: {}", self.says);
         self.by = DoneBy::Trial;
         self.exit = Exit::Failed;
         self
@@ -123,7 +123,7 @@ pub(super) fn gone_before(plan: &Plan) -> Settled {
     if plan.action == Action::Retain {
         return retained::gone_before();
     }
-    let says = "it was gone before this run changed anything";
+    let says = "Deleted before this run changed anything.";
     Settled::new(OutcomeResult::Gone, says, Exit::Done)
 }
 
@@ -134,7 +134,7 @@ pub(super) fn out_before(plan: &Plan, object: &Object) -> Settled {
     }
     let mut settled = Settled::new(
         OutcomeResult::Held,
-        "somebody else did it before this run changed anything",
+        "Somebody else removed it before this run changed anything.",
         Exit::Done,
     );
     settled.held_by = object.finalizers();
@@ -152,7 +152,14 @@ pub(super) async fn settle(
     watch: &mut Watch,
 ) -> Settled {
     let mut newest = None;
-    let doing = || format!("{}: looking what became of it", plan.target.name);
+    let doing = || {
+        let limit = longest_wait(plan, lost.is_some()).as_secs();
+        let ellipsis = terminal::plain().ellipsis();
+        format!(
+            "Checking the result of {} (up to {limit}s){ellipsis}",
+            plan.target.pasteable()
+        )
+    };
     let waiting = async {
         let began = Instant::now();
         let mut since = None;
@@ -178,15 +185,24 @@ pub(super) async fn settle(
         // The user stopped the run before the first read. A server that has just responded will answer this
         // too.
         None if lost.is_none() => settled_from(&read_back.state().await, plan, false),
-        None => unknown_result("nobody looked", true),
+        None => unknown_result("Nobody checked the result.", true),
     };
     if let Some(why) = lost {
         settled.says = format!(
-            "the answer to the request was lost ({why}); looked at again: {}",
+            "The answer to the request was lost ({why}). Now: {}",
             settled.says
         );
     }
     settled
+}
+
+/// How long the result is checked at most.
+fn longest_wait(plan: &Plan, lost: bool) -> Duration {
+    match plan.action {
+        _ if lost => MAX_WAIT_FOR_SERVER,
+        Action::Nudge => MAX_WAIT_FOR_CONTROLLER,
+        Action::Remove | Action::Finalize | Action::Retain => MAX_WAIT_FOR_DELETION,
+    }
 }
 
 /// Whether waiting longer cannot change the result.
@@ -226,65 +242,54 @@ fn settled_from(after: &After, plan: &Plan, lost: bool) -> Settled {
         .map_or("the annotation", |finalizer| finalizer.name.as_str());
     let nudge = plan.action == Action::Nudge;
     let mut settled = match after {
-        After::Gone if nudge => Settled::new(
-            OutcomeResult::Woke,
-            "it is gone: its controller has acted",
-            Exit::Done,
-        ),
-        After::Gone => Settled::new(OutcomeResult::Gone, "it is gone", Exit::Done),
+        After::Gone if nudge => {
+            Settled::new(OutcomeResult::Woke, "Deleted: its controller acted.", Exit::Done)
+        }
+        After::Gone => Settled::new(OutcomeResult::Gone, "Deleted.", Exit::Done),
         After::Another(other) => {
             let by = match added_by(other, name) {
-                Some((manager, _)) => format!(", and {manager} has put {name} on it"),
+                Some((manager, _)) => format!(", and {manager} added {name}"),
                 None if other.finalizers().iter().any(|one| one.name == name) => {
-                    format!(", and {name} is on it")
+                    format!(", and it has {name}")
                 }
                 None => String::new(),
             };
             Settled::new(
                 OutcomeResult::ReCreated,
-                format!(
-                    "it is gone, and another one of its name has been made since (uid {}){by}",
-                    other.uid()
-                ),
+                format!("Deleted. A new object has its name (uid {}){by}.", other.uid()),
                 Exit::Done,
             )
         }
         After::StillOn(object) if lost && is_newer(object, plan) => Settled::failed(
-            "the object has changed since, so the request was not carried out, and will not be",
+            "The object has changed since, so the request was not carried out and never will be.",
         ),
         After::StillOn(_) if lost => unknown_result(
-            "nothing has changed so far, and the request has most likely not arrived; an API server that still has it could \
-             carry it out within its own time limit, a minute in most clusters",
+            "Nothing has changed so far, so the request most likely did not arrive. If it did, the API server can still carry \
+             it out, in most clusters for a minute.",
             true,
         ),
         After::StillOn(object) => {
             let by = match added_by(object, name) {
-                Some((manager, time)) => format!("{manager} put it there, at {time} or before"),
-                None => "nobody is on record for it, as where a webhook puts it back".into(),
+                Some((manager, time)) => format!("{manager} added it, at {time} or before"),
+                None => "no manager is recorded, so a webhook may put it back".into(),
             };
             Settled::new(
                 OutcomeResult::CameBack,
-                format!("{name} is on it again: {by}"),
+                format!("{name} is on it again: {by}."),
                 Exit::Failed,
             )
         }
         After::Out(object) if nudge => settled_nudge(object, plan),
-        After::Out(object) if object.finalizers().is_empty() => Settled::new(
-            OutcomeResult::Going,
-            format!(
-                "{name} is out and no finalizer is left, but it is still there; see why: kubectl finalizers explain"
-            ),
-            Exit::Done,
-        ),
+        After::Out(object) if object.finalizers().is_empty() => {
+            Settled::new(OutcomeResult::Going, still_there(name, plan), Exit::Done)
+        }
         After::Out(_) => Settled::new(
             OutcomeResult::Held,
-            format!(
-                "{name} is out; others hold it now, and what they wait for tells: kubectl finalizers explain"
-            ),
+            format!("{name} was removed. Other finalizers still hold the object."),
             Exit::Done,
         ),
         After::NotKnown(why) => {
-            unknown_result(&format!("the object cannot be read: {}", why.message()), lost)
+            unknown_result(&format!("The object cannot be read: {}", why.message()), lost)
         }
     };
     if let After::Out(object) | After::StillOn(object) = after {
@@ -292,6 +297,16 @@ fn settled_from(after: &After, plan: &Plan, lost: bool) -> Settled {
     }
     settled.by = if lost { DoneBy::Perhaps } else { DoneBy::Us };
     settled
+}
+
+/// The last finalizer was removed, and the object still exists.
+fn still_there(finalizer: &str, plan: &Plan) -> String {
+    match &plan.kubelet {
+        Some(node) => format!(
+            "{finalizer} was removed. The pod stays until the kubelet of {node} confirms that it has stopped."
+        ),
+        None => format!("{finalizer} was removed and no finalizer is left, but the object still exists."),
+    }
 }
 
 fn settled_nudge(object: &Object, plan: &Plan) -> Settled {
@@ -304,12 +319,12 @@ fn settled_nudge(object: &Object, plan: &Plan) -> Settled {
         .collect();
     if out.is_empty() {
         let says = format!(
-            "it was touched, and in {} seconds nobody has acted on it",
+            "No controller reacted within {}s.",
             MAX_WAIT_FOR_CONTROLLER.as_secs()
         );
         Settled::new(OutcomeResult::Asleep, says, Exit::Done)
     } else {
-        let says = format!("its controller has acted: {} is out", out.join(", "));
+        let says = format!("Its controller acted and removed {}.", out.join(", "));
         Settled::new(OutcomeResult::Woke, says, Exit::Done)
     }
 }
@@ -320,7 +335,7 @@ fn unknown_result(why: &str, lost: bool) -> Settled {
     }
     Settled::new(
         OutcomeResult::Unknown,
-        format!("the server says that it was done, but {why}"),
+        format!("The server confirmed the change. {why}"),
         Exit::Failed,
     )
 }

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command::Command,
     error::Error,
-    plan::{Claim, Refusal},
+    plan::{Claim, Instead, Refusal},
     run::{target::find, witness::Witness},
     snapshot::{
         Why,
@@ -28,18 +29,16 @@ pub(super) async fn volume_of(
     if !object.is("", CLAIMS) {
         return Err(no_volume_type(&object.resource.name()));
     }
-    let refuse = |why: String, needs: &str| {
-        Ok(Err(Refusal {
-            target: object.reference().into(),
-            why,
-            needs: needs.into(),
-        }))
+    let refuse = |why: String, needs: &str, instead: Instead| {
+        Ok(Err(Refusal::new(&object.reference(), why, needs, instead)))
     };
+    let explained = |text: &str| Instead::explain(&object.reference(), text);
     let name = object.text("/spec/volumeName");
     if name.is_empty() {
         return refuse(
             "it has no volume, so there is no disk to keep".into(),
             "it is bound to a volume",
+            explained("See what the claim waits for:"),
         );
     }
     let volume = match read(witness, VOLUMES, None, name, facts).await {
@@ -47,7 +46,8 @@ pub(super) async fn volume_of(
         Ok(None) => {
             return refuse(
                 format!("its volume {name} does not exist any more"),
-                "the volume exists; whether its disk does is known at the storage provider",
+                "the volume exists",
+                Instead::only("Check at the storage provider whether the disk still exists."),
             );
         }
         Err(why) => {
@@ -66,7 +66,11 @@ pub(super) async fn volume_of(
     } else {
         refuse(
             format!("volume {name} belongs to another claim"),
-            "the volume belongs to this claim; to keep its disk, name the volume: pv/NAME",
+            "the volume belongs to this claim",
+            Instead::run(
+                "To keep the disk of that volume, see the plan for it:",
+                Command::of("kubectl finalizers rescue pv/{} --only-retain --plan", [name]),
+            ),
         )
     }
 }

@@ -20,7 +20,7 @@ fn an_event_tells_who_did_what() {
     assert_eq!(event["involvedObject"]["uid"], uid);
     let says = event["message"].as_str().unwrap();
     assert!(
-        says.contains(&case.user) && says.contains(HOLD) && says.contains("data loss"),
+        says.contains(&case.user) && says.contains(HOLD) && says.contains("data-loss"),
         "{says}"
     );
     assert_eq!(case.writes().len(), 2, "{:#?}", case.writes());
@@ -78,11 +78,7 @@ fn an_event_that_cannot_be_created_is_known_before() {
         "--plan".into(),
         "--event".into(),
     ];
-    let out = refused(
-        &case,
-        cluster.plugin(words).as_user(&user),
-        "or --event is left out",
-    );
+    let out = refused(&case, cluster.plugin(words).as_user(&user), "Leave out --event.");
     super::says(&out, "cannot create resource \"events\"");
 
     // No object can be created in a namespace in deletion.

@@ -66,16 +66,29 @@ spec:
 fn a_cost_must_be_accepted_by_its_own_name() {
     let case = Case::held(Cluster::shared(), "costs", &[HOLD]);
     let words = ["remove", "configmap/held", "--finalizer", HOLD];
-    refused(&case, case.run(&words), "--accept data-loss");
+    refused(
+        &case,
+        case.run(&words),
+        "data-loss is assumed, and nobody has accepted that",
+    );
     let other = [&words[..], &["--accept=leaked-infrastructure"]].concat();
-    refused(&case, case.run(&other), "--accept data-loss");
+    let out = refused(&case, case.run(&other), "data-loss is assumed");
+    assert!(!out.stdout.contains("--accept"), "the way around it: {out}");
+    assert!(
+        !out.stdout.contains("--type=json"),
+        "a request that nobody may send: {out}"
+    );
     // Accepting a cost that does not apply would be a blanket.
     let both = [
         &words[..],
         &["--accept=leaked-infrastructure", "--accept=data-loss"],
     ]
     .concat();
-    refused(&case, case.run(&both), "accepts what nothing here costs");
+    refused(
+        &case,
+        case.run(&both),
+        "leaked-infrastructure was accepted, and nothing here costs that",
+    );
     for nonsense in ["--accept=all", "--accept=none", "--force", "--yes"] {
         let out = case.run(&[&words[..], &[nonsense]].concat()).run();
         assert_eq!(out.code, 2, "{nonsense}: {out}");
@@ -94,17 +107,13 @@ fn without_a_terminal_only_the_digest_of_this_very_plan_confirms() {
     refused(
         &case,
         case.remove(&["--confirm=0123456789abcdef"]),
-        "is no longer, the one",
+        "so it has changed",
     );
     let digest = case.digest();
     case.ns
         .kubectl(["annotate", "configmap", "held", "changed=yes"])
         .success();
-    refused(
-        &case,
-        case.remove(&["--confirm", &digest]),
-        "is no longer, the one",
-    );
+    refused(&case, case.remove(&["--confirm", &digest]), "so it has changed");
     assert!(case.noted().iter().all(|what| what == "not-confirmed"));
     assert_eq!(case.finalizers().unwrap(), [HOLD]);
 }
@@ -205,7 +214,7 @@ fn an_unknown_cause_for_lack_of_rights_is_refused() {
         name,
         "--accept=leaked-infrastructure",
     ];
-    let out = refused(&case, case.run(&words), "Not read, or not in full:");
+    let out = refused(&case, case.run(&words), "not read in full:");
     super::says(&out, "leases.coordination.k8s.io");
     // A user who may read everything may remove it.
     case.is_master = true;

@@ -10,7 +10,7 @@ fn one_write_removes_the_string_and_the_object_is_deleted() {
     let case = Case::held(Cluster::shared(), "once", &[HOLD]);
     let out = case.confirmed();
     assert_eq!(out.code, 0, "{out}");
-    super::says(&out, "gone: it is gone");
+    super::says(&out, "result Deleted.");
     assert_eq!(case.get(), None);
     let writes = case.writes();
     assert_eq!(writes.len(), 1, "{writes:#?}");
@@ -45,7 +45,7 @@ fn a_plan_sends_nothing_and_writes_no_file() {
     let case = Case::held(Cluster::shared(), "planned", &[HOLD]);
     let out = case.remove(&["--plan"]).run();
     assert_eq!(out.code, 0, "{out}");
-    for text in [HOLD, "DATA LOSS", "digest", "kubectl -n", "\"op\":\"remove\""] {
+    for text in [HOLD, "data-loss: ", "digest", "kubectl -n", "\"op\":\"remove\""] {
         assert!(out.stdout.contains(text), "{text}: {out}");
     }
     assert_eq!(case.finalizers().unwrap(), [HOLD]);

@@ -21,14 +21,14 @@ fn a_namespace_with_content_is_not_finalized() {
     refused(
         &case,
         case.run(&["finalize", case.ns.name(), "--plan"]),
-        "this is left in it: 1 configmaps",
+        "this is left in it: configmaps (1)",
     );
     // `remove` does not change entries of spec.finalizers.
     let namespace = format!("ns/{}", case.ns.name());
     refused(
         &case,
         case.run(&["remove", &namespace, "--finalizer", "kubernetes", "--plan"]),
-        "stands in spec.finalizers",
+        "is in spec.finalizers, which only finalize changes",
     );
     crate::explain::told::release(cluster, "configmap/held", case.ns.name());
 }
@@ -111,6 +111,6 @@ fn a_nudge_without_a_reaction_says_so() {
     let digest = digest(&plan);
     let out = case.run(&["nudge", "configmap/held", "--confirm", &digest]).run();
     assert_eq!(out.code, 0, "{out}");
-    super::says(&out, "asleep: it was touched, and in 30 seconds");
+    super::says(&out, "No controller reacted within 30s.");
     assert_eq!(case.finalizers().unwrap(), [HOLD]);
 }

@@ -62,7 +62,7 @@ fn an_object_that_disappears_meanwhile_is_reported_gone() {
     goes(race.case.cluster, "configmap/held", race.case.ns.name());
     let (case, out) = race.end();
     assert_eq!(out.code, 0, "{out}");
-    super::says(&out, "it was gone before");
+    super::says(&out, "Deleted before this run changed anything.");
     assert_eq!(case.noted(), ["sending", "done-by-others"]);
 }
 
@@ -78,7 +78,7 @@ fn another_object_with_the_same_name_keeps_its_finalizer() {
         }
         let (case, out) = race.end();
         assert_eq!(out.code, 3, "{out}");
-        super::says(&out, "another one of its name");
+        super::says(&out, "A new object has its name");
         assert_eq!(case.finalizers().unwrap(), [HOLD]);
         assert_eq!(case.noted(), ["sending", "refused"]);
     }
@@ -140,7 +140,7 @@ fn a_right_that_is_withdrawn_meanwhile_is_reported() {
     });
     let (case, out) = race.end();
     assert_eq!(out.code, 1, "{out}");
-    super::says(&out, "the server refused it");
+    super::says(&out, "The server refused it");
     assert_eq!(case.finalizers().unwrap(), [HOLD]);
     assert_eq!(case.noted(), ["sending", "failed"]);
 }

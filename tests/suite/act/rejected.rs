@@ -56,7 +56,11 @@ fn an_unreachable_webhook_is_named() {
         "metadata": {"name": name}, "webhooks": [hook]});
     cluster.apply(&configuration.to_string());
     case.is_refused("the webhook");
-    let out = refused(&case, case.remove(&["--plan"]), "rejected, and so would this be");
+    let out = refused(
+        &case,
+        case.remove(&["--plan"]),
+        "This removal would be refused, too",
+    );
     super::says(&out, "dead.example.test");
     refused(
         &case,
@@ -162,7 +166,11 @@ fn delete_policy(cluster: &Cluster, policy: &str) {
 fn a_finalizer_that_is_added_again_is_noticed_before_the_write() {
     let case = Case::held(Cluster::shared(), "put-back", &[HOLD]);
     let policy = policy_that_adds_the_finalizer(&case);
-    refused(&case, case.remove(&["--plan"]), "policy puts the finalizer back");
+    refused(
+        &case,
+        case.remove(&["--plan"]),
+        "a mutating webhook or policy puts the finalizer back",
+    );
     delete_policy(case.cluster, &policy);
 }
 
@@ -177,10 +185,7 @@ fn a_finalizer_that_is_added_again_is_noticed_after_the_write() {
     gate.open();
     let out = run.finish();
     assert_eq!(out.code, 1, "{out}");
-    super::says(
-        &out,
-        "example.com/hold is on it again: nobody is on record for it",
-    );
+    super::says(&out, "example.com/hold is on it again: no manager is recorded");
     assert_eq!(case.noted(), ["sending", "failed"]);
     delete_policy(case.cluster, &policy);
 }

@@ -144,7 +144,7 @@ fn the_disk_of_a_deleted_claim_stays_after_the_claim_is_gone() {
 
     let out = disk.confirmed("pvc/data");
     assert_eq!(out.code, 0, "{out}");
-    super::says(&out, "retained: The policy is Retain.");
+    super::says(&out, "result The policy is Retain.");
     assert_eq!(disk.policy(), "Retain");
     let writes = case.writes();
     assert_eq!(writes.len(), 1, "{writes:#?}");
@@ -273,7 +273,7 @@ fn several_volumes_are_one_plan_and_one_confirmation() {
     let session = case.run(&all).at_terminal();
     session
         .asked()
-        .see("To rescue 2 objects: type how many they are, 2")
+        .see("Set the reclaim policy of 2 volumes to Retain? Type 2 to confirm")
         .types("2\n");
     let out = session.finish();
     assert_eq!(out.code, 0, "{out}");
@@ -432,7 +432,7 @@ fn another_volume_with_the_same_name_is_not_touched() {
     gate.open();
     let out = run.finish();
     assert_eq!(out.code, 3, "{out}");
-    super::says(&out, "another one of its name is there");
+    super::says(&out, "A new object has its name");
     assert_eq!(
         cluster.get(["pv", &volume]).unwrap()["spec"]["persistentVolumeReclaimPolicy"],
         "Delete"

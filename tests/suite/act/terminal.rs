@@ -18,11 +18,12 @@ fn the_plan_is_on_the_screen_and_the_name_of_the_cost_confirms() {
     let (case, session) = at_terminal("typed");
     let shown = session.shown();
     for text in [
-        "takes out",
+        "removes",
         HOLD,
-        "DATA LOSS",
+        "The ConfigMap is then deleted.",
+        "this finalizer is unknown, so it may protect data",
         "digest",
-        "type what it costs, data-loss",
+        "Enter to cancel:",
     ] {
         assert!(shown.contains(text), "{text}: {shown}");
     }
@@ -81,7 +82,7 @@ fn a_paste_counts_when_enter_is_pressed_after_it() {
 fn where_no_data_is_lost_the_object_name_confirms() {
     let case = Case::held(Cluster::shared(), "nudged", &[HOLD]);
     let session = case.run(&["nudge", "configmap/held"]).at_terminal();
-    session.asked().see("type its name, held").types("Held\n");
+    session.asked().see("Type held to confirm").types("Held\n");
     let out = session.finish();
     assert_eq!(out.code, 3, "{out}");
     assert!(case.writes().is_empty());

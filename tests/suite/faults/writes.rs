@@ -129,14 +129,14 @@ fn an_aggregated_type_is_tried_out_only_after_the_receipt() {
     assert_eq!(plan.code, 0, "{plan}");
     says(
         &plan,
-        "only once you have confirmed: service/widget-server -n db serves this type",
+        "only after you confirm: service/widget-server -n db serves this type",
     );
     assert!(case.updates("w-1").is_empty(), "the plan sends no dry run");
     assert!(case.receipts().is_empty());
 
     let out = case.confirmed(&["w-1", "w-2"]);
     assert_eq!(out.code, 1, "{out}");
-    says(&out, "this API server stored a dry run");
+    says(&out, "This API server stored a dry run");
     assert_eq!(case.updates("w-1"), [true], "the request is not sent after it");
     assert!(case.updates("w-2").is_empty());
     assert_eq!(case.noted(), ["w-1 sending", "w-1 dry-run-stored"]);
@@ -166,7 +166,7 @@ fn a_dry_run_that_was_stored_before_the_confirmation_is_reported() {
     let case = Case::new(world(Writes::DryRunStored));
     let out = case.remove(&["w-1", "w-2"], &["--plan"]);
     assert_eq!(out.code, 1, "{out}");
-    says(&out, "this API server stored a dry run");
+    says(&out, "This API server stored a dry run");
     assert!(case.updates("w-2").is_empty(), "nothing is tried out after it");
     assert_eq!(case.noted(), ["w-1 dry-run-stored"]);
     assert_eq!(case.copies().len(), 1);
@@ -234,7 +234,7 @@ fn each_target_is_diagnosed_again_before_its_request() {
     assert_eq!(out.code, 3, "{out}");
     says(
         &out,
-        "it is no longer as it was confirmed: these would stay now: none",
+        "no longer as it was confirmed: these other finalizers are on it now: none",
     );
     assert_eq!(case.noted(), ["w-1 sending", "w-1 done", "w-2 refused"]);
     assert_eq!(case.updates("w-2"), [true], "only its dry run");

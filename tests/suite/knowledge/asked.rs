@@ -88,10 +88,17 @@ fn a_name_matched_in_another_case_says_so() {
 fn an_unknown_name_is_called_unknown_and_the_rest_deduced() {
     let text = explain(&["kubernetes.io/pv-protecton"]).success();
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines[0], "kubernetes.io/pv-protecton is not in the catalogue.");
-    assert_eq!(lines[1], "What follows is deduced from the name alone.");
+    assert_eq!(
+        lines[0],
+        "kubernetes.io/pv-protecton is not in the catalogue: no controller is known for it."
+    );
+    assert!(lines[1].contains("nothing confirms"), "{text}");
+    assert_eq!(
+        lines[2],
+        "Removal by hand costs: unknown, so data-loss is assumed."
+    );
     assert!(
-        lines[2].contains("did you mean") && lines[2].contains(PV),
+        lines[3].contains("did you mean") && lines[3].contains(PV),
         "{text}"
     );
     let report = json(explain(&["kubernetes.io/pv-protecton", "-o", "json"]));
@@ -110,10 +117,10 @@ fn an_unknown_name_is_called_unknown_and_the_rest_deduced() {
 fn a_too_general_pattern_is_not_called_knowledge() {
     let text = explain(&["my-app-deleted"]).success();
     assert!(
-        text.starts_with("my-app-deleted is not in the catalogue.\n"),
+        text.starts_with("my-app-deleted is not in the catalogue: "),
         "{text}"
     );
-    assert!(text.contains("too short to say whose the name is"), "{text}");
+    assert!(text.contains("Only if the object is of its kinds:"), "{text}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn page() -> String {
             };
             let _ = write!(
                 page,
-                "\n### {heading}\n\n| finalizer | on | protects | if cut by hand |\n|---|---|---|---|\n"
+                "\n### {heading}\n\n| finalizer | on | protects | removed by hand |\n|---|---|---|---|\n"
             );
             page.extend(entries.iter().map(row));
         }
@@ -115,7 +115,7 @@ fn row(entry: &Entry) -> String {
         format!("`{name}`{list}{mark}"),
         on,
         entry.protects.clone(),
-        entry.if_removed.consequence.to_string(),
+        entry.if_removed.consequence.typed(),
     ];
     format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
 }

@@ -27,7 +27,7 @@ fn explain_all(format: &str) -> String {
 const VALUE: &str = "x0value0x";
 
 #[test]
-fn every_entry_fits_80_columns() {
+fn every_entry_fits_100_columns() {
     let commands: Vec<Vec<String>> = all()
         .iter()
         .flat_map(|entry| &entry.fix)
@@ -52,7 +52,7 @@ fn every_entry_fits_80_columns() {
     };
     for format in ["table", "wide"] {
         let text = explain_all(format);
-        for line in text.lines().filter(|line| line.width() > 80) {
+        for line in text.lines().filter(|line| line.width() > 100) {
             // Names, paths and addresses: a single word, perhaps after a label.
             let hanging = line.get(18..).unwrap_or_default().trim_start();
             let one_word = !hanging.trim_start_matches("- ").contains(' ');
@@ -67,7 +67,7 @@ fn every_entry_fits_80_columns() {
         );
         for (at, entry) in all().iter().enumerate() {
             assert!(text.contains(&entry.example), "entry {at}, {}", entry.name);
-            let consequence = format!("{}: ", entry.if_removed.consequence);
+            let consequence = format!("{}: ", entry.if_removed.consequence.typed());
             assert!(text.contains(&consequence), "{}", entry.name);
         }
         let unverified = all().iter().filter(|entry| !entry.verified).count();

@@ -37,35 +37,35 @@ pub(super) fn settled_from(after: &After, plan: &Plan, retention: &Retention, lo
         After::Gone if lost => Settled::new(
             OutcomeResult::Unknown,
             format!(
-                "The volume is gone. Whether its policy was Retain before it went is not known. {LOOK_FOR_DISK}"
+                "The volume is gone. It is not known whether its policy was Retain before that. {LOOK_FOR_DISK}"
             ),
             Exit::Failed,
         ),
         After::Gone => Settled::new(
             OutcomeResult::Gone,
             format!(
-                "The policy was set to Retain, and then the volume object went. Nothing started to delete the disk after \
+                "The policy was set to Retain, and then the volume object was deleted. Nothing started to delete the disk after \
                  that. Only the copy still names it. {LOOK_FOR_DISK}"
             ),
             Exit::Done,
         ),
         After::Another(_) => Settled::new(
             OutcomeResult::Unknown,
-            format!("The volume is gone, and another one has its name. {LOOK_FOR_DISK}"),
+            format!("The volume is gone. A new volume has its name. {LOOK_FOR_DISK}"),
             Exit::Failed,
         ),
         After::StillOn(volume) if lost && is_newer(volume, plan) => Settled::failed(
             "The volume has changed since, so the request was not carried out, and will not be. Look at the new plan.",
         ),
         After::StillOn(_) if lost => unknown_result(
-            "The policy is not Retain so far. The request has most likely not arrived, but an API server that still has it can \
-             carry it out within its own time limit, a minute in most clusters. Run the command again.",
+            "The policy is not Retain so far, so the request most likely did not arrive. If it did, the API server can still \
+             carry it out, in most clusters for a minute. Run the command again.",
             true,
         ),
         After::StillOn(volume) => {
             let by = match policy_set_by(volume) {
                 Some((manager, time)) => format!("{manager} set it, at {time} or before"),
-                None => "nobody is on record for it".into(),
+                None => "no manager is recorded".into(),
             };
             Settled::new(
                 OutcomeResult::CameBack,
@@ -74,7 +74,7 @@ pub(super) fn settled_from(after: &After, plan: &Plan, retention: &Retention, lo
             )
         }
         After::NotKnown(why) => {
-            unknown_result(&format!("the volume cannot be read: {}", why.message()), lost)
+            unknown_result(&format!("The volume cannot be read: {}", why.message()), lost)
         }
     }
 }

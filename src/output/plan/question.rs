@@ -1,0 +1,44 @@
+//! The question that confirms a plan.
+
+use super::{joined, then};
+use crate::{
+    output::{Style, safe::harmless, sheet::WIDTH_IN_PIPE, table::wrap},
+    plan::{Action, Plan},
+};
+
+/// The question for these plans, and a line for the answer. `word` confirms. The objects are text from the server.
+pub fn question(plans: &[Plan], word: &str, style: &Style) -> String {
+    let asked = match plans {
+        [plan] => about_one(plan),
+        plans => about_several(plans),
+    };
+    let text = format!("{asked} Type {word} to confirm, Enter to cancel:");
+    let width = style.width.unwrap_or(WIDTH_IN_PIPE);
+    format!("{}\n> ", wrap(&harmless(&text), Some(width), 0))
+}
+
+fn about_one(plan: &Plan) -> String {
+    let object = plan.target.pasteable();
+    match plan.action {
+        Action::Remove | Action::Finalize => {
+            let finalizer = joined(plan.finalizer.as_slice());
+            let then = then(&plan.target.kind, &plan.stays, plan.kubelet.as_deref());
+            format!("Remove {finalizer} from {object}? {then}")
+        }
+        Action::Nudge => format!("Set an annotation on {object}? Its finalizers stay."),
+        Action::Retain => format!("Set the reclaim policy of {object} to Retain?"),
+    }
+}
+
+fn about_several(plans: &[Plan]) -> String {
+    let count = plans.len();
+    let first = plans.first();
+    match first.map(|plan| plan.action) {
+        Some(Action::Nudge) => format!("Set an annotation on {count} objects? Their finalizers stay."),
+        Some(Action::Retain) => format!("Set the reclaim policy of {count} volumes to Retain?"),
+        Some(Action::Remove | Action::Finalize) | None => {
+            let finalizer = first.map_or(&[][..], |plan| plan.finalizer.as_slice());
+            format!("Remove {} from {count} objects?", joined(finalizer))
+        }
+    }
+}
