@@ -3,19 +3,14 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use kubectl_finalizers::{
-    cli::{self, Cli},
-    exit::Exit,
-    run,
-};
+use kubectl_finalizers::{cli, exit::Exit, run};
 
 fn main() -> ExitCode {
     // Install the provider first: with a second provider in the dependency tree, rustls cannot choose and panics. An
     // error means that a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 
-    let cli = match Cli::try_parse_from(cli::protect_pasted_lines(std::env::args_os())) {
+    let cli = match cli::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return run::usage(&error).into(),
     };

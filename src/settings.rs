@@ -136,6 +136,7 @@ impl Scan {
         let source = if words.from.is_empty() {
             Source::Server(Box::new(Connection::new(connection)?))
         } else {
+            without_server(&connection)?;
             Source::Files(words.from)
         };
         let filter = Filter {
@@ -269,6 +270,29 @@ impl Connection {
             disable_compression: words.disable_compression,
         })
     }
+}
+
+/// Refuses flags for a cluster in a command that asks none: whoever gives them expects an answer about that cluster.
+pub fn without_cluster(words: &ConnectionArgs) -> Result<(), Error> {
+    refuse(words.given(), "this command asks no cluster")
+}
+
+/// The same for a command that reads files. A namespace then selects among their objects.
+fn without_server(words: &ConnectionArgs) -> Result<(), Error> {
+    let place = ["--namespace", "--all-namespaces"];
+    refuse(
+        words.given().filter(|flag| !place.contains(flag)),
+        "--from reads files and asks no cluster",
+    )
+}
+
+fn refuse(mut given: impl Iterator<Item = &'static str>, why: &str) -> Result<(), Error> {
+    given.next().map_or(Ok(()), |flag| {
+        Err(usage(
+            format!("{flag} has no use here: {why}"),
+            Some("leave it out"),
+        ))
+    })
 }
 
 /// Parses a duration in kubectl's form (`1h30m`, `90s`, a bare number of seconds), or with days.

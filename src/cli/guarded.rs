@@ -10,10 +10,10 @@ pub struct RemoveArgs {
     /// Objects, written as for explain
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
-    /// The one finalizer that is taken out, as it stands in metadata.finalizers
+    /// The finalizer to remove, as it stands in metadata.finalizers
     #[arg(long, value_name = "NAME")]
     pub finalizer: String,
-    /// Accept what the plan costs, by its name: orphaned-objects, leaked-infrastructure, data-loss
+    /// Accept a cost of the plan: orphaned-objects, leaked-infrastructure, data-loss
     #[arg(long, value_name = "CONSEQUENCE")]
     pub accept: Vec<String>,
     /// How it is guarded.
@@ -27,10 +27,10 @@ pub struct FinalizeArgs {
     /// The namespace
     #[arg(value_name = "NAMESPACE")]
     pub name: String,
-    /// The one entry of spec.finalizers that is taken out
+    /// The entry of spec.finalizers to remove
     #[arg(long, value_name = "NAME", default_value = "kubernetes")]
     pub finalizer: String,
-    /// Accept what the plan costs, by its name: orphaned-objects, leaked-infrastructure, data-loss
+    /// Accept a cost of the plan: orphaned-objects, leaked-infrastructure, data-loss
     #[arg(long, value_name = "CONSEQUENCE")]
     pub accept: Vec<String>,
     /// How it is guarded.
@@ -52,7 +52,7 @@ pub struct NudgeArgs {
 /// Words of `rescue`.
 #[derive(Debug, Args)]
 pub struct RescueArgs {
-    /// Volumes (pv/NAME), or claims for the volumes behind them (pvc/NAME); with --all-terminating only the type: pv
+    /// Volumes (pv/NAME), or claims (pvc/NAME) for the volumes behind them; with --all-terminating only: pv
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     /// Set the reclaim policy to Retain, and change nothing else
@@ -69,25 +69,25 @@ pub struct RescueArgs {
 /// What all verbs share that change something.
 #[derive(Debug, Args)]
 pub struct GuardArgs {
-    /// Show the plan and its digest, and send nothing
+    /// Show the plan and its digest, and change nothing
     #[arg(long, conflicts_with = "confirm")]
     pub plan: bool,
-    /// Confirm the plan with this digest, where there is no terminal to type at
+    /// Confirm the plan with its digest, where no person can be asked
     #[arg(long, value_name = "DIGEST")]
     pub confirm: Option<String>,
-    /// Where objects are saved before they are changed
+    /// Directory for the copies of objects before they change
     #[arg(long, value_name = "DIR")]
     pub backup_dir: Option<PathBuf>,
-    /// Save the data of Secrets, too; otherwise only their metadata
+    /// Copy the data of Secrets, too, not only their metadata
     #[arg(long)]
     pub backup_secrets: bool,
-    /// The file to which receipts are added
+    /// File that gets a receipt of each change
     #[arg(long, value_name = "FILE")]
     pub audit_file: Option<PathBuf>,
-    /// Leave a Kubernetes Event on the object when it is done
+    /// Leave a Kubernetes Event on the object when done
     #[arg(long)]
     pub event: bool,
-    /// Form of the output
+    /// Format of the output
     #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
     pub output: PlanFormat,
 }

@@ -18,8 +18,10 @@ pub(crate) use look::agreement;
 
 use std::io::Write;
 
+use clap::{builder::StyledStr, error::ErrorKind};
+
 use crate::{
-    cli::{Cli, Verb},
+    cli::{self, Cli, SharedArgs, Verb},
     error::Error,
     exit::Exit,
     output::safe::harmless,
@@ -28,49 +30,62 @@ use crate::{
 
 /// Runs the command.
 pub fn run(cli: Cli) -> Result<Exit, Error> {
-    terminal::choose(cli.color);
+    let SharedArgs {
+        knowledge: files,
+        color,
+        connection,
+    } = cli.shared;
+    terminal::choose(color);
     match cli.verb {
         Verb::Scan(words) => {
-            let scan = settings::Scan::new(words, cli.connection)?;
-            scan::run(&scan, &knowledge::load(&cli.knowledge)?)
+            let scan = settings::Scan::new(words, connection)?;
+            scan::run(&scan, &knowledge::load(&files)?)
         }
         Verb::Explain(words) => {
-            let explain = settings::Explain::new(words, cli.connection)?;
-            explain::run(&explain, &knowledge::load(&cli.knowledge)?)
+            let explain = settings::Explain::new(words, connection)?;
+            explain::run(&explain, &knowledge::load(&files)?)
         }
         Verb::Catalog(words) => {
+            settings::without_cluster(&connection)?;
             let catalog = settings::Catalog::new(words)?;
-            catalog::run(&catalog, &knowledge::load(&cli.knowledge)?)
+            catalog::run(&catalog, &knowledge::load(&files)?)
         }
         Verb::Snapshot(words) => {
-            let knowledge = knowledge::load(&cli.knowledge)?;
-            let snapshot = settings::Snapshot::new(words, cli.connection, &knowledge)?;
+            let knowledge = knowledge::load(&files)?;
+            let snapshot = settings::Snapshot::new(words, connection, &knowledge)?;
             snapshot::run(&snapshot, &knowledge)
         }
         Verb::Remove(words) => {
-            let knowledge = knowledge::load(&cli.knowledge)?;
-            let remove = settings::Guarded::remove(words, cli.connection, &knowledge)?;
+            let knowledge = knowledge::load(&files)?;
+            let remove = settings::Guarded::remove(words, connection, &knowledge)?;
             guarded::run(&remove, &knowledge)
         }
         Verb::Finalize(words) => {
-            let finalize = settings::Guarded::finalize(words, cli.connection)?;
-            guarded::run(&finalize, &knowledge::load(&cli.knowledge)?)
+            let finalize = settings::Guarded::finalize(words, connection)?;
+            guarded::run(&finalize, &knowledge::load(&files)?)
         }
         Verb::Nudge(words) => {
-            let knowledge = knowledge::load(&cli.knowledge)?;
-            let nudge = settings::Guarded::nudge(words, cli.connection, &knowledge)?;
+            let knowledge = knowledge::load(&files)?;
+            let nudge = settings::Guarded::nudge(words, connection, &knowledge)?;
             guarded::run(&nudge, &knowledge)
         }
         Verb::Rescue(words) => {
-            let knowledge = knowledge::load(&cli.knowledge)?;
-            let rescue = settings::Guarded::rescue(words, cli.connection, &knowledge)?;
+            let knowledge = knowledge::load(&files)?;
+            let rescue = settings::Guarded::rescue(words, connection, &knowledge)?;
             guarded::run(&rescue, &knowledge)
+        }
+        Verb::Options => {
+            settings::without_cluster(&connection)?;
+            print(&cli::options())
         }
     }
 }
 
-/// Prints the error in the command line, or the requested help.
+/// Prints the error in the command line, or the requested help. The program alone is a request for help, as in kubectl.
 pub fn usage(error: &clap::Error) -> Exit {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return print(&error.render()).unwrap_or(Exit::Done);
+    }
     // The reader of a pipe can be gone. Help that nobody reads is not an error.
     drop(error.print());
     if error.use_stderr() {
@@ -78,6 +93,16 @@ pub fn usage(error: &clap::Error) -> Exit {
     } else {
         Exit::Done
     }
+}
+
+/// Prints help to stdout.
+fn print(page: &StyledStr) -> Result<Exit, Error> {
+    writeln!(
+        anstream::stdout().lock(),
+        "{}",
+        page.ansi().to_string().trim_end()
+    )?;
+    Ok(Exit::Done)
 }
 
 /// Prints the error that ended the run. Prints nothing if the reader of the output closed the pipe.

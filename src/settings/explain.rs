@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use super::Connection;
+use super::{Connection, without_server};
 use crate::{
     cli::{ConnectionArgs, ExplainArgs, Format},
     command::RunFlags,
@@ -98,6 +98,9 @@ impl Explain {
             Asked::Words(words.words)
         };
         let place = NamespaceChoice::of(&connection);
+        if !words.from.is_empty() {
+            without_server(&connection)?;
+        }
         Ok(Explain {
             asked,
             from: words.from,

@@ -30,6 +30,7 @@ mod documents;
 mod examples;
 mod explain;
 mod faults;
+mod help;
 mod knowledge;
 mod layers;
 mod packaging;

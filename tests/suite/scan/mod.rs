@@ -13,7 +13,7 @@ mod leftovers;
 mod read_only;
 mod rights;
 mod terminal;
-mod troubled;
+pub mod troubled;
 mod words;
 
 use std::{sync::LazyLock, time::Duration};

@@ -1,0 +1,91 @@
+//! The examples in the help. A test runs each of them.
+
+pub(super) const ALL: &str = "\
+Examples:
+  # What is stuck in the cluster, and why
+  kubectl finalizers scan
+  # Why this claim is stuck, and what to do next
+  kubectl finalizers explain pvc/data-0 -n db
+  # What a finalizer protects; this needs no cluster
+  kubectl finalizers explain kubernetes.io/pv-protection";
+
+pub(super) const SCAN: &str = "\
+Examples:
+  # Everything that is stuck, in all namespaces
+  kubectl finalizers scan
+  # Claims and volumes that were deleted more than an hour ago
+  kubectl finalizers scan pvc,pv --older-than 1h
+  # All objects with finalizers of cert-manager, in a recording
+  kubectl finalizers scan --all --finalizer '*cert-manager*' \\
+    --from examples/stuck-cluster.snapshot";
+
+pub(super) const EXPLAIN: &str = "\
+Examples:
+  # Why this claim is stuck, and what to do next
+  kubectl finalizers explain pvc/data-0 -n db
+  # Why this namespace is stuck
+  kubectl finalizers explain ns/pay
+  # What a finalizer protects; this needs no cluster
+  kubectl finalizers explain kubernetes.io/pv-protection";
+
+pub(super) const CATALOG: &str = "\
+Examples:
+  # The finalizers of volumes and claims
+  kubectl finalizers catalog --kinds pv,pvc
+  # Those of one project
+  kubectl finalizers catalog --project longhorn
+  # Those whose removal by hand can lose data
+  kubectl finalizers catalog --consequence data-loss";
+
+pub(super) const SNAPSHOT: &str = "\
+Examples:
+  # Save what is stuck, to look at it elsewhere
+  kubectl finalizers snapshot cluster.snapshot
+  # The same with names hidden, to show it to others
+  kubectl finalizers snapshot hidden.snapshot --redact
+  # Save one namespace, and a claim that is not stuck
+  kubectl finalizers snapshot web.snapshot pvc/data-0 -n db";
+
+pub(super) const REMOVE: &str = "\
+Examples:
+  # See what removing this finalizer would do
+  kubectl finalizers remove challenges.acme.cert-manager.io/api-cert -n pay \\
+    --finalizer finalizer.acme.cert-manager.io --plan
+  # Remove it, and accept that its DNS record may stay
+  kubectl finalizers remove challenges.acme.cert-manager.io/api-cert -n pay \\
+    --finalizer finalizer.acme.cert-manager.io --accept leaked-infrastructure
+  # The plan for a script
+  kubectl finalizers remove challenges.acme.cert-manager.io/api-cert -n pay \\
+    --finalizer finalizer.acme.cert-manager.io --plan -o json";
+
+pub(super) const FINALIZE: &str = "\
+Examples:
+  # See whether the namespace is empty, and what would be sent
+  kubectl finalizers finalize pay --plan
+  # Remove the entry \"kubernetes\", after a confirmation
+  kubectl finalizers finalize pay
+  # The plan for a script
+  kubectl finalizers finalize pay --plan -o json";
+
+pub(super) const NUDGE: &str = "\
+Examples:
+  # Make the controllers look at a claim again
+  kubectl finalizers nudge pvc/data-0 -n db
+  # The same for two objects
+  kubectl finalizers nudge pvc/data-0 pod/db-0 -n db
+  # Only show what would be sent
+  kubectl finalizers nudge pvc/data-0 -n db --plan";
+
+pub(super) const RESCUE: &str = "\
+Examples:
+  # A claim was deleted by mistake: keep its disk
+  kubectl finalizers rescue pvc/data-0 -n db --only-retain
+  # Keep the disks of all volumes that are being deleted
+  kubectl finalizers rescue pv --all-terminating --only-retain
+  # Only show what would be sent
+  kubectl finalizers rescue pvc/data-0 -n db --only-retain --plan";
+
+pub(super) const OPTIONS: &str = "\
+Examples:
+  # List the flags for the connection, the catalogue and colors
+  kubectl finalizers options";
