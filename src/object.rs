@@ -15,6 +15,8 @@ use std::fmt::{self, Write as _};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::command::Command;
+
 /// A type that an API server can list: one line of `kubectl api-resources`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -98,6 +100,48 @@ pub fn in_words(kind: &str, namespace: Option<&str>, name: &str) -> String {
     }
 }
 
+/// The names that kubectl accepts for types of every cluster, shorter than `plural.group`. No other type has them: kubectl
+/// prefers the groups of the API server (`kubernetes/kubernetes:pkg/controlplane/apiserver/aggregator.go`).
+const SHORT_TYPES: [(&str, &str); 22] = [
+    ("apiservices.apiregistration.k8s.io", "apiservice"),
+    ("configmaps", "cm"),
+    ("cronjobs.batch", "cj"),
+    ("customresourcedefinitions.apiextensions.k8s.io", "crd"),
+    ("daemonsets.apps", "ds"),
+    ("deployments.apps", "deploy"),
+    ("ingresses.networking.k8s.io", "ing"),
+    ("jobs.batch", "job"),
+    ("leases.coordination.k8s.io", "lease"),
+    ("namespaces", "ns"),
+    ("nodes", "node"),
+    ("persistentvolumeclaims", "pvc"),
+    ("persistentvolumes", "pv"),
+    ("pods", "pod"),
+    ("replicasets.apps", "rs"),
+    ("replicationcontrollers", "rc"),
+    ("secrets", "secret"),
+    ("serviceaccounts", "sa"),
+    ("services", "svc"),
+    ("statefulsets.apps", "sts"),
+    ("storageclasses.storage.k8s.io", "sc"),
+    ("volumeattachments.storage.k8s.io", "volumeattachment"),
+];
+
+/// The type as people type it: `pvc`, `deploy`, `challenges.acme.cert-manager.io`.
+pub fn short_type(type_name: &str) -> &str {
+    let found = SHORT_TYPES.binary_search_by_key(&type_name, |&(name, _)| name);
+    found
+        .ok()
+        .and_then(|at| SHORT_TYPES.get(at))
+        .map_or(type_name, |&(_, short)| short)
+}
+
+/// The object as it can be pasted after `kubectl get`: `pvc/data-0 -n db`, `node/node-7`. A name that a shell would act on is
+/// quoted. A name with invisible characters is not hidden; whoever prints it makes it harmless.
+pub fn pasteable(type_name: &str, namespace: Option<&str>, name: &str) -> String {
+    Command::object_words(short_type(type_name), name, namespace.unwrap_or_default())
+}
+
 /// The groups that the API server serves itself, without `.k8s.io` (`kubernetes/kubernetes:pkg/apis/` and the
 /// aggregator). Its other groups have no dot in their name.
 const BUILT_IN_GROUPS: [&str; 18] = [
@@ -167,6 +211,11 @@ impl ObjectRef {
     /// `PersistentVolumeClaim db/data-0`.
     pub fn in_words(&self) -> String {
         in_words(&self.kind, self.namespace.as_deref(), &self.name)
+    }
+
+    /// `pvc/data-0 -n db`: see [`pasteable`].
+    pub fn pasteable(&self) -> String {
+        pasteable(&self.type_name, self.namespace.as_deref(), &self.name)
     }
 
     /// Its namespace; empty for a cluster-scoped object.
@@ -301,6 +350,44 @@ mod tests {
             assert_eq!(is_custom_group(group), custom, "{group}");
             assert_eq!(is_product_group(group), product, "{group}");
         }
+    }
+
+    #[test]
+    fn objects_can_be_pasted_after_kubectl_get() {
+        for (type_name, namespace, name, pasted) in [
+            ("persistentvolumeclaims", Some("db"), "data-0", "pvc/data-0 -n db"),
+            ("nodes", None, "node-7", "node/node-7"),
+            ("deployments.apps", Some("a"), "web", "deploy/web -n a"),
+            (
+                "challenges.acme.cert-manager.io",
+                Some("pay"),
+                "api-cert",
+                "challenges.acme.cert-manager.io/api-cert -n pay",
+            ),
+            // Types of other groups do not get the short name of a type of Kubernetes.
+            (
+                "services.serving.knative.dev",
+                Some("a"),
+                "s",
+                "services.serving.knative.dev/s -n a",
+            ),
+            (
+                "clusterroles.rbac.authorization.k8s.io",
+                None,
+                "system:node",
+                "clusterroles.rbac.authorization.k8s.io/system:node",
+            ),
+            ("configmaps", Some("a"), "x; rm -rf ~", "'cm/x; rm -rf ~' -n a"),
+            ("configmaps", Some("-A"), "x", "cm/x --namespace=-A"),
+            ("--all", None, "x", "-- --all/x"),
+        ] {
+            assert_eq!(super::pasteable(type_name, namespace, name), pasted);
+        }
+    }
+
+    #[test]
+    fn the_short_types_are_in_the_order_in_which_they_are_looked_up() {
+        assert!(SHORT_TYPES.is_sorted_by(|one, next| one.0 < next.0));
     }
 
     #[test]

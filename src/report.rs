@@ -25,7 +25,7 @@ pub use self::{
 };
 use crate::{
     diagnose::Verdict,
-    object::{Age, Deletion, Finalizer, ObjectRef, in_words},
+    object::{Age, Deletion, Finalizer, ObjectRef, in_words, pasteable},
     snapshot::Condition,
 };
 
@@ -54,6 +54,11 @@ impl ObjectName {
     /// `PersistentVolumeClaim db/data-0`.
     pub fn in_words(&self) -> String {
         in_words(&self.kind, self.namespace.as_deref(), &self.name)
+    }
+
+    /// `pvc/data-0 -n db`.
+    pub fn pasteable(&self) -> String {
+        pasteable(&self.resource, self.namespace.as_deref(), &self.name)
     }
 }
 

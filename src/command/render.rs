@@ -45,6 +45,14 @@ impl Command {
         Ok(line)
     }
 
+    /// One object in words that can follow `kubectl get`: `pvc/data-0 -n db`. Characters that cannot be seen are left to
+    /// whoever prints it.
+    pub fn object_words(type_name: &str, name: &str, namespace: &str) -> String {
+        let get = Command::of("kubectl get {}/{} -n {}", [type_name, name, namespace]);
+        let object: Vec<Word> = get.words.into_iter().skip(2).collect();
+        joined(&in_safe_order(&object))
+    }
+
     /// The program and its words, as the shell gives them.
     pub fn argv(&self) -> Vec<String> {
         in_safe_order(&self.words).iter().map(Word::text).collect()
