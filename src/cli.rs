@@ -34,6 +34,21 @@ pub struct Cli {
     /// kubectl's own flags.
     #[command(flatten, next_help_heading = "Connection (as in kubectl)")]
     pub connection: ConnectionArgs,
+    /// When to use colours; auto: on a terminal, unless NO_COLOR is set or TERM is dumb
+    #[arg(long, global = true, help_heading = "Output", value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// When the output has colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// If the terminal and the environment allow them
+    #[default]
+    Auto,
+    /// Also in a pipe
+    Always,
+    /// Not at all
+    Never,
 }
 
 /// The arguments of the process. A line pasted from a manifest, such as `"- kubernetes.io/pv-protection"`, is

@@ -28,6 +28,7 @@ use crate::{
 
 /// Runs the command.
 pub fn run(cli: Cli) -> Result<Exit, Error> {
+    terminal::choose(cli.color);
     match cli.verb {
         Verb::Scan(words) => {
             let scan = settings::Scan::new(words, cli.connection)?;

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use super::terminal;
 use crate::{cluster::Progress, output::safe::harmless};
 
 /// Time between two updates of the line.
@@ -22,10 +23,10 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// None if stderr is not a terminal.
+    /// None if stderr is not a terminal, or one that cannot erase a line.
     pub(super) fn on_terminal() -> Option<Self> {
         let width = terminal_size::terminal_size_of(stderr()).map_or(80, |(width, _)| usize::from(width.0));
-        stderr().is_terminal().then_some(Line {
+        (stderr().is_terminal() && !terminal::is_dumb()).then_some(Line {
             shown: false,
             ticks: 0,
             width,

@@ -1,33 +1,58 @@
-//! The style for stdout and stderr, from the terminal and the environment.
+//! The style for stdout and stderr, from `--color`, the terminal and the environment.
 
-use std::{
-    env,
-    io::{IsTerminal, stdout},
-};
+use std::{env, io::stdout};
 
-use crate::output::Style;
+use anstream::{AutoStream, ColorChoice};
 
-/// The style for stdout. Colour only on a terminal that supports it, and never with `NO_COLOR`
-/// (<https://no-color.org>). More than ASCII only if the locale says UTF-8.
+use crate::{cli::Color, output::Style};
+
+/// Columns of a pipe. A saved output and a document then look like the terminal of most people.
+const PIPE: usize = 100;
+
+/// Applies `--color` to everything that the process prints.
+pub(super) fn choose(color: Color) {
+    let choice = match color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+/// The style for stdout. `--color` decides on colours. Without it, `NO_COLOR`, `CLICOLOR_FORCE` and `TERM` do
+/// (<https://no-color.org>, <https://bixense.com/clicolors>). More than ASCII only if the locale says UTF-8 and
+/// the terminal is not dumb.
 pub(super) fn style() -> Style {
-    let terminal = stdout().is_terminal();
-    let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
     Style {
-        colour: terminal && !dumb && !set("NO_COLOR"),
-        unicode: utf8(|name| env::var(name).ok()),
-        width: terminal
-            .then(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
-            .flatten(),
+        colour: AutoStream::choice(&stdout()) != ColorChoice::Never,
+        width: Some(width(
+            env::var("COLUMNS").ok().as_deref(),
+            terminal_size::terminal_size_of(stdout()).map(|(width, _)| width.0),
+        )),
+        ..plain()
     }
 }
 
 /// The style for stderr: no colour, and lines of any length.
 pub(super) fn plain() -> Style {
     Style {
-        unicode: utf8(|name| env::var(name).ok()),
+        unicode: !is_dumb() && utf8(|name| env::var(name).ok()),
         ..Style::default()
     }
+}
+
+/// Whether the terminal can only print text: no colours, no cursor, no line drawing.
+pub(super) fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// `COLUMNS` decides also where there is no terminal. A size of 0 means that it is unknown.
+fn width(columns: Option<&str>, terminal: Option<u16>) -> usize {
+    columns
+        .and_then(|text| text.trim().parse().ok())
+        .or(terminal.map(usize::from))
+        .filter(|&width| width > 0)
+        .unwrap_or(PIPE)
 }
 
 /// The first variable that is set decides, as in `setlocale(3)`.
@@ -47,7 +72,7 @@ fn utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::utf8;
+    use super::{utf8, width};
 
     #[test]
     fn uses_the_first_locale_variable_that_is_set() {
@@ -62,5 +87,16 @@ mod tests {
         assert!(with(&[("LANG", "en_US.UTF-8")]));
         assert!(with(&[("LC_ALL", ""), ("LANG", "C.utf8")]));
         assert!(!with(&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")]));
+    }
+
+    #[test]
+    fn the_width_is_that_of_columns_then_of_the_terminal_then_of_a_pipe() {
+        assert_eq!(width(Some("72"), Some(132)), 72);
+        assert_eq!(width(None, Some(132)), 132);
+        assert_eq!(width(Some("wide"), Some(132)), 132);
+        assert_eq!(width(Some(""), None), 100);
+        assert_eq!(width(Some("0"), Some(132)), 100);
+        assert_eq!(width(None, Some(0)), 100);
+        assert_eq!(width(None, None), 100);
     }
 }

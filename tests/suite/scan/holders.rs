@@ -384,12 +384,13 @@ fn holders_fit_a_narrow_terminal_and_a_pipe() {
         .iter()
         .find(|row| row.trim_start().starts_with("flagger "))
         .expect("a row");
-    assert!(
-        row.contains("scaled to zero") && row.contains("canaries.flagger.app"),
-        "{row}"
-    );
+    assert!(row.contains("scaled to zero"), "{row}");
+    // A pipe has 100 columns, too few for the last one.
     let wide = scan(&["-o", "wide"]).success();
-    assert!(wide.contains("External Secrets Operator"), "{wide}");
+    assert!(
+        wide.contains("canaries.flagger.app") && wide.contains("External Secrets Operator"),
+        "{wide}"
+    );
     let bare = scan(&["--no-headers"]).success();
     assert!(
         !bare.contains("HOLDERS") && !bare.contains("what shows it"),

@@ -3,7 +3,10 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{held, troubled::troubled};
-use crate::harness::{Cluster, End};
+use crate::harness::{Cluster, End, Plugin};
+
+/// A recorded cluster, for what needs no server.
+const RECORDED: &str = "examples/stuck-cluster.snapshot";
 
 /// The lines on a terminal, without colours.
 pub(super) fn screen(text: &str) -> Vec<String> {
@@ -102,21 +105,89 @@ fn colours_are_only_for_terminals_that_want_them() {
         &scan().env("TERM", "dumb").stdout_to(terminal).run().success()
     ));
     assert!(!coloured(
-        &scan().env("NO_COLOR", "1").stdout_to(terminal).run().success()
+        &scan()
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "1")
+            .stdout_to(terminal)
+            .run()
+            .success()
     ));
     // By convention, an empty variable counts as unset.
     assert!(coloured(
-        &scan().env("NO_COLOR", "").stdout_to(terminal).run().success()
+        &scan()
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "")
+            .stdout_to(terminal)
+            .run()
+            .success()
     ));
     // JSON and YAML never have colours.
     for form in ["json", "yaml", "name"] {
         let out = cluster
-            .plugin(["scan", "-o", form])
+            .plugin(["scan", "-o", form, "--color", "always"])
             .stdout_to(terminal)
             .run()
             .success();
         assert!(!coloured(&out), "{form}: {out}");
     }
+}
+
+#[test]
+fn the_flag_decides_on_colours_before_the_environment() {
+    let coloured = |color: &str, variables: &[(&str, &str)], end: End| {
+        let mut scan = Plugin::new(["scan", "--from", RECORDED, "--color", color]).stdout_to(end);
+        for (name, value) in variables {
+            scan = scan.env(name, *value);
+        }
+        scan.run().success().contains('\u{1b}')
+    };
+    let terminal = End::Terminal(80);
+    assert!(coloured(
+        "always",
+        &[("NO_COLOR", "1"), ("TERM", "dumb")],
+        End::Pipe
+    ));
+    assert!(!coloured(
+        "never",
+        &[("CLICOLOR_FORCE", "1"), ("TERM", "xterm")],
+        terminal
+    ));
+    assert!(coloured("auto", &[("CLICOLOR_FORCE", "1")], End::Pipe));
+    assert!(!coloured(
+        "auto",
+        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")],
+        terminal
+    ));
+    assert!(!coloured("auto", &[("TERM", "xterm")], End::Pipe));
+}
+
+#[test]
+fn a_pipe_has_100_columns_unless_columns_says_otherwise() {
+    let widest = |columns: Option<&str>| {
+        let mut catalog = Plugin::new(["catalog"]);
+        if let Some(columns) = columns {
+            catalog = catalog.env("COLUMNS", columns);
+        }
+        let out = catalog.run().success();
+        out.lines().map(UnicodeWidthStr::width).max().unwrap()
+    };
+    assert_eq!(widest(None), 100);
+    assert_eq!(widest(Some("140")), 140);
+    // The longest name alone is wider than this, and names are not cut.
+    assert!(widest(Some("60")) < 100);
+}
+
+#[test]
+fn a_dumb_terminal_gets_ascii() {
+    let explain = |term: &str| {
+        Plugin::new(["explain", "pvc/data-0", "-n", "db", "--from", RECORDED])
+            .env("TERM", term)
+            .stdout_to(End::Terminal(80))
+            .run()
+            .success()
+    };
+    assert!(explain("dumb").is_ascii(), "{}", explain("dumb"));
+    assert!(!explain("xterm").is_ascii(), "{}", explain("xterm"));
 }
 
 #[test]
