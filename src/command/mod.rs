@@ -5,6 +5,7 @@
 //! The shell language that a command can use is small and fixed: one text into the program, one `grep` behind it, one
 //! file for the result. There are no substitutions, lists and conditions.
 
+mod again;
 mod effect;
 mod render;
 mod shown;
@@ -13,6 +14,7 @@ mod template;
 pub(crate) mod tests;
 mod usual;
 
+pub use again::Again;
 pub use effect::Effect;
 pub use render::Unprintable;
 pub use shown::Shown;

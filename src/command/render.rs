@@ -25,24 +25,32 @@ impl Command {
     /// # Errors
     /// If a word has characters that cannot be seen.
     pub fn render(&self) -> Result<String, Unprintable> {
+        Ok(self.pieces()?.join(" "))
+    }
+
+    /// The parts of the line between which it can be continued on another line: a word, or a flag with its value.
+    ///
+    /// # Errors
+    /// If a word has characters that cannot be seen.
+    pub fn pieces(&self) -> Result<Vec<String>, Unprintable> {
         if self
             .all_words()
             .any(|word| word.text().contains(is_unclear_in_a_command))
         {
             return Err(Unprintable);
         }
-        let mut line = String::new();
+        let mut pieces = Vec::new();
         if let Some(input) = &self.input {
-            line.extend(["printf %s ", &*input.quoted(), " | "]);
+            pieces.push(format!("printf %s {} |", input.quoted()));
         }
-        line += &joined(&in_safe_order(&self.words));
+        pieces.extend(together(&in_safe_order(&self.words)));
         if let Some(filter) = &self.filter {
-            line.extend([" | grep ", &*joined(&in_safe_order(filter))]);
+            pieces.push(format!("| grep {}", joined(&in_safe_order(filter))));
         }
         if let Some(output) = &self.output {
-            line.extend([" > ", &*output.quoted()]);
+            pieces.push(format!("> {}", output.quoted()));
         }
-        Ok(line)
+        Ok(pieces)
     }
 
     /// One object in words that can follow `kubectl get`: `pvc/data-0 -n db`. Characters that cannot be seen are left to
@@ -89,6 +97,20 @@ impl fmt::Display for Command {
             Err(why) => write!(f, "({why})"),
         }
     }
+}
+
+/// The words in quotes, each flag together with its value.
+fn together(words: &[Word]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        match found.last_mut() {
+            Some(flag) if is_value => flag.extend([" ", &word.quoted()]),
+            _ => found.push(word.quoted()),
+        }
+        is_value = !is_value && word.takes_value();
+    }
+    found
 }
 
 fn joined(words: &[Word]) -> String {
@@ -177,6 +199,7 @@ const VALUED: &[&str] = &[
     "--finalizer",
     "--raw",
     "--from",
+    "--kubeconfig",
     "--context",
     "--type",
     "--accept",

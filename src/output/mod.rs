@@ -4,8 +4,10 @@
 pub mod catalog;
 pub mod explain;
 pub mod finalizer;
+pub mod flow;
 pub mod json;
 pub mod name;
+pub mod paste;
 pub mod plan;
 pub mod safe;
 pub mod scan;
