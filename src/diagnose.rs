@@ -41,7 +41,10 @@ use std::collections::BTreeSet;
 pub(crate) use crate::diagnose::causes::storage::reclaim_policy;
 pub use crate::diagnose::{
     causes::{advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled},
-    model::{Blocker, Diagnosis, Evidence, Finding, Outlook, Safety, Step, Verdict, Wait},
+    model::{
+        Blocker, CauseState, Diagnosis, Evidence, Fate, Finding, Outlook, Release, Safety, Step, Verdict,
+        Wait,
+    },
     removal::{Lost, Unable, Veto},
     timing::{COMPLAINT, UNSEEN_CONTROLLER},
 };

@@ -13,6 +13,7 @@ pub mod plan;
 mod reason;
 pub mod root_causes;
 pub mod scan;
+mod worst_first;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,7 @@ pub use self::{
     outcome::OutcomeReport, plan::PlanReport, scan::ScanReport,
 };
 use crate::{
+    command::Command,
     diagnose::Verdict,
     object::{Age, Deletion, Finalizer, ObjectRef, in_words, pasteable},
     snapshot::Condition,
@@ -135,6 +137,9 @@ pub struct ObjectReport {
     /// For a Namespace: the conditions that report a problem, unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionReport>,
+    /// The command that explains it, if it is being deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Command>,
 }
 
 /// A condition of an object, unchanged.

@@ -12,6 +12,7 @@ use jiff::SignedDuration;
 
 use crate::{
     cli::{self, ConnectionArgs, Format, ScanArgs},
+    command::RunFlags,
     error::Error,
     report::scan::{GroupBy, ScanView, SortBy},
     snapshot::{Filter, glob::Glob, selector::Selector},
@@ -133,6 +134,14 @@ impl Scan {
         // `-n "$NAMESPACE"` with an unset variable: kubectl also takes an empty name as none.
         let namespace = connection.namespace.clone().filter(|name| !name.is_empty());
         let scope = namespace.clone().map_or(Scope::All, Scope::Namespace);
+        let there = RunFlags {
+            from: words.from.iter().map(|path| path.display().to_string()).collect(),
+            kubeconfig: connection
+                .kubeconfig
+                .as_ref()
+                .map(|path| path.display().to_string()),
+            context: connection.context.clone(),
+        };
         let source = if words.from.is_empty() {
             Source::Server(Box::new(Connection::new(connection)?))
         } else {
@@ -189,6 +198,8 @@ impl Scan {
                 cli::SortBy::Type => SortBy::Type,
                 cli::SortBy::Finalizer => SortBy::Finalizer,
             },
+            is_recorded: false,
+            there,
         };
         Ok(Scan {
             source,

@@ -25,34 +25,32 @@ impl Command {
     /// # Errors
     /// If a word has characters that cannot be seen.
     pub fn render(&self) -> Result<String, Unprintable> {
-        Ok(self.quoted_words()?.join(" "))
+        Ok(self.pieces()?.join(" "))
     }
 
-    /// The words of that line, each in its quotes. A line that is broken between them is still the same command.
+    /// The parts of the line between which it can be continued on another line: a word, or a flag with its value.
     ///
     /// # Errors
     /// If a word has characters that cannot be seen.
-    pub fn quoted_words(&self) -> Result<Vec<String>, Unprintable> {
+    pub fn pieces(&self) -> Result<Vec<String>, Unprintable> {
         if self
             .all_words()
             .any(|word| word.text().contains(is_unclear_in_a_command))
         {
             return Err(Unprintable);
         }
-        let own = |text: &str| text.to_owned();
-        let mut line = Vec::new();
+        let mut pieces = Vec::new();
         if let Some(input) = &self.input {
-            line.extend([own("printf"), own("%s"), input.quoted(), own("|")]);
+            pieces.push(format!("printf %s {} |", input.quoted()));
         }
-        line.extend(in_safe_order(&self.words).iter().map(Word::quoted));
+        pieces.extend(together(&in_safe_order(&self.words)));
         if let Some(filter) = &self.filter {
-            line.extend([own("|"), own("grep")]);
-            line.extend(in_safe_order(filter).iter().map(Word::quoted));
+            pieces.push(format!("| grep {}", joined(&in_safe_order(filter))));
         }
         if let Some(output) = &self.output {
-            line.extend([own(">"), output.quoted()]);
+            pieces.push(format!("> {}", output.quoted()));
         }
-        Ok(line)
+        Ok(pieces)
     }
 
     /// One object in words that can follow `kubectl get`: `pvc/data-0 -n db`. Characters that cannot be seen are left to
@@ -60,11 +58,7 @@ impl Command {
     pub fn object_words(type_name: &str, name: &str, namespace: &str) -> String {
         let get = Command::of("kubectl get {}/{} -n {}", [type_name, name, namespace]);
         let object: Vec<Word> = get.words.into_iter().skip(2).collect();
-        in_safe_order(&object)
-            .iter()
-            .map(Word::quoted)
-            .collect::<Vec<_>>()
-            .join(" ")
+        joined(&in_safe_order(&object))
     }
 
     /// The program and its words, as the shell gives them.
@@ -103,6 +97,24 @@ impl fmt::Display for Command {
             Err(why) => write!(f, "({why})"),
         }
     }
+}
+
+/// The words in quotes, each flag together with its value.
+fn together(words: &[Word]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        match found.last_mut() {
+            Some(flag) if is_value => flag.extend([" ", &word.quoted()]),
+            _ => found.push(word.quoted()),
+        }
+        is_value = !is_value && word.takes_value();
+    }
+    found
+}
+
+fn joined(words: &[Word]) -> String {
+    words.iter().map(Word::quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The words, such that no program takes a stranger's word for a flag: a value stands behind `=`, and an argument
@@ -187,6 +199,7 @@ const VALUED: &[&str] = &[
     "--finalizer",
     "--raw",
     "--from",
+    "--kubeconfig",
     "--context",
     "--kubeconfig",
     "--type",

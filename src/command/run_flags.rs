@@ -14,11 +14,23 @@ pub struct RunFlags {
     pub kubeconfig: Option<String>,
 }
 
+impl RunFlags {
+    /// Whether another run can read the same. What came in on standard input is gone.
+    pub fn is_possible(&self) -> bool {
+        self.from.iter().all(|path| path != "-")
+    }
+}
+
 /// The verbs of ours that read a recording.
 const READ_RECORDINGS: [&str; 2] = ["explain", "scan"];
 
 impl Command {
-    /// The command, with the flags of the run.
+    /// The command with the flags of the run; none if another run cannot read the same.
+    pub fn again(self, run: &RunFlags) -> Option<Self> {
+        run.is_possible().then(|| self.in_run(run))
+    }
+
+    /// The command with the flags of the run. What came in on standard input cannot be read again.
     #[must_use]
     pub fn in_run(mut self, run: &RunFlags) -> Self {
         let mut words = self.words.iter().map(Word::text);
@@ -32,7 +44,7 @@ impl Command {
             return self;
         }
         if reads_recording {
-            for path in &run.from {
+            for path in run.from.iter().filter(|path| *path != "-") {
                 self = self.flag("--from", path);
             }
         }

@@ -21,9 +21,9 @@ pub struct Shown {
     /// The file that the result goes into.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The words of the line, each in its quotes.
+    /// The parts of the line between which it can be continued on another line.
     #[serde(skip)]
-    pub words: Vec<String>,
+    pub pieces: Vec<String>,
     /// Why there is a command and it is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub withheld: Option<String>,
@@ -38,10 +38,10 @@ impl Shown {
 
 impl From<&Command> for Shown {
     fn from(command: &Command) -> Self {
-        match command.quoted_words() {
-            Ok(words) => Shown {
-                command: Some(words.join(" ")),
-                words,
+        match command.pieces() {
+            Ok(pieces) => Shown {
+                command: Some(pieces.join(" ")),
+                pieces,
                 argv: Some(command.argv()),
                 input: command.input(),
                 filter: command.filter(),

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    diagnose::model::{Blocker, Diagnosis, Verdict, Wait},
+    diagnose::model::{Blocker, CauseState, Diagnosis, Verdict, Wait},
     object::{Finalizer, ObjectRef},
 };
 
@@ -25,38 +25,27 @@ pub struct Waiting<'a> {
     pub content: Vec<&'a ObjectRef>,
 }
 
-/// The root causes of all objects.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Causes {
-    /// The root causes; those that hold most objects come first.
-    pub causes: Vec<Cause>,
-    /// The groups of objects with exactly the same root causes, the largest first.
-    pub groups: Vec<Group>,
-    /// Objects that wait for no other object as far as known, and that no other object waits for, in their
-    /// order.
-    pub alone: Vec<usize>,
-}
-
 /// A root cause: it waits for nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// The object, if the cause is one.
     pub object: Option<ObjectRef>,
+    /// How it stands.
+    pub state: CauseState,
+    /// The finalizer that is not removed although nothing blocks it, if the cause is one.
+    pub finalizer: Option<Finalizer>,
+    /// Whether it is only that nobody finishes the deletion: nothing else blocks it.
+    pub is_own: bool,
+    /// Whether the objects that it holds were diagnosed.
+    pub is_known: bool,
     /// The state of the object, or why it is the cause.
     pub says: String,
     /// The objects that wait for it, as indices into the input.
     pub objects: Vec<usize>,
     /// How many of these objects wait for nothing else.
     pub frees: usize,
-}
-
-/// Objects with the same root causes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// The causes.
-    pub causes: Vec<usize>,
-    /// The objects, in their order.
-    pub objects: Vec<usize>,
+    /// For each of these objects that waits through another object: the next object on the way.
+    pub through: BTreeMap<usize, ObjectRef>,
 }
 
 /// A node of the graph: it waits, or something waits for it.
@@ -80,58 +69,59 @@ impl From<&ObjectRef> for Node {
     }
 }
 
-/// Finds the root causes of these objects.
-pub fn causes(objects: &[Waiting<'_>]) -> Causes {
+/// Finds the root causes of these objects. A cause of objects that come first stands first.
+pub fn causes(objects: &[Waiting<'_>]) -> Vec<Cause> {
     let mut graph = Graph::default();
     let places: Vec<_> = objects.iter().map(|waiting| graph.add(waiting)).collect();
     let sinks = sinks(&graph.edges);
-    let mut by_causes: BTreeMap<&BTreeSet<usize>, Vec<usize>> = BTreeMap::new();
-    for (at, &place) in places.iter().enumerate() {
-        by_causes.entry(sinks.of(place)).or_default().push(at);
-    }
-    let mut uses: BTreeMap<usize, usize> = BTreeMap::new();
-    for sink in by_causes.keys().copied().flatten() {
-        *uses.entry(*sink).or_default() += 1;
-    }
-    let mut found = Causes::default();
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut groups: Vec<(&BTreeSet<usize>, Vec<usize>)> = by_causes.into_iter().collect();
-    groups.sort_by_key(|(_, members)| (usize::MAX - members.len(), members.first().copied()));
-    for (sinks_of_group, members) in groups {
-        let own = |sink: &usize| {
-            uses.get(sink) == Some(&1)
-                && sinks.members[*sink]
-                    .iter()
-                    .all(|&node| matches!(graph.nodes[node], Node::Own(..)))
-        };
-        if members.len() == 1 && sinks_of_group.iter().all(own) {
-            found.alone.extend(members);
-            continue;
-        }
-        let mut causes = Vec::new();
-        for sink in sinks_of_group {
+    let mut found: Vec<Cause> = Vec::new();
+    for (at, &place) in places.iter().enumerate() {
+        let reached = sinks.of(place);
+        for sink in reached {
             let number = *numbers.entry(*sink).or_insert_with(|| {
-                found.causes.push(graph.cause(&sinks.members[*sink]));
-                found.causes.len() - 1
+                found.push(graph.cause(&sinks.members[*sink]));
+                found.len() - 1
             });
-            let cause = &mut found.causes[number];
-            cause.objects.extend(&members);
-            if sinks_of_group.len() == 1 {
-                cause.frees += members.len();
-            }
-            causes.push(number);
+            let cause = &mut found[number];
+            cause.objects.push(at);
+            cause.frees += usize::from(reached.len() == 1);
+            cause
+                .through
+                .extend(graph.through(place, *sink, &sinks).map(|next| (at, next.clone())));
         }
-        causes.sort_unstable();
-        found.groups.push(Group {
-            causes,
-            objects: members,
-        });
-    }
-    found.alone.sort_unstable();
-    for cause in &mut found.causes {
-        cause.objects.sort_unstable();
     }
     found
+}
+
+/// What is known of a node.
+#[derive(Default)]
+struct About {
+    /// Its text.
+    says: String,
+    /// The object that it is, or that it holds.
+    object: Option<ObjectRef>,
+    /// The state that its cause gave it.
+    state: Option<CauseState>,
+    /// The worst state that the waits for it tell.
+    told: Option<CauseState>,
+    /// The finalizer that it is.
+    finalizer: Option<Finalizer>,
+}
+
+impl About {
+    fn new(says: &str, object: Option<&ObjectRef>) -> Self {
+        About {
+            says: says.to_owned(),
+            object: object.cloned(),
+            ..About::default()
+        }
+    }
+
+    /// How the node stands.
+    fn state(&self) -> CauseState {
+        self.state.or(self.told).unwrap_or(CauseState::Unknown)
+    }
 }
 
 #[derive(Default)]
@@ -139,14 +129,14 @@ struct Graph {
     numbers: BTreeMap<Node, usize>,
     nodes: Vec<Node>,
     edges: Vec<Vec<usize>>,
-    /// The text of each node, and its object or the object that it holds; none if there are several.
-    says: Vec<(String, Option<ObjectRef>)>,
+    /// What is known of each node.
+    about: Vec<About>,
     /// The number of objects that each node holds in the same way.
     held: Vec<usize>,
 }
 
 impl Graph {
-    fn number(&mut self, node: Node, says: &str, object: Option<&ObjectRef>) -> usize {
+    fn number(&mut self, node: Node, about: About) -> usize {
         if let Some(&number) = self.numbers.get(&node) {
             return number;
         }
@@ -154,7 +144,7 @@ impl Graph {
         self.numbers.insert(node.clone(), number);
         self.nodes.push(node);
         self.edges.push(Vec::new());
-        self.says.push((says.to_owned(), object.cloned()));
+        self.about.push(about);
         self.held.push(0);
         number
     }
@@ -166,21 +156,21 @@ impl Graph {
     }
 
     fn add(&mut self, waiting: &Waiting<'_>) -> usize {
-        let place = self.number(waiting.object.into(), "", Some(waiting.object));
+        let place = self.number(waiting.object.into(), About::new("", Some(waiting.object)));
         let own_words = match waiting.finalizers.first() {
             Some(finalizer) => format!("being deleted, held by {finalizer}"),
             None => "being deleted".to_owned(),
         };
-        if self.says[place].0.is_empty() {
-            self.says[place].0.clone_from(&own_words);
+        if self.about[place].says.is_empty() {
+            self.about[place].says.clone_from(&own_words);
         }
         for &content in &waiting.content {
-            let inside = self.number(content.into(), "being deleted", Some(content));
+            let inside = self.number(content.into(), About::new("being deleted", Some(content)));
             self.edge(place, inside);
         }
         let waits = waiting.diagnosis.map_or(&[][..], |diagnosis| &diagnosis.waits);
         for wait in waits {
-            self.add_blockers(place, &wait.on);
+            self.add_blockers(place, &wait.on, wait.verdict);
         }
         let blocked = !self.edges[place].is_empty();
         for wait in waits {
@@ -192,13 +182,14 @@ impl Graph {
             }
         }
         if self.edges[place].is_empty() {
-            let finalizer = waiting
-                .finalizers
-                .first()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            let node = Node::Own(waiting.object.type_name.clone(), finalizer, None, String::new());
-            self.hold(place, node, waiting.object, &own_words);
+            let finalizer = waiting.finalizers.first();
+            let name = finalizer.map(ToString::to_string).unwrap_or_default();
+            let node = Node::Own(waiting.object.type_name.clone(), name, None, String::new());
+            let about = About {
+                finalizer: finalizer.cloned(),
+                ..About::new(&own_words, Some(waiting.object))
+            };
+            self.hold(place, node, about);
         }
         place
     }
@@ -209,62 +200,87 @@ impl Graph {
             .finalizer
             .as_ref()
             .map_or("no finalizer".to_owned(), ToString::to_string);
-        // A root cause is a heading, for which the first sentence is enough; `explain` shows the rest.
-        let says = format!("{finalizer}, {}: {}", wait.verdict.word(), wait.said.summary());
-        let node = Node::Own(
-            object.type_name.clone(),
-            finalizer,
-            Some(wait.verdict),
-            wait.says(),
-        );
-        self.hold(place, node, object, &says);
+        // What fails, fails in its own way. What is not known of two objects is one thing that is not known.
+        let apart = match wait.verdict {
+            Verdict::InUse | Verdict::Waiting | Verdict::Unknown => String::new(),
+            _ => wait.says(),
+        };
+        let node = Node::Own(object.type_name.clone(), finalizer, Some(wait.verdict), apart);
+        let about = About {
+            state: Some(wait.verdict.into()),
+            finalizer: wait.finalizer.clone(),
+            ..About::new(&wait.said.about_object(), Some(object))
+        };
+        self.hold(place, node, about);
     }
 
-    fn hold(&mut self, place: usize, node: Node, object: &ObjectRef, says: &str) {
-        let number = self.number(node, says, Some(object));
+    fn hold(&mut self, place: usize, node: Node, about: About) {
+        let number = self.number(node, about);
         self.held[number] += 1;
         self.edge(place, number);
     }
 
-    fn add_blockers(&mut self, by: usize, blockers: &[Blocker]) {
+    fn add_blockers(&mut self, by: usize, blockers: &[Blocker], verdict: Verdict) {
         for blocker in blockers.iter().filter(|blocker| !blocker.rest) {
             let node = match &blocker.object {
                 Some(object) => object.into(),
                 None => Node::Text(blocker.says.clone()),
             };
-            let number = self.number(node, &blocker.says, blocker.object.as_ref());
+            let number = self.number(node, About::new(&blocker.says, blocker.object.as_ref()));
+            let about = &mut self.about[number];
+            let told = CauseState::from(verdict);
+            about.told = Some(about.told.map_or(told, |other| other.min(told)));
+            about.state = blocker.state.into_iter().chain(about.state).min();
             self.edge(by, number);
-            self.add_blockers(number, &blocker.on);
+            self.add_blockers(number, &blocker.on, verdict);
             for wait in &blocker.waits {
-                self.add_blockers(number, &wait.on);
+                self.add_blockers(number, &wait.on, wait.verdict);
             }
         }
     }
 
-    /// The root cause that these nodes are, in words.
+    /// The object through which a node reaches a sink; none if it waits for the sink itself.
+    fn through(&self, place: usize, sink: usize, sinks: &Sinks) -> Option<&ObjectRef> {
+        let leads_there = |&&next: &&usize| sinks.of(next).contains(&sink);
+        let mut ways = self.edges[place].iter().filter(leads_there);
+        if sinks.component[place] == sink || ways.clone().any(|&next| sinks.component[next] == sink) {
+            return None;
+        }
+        ways.find_map(|&next| self.about[next].object.as_ref())
+    }
+
+    /// The root cause that these nodes are.
     fn cause(&self, members: &[usize]) -> Cause {
-        let (object, says) = match members {
-            [one] => {
-                let (says, object) = self.says[*one].clone();
-                match &self.nodes[*one] {
-                    Node::Own(type_name, ..) if self.held[*one] > 1 => {
-                        (None, format!("{} {type_name}: {says}", self.held[*one]))
-                    }
-                    _ => (object, says),
-                }
-            }
-            several => {
-                let mut names: Vec<_> = several.iter().map(|&node| self.name(node)).collect();
-                names.sort_unstable();
-                (None, format!("these wait for each other: {}", names.join(", ")))
-            }
-        };
-        Cause {
-            object,
-            says,
+        let mut cause = Cause {
+            object: None,
+            state: CauseState::Stalled,
+            finalizer: None,
+            is_own: false,
+            is_known: true,
+            says: String::new(),
             objects: Vec::new(),
             frees: 0,
+            through: BTreeMap::new(),
+        };
+        let [one] = members else {
+            let mut names: Vec<_> = members.iter().map(|&node| self.name(node)).collect();
+            names.sort_unstable();
+            cause.says = format!("these wait for each other: {}", names.join(", "));
+            return cause;
+        };
+        let about = &self.about[*one];
+        cause.state = about.state();
+        cause.finalizer.clone_from(&about.finalizer);
+        cause.says.clone_from(&about.says);
+        match &self.nodes[*one] {
+            Node::Own(_, _, verdict, _) => {
+                cause.is_own = true;
+                cause.is_known = verdict.is_some();
+                cause.object = about.object.clone().filter(|_| self.held[*one] == 1);
+            }
+            _ => cause.object.clone_from(&about.object),
         }
+        cause
     }
 
     fn name(&self, node: usize) -> String {

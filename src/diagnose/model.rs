@@ -130,6 +130,65 @@ impl Verdict {
     }
 }
 
+/// How a cause stands, worst first. The word is for people; the order decides which cause they read first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CauseState {
+    /// The controller is proved to be gone.
+    Gone,
+    /// A backend does not serve, or a controller does not renew its Lease.
+    Down,
+    /// A node does not report.
+    NotReady,
+    /// It acts and fails.
+    Failing,
+    /// The API server would refuse the removal.
+    Refused,
+    /// Somebody scaled it to zero or paused it.
+    SwitchedOff,
+    /// Nothing blocks it, and it has not acted.
+    Stalled,
+    /// There is not enough evidence.
+    Unknown,
+    /// It works, and is not done.
+    Waiting,
+    /// The protection works.
+    InUse,
+}
+
+impl CauseState {
+    /// The word in the output.
+    pub fn word(self) -> &'static str {
+        match self {
+            CauseState::Gone => "GONE",
+            CauseState::Down => "DOWN",
+            CauseState::NotReady => "NOT READY",
+            CauseState::Failing => "FAILING",
+            CauseState::Refused => "REFUSED",
+            CauseState::SwitchedOff => "SWITCHED OFF",
+            CauseState::Stalled => "STALLED",
+            CauseState::Unknown => "UNKNOWN",
+            CauseState::Waiting => "WAITING",
+            CauseState::InUse => "IN USE",
+        }
+    }
+}
+
+impl From<Verdict> for CauseState {
+    /// The state of what a wait names, as far as the verdict on the wait tells it.
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::InUse => CauseState::InUse,
+            Verdict::Waiting => CauseState::Waiting,
+            Verdict::Failing => CauseState::Failing,
+            Verdict::Rejected => CauseState::Refused,
+            Verdict::Stalled => CauseState::Stalled,
+            Verdict::Orphaned => CauseState::Gone,
+            Verdict::Unknown => CauseState::Unknown,
+        }
+    }
+}
+
 /// One finalizer and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
@@ -174,6 +233,8 @@ pub struct Blocker {
     pub object: Option<ObjectRef>,
     /// The state in words.
     pub says: String,
+    /// The state as a word, where the cause knows it. The verdict on the wait that names the blocker tells the others.
+    pub state: Option<CauseState>,
     /// What the blocker waits for in turn. A blocker that waits for nothing is a root cause.
     pub on: Vec<Blocker>,
     /// The waits of its own finalizers, if it is itself being deleted.
@@ -188,10 +249,18 @@ impl Blocker {
         Blocker {
             object,
             says: says.into(),
+            state: None,
             on: Vec::new(),
             waits: Vec::new(),
             rest: false,
         }
+    }
+
+    /// The blocker in a state that its cause knows.
+    #[must_use]
+    pub fn in_state(mut self, state: CauseState) -> Self {
+        self.state = Some(state);
+        self
     }
 
     /// A summary of other objects that wait for the blockers next to it.

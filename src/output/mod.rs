@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod explain;
 pub mod finalizer;
+pub mod flow;
 pub mod json;
 pub mod name;
 mod paste;

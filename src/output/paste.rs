@@ -1,48 +1,37 @@
-//! A command in lines that a shell joins again, so that no line is wider than the terminal and the whole can be pasted.
+//! Commands to paste: never cut, and continued on more lines only between words.
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::command::Shown;
 
-/// What a POSIX shell joins with the next line.
-const MORE: &str = " \\";
+/// Columns before the lines that continue a command.
+const DEEPER: usize = 2;
 
-/// The lines of a command, each at most `width` columns wide. A word is never broken, so a long one gives a wider line.
-pub(super) fn lines(command: &Shown, width: usize) -> Vec<String> {
-    let whole = command.line().unwrap_or_default();
-    if command.words.is_empty() || whole.width() <= width {
-        return vec![whole.to_owned()];
-    }
-    let mut lines: Vec<String> = Vec::new();
-    for (word, with_next) in with_next(&command.words) {
-        let needed = match with_next {
-            Some(value) => word.width() + 1 + value.width(),
-            None => word.width(),
-        };
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + needed + MORE.len() <= width => {
-                line.extend([" ", word]);
-            }
-            Some(line) => {
-                line.push_str(MORE);
-                lines.push(format!("  {word}"));
-            }
-            None => lines.push(word.to_owned()),
+/// The lines of a command below `indent` columns, or why it is not shown. All but the last end in a backslash, so that they
+/// can be pasted together.
+pub(super) fn lines(command: &Shown, indent: usize, width: Option<usize>) -> Vec<String> {
+    let margin = " ".repeat(indent);
+    let Some(line) = command.line() else {
+        return Vec::new();
+    };
+    let whole = format!("{margin}{line}");
+    let Some(width) = width.filter(|&width| whole.width() > width && !command.pieces.is_empty()) else {
+        return vec![whole];
+    };
+    let room = width.saturating_sub(2);
+    let mut lines = Vec::new();
+    let mut line = margin;
+    for (at, piece) in command.pieces.iter().enumerate() {
+        if at > 0 && line.width() + 1 + piece.width() > room {
+            lines.push(format!("{line} \\"));
+            line = " ".repeat(indent + DEEPER);
+        } else if at > 0 {
+            line.push(' ');
         }
+        line.push_str(piece);
     }
+    lines.push(line);
     lines
-}
-
-/// Each word, and the value that has to stay on its line if it is a flag.
-fn with_next(words: &[String]) -> impl Iterator<Item = (&str, Option<&str>)> {
-    let next = words.iter().skip(1).map(|word| Some(word.as_str())).chain([None]);
-    words.iter().zip(next).map(|(word, next)| {
-        let is_flag = word.starts_with('-') && word != "--";
-        (
-            word.as_str(),
-            next.filter(|next| is_flag && !next.starts_with('-')),
-        )
-    })
 }
 
 #[cfg(test)]
@@ -51,21 +40,27 @@ mod tests {
     use crate::command::Command;
 
     #[test]
-    fn breaks_a_command_between_words_only() {
-        let command = Command::remove("challenges.acme.cert-manager.io", "a b", "pay", "x.example/y");
-        let shown = Shown::from(&command);
-        assert_eq!(lines(&shown, 200).len(), 1);
-        let broken = lines(&shown, 60);
+    fn a_long_command_is_continued_between_words_and_a_flag_keeps_its_value() {
+        let command =
+            Command::explain("volumes.longhorn.io", "pvc-18e2", "longhorn-system").flag("--from", "my dump");
         assert_eq!(
-            broken,
+            lines(&Shown::from(&command), 3, Some(60)),
             [
-                "kubectl finalizers remove \\",
-                "  'challenges.acme.cert-manager.io/a b' -n pay \\",
-                "  --finalizer x.example/y"
+                "   kubectl finalizers explain volumes.longhorn.io/pvc-18e2 \\",
+                "     -n longhorn-system --from 'my dump'",
             ]
         );
-        // A shell reads the same words.
-        let joined = broken.join("\n").replace(" \\\n  ", " ");
-        assert_eq!(Some(joined), shown.command);
+        assert_eq!(lines(&Shown::from(&command), 3, None).len(), 1);
+        let pasted = lines(&Shown::from(&command), 3, Some(10))
+            .join("\n")
+            .replace("\\\n", "");
+        let words: Vec<_> = pasted.split_whitespace().collect();
+        assert_eq!(words.join(" "), command.render().expect("printable"));
+    }
+
+    #[test]
+    fn a_command_with_characters_that_cannot_be_seen_is_not_shown() {
+        let command = Command::explain("cm", "a\u{202e}b", "db");
+        assert!(lines(&Shown::from(&command), 3, Some(60))[0].contains("the command is not shown"));
     }
 }

@@ -1,10 +1,12 @@
 //! A scan as tables: terminating objects, leftovers, finalizers in use, what was not read, and what to do
 //! next.
 
+mod causes;
 mod closing;
 mod finalizers;
 mod holders;
 mod leftovers;
+mod rows;
 mod terminating;
 
 use std::{
@@ -48,7 +50,9 @@ pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut imp
         scan.terminating(out)?;
         scan.leftovers(out)?;
         scan.others(out)?;
-        scan.finalizers(out)?;
+        if scan.shows_finalizers() {
+            scan.finalizers(out)?;
+        }
     }
     if !options.no_headers {
         scan.totals(out)?;

@@ -293,9 +293,9 @@ pub(super) fn why(wait: &Wait) -> String {
     let on = names_of_blockers(&wait.on);
     let verdict = wait.verdict.word();
     match wait.verdict {
-        _ if on.is_empty() => format!("{verdict}: {}", wait.says),
+        _ if on.is_empty() => format!("{verdict}: {}", wait.says()),
         Verdict::InUse => format!("{verdict}: {on}"),
-        _ => format!("{verdict}: {} ({on})", wait.says),
+        _ => format!("{verdict}: {} ({on})", wait.says()),
     }
 }
 

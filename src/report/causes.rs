@@ -2,17 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    GapReport, ObjectName, ScanReport,
-    root_causes::{Grouping, RootCauseReport},
-};
+use super::{GapReport, ObjectName, ScanReport};
 use crate::{
-    diagnose::{
-        Blocker, Diagnosis, Verdict, Wait,
-        graph::{self, Waiting},
-    },
+    command::RunFlags,
+    diagnose::{Blocker, Diagnosis, Verdict, Wait},
+    knowledge::Knowledge,
     object::ObjectRef,
-    snapshot::{Gap, Seen, What},
+    snapshot::{Gap, Seen, Snapshot, What},
 };
 
 /// One object that was investigated after the scan.
@@ -41,21 +37,55 @@ pub enum Examination {
     NotLookedAt,
 }
 
+impl Examined<'_> {
+    /// Its diagnosis, if there is one.
+    pub(super) fn diagnosis(&self) -> Option<&Diagnosis> {
+        match &self.result {
+            Examination::Explained(diagnosis) => Some(diagnosis),
+            _ => None,
+        }
+    }
+}
+
 impl ScanReport {
-    /// Adds the results of investigating the terminating objects.
-    pub fn add_causes(&mut self, examined: &[Examined<'_>]) {
+    /// Adds what the terminating objects wait for, as far as the objects alone tell it. For files that nobody can ask.
+    pub fn add_unexamined(&mut self, snapshot: &Snapshot, knowledge: &Knowledge, there: &RunFlags) {
+        let going = || snapshot.tally.kept.iter().filter(|seen| seen.deletion.is_some());
+        let inside = |namespace: &Seen| -> Vec<ObjectRef> {
+            let is_namespace = namespace.object.type_name == "namespaces";
+            going()
+                .filter(|seen| is_namespace && seen.object.place() == namespace.object.name)
+                .map(|seen| seen.object.clone())
+                .collect()
+        };
+        let examined: Vec<_> = going()
+            .map(|seen| Examined {
+                seen,
+                result: Examination::NotLookedAt,
+                content: inside(seen),
+            })
+            .collect();
+        if let Some(ordered) = self.in_order(&examined) {
+            self.add_root_causes(&ordered, knowledge, there);
+        }
+    }
+
+    /// The results in the order of the report.
+    fn in_order<'e, 'a>(&self, examined: &'e [Examined<'a>]) -> Option<Vec<&'e Examined<'a>>> {
         let place = |name: &ObjectName| (name.resource.clone(), name.namespace.clone(), name.name.clone());
         let by_place: BTreeMap<_, _> = examined
             .iter()
             .map(|one| (place(&(&one.seen.object).into()), one))
             .collect();
-        // In the order of the report, so that the indexes in the graph are row numbers.
-        let ordered: Option<Vec<&Examined<'_>>> = self
-            .terminating
+        self.terminating
             .iter()
             .map(|row| by_place.get(&place(&row.object)).copied())
-            .collect();
-        let Some(ordered) = ordered else {
+            .collect()
+    }
+
+    /// Adds the results of investigating the terminating objects.
+    pub fn add_causes(&mut self, examined: &[Examined<'_>], knowledge: &Knowledge, there: &RunFlags) {
+        let Some(ordered) = self.in_order(examined) else {
             return;
         };
         for (row, one) in self.terminating.iter_mut().zip(&ordered) {
@@ -85,7 +115,7 @@ impl ScanReport {
             _ => &[],
         });
         self.add_weaker(all);
-        self.add_root_causes(&ordered);
+        self.add_root_causes(&ordered, knowledge, there);
         let missed = ordered
             .iter()
             .filter(|one| matches!(one.result, Examination::NotLookedAt))
@@ -112,40 +142,6 @@ impl ScanReport {
         self.weaker_for = merge_gaps(gaps);
         let not_read = &self.not_read;
         self.weaker_for.retain(|gap| !not_read.contains(gap));
-    }
-
-    fn add_root_causes(&mut self, examined: &[&Examined<'_>]) {
-        let waiting: Vec<_> = examined
-            .iter()
-            .map(|one| Waiting {
-                object: &one.seen.object,
-                finalizers: &one.seen.finalizers,
-                diagnosis: match &one.result {
-                    Examination::Explained(diagnosis) => Some(diagnosis),
-                    _ => None,
-                },
-                content: one.content.iter().collect(),
-            })
-            .collect();
-        let found = graph::causes(&waiting);
-        self.root_causes = found
-            .causes
-            .into_iter()
-            .map(|cause| RootCauseReport {
-                object: cause.object.as_ref().map(Into::into),
-                says: cause.says,
-                frees: cause.frees,
-                objects: cause
-                    .objects
-                    .iter()
-                    .map(|&at| self.terminating[at].object.clone())
-                    .collect(),
-            })
-            .collect();
-        self.grouping = Grouping {
-            groups: found.groups,
-            alone: found.alone,
-        };
     }
 }
 

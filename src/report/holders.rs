@@ -3,6 +3,8 @@
 mod rows;
 mod words;
 
+pub(super) use rows::catalogue_name;
+
 use std::collections::BTreeSet;
 
 use serde::Serialize;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{ObjectName, gaps::first_names};
 use crate::{
-    command::{Command, Shown},
+    command::{Command, RunFlags, Shown},
     diagnose::{
         Verdict,
         leftovers::{self, Leftover},
@@ -281,10 +281,10 @@ pub struct LeftoverObjectReport {
 
 impl LeftoversReport {
     /// The report on these leftovers, with ages as of `now`.
-    pub fn new(found: Leftovers, now: Timestamp) -> Self {
+    pub fn new(found: Leftovers, now: Timestamp, there: &RunFlags) -> Self {
         let mut namespaces: Option<Vec<_>> = found
             .namespaces
-            .map(|all| all.into_iter().map(missing_namespace).collect());
+            .map(|all| all.into_iter().map(|one| missing_namespace(one, there)).collect());
         if let Some(all) = &mut namespaces {
             all.sort_by(|a: &MissingNamespaceReport, b| b.objects.cmp(&a.objects).then(a.name.cmp(&b.name)));
         }
@@ -293,10 +293,10 @@ impl LeftoversReport {
         gaps.dedup();
         LeftoversReport {
             namespaces,
-            volumes: found.volumes.map(|all| leftover_objects(all, "pv", now)),
+            volumes: found.volumes.map(|all| leftover_objects(all, "pv", now, there)),
             attachments: found
                 .attachments
-                .map(|all| leftover_objects(all, "volumeattachment", now)),
+                .map(|all| leftover_objects(all, "volumeattachment", now, there)),
             gaps,
         }
     }
@@ -331,7 +331,7 @@ impl LeftoverStepReport {
     }
 }
 
-fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
+fn missing_namespace(namespace: MissingNamespace, there: &RunFlags) -> MissingNamespaceReport {
     let MissingNamespace {
         name,
         types,
@@ -340,7 +340,7 @@ fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
     let held = types
         .iter()
         .find_map(|(resource, stray)| Some((resource, stray.held.as_ref()?)));
-    let held = held.map(|(resource, object)| Command::explain(resource, &object.name, &name));
+    let held = held.map(|(resource, object)| Command::explain(resource, &object.name, &name).again(there));
     let mut types: Vec<_> = types
         .into_iter()
         .map(|(resource, stray)| LeftoverTypeReport {
@@ -353,13 +353,13 @@ fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
     types.sort_by(|a, b| b.objects.cmp(&a.objects).then(a.resource.cmp(&b.resource)));
     let next = held.unwrap_or_else(|| {
         let all: Vec<_> = types.iter().map(|ty| ty.resource.as_str()).collect();
-        Command::of("kubectl get {} -n {}", [&all.join(","), &name])
+        Some(Command::of("kubectl get {} -n {}", [&all.join(","), &name]))
     });
     MissingNamespaceReport {
         objects: types.iter().map(|ty| ty.objects).sum(),
         types,
         reason: leftover.says,
-        next: (&next).into(),
+        next: next.as_ref().into(),
         steps: vec![
             LeftoverStepReport::new(
                 "create the namespace again, so that its objects can be finished",
@@ -379,12 +379,20 @@ fn missing_namespace(namespace: MissingNamespace) -> MissingNamespaceReport {
     }
 }
 
-fn leftover_objects(all: LeftoverObjects, type_name: &str, now: Timestamp) -> LeftoverObjectsReport {
+fn leftover_objects(
+    all: LeftoverObjects,
+    type_name: &str,
+    now: Timestamp,
+    there: &RunFlags,
+) -> LeftoverObjectsReport {
     let mut first: Vec<_> = all
         .first
         .into_iter()
         .map(|(object, leftover)| LeftoverObjectReport {
-            next: (&Command::explain(type_name, &object.name, "")).into(),
+            next: Command::explain(type_name, &object.name, "")
+                .again(there)
+                .as_ref()
+                .into(),
             object: (&object).into(),
             since: leftover.since,
             for_seconds: leftover.since.map(|since| Age::between(since, now).0.as_secs()),

@@ -1,29 +1,82 @@
-//! The root causes in a scan report, and the groups of objects that wait for them.
+//! The root causes in a scan report: worst first, each with the objects that wait for it and the next command.
 
 use serde::Serialize;
 
-use super::ObjectName;
-use crate::diagnose::graph;
+use super::{ObjectName, ObjectReport};
+use crate::{
+    command::{Command, RunFlags},
+    diagnose::{CauseState, Release},
+    knowledge::Consequence,
+    object::{Finalizer, short_type},
+};
 
 /// Something that blocks objects and waits for nothing itself.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RootCauseReport {
+    /// How it stands.
+    pub state: CauseState,
     /// The object; none if the cause is not an object.
     pub object: Option<ObjectName>,
+    /// The finalizer that nothing blocks and that is not removed, if the cause is one.
+    pub finalizer: Option<Finalizer>,
+    /// The controller that must remove it, by its name in the catalogue.
+    pub controller: Option<String>,
     /// The state of the object, or a description of the cause.
     pub says: String,
+    /// What a removal of its finalizers by hand costs.
+    pub if_removed: Option<IfRemoved>,
+    /// What is lost outside of the cluster when what it holds is gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lets_go: Vec<Release>,
     /// How many of `objects` wait for nothing else.
     pub frees: usize,
     /// The objects that wait for it, directly or through other objects.
     pub objects: Vec<ObjectName>,
+    /// The command that explains the first of these objects.
+    pub next: Option<Command>,
+    /// Whether it is only that nobody finishes the deletion: nothing else blocks it.
+    #[serde(skip)]
+    pub is_own: bool,
+    /// Whether its objects were investigated.
+    #[serde(skip)]
+    pub is_known: bool,
+    /// The same objects with what else they wait for, those that wait for it directly first.
+    #[serde(skip)]
+    pub rows: Vec<Row>,
 }
 
-/// The rows of the table that share root causes, as indexes into the lists of the report.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Grouping {
-    /// Sets of causes, each with the objects that wait for exactly these causes.
-    pub groups: Vec<graph::Group>,
-    /// Objects whose cause is only in themselves.
-    pub alone: Vec<usize>,
+/// What a removal by hand costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IfRemoved {
+    /// The worst consequence.
+    pub consequence: Consequence,
+    /// Whether the catalogue knows it. It is assumed otherwise.
+    pub known: bool,
+}
+
+/// One object below a cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The object, as an index into the terminating objects of the report.
+    pub at: usize,
+    /// The object through which it waits for the cause.
+    pub through: Option<ObjectName>,
+    /// The other causes that it waits for, as indexes.
+    pub also: Vec<usize>,
+}
+
+impl RootCauseReport {
+    /// Whether the object stands below this cause: no worse one holds it.
+    pub fn lists(&self, row: &Row, number: usize) -> bool {
+        row.also.iter().all(|&other| other > number)
+    }
+}
+
+/// The command that explains an object; none if no other run can see it.
+pub(super) fn explain(object: &ObjectReport, there: &RunFlags) -> Option<Command> {
+    let name = &object.object;
+    let namespace = name.namespace.as_deref().unwrap_or_default();
+    Command::explain(short_type(&object.kubectl_type), &name.name, namespace).again(there)
 }

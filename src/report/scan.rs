@@ -10,9 +10,10 @@ use super::{
     holders::HolderReport,
     leftovers::{Leftovers, LeftoversReport},
     reason::{self, Content, Coverage},
-    root_causes::{Grouping, RootCauseReport},
+    root_causes::{self, RootCauseReport},
 };
 use crate::{
+    command::RunFlags,
     knowledge::{Consequence, GroupKind, Knowledge},
     object::{Finalizer, List, ObjectRef},
     snapshot::{OnType, Seen, Snapshot},
@@ -20,6 +21,7 @@ use crate::{
 
 /// Which part of a scan to report, and in which order.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct ScanView {
     /// Report every object with a finalizer, not only terminating objects.
     pub all: bool,
@@ -33,6 +35,10 @@ pub struct ScanView {
     pub namespace: Option<String>,
     /// The order of the objects.
     pub sort_by: SortBy,
+    /// Whether the snapshot is a recording.
+    pub is_recorded: bool,
+    /// Where it was read, for the commands that come next.
+    pub there: RunFlags,
 }
 
 /// How objects are grouped.
@@ -90,7 +96,7 @@ pub struct ScanReport {
     pub totals: Totals,
     /// The terminating objects.
     pub terminating: Vec<ObjectReport>,
-    /// The root causes of these objects, the one that blocks most objects first.
+    /// The root causes of these objects, the worst first.
     pub root_causes: Vec<RootCauseReport>,
     /// How many terminating objects were not investigated, because there are too many.
     pub not_looked_at: usize,
@@ -99,9 +105,12 @@ pub struct ScanReport {
     /// The leftovers; none if not requested.
     #[serde(rename = "leftBehind")]
     pub leftovers: Option<LeftoversReport>,
-    /// The groups of the table.
+    /// How many of the terminating objects have gone since they were listed.
     #[serde(skip)]
-    pub grouping: Grouping,
+    pub gone: usize,
+    /// Whether it comes from a recording, so that its ages do not grow.
+    #[serde(skip)]
+    pub is_recorded: bool,
     /// With `--all`: the other objects that have finalizers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<Vec<ObjectReport>>,
@@ -190,6 +199,7 @@ impl ScanReport {
             knowledge,
             coverage,
             preferred: &preferred,
+            there: &view.there,
         };
         let mut kept: Vec<&Seen> = snapshot.tally.kept.iter().collect();
         sort(&mut kept, view.sort_by);
@@ -220,7 +230,8 @@ impl ScanReport {
             not_looked_at: 0,
             weaker_for: Vec::new(),
             leftovers: None,
-            grouping: Grouping::default(),
+            gone: 0,
+            is_recorded: view.is_recorded,
             objects: view
                 .all
                 .then(|| others.into_iter().map(|seen| context.object(seen)).collect()),
@@ -237,8 +248,8 @@ impl ScanReport {
     }
 
     /// Adds the objects that a deletion left behind.
-    pub fn add_leftovers(&mut self, found: Leftovers) {
-        let report = LeftoversReport::new(found, self.observed_at);
+    pub fn add_leftovers(&mut self, found: Leftovers, there: &RunFlags) {
+        let report = LeftoversReport::new(found, self.observed_at, there);
         self.totals.leftovers = report.count();
         self.leftovers = report.was_asked_for().then_some(report);
     }
@@ -255,6 +266,7 @@ struct Context<'a> {
     knowledge: &'a Knowledge,
     coverage: Coverage,
     preferred: &'a BTreeMap<String, String>,
+    there: &'a RunFlags,
 }
 
 impl Context<'_> {
@@ -269,7 +281,7 @@ impl Context<'_> {
             .conditions
             .iter()
             .filter(|condition| condition.status != "False");
-        ObjectReport {
+        let mut report = ObjectReport {
             object: (&seen.object).into(),
             kubectl_type: kubectl_type(&seen.object, self.preferred),
             deletion: seen
@@ -288,7 +300,12 @@ impl Context<'_> {
             verdict: None,
             conditions: raised.map(Into::into).collect(),
             remaining: content.remaining,
+            next: None,
+        };
+        if seen.deletion.is_some() {
+            report.next = root_causes::explain(&report, self.there);
         }
+        report
     }
 }
 

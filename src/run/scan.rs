@@ -45,6 +45,7 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
                     scan.scope = Scope::Namespace(namespace.clone());
                     scan.view.namespace = Some(namespace.clone());
                 }
+                scan.view.is_recorded = true;
                 let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
                 finish(&scan, knowledge, found, None)
             } else {
@@ -97,11 +98,15 @@ fn finish(
         }
         Some(investigation) => {
             let found = investigation.finish(&snapshot, knowledge, snapshot.interrupted);
-            report.add_causes(&found.examined);
-            report.add_leftovers(found.leftovers);
+            report.add_causes(&found.examined, knowledge, &scan.view.there);
+            report.add_leftovers(found.leftovers, &scan.view.there);
         }
-        None if scan.view.terminating => {}
-        None => report.add_leftovers(Leftovers::of_files(&snapshot)),
+        None => {
+            report.add_unexamined(&snapshot, knowledge, &scan.view.there);
+            if !scan.view.terminating {
+                report.add_leftovers(Leftovers::of_files(&snapshot), &scan.view.there);
+            }
+        }
     }
     show(&report, scan, took)?;
     Ok(exit_code(&report, scan))

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::{Connection, Scan, Scope, Show, Source, Target};
 use crate::{
     cli::{ConnectionArgs, Format, SnapshotArgs},
+    command::RunFlags,
     error::Error,
     knowledge::Knowledge,
     report::scan::{GroupBy, ScanView, SortBy},
@@ -70,6 +71,8 @@ impl Snapshot {
                     narrowed: false,
                     namespace: namespace.clone(),
                     sort_by: SortBy::Age,
+                    is_recorded: false,
+                    there: RunFlags::default(),
                 },
                 show: Show {
                     format: Format::Table,

@@ -9,7 +9,7 @@ use crate::{
         },
         holder,
         holder::Life,
-        model::{Blocker, Finding, Liveness, Outlook, Safety, Said, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Liveness, Outlook, Safety, Said, Step, Verdict},
         view::View,
     },
     object::{Finalizer, ObjectRef},
@@ -95,7 +95,7 @@ impl Controller {
             "" => "its holder".to_owned(),
             driver => format!("the sidecar of driver {driver}"),
         };
-        finding.wait.on.push(Blocker::new(
+        let blocker = Blocker::new(
             Some(ObjectRef {
                 type_name: "leases.coordination.k8s.io".into(),
                 kind: "Lease".into(),
@@ -105,7 +105,8 @@ impl Controller {
                 uid: String::new(),
             }),
             format!("last renewed {ago} ago: {who} does not run, hangs, or cannot reach the API server"),
-        ));
+        );
+        finding.wait.on.push(blocker.in_state(CauseState::Down));
         finding.steps.retain(|step| !advice::is_nudge(step));
         finding.steps.insert(
             0,

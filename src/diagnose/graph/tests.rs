@@ -53,7 +53,7 @@ fn diagnosis(waits: Vec<Wait>) -> Diagnosis {
 }
 
 /// The root causes of objects with these waits, as `cause (objects, frees)`.
-fn roots(objects: &[(&str, Option<Vec<Wait>>)]) -> (Vec<String>, Causes) {
+fn roots(objects: &[(&str, Option<Vec<Wait>>)]) -> (Vec<String>, Vec<Cause>) {
     let held: Vec<_> = objects
         .iter()
         .map(|(name, waits)| (object(name), waits.clone().map(diagnosis)))
@@ -69,7 +69,7 @@ fn roots(objects: &[(&str, Option<Vec<Wait>>)]) -> (Vec<String>, Causes) {
         })
         .collect();
     let found = causes(&waiting);
-    let shown = found.causes.iter().map(|cause| {
+    let shown = found.iter().map(|cause| {
         let name = cause
             .object
             .as_ref()
@@ -86,8 +86,15 @@ fn a_chain_has_one_root_that_frees_all_of_it() {
         ("pvc", Some(vec![wait(Verdict::InUse, "", vec![on("pod")])])),
     ]);
     assert_eq!(shown, ["pod [0, 1] 2"]);
-    assert_eq!(found.causes[0].says, "is in the way");
-    assert!(found.alone.is_empty());
+    assert_eq!(found[0].says, "is in the way");
+    assert_eq!(found[0].state, CauseState::InUse);
+    // The volume waits through the claim, the claim for the pod itself.
+    let through: Vec<_> = found[0]
+        .through
+        .iter()
+        .map(|(at, object)| (*at, object.name.as_str()))
+        .collect();
+    assert_eq!(through, [(0, "pvc")]);
 }
 
 #[test]
@@ -112,7 +119,8 @@ fn an_unremoved_finalizer_is_a_second_cause_and_neither_frees_alone() {
         ]),
     )]);
     assert_eq!(shown, ["pod [0] 0", "pvc [0] 0"]);
-    assert_eq!(found.groups[0].causes, [0, 1]);
+    let states: Vec<_> = found.iter().map(|cause| (cause.state, cause.is_own)).collect();
+    assert_eq!(states, [(CauseState::InUse, false), (CauseState::Unknown, true)]);
 }
 
 #[test]
@@ -125,19 +133,47 @@ fn objects_held_in_the_same_way_have_one_cause() {
         )])
     };
     let (_, found) = roots(&[("a", held()), ("b", held()), ("other/c", held())]);
-    assert_eq!(found.causes.len(), 1);
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].says, "the operator has not acted");
+    assert_eq!(found[0].finalizer, Some(finalizer("a/b")));
+    // It is no object, but the way in which two are held.
     assert_eq!(
-        found.causes[0].says,
-        "2 things: a/b, stalled: the operator has not acted"
+        (found[0].objects.as_slice(), &found[0].object),
+        ([0, 1].as_slice(), &None)
     );
-    assert_eq!((found.causes[0].frees, &found.alone), (2, &vec![2]));
+    assert_eq!((found[0].frees, found[1].objects.as_slice()), (2, [2].as_slice()));
 }
 
 #[test]
-fn an_undiagnosed_object_is_alone_until_another_waits_for_it() {
+fn what_is_not_known_of_two_objects_is_one_cause_in_whatever_words() {
+    let unknown = |says| Some(vec![wait(Verdict::Unknown, says, Vec::new())]);
+    let (_, found) = roots(&[("a", unknown("written 2m ago")), ("b", unknown("written 3m ago"))]);
+    assert_eq!(found.len(), 1);
+    let failing = |says| Some(vec![wait(Verdict::Failing, says, Vec::new())]);
+    let (_, found) = roots(&[("a", failing("no route")), ("b", failing("no credentials"))]);
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
+fn the_word_of_the_cause_wins_over_the_verdict_of_those_who_wait() {
+    let waits_for = |state: Option<CauseState>| {
+        let blocker = Blocker { state, ..on("node") };
+        Some(vec![wait(Verdict::Waiting, "", vec![blocker])])
+    };
+    let (_, found) = roots(&[
+        ("a", waits_for(None)),
+        ("b", waits_for(Some(CauseState::NotReady))),
+    ]);
+    assert_eq!(found[0].state, CauseState::NotReady);
+    let (_, found) = roots(&[("a", waits_for(None))]);
+    assert_eq!(found[0].state, CauseState::Waiting);
+}
+
+#[test]
+fn an_undiagnosed_object_is_a_cause_of_which_nothing_is_known() {
     let (shown, found) = roots(&[("a", None)]);
-    assert!(shown.is_empty());
-    assert_eq!(found.alone, [0]);
+    assert_eq!(shown, ["a [0] 1"]);
+    assert_eq!((found[0].state, found[0].is_known), (CauseState::Unknown, false));
     let (shown, _) = roots(&[
         ("a", None),
         ("other/b", Some(vec![wait(Verdict::Waiting, "", vec![on("a")])])),
@@ -156,7 +192,10 @@ fn objects_that_wait_for_each_other_are_one_cause() {
     ]);
     assert_eq!(
         shown,
-        ["these wait for each other: things a, things b [0, 1, 2] 3"]
+        [
+            "these wait for each other: things a, things b [0, 1, 2] 3",
+            "d [3] 1"
+        ]
     );
 }
 
@@ -204,8 +243,8 @@ fn a_namespace_waits_for_all_objects_in_deletion_in_it() {
         waiting(&one, Some(&blocked), Vec::new()),
         waiting(&two, Some(&blocked), Vec::new()),
     ]);
-    assert_eq!(found.causes.len(), 1);
-    assert_eq!(found.causes[0].frees, 3);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].frees, 3);
 }
 
 /// The sinks that a node reaches, by a slow search.
@@ -235,7 +274,7 @@ proptest! {
     }
 
     #[test]
-    fn each_object_is_alone_or_in_exactly_one_group(
+    fn each_object_has_a_cause(
         world in proptest::collection::vec(
             proptest::option::of(proptest::collection::vec((0..3_u8, proptest::collection::vec(0..16_u8, 0..4)), 0..3)),
             1..12,
@@ -258,17 +297,14 @@ proptest! {
             })
             .collect();
         let (_, found) = roots(&objects);
-        let mut places: Vec<_> = found.groups.iter().flat_map(|group| group.objects.clone()).collect();
-        places.extend(&found.alone);
-        places.sort_unstable();
-        prop_assert_eq!(places, (0..objects.len()).collect::<Vec<_>>());
-        for group in &found.groups {
-            prop_assert!(!group.causes.is_empty());
+        for at in 0..objects.len() {
+            prop_assert!(found.iter().any(|cause| cause.objects.contains(&at)));
         }
         // At most one cause alone frees each object, and only a cause that the object waits for.
-        prop_assert!(found.causes.iter().map(|cause| cause.frees).sum::<usize>() <= objects.len());
-        for cause in &found.causes {
+        prop_assert!(found.iter().map(|cause| cause.frees).sum::<usize>() <= objects.len());
+        for cause in &found {
             prop_assert!(cause.frees <= cause.objects.len() && !cause.objects.is_empty());
+            prop_assert!(cause.through.keys().all(|at| cause.objects.contains(at)));
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     diagnose::{
         cut::shorten,
         limits,
-        model::{Blocker, Evidence, Liveness, Strength},
+        model::{Blocker, CauseState, Evidence, Liveness, Strength},
         view::Missing,
     },
     object::ObjectRef,
@@ -150,7 +150,14 @@ impl Sign {
             Some(_) => self.value.clone(),
             None => format!("{}: {}", self.source, self.value),
         };
-        Blocker::new(self.object.clone(), says)
+        Blocker {
+            state: match self.tells {
+                Tells::Off => Some(CauseState::SwitchedOff),
+                Tells::Failing => Some(CauseState::Failing),
+                _ => None,
+            },
+            ..Blocker::new(self.object.clone(), says)
+        }
     }
 }
 

@@ -83,6 +83,15 @@ impl Said {
         }
     }
 
+    /// What is true of this object; without that, who removes the finalizer and when.
+    pub fn about_object(&self) -> String {
+        if self.now.is_empty() {
+            self.summary()
+        } else {
+            self.now.join("; ")
+        }
+    }
+
     /// All clauses as one text: the field `says` of the JSON.
     pub fn in_words(&self) -> String {
         let mut sentences = vec![self.summary()];

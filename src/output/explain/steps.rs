@@ -38,10 +38,8 @@ impl Layout<'_> {
             };
             text.extend([&*line, "\n"]);
         }
-        for line in paste::lines(&step.command, self.width.saturating_sub(INDENT)) {
-            if !line.is_empty() {
-                text.extend([&*" ".repeat(INDENT), &*harmless(&line), "\n"]);
-            }
+        for line in paste::lines(&step.command, INDENT, Some(self.width)) {
+            text.extend([&*harmless(&line), "\n"]);
         }
         text
     }

@@ -2,11 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::{Scan, count};
+use super::{Scan, causes::cause_of_gap, count};
 use crate::{
     output::safe::harmless,
     report::{GapReport, gaps},
 };
+
+/// What stands before the names of what was not read.
+const HIDDEN: &str = "NOT READ (may hide stuck objects):";
 
 impl Scan<'_> {
     pub(super) fn totals(&self, out: &mut impl Write) -> io::Result<()> {
@@ -14,7 +17,7 @@ impl Scan<'_> {
         let took = self
             .options
             .took
-            .map(|took| format!(", {:.1} s", took.as_secs_f64()))
+            .map(|took| format!(" in {:.1} s", took.as_secs_f64()))
             .unwrap_or_default();
         let types = count(totals.types as u64, "type");
         let objects = count(totals.objects, "object");
@@ -24,19 +27,52 @@ impl Scan<'_> {
             .as_ref()
             .map(|name| format!(" in namespace {name}"))
             .unwrap_or_default();
-        let totals = format!("{types}, {objects}{}{took}.", harmless(&scope));
-        writeln!(out, "\n{}", self.wrap(&totals, 1))?;
+        let mut sentences = vec![format!("{types}, {objects} read{}{took}.", harmless(&scope))];
+        let in_use = self.report.finalizers.as_ref().map_or(0, Vec::len);
+        if !self.shows_finalizers() && in_use > 0 {
+            sentences.push(format!("{} in use: --all.", count(in_use as u64, "finalizer")));
+        }
         let unknown = self.report.unknown_finalizers;
         if unknown > 0 {
             let are = if unknown == 1 { "is" } else { "are" };
-            let text = format!(
-                "{} {are} not in the catalogue.",
-                count(unknown as u64, "finalizer")
-            );
-            writeln!(out, "{}", self.wrap(&text, 0))?;
+            let finalizers = count(unknown as u64, "finalizer");
+            sentences.push(format!("{finalizers} {are} not in the catalogue."));
         }
+        if !self.report.root_causes.is_empty() {
+            sentences.push("Start with cause 1.".to_owned());
+        }
+        let text = sentences.join(" ");
+        writeln!(out, "\n{}", self.wrap(&text, 0))?;
         for note in &self.report.notes {
             writeln!(out, "{}", self.wrap(&format!("Note: {}", harmless(note)), 6))?;
+        }
+        Ok(())
+    }
+
+    /// What was not read, before the answer; the end has the reasons.
+    pub(super) fn not_read_in_short(&self, out: &mut impl Write) -> io::Result<()> {
+        const NAMED: usize = 3;
+        // The answer itself says that something is missing if nothing was found.
+        if self.report.not_read.is_empty() || self.report.terminating.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<_> = self
+            .report
+            .not_read
+            .iter()
+            .map(|gap| match cause_of_gap(&self.report.root_causes, gap) {
+                Some(number) => format!("{} (see cause {number})", gap.subject()),
+                None => gap.subject(),
+            })
+            .collect();
+        let text = format!("{HIDDEN} {}", gaps::first_names(&names, NAMED));
+        self.warning(&harmless(&text), 2, out)
+    }
+
+    /// A text that qualifies the rest. Each line has the colour, so that a pager keeps it.
+    fn warning(&self, text: &str, indent: usize, out: &mut impl Write) -> io::Result<()> {
+        for line in self.wrap(text, indent).lines() {
+            writeln!(out, "{}", self.style.caution(line))?;
         }
         Ok(())
     }
@@ -46,16 +82,11 @@ impl Scan<'_> {
             return Ok(());
         }
         let groups = gaps::grouped(&self.report.not_read);
-        writeln!(
-            out,
-            "{}",
-            self.style
-                .warning(&self.wrap("NOT READ, and so not known to be free of what is asked about:", 1))
-        )?;
+        self.warning(HIDDEN, 0, out)?;
         for group in &groups {
             let most = if self.options.wide { usize::MAX } else { 6 };
             let line = format!("  {}: {}", gaps::first_names(&group.subjects, most), group.why);
-            writeln!(out, "{}", self.style.warning(&self.wrap(&harmless(&line), 4)))?;
+            self.warning(&harmless(&line), 4, out)?;
         }
         if self.report.not_read.iter().any(|gap| gap.reason == "Forbidden") {
             writeln!(
@@ -79,16 +110,11 @@ impl Scan<'_> {
         for group in &gaps::grouped(&self.report.weaker_for) {
             let most = if self.options.wide { usize::MAX } else { 6 };
             let line = format!(
-                "{} weaker, because this could not be read: {}: {}",
-                if self.report.holders.is_some() {
-                    "What is known of holders is"
-                } else {
-                    "Reasons are"
-                },
+                "Not seen, which could change the answers above: {}: {}",
                 gaps::first_names(&group.subjects, most),
                 group.why
             );
-            writeln!(out, "{}", self.style.warning(&self.wrap(&harmless(&line), 4)))?;
+            self.warning(&harmless(&line), 4, out)?;
         }
         Ok(())
     }
@@ -102,6 +128,6 @@ impl Scan<'_> {
         } else {
             "STOPPED before the end: everything was listed, but not everything was looked at, and reasons may be missing."
         };
-        writeln!(out, "{}", self.style.warning(&self.wrap(text, 1)))
+        self.warning(text, 1, out)
     }
 }

@@ -61,6 +61,12 @@ impl Scan<'_> {
         self.table(&lines, out)
     }
 
+    /// Whether the table of finalizers is worth its lines: what is stuck comes first.
+    pub(super) fn shows_finalizers(&self) -> bool {
+        let asked_for = self.report.objects.is_some() || self.options.no_headers;
+        self.report.root_causes.is_empty() || asked_for
+    }
+
     pub(super) fn finalizers(&self, out: &mut impl Write) -> io::Result<()> {
         let Some(finalizers) = self
             .report

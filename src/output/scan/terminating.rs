@@ -1,14 +1,10 @@
-//! The part of a scan about terminating objects, grouped by root cause.
+//! The first lines of a scan, and its objects as a plain table for scripts.
 
 use std::io::{self, Write};
 
 use super::{Scan, all_finalizers, count};
 use crate::{
-    diagnose::graph::Group,
-    output::{
-        safe::harmless,
-        table::{self, Column},
-    },
+    output::table::{self, Column},
     report::ObjectReport,
 };
 
@@ -25,111 +21,55 @@ const TERMINATING: &[Column] = &[
 
 impl Scan<'_> {
     pub(super) fn terminating(&self, out: &mut impl Write) -> io::Result<()> {
-        let objects = &self.report.terminating;
-        if objects.is_empty() {
-            return if self.options.no_headers {
-                Ok(())
-            } else {
-                writeln!(out, "{}", self.wrap(self.nothing_found(), 0))
-            };
+        if self.options.no_headers {
+            return self.rows(out);
         }
-        if !self.options.no_headers {
-            let slow = objects.len() - self.report.totals.stuck;
-            let grace = if slow > 0 {
-                format!(", {slow} of them still in their grace period")
-            } else {
-                String::new()
-            };
-            let causes = match self.report.root_causes.len() {
-                0 => String::new(),
-                some => format!(", {}", count(some as u64, "root cause")),
-            };
-            let objects = count(objects.len() as u64, "object");
-            let heading = format!("TERMINATING ({objects}{causes}{grace})");
-            writeln!(out, "{}", self.style.heading(&self.wrap(&heading, 1)))?;
+        self.answer(out)?;
+        self.not_read_in_short(out)?;
+        if self.report.root_causes.is_empty() && self.stuck() > 0 {
+            self.rows(out)?;
         }
-        let groups = &self.report.grouping.groups;
-        if groups.is_empty() || self.options.no_headers {
-            let rows: Vec<_> = objects
-                .iter()
-                .map(|object| self.terminating_row(object))
-                .collect();
-            let lines = table::lines(TERMINATING, &rows, &self.style, 1, !self.options.no_headers);
-            return self.table(&lines, out);
-        }
-        let alone = &self.report.grouping.alone;
-        let rows: Vec<_> = groups
-            .iter()
-            .flat_map(|group| &group.objects)
-            .chain(alone)
-            .map(|&at| self.terminating_row(&objects[at]))
-            .collect();
-        let lines = table::lines(TERMINATING, &rows, &self.style, 3, true);
-        let (heading, mut rest) = lines.split_at(1);
-        self.table(heading, out)?;
-        for group in groups {
-            writeln!(out, "{}", self.style.heading(&self.root_causes(group)))?;
-            let (lines, others) = rest.split_at(group.objects.len().min(rest.len()));
-            for line in lines {
-                writeln!(out, "{line}")?;
-            }
-            rest = others;
-        }
-        if !rest.is_empty() {
-            writeln!(
-                out,
-                "{}",
-                self.style
-                    .heading(&self.wrap(" no root cause beyond the object itself", 1))
-            )?;
-        }
-        rest.iter().try_for_each(|line| writeln!(out, "{line}"))
+        self.causes(out)
     }
 
-    /// The heading of the objects that wait for the same causes.
-    fn root_causes(&self, group: &Group) -> String {
-        const SHOWN: usize = 2;
-        let most = if self.options.wide { usize::MAX } else { SHOWN };
-        let mut causes: Vec<_> = group
-            .causes
+    /// Every object, without its cause.
+    fn rows(&self, out: &mut impl Write) -> io::Result<()> {
+        let objects = &self.report.terminating;
+        let rows: Vec<_> = objects
             .iter()
-            .take(most)
-            .map(|&at| {
-                let cause = &self.report.root_causes[at];
-                match &cause.object {
-                    Some(object) => format!("{}: {}", object.in_words(), cause.says),
-                    None => cause.says.clone(),
-                }
-            })
+            .map(|object| self.terminating_row(object))
             .collect();
-        if group.causes.len() > causes.len() {
-            causes.push(format!("{} more", group.causes.len() - causes.len()));
+        let lines = table::lines(TERMINATING, &rows, &self.style, 1, !self.options.no_headers);
+        self.table(&lines, out)
+    }
+
+    /// How many objects are stuck, as far as known.
+    fn stuck(&self) -> usize {
+        self.report.totals.stuck.saturating_sub(self.report.gone)
+    }
+
+    /// The first line: how much is stuck.
+    fn answer(&self, out: &mut impl Write) -> io::Result<()> {
+        let report = self.report;
+        let stuck = count(self.stuck() as u64, "object");
+        let mut sentences = vec![match report.root_causes.len() {
+            _ if report.terminating.is_empty() => self.nothing_found().to_owned(),
+            _ if self.stuck() == 0 => "Nothing is stuck.".to_owned(),
+            0 => format!("{stuck} stuck."),
+            1 => format!("{stuck} stuck, 1 cause."),
+            causes => format!("{stuck} stuck, {causes} causes, worst first."),
+        }];
+        if report.gone > 0 {
+            let gone = count(report.gone as u64, "object");
+            sentences.push(format!("{gone} finished meanwhile."));
         }
-        let (label, frees) = if group.causes.len() == 1 {
-            (" root cause: ", "frees")
-        } else {
-            (" root causes: ", "together free")
-        };
-        let frees = format!("   {frees} {}", count(group.objects.len() as u64, "object"));
-        let room = self
-            .style
-            .width
-            .map(|width| width.saturating_sub(label.len() + frees.len()));
-        // Each cause gets its share of the line, so that the last one is visible too.
-        let share = room.map(|room| (room / causes.len().max(1)).saturating_sub(5).max(20));
-        let causes: Vec<_> = causes
-            .iter()
-            .map(|cause| match (share, causes.len()) {
-                (Some(_), 1) | (None, _) => cause.clone(),
-                (Some(share), _) => table::truncate(cause, share, &self.style),
-            })
-            .collect();
-        let causes = harmless(&causes.join("; and ")).into_owned();
-        match room {
-            Some(room) if room < 30 => self.wrap(&format!("{label}{causes}{frees}"), 3),
-            Some(room) => format!("{label}{}{frees}", table::truncate(&causes, room, &self.style)),
-            None => format!("{label}{causes}{frees}"),
+        if report.is_recorded {
+            let time = report.observed_at.strftime("%Y-%m-%d %H:%M");
+            sentences.push(format!("Recorded {time} UTC; ages are from then."));
         }
+        let text = self.wrap(&sentences.join(" "), 0);
+        text.lines()
+            .try_for_each(|line| writeln!(out, "{}", self.style.heading(line)))
     }
 
     fn terminating_row(&self, object: &ObjectReport) -> Vec<String> {
@@ -152,11 +92,9 @@ impl Scan<'_> {
     /// The line for an empty result. It covers only what was read.
     fn nothing_found(&self) -> &'static str {
         match (self.report.complete, self.options.filtered) {
-            (true, false) => "Nothing is being deleted.",
-            (true, true) => "Nothing that matches is being deleted.",
-            (false, _) => {
-                "Of what could be read, nothing that was asked for is being deleted. Not everything could be read."
-            }
+            (true, false) => "Nothing is stuck: no object is being deleted.",
+            (true, true) => "Nothing is stuck: no object that matches is being deleted.",
+            (false, _) => "In what could be read, nothing is stuck. Not everything could be read.",
         }
     }
 

@@ -1,12 +1,19 @@
-//! The tables as documents: a scan in a pipe, on a terminal, and on a narrow terminal.
+//! What a scan prints, at the widths that terminals have.
 
 use jiff::{SignedDuration, Timestamp};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::*;
 use crate::{
+    command::RunFlags,
+    diagnose::{Blocker, CauseState, Diagnosis, Fate, Finding, Release, Verdict, Wait},
     knowledge::Knowledge,
     object::{Deletion, Finalizer, List, ObjectRef, ResourceType},
-    report::scan::ScanView,
+    report::{
+        causes::{Examination, Examined},
+        scan::ScanView,
+    },
     snapshot::{Gap, Seen, Snapshot, Tally, TypeRead, What, Why},
 };
 
@@ -106,116 +113,428 @@ fn stuck_cluster() -> Snapshot {
     }
 }
 
+const WIDTHS: [usize; 6] = [60, 80, 100, 120, 160, 200];
+
 fn table(snapshot: &Snapshot, options: Options, width: Option<usize>) -> String {
-    let view = ScanView {
-        terminating: true,
-        ..ScanView::default()
-    };
-    let report = ScanReport::new(snapshot, &Knowledge::builtin(), &view);
     let style = Style {
         width,
         ..Style::default()
     };
+    text(&report(snapshot, &[]), options, &style)
+}
+
+/// The report on a snapshot of files, or on objects with these waits.
+fn report(snapshot: &Snapshot, waits: &[(&str, Vec<Wait>)]) -> ScanReport {
+    let view = ScanView {
+        terminating: true,
+        there: RunFlags {
+            from: vec!["stuck.snapshot".into()],
+            ..RunFlags::default()
+        },
+        ..ScanView::default()
+    };
+    let knowledge = Knowledge::builtin();
+    let mut report = ScanReport::new(snapshot, &knowledge, &view);
+    if waits.is_empty() {
+        report.add_unexamined(snapshot, &knowledge, &view.there);
+        return report;
+    }
+    let of = |seen: &Seen| waits.iter().find(|(name, _)| *name == seen.object.name);
+    let examined: Vec<_> = snapshot
+        .tally
+        .kept
+        .iter()
+        .map(|seen| Examined {
+            seen,
+            result: of(seen).map_or(Examination::NotLookedAt, |(_, waits)| {
+                Examination::Explained(Box::new(diagnosis(&seen.object, waits.clone())))
+            }),
+            content: Vec::new(),
+        })
+        .collect();
+    report.add_causes(&examined, &knowledge, &view.there);
+    report
+}
+
+fn diagnosis(target: &ObjectRef, waits: Vec<Wait>) -> Diagnosis {
+    Diagnosis {
+        target: target.clone(),
+        deletion: None,
+        observed_at: NOW,
+        headline: String::new(),
+        waits,
+        outlook: Vec::new(),
+        effects: Vec::new(),
+        steps: Vec::new(),
+        do_not: Vec::new(),
+        evidence: Vec::new(),
+        gaps: Vec::new(),
+    }
+}
+
+fn wait(finalizer: &str, verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
+    let finalizer = Finalizer {
+        list: List::Metadata,
+        name: finalizer.into(),
+    };
+    let mut wait = Finding::new(Some(finalizer), verdict, says).wait;
+    wait.on = on;
+    wait
+}
+
+fn text(report: &ScanReport, options: Options, style: &Style) -> String {
     let mut out = Vec::new();
-    write(&report, options, &style, &mut out).expect("written");
+    write(report, options, style, &mut out).expect("written");
     String::from_utf8(out).expect("UTF-8")
 }
 
-fn at(width: Option<usize>) -> String {
-    let options = Options {
-        took: Some(Duration::from_millis(3_100)),
-        ..Options::default()
+fn within(width: usize) -> Style {
+    Style {
+        width: Some(width),
+        unicode: true,
+        ..Style::default()
+    }
+}
+
+/// A Pod as a blocker.
+fn pod(name: &str) -> Blocker {
+    let object = ObjectRef {
+        type_name: "pods".into(),
+        kind: "Pod".into(),
+        api_version: "v1".into(),
+        namespace: Some("db".into()),
+        name: name.into(),
+        uid: String::new(),
     };
-    table(&stuck_cluster(), options, width)
+    Blocker::new(Some(object), "Running on node-7")
+}
+
+/// A claim that a Pod uses and its volume, a claim of which nobody knows the controller, and a Pod on a silent node.
+fn causes() -> ScanReport {
+    let claim = |name, finalizers: &[&str]| {
+        going(
+            "persistentvolumeclaims",
+            "PersistentVolumeClaim",
+            Some("db"),
+            name,
+            3,
+            finalizers,
+        )
+    };
+    let mut snapshot = stuck_cluster();
+    snapshot.gaps.clear();
+    snapshot.tally.kept = vec![
+        claim("data-0", &["kubernetes.io/pvc-protection"]),
+        going(
+            "persistentvolumes",
+            "PersistentVolume",
+            None,
+            "pv-0",
+            3,
+            &["kubernetes.io/pv-protection"],
+        ),
+        claim("odd", &["corp.example/a", "kubernetes.io/pvc-protection"]),
+        going("pods", "Pod", Some("web"), "web-1", 72, &[]),
+    ];
+    let used_by = Blocker::new(
+        Some(snapshot.tally.kept[0].object.clone()),
+        "Bound, being deleted too",
+    );
+    let node = ObjectRef {
+        type_name: "nodes".into(),
+        kind: "Node".into(),
+        api_version: "v1".into(),
+        name: "node-3".into(),
+        ..ObjectRef::default()
+    };
+    let silent = Blocker::new(Some(node), "not ready").in_state(CauseState::NotReady);
+    let mut on_node = wait("", Verdict::Waiting, "", vec![silent]);
+    on_node.finalizer = None;
+    let waits = [
+        (
+            "data-0",
+            vec![wait(
+                "kubernetes.io/pvc-protection",
+                Verdict::InUse,
+                "",
+                vec![pod("db-0")],
+            )],
+        ),
+        (
+            "pv-0",
+            vec![wait(
+                "kubernetes.io/pv-protection",
+                Verdict::InUse,
+                "",
+                vec![used_by],
+            )],
+        ),
+        (
+            "odd",
+            vec![
+                wait("corp.example/a", Verdict::Unknown, "nobody knows", Vec::new()),
+                wait(
+                    "kubernetes.io/pvc-protection",
+                    Verdict::InUse,
+                    "",
+                    vec![pod("db-1")],
+                ),
+            ],
+        ),
+        ("web-1", vec![on_node]),
+    ];
+    report(&snapshot, &waits)
 }
 
 #[test]
-fn does_not_wrap_lines_in_a_pipe() {
+fn causes_come_worst_first_with_their_objects_and_a_command() {
     assert_eq!(
-        at(None),
+        text(&causes(), Options::default(), &within(100)),
         "\
-TERMINATING (2 objects)
- object       namespace   for    finalizers          why it is still there
- pod/web-1    -n web      3d     (none)              no finalizer; the last step of its deletion failed once: deleting it again, or any update, finishes it
- pvc/data-0   -n db       120m   corp.example/a +1   waits until corp.example/a, corp.example/b are removed; not in the catalogue
+4 objects stuck, 4 causes, worst first.
 
-2 types, 12,345 objects, 3.1 s.
-NOT READ, and so not known to be free of what is asked about:
-  metrics.k8s.io/v1beta1: APIService v1beta1.metrics.k8s.io: MissingEndpoints: no addresses; hides nodes.metrics.k8s.io
-  pods: no answer within 30 s (after 1500 objects)
-  To wait longer for each answer: --request-timeout 2m
+1. NOT READY node/node-3: not ready.
+     pod/web-1 -n web  3d
+   kubectl finalizers explain pod/web-1 -n web --from stuck.snapshot
+
+2. UNKNOWN   No controller is known. Removal by hand costs: data-loss.
+     pvc/odd -n db     3h     corp.example/a, kubernetes.io/pvc-protection, also cause 4
+   kubectl finalizers explain pvc/odd -n db --from stuck.snapshot
+
+3. IN USE    No fault: pod/db-0 -n db uses pvc/data-0: Running on node-7.
+     pvc/data-0 -n db  3h     kubernetes.io/pvc-protection
+     pv/pv-0           3h     waits for pvc/data-0
+   kubectl finalizers explain pvc/data-0 -n db --from stuck.snapshot
+
+4. IN USE    No fault: pod/db-1 -n db: Running on node-7. Also holds pvc/odd -n db (cause 2).
+   kubectl finalizers explain pvc/odd -n db --from stuck.snapshot
+
+2 types, 12,345 objects read. Start with cause 1.
 "
     );
 }
 
 #[test]
-fn cuts_reasons_and_wraps_gaps_on_a_terminal() {
-    assert_eq!(
-        at(Some(100)),
-        "\
-TERMINATING (2 objects)
- object       namespace   for    finalizers          why it is still there
- pod/web-1    -n web      3d     (none)              no finalizer; the last step of its deletion...
- pvc/data-0   -n db       120m   corp.example/a +1   waits until corp.example/a, corp.example/b a...
+fn no_line_is_wider_than_the_terminal_and_no_command_is_cut() {
+    for width in WIDTHS {
+        for report in [&causes(), &report(&stuck_cluster(), &[]), &hostile()] {
+            let text = text(report, Options::default(), &within(width));
+            for line in text.lines() {
+                // A name in a command is whole, however long it is.
+                let longest = line.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+                let has_no_room = longest + "     --namespace  \\".len() > width;
+                assert!(has_no_room || line.width() <= width, "{width}: {line}\n{text}");
+            }
+            let mut commands = text.lines().skip_while(|line| !line.starts_with("   kubectl"));
+            let mut command = String::new();
+            for line in commands.by_ref() {
+                command.push_str(line.trim_end_matches('\\').trim());
+                command.push(' ');
+                if !line.ends_with('\\') {
+                    break;
+                }
+            }
+            let next = report.root_causes[0].next.as_ref().expect("a command");
+            assert_eq!(
+                command.trim(),
+                next.render().expect("printable"),
+                "{width}: {text}"
+            );
+        }
+    }
+}
 
-2 types, 12,345 objects, 3.1 s.
-NOT READ, and so not known to be free of what is asked about:
+/// Objects with the longest names and finalizers, and with characters that mean something to a shell or a terminal.
+fn hostile() -> ScanReport {
+    let long = "x".repeat(253);
+    let mut snapshot = stuck_cluster();
+    let finalizer = format!("{}.example/{}", "y".repeat(200), "z".repeat(50));
+    snapshot.tally.kept = vec![
+        going(
+            "persistentvolumeclaims",
+            "PersistentVolumeClaim",
+            Some(&"n".repeat(63)),
+            &long,
+            2,
+            &[&finalizer],
+        ),
+        going(
+            "pods",
+            "Pod",
+            Some("web"),
+            "a; rm -rf ~ $(id)",
+            2,
+            &["corp.example/\u{1b}[2J"],
+        ),
+        going(
+            "widgets.shop.example",
+            "Widget",
+            Some("web"),
+            "你好世界你好世界",
+            2,
+            &["corp.example/b"],
+        ),
+    ];
+    report(&snapshot, &[])
+}
+
+#[test]
+fn names_from_the_cluster_do_nothing_to_the_terminal_or_the_shell() {
+    for width in WIDTHS {
+        let text = text(&hostile(), Options::default(), &within(width));
+        assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(
+            text.replace(" \\\n    ", "")
+                .contains("explain 'pod/a; rm -rf ~ $(id)' -n web"),
+            "{text}"
+        );
+        // The name is cut where people read it, and whole where they paste it.
+        assert!(text.contains(&"x".repeat(253)) && text.contains('…'), "{text}");
+    }
+}
+
+#[test]
+fn objects_that_say_the_same_share_a_line() {
+    let mut snapshot = stuck_cluster();
+    snapshot.tally.kept = (0..50)
+        .map(|at| {
+            going(
+                "configmaps",
+                "ConfigMap",
+                Some("ns-0"),
+                &format!("o-{at}"),
+                2,
+                &["lab.example.com/hold"],
+            )
+        })
+        .collect();
+    let report = report(&snapshot, &[]);
+    let all = text(&report, Options::default(), &within(100));
+    assert!(all.starts_with("50 objects stuck, 1 cause.\n"), "{all}");
+    assert!(
+        all.contains("\n     cm ×50 -n ns-0  120m   lab.example.com/hold: o-0, o-1, o-10 and 47 more\n"),
+        "{all}"
+    );
+    let wide = Options {
+        wide: true,
+        ..Options::default()
+    };
+    let all = text(&report, wide, &within(100));
+    assert_eq!(all.matches("     cm/o-").count(), 50, "{all}");
+}
+
+#[test]
+fn many_causes_are_counted_by_state() {
+    let mut snapshot = stuck_cluster();
+    snapshot.tally.kept = (0..13)
+        .map(|at| {
+            let finalizer = format!("corp-{at}.example/hold");
+            going(
+                "configmaps",
+                "ConfigMap",
+                Some("web"),
+                &format!("o-{at}"),
+                2,
+                &[&finalizer],
+            )
+        })
+        .collect();
+    let mut report = report(&snapshot, &[]);
+    let few = text(&report, Options::default(), &within(80));
+    assert!(few.contains("\n10. UNKNOWN ") && !few.contains("\n11. "), "{few}");
+    assert!(
+        few.contains("\n3 more causes, not shown: 3 UNKNOWN. All of them: --all\n"),
+        "{few}"
+    );
+    report.objects = Some(Vec::new());
+    let all = text(&report, Options::default(), &within(80));
+    assert!(
+        all.contains("\n13. UNKNOWN ") && !all.contains("not shown"),
+        "{all}"
+    );
+}
+
+#[test]
+fn states_and_losses_have_colours_of_their_own() {
+    let style = Style {
+        colour: true,
+        ..within(160)
+    };
+    let mut report = causes();
+    report.root_causes[2].lets_go = vec![Release {
+        what: "disk vol-0a1b".into(),
+        fate: Fate::Destroyed,
+        why: String::new(),
+    }];
+    let text = text(&report, Options::default(), &style);
+    for coloured in [
+        "1. \u{1b}[31mNOT READY\u{1b}[",
+        "2. \u{1b}[33mUNKNOWN\u{1b}[",
+        "3. \u{1b}[32mIN USE\u{1b}[",
+        "\u{1b}[31mdata-loss\u{1b}[",
+        "After that, disk vol-0a1b is \u{1b}[31mDESTROYED\u{1b}[",
+    ] {
+        assert!(text.contains(coloured), "{coloured:?} in {text}");
+    }
+}
+
+#[test]
+fn what_was_not_read_stands_in_front_and_has_its_reason_at_the_end() {
+    let text = table(&stuck_cluster(), Options::default(), Some(100));
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[..2],
+        [
+            "2 objects stuck, 2 causes, worst first.",
+            "NOT READ (may hide stuck objects): metrics.k8s.io/v1beta1, pods",
+        ]
+    );
+    assert!(
+        text.ends_with(
+            "\
+2 types, 12,345 objects read. Start with cause 1.
+NOT READ (may hide stuck objects):
   metrics.k8s.io/v1beta1: APIService v1beta1.metrics.k8s.io: MissingEndpoints: no addresses; hides
     nodes.metrics.k8s.io
   pods: no answer within 30 s (after 1500 objects)
   To wait longer for each answer: --request-timeout 2m
 "
+        ),
+        "{text}"
     );
 }
 
 #[test]
-fn hides_columns_before_words_on_a_narrow_terminal() {
-    let text = at(Some(70));
-    let rows: Vec<_> = text.lines().skip(1).take(3).collect();
-    assert_eq!(
-        rows,
-        [
-            " object       namespace   for    why it is still there",
-            " pod/web-1    -n web      3d     no finalizer; the last step of its...",
-            " pvc/data-0   -n db       120m   waits until corp.example/a, corp.e...",
-        ]
-    );
+fn what_came_in_on_standard_input_has_no_next_command() {
+    let snapshot = stuck_cluster();
+    let there = RunFlags {
+        from: vec!["-".into()],
+        ..RunFlags::default()
+    };
+    let view = ScanView {
+        there: there.clone(),
+        ..ScanView::default()
+    };
+    let mut report = ScanReport::new(&snapshot, &Knowledge::builtin(), &view);
+    report.add_unexamined(&snapshot, &Knowledge::builtin(), &there);
+    let text = text(&report, Options::default(), &within(100));
+    assert!(!text.contains("kubectl"), "{text}");
 }
 
 #[test]
-fn puts_the_whole_reason_below_its_row_on_a_very_narrow_terminal() {
-    assert_eq!(
-        at(Some(56)),
-        "\
-TERMINATING (2 objects)
- object       namespace   for    finalizers
- pod/web-1    -n web      3d     (none)
-    no finalizer; the last step of its deletion failed
-    once: deleting it again, or any update, finishes it
- pvc/data-0   -n db       120m   corp.example/a +1
-    waits until corp.example/a, corp.example/b are
-    removed; not in the catalogue
-
-2 types, 12,345 objects, 3.1 s.
-NOT READ, and so not known to be free of what is asked
- about:
-  metrics.k8s.io/v1beta1: APIService
-    v1beta1.metrics.k8s.io: MissingEndpoints: no
-    addresses; hides nodes.metrics.k8s.io
-  pods: no answer within 30 s (after 1500 objects)
-  To wait longer for each answer: --request-timeout 2m
-"
+fn a_grace_period_is_slow_and_not_stuck() {
+    let mut snapshot = stuck_cluster();
+    snapshot.tally.kept.truncate(1);
+    snapshot.tally.kept[0].deletion = Some(Deletion {
+        timestamp: NOW + SignedDuration::from_secs(20),
+        grace_seconds: 30,
+    });
+    let text = table(&snapshot, Options::default(), Some(100));
+    assert!(text.starts_with("Nothing is stuck.\n"), "{text}");
+    assert!(
+        text.contains("\n   SLOW      1 object in the grace period, not stuck.\n     pvc/data-0 -n db  10s"),
+        "{text}"
     );
-}
-
-#[test]
-fn breaks_every_line_that_contains_more_than_one_word() {
-    for width in 20..140 {
-        for line in at(Some(width)).lines() {
-            let unbreakable = line.trim().split(' ').count() == 1;
-            assert!(unbreakable || line.chars().count() <= width, "{width}: {line}");
-        }
-    }
 }
 
 #[test]
@@ -237,8 +556,7 @@ fn wide_shows_every_column_on_any_terminal() {
     };
     let wide = table(&stuck_cluster(), options, Some(40));
     for part in [
-        "deletion requested",
-        "1969-12-31T22:00:00Z",
+        "deletion requested 1969-12-31T22:00:00Z",
         "2dacf297",
         "corp.example/a, corp.example/b",
     ] {
@@ -261,10 +579,15 @@ fn says_nothing_is_terminating_only_about_what_was_read_and_requested() {
         let text = table(&quiet, options, None);
         text.lines().next().expect("a line").to_owned()
     };
-    assert_eq!(first(true, false), "Nothing is being deleted.");
-    assert_eq!(first(true, true), "Nothing that matches is being deleted.");
-    let weak =
-        "Of what could be read, nothing that was asked for is being deleted. Not everything could be read.";
+    assert_eq!(
+        first(true, false),
+        "Nothing is stuck: no object is being deleted."
+    );
+    assert_eq!(
+        first(true, true),
+        "Nothing is stuck: no object that matches is being deleted."
+    );
+    let weak = "In what could be read, nothing is stuck. Not everything could be read.";
     assert_eq!(
         (first(false, false).as_str(), first(false, true).as_str()),
         (weak, weak)

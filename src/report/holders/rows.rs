@@ -177,7 +177,7 @@ fn new_row(
 }
 
 /// The controller's name in the catalogue.
-fn catalogue_name(entry: &Entry, driver: Option<&str>) -> String {
+pub(in crate::report) fn catalogue_name(entry: &Entry, driver: Option<&str>) -> String {
     let holder = &entry.holder;
     let workloads = holder
         .workloads

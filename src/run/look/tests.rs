@@ -170,8 +170,8 @@ fn report(snapshot: &Snapshot, server: &Fake, limits: Limits) -> ScanReport {
     runtime.block_on(look.run(server, &knowledge));
     let found = look.finish(snapshot, &knowledge, false);
     let mut report = ScanReport::new(snapshot, &knowledge, &scan.view);
-    report.add_causes(&found.examined);
-    report.add_leftovers(found.leftovers);
+    report.add_causes(&found.examined, &knowledge, &scan.view.there);
+    report.add_leftovers(found.leftovers, &scan.view.there);
     report
 }
 

@@ -283,7 +283,7 @@ fn several_volumes_are_one_plan_and_one_confirmation() {
     assert_eq!(policy(&living), "Delete", "it is not being deleted");
     assert_eq!(case.writes().len(), 2, "{:#?}", case.writes());
 
-    // Again: nothing is left to do, which is no failure.
+    // RunFlags: nothing is left to do, which is no failure.
     let out = case.run(&all).run();
     assert_eq!(out.code, 0, "{out}");
     super::says(&out, "its policy is Retain already");

@@ -146,7 +146,7 @@ fn a_server_without_types_has_an_empty_report() {
     let server = Fake::new().start();
     let out = scan(&server, &["--exit-code"]).success();
     assert!(
-        out.starts_with("Nothing is being deleted.\n\n0 types, 0 objects"),
+        out.starts_with("Nothing is stuck: no object is being deleted.\n\n0 types, 0 objects read"),
         "{out}"
     );
 }

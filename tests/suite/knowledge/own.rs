@@ -160,7 +160,7 @@ fn a_broken_file_in_the_config_directory_is_skipped_and_reported() {
     config(
         home.path(),
         "good2.yaml",
-        &file("Again", "example.com/widget", "*"),
+        &file("RunFlags", "example.com/widget", "*"),
     );
     fs::create_dir(home.path().join("kubectl-finalizers/folder.yaml")).unwrap();
     let output = explain(home.path(), &["example.com/widget", "-o", "json"]);

@@ -66,7 +66,7 @@ fn a_pod_in_its_grace_period_is_slow_and_not_stuck() {
     assert_eq!(out.code, 0, "{out}");
     assert!(
         out.stdout
-            .contains("TERMINATING (1 object, 1 of them still in their grace period)"),
+            .contains("Nothing is stuck.\n\n   SLOW      1 object in the grace period, not stuck."),
         "{out}"
     );
     assert!(out.stdout.contains("slow, not stuck"), "{out}");
@@ -87,8 +87,11 @@ fn a_pod_past_its_grace_period_is_stuck_without_any_finalizer() {
     thread::sleep(Duration::from_secs(3));
     let out = cluster.plugin(["scan", "-n", ns.name(), "--exit-code"]).run();
     assert_eq!(out.code, 4, "{out}");
-    assert!(out.stdout.contains("(none)"), "{out}");
-    assert!(out.stdout.contains("waits for Node"), "{out}");
+    assert!(out.stdout.contains("1. NOT READY node/"), "{out}");
+    assert!(
+        out.stdout.contains(&format!("     pod/web -n {}  ", ns.name())),
+        "{out}"
+    );
     let report = json(cluster.plugin(["scan", "-n", ns.name(), "-o", "json"]));
     let pod = terminating(&report, "pods/web");
     assert_eq!(pod["finalizers"], json!([]));

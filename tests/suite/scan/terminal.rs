@@ -43,7 +43,7 @@ fn no_line_is_wider_than_the_terminal() {
                 .success();
             for line in screen(&out) {
                 // A single word is not broken, so that it can be copied. The terminal wraps it.
-                let breakable = line.trim_start().contains(' ');
+                let breakable = line.trim_end_matches(" \\").trim_start().contains(' ');
                 assert!(
                     line.width() <= usize::from(columns) || !breakable,
                     "{} columns on {columns}: {line:?}\n{out}",
@@ -55,7 +55,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn narrow_terminals_drop_columns_and_never_names() {
+fn narrow_terminals_have_more_lines_and_the_same_names() {
     let cluster = troubled();
     let on = |columns| {
         let out = cluster
@@ -66,9 +66,13 @@ fn narrow_terminals_drop_columns_and_never_names() {
         screen(&out).join("\n")
     };
     let (narrow, usual) = (on(40), on(120));
-    assert!(usual.contains("finalizers"), "{usual}");
-    assert!(!narrow.lines().nth(1).unwrap().contains("finalizers"), "{narrow}");
-    for object in ["pvc/data-0", "-n db", "challenge/api-cert", "ns/pay", "pod/web-1"] {
+    assert!(narrow.lines().count() > usual.lines().count(), "{narrow}");
+    for object in [
+        "pvc/data-0 -n db",
+        "challenges.acme.cert-manager.io/api-cert",
+        "ns/pay",
+        "pod/web-1 -n web",
+    ] {
         assert!(
             narrow.contains(object) && usual.contains(object),
             "{object}:\n{narrow}\n{usual}"
@@ -85,10 +89,10 @@ fn wide_output_is_never_cut() {
         .run()
         .success();
     assert!(
-        out.contains("waits for Node node-3: not ready (Unknown, NodeStatusUnknown)\r\n"),
+        out.contains(": waits for Node node-3: not ready (Unknown, NodeStatusUnknown)"),
         "{out}"
     );
-    assert!(out.contains("(none)"), "{out}");
+    assert!(out.contains("deletion requested 20"), "{out}");
 }
 
 #[test]
@@ -197,7 +201,7 @@ fn a_locale_without_utf8_gets_ascii() {
         cluster
             .plugin(["scan", "-n", "db"])
             .env("LC_ALL", locale)
-            .stdout_to(End::Terminal(66))
+            .stdout_to(End::Terminal(20))
             .run()
             .success()
     };

@@ -121,7 +121,8 @@ fn filters_select_objects_and_never_claim_more() {
         .run();
     assert_eq!(out.code, 0, "{out}");
     assert!(
-        out.stdout.starts_with("Nothing that matches is being deleted."),
+        out.stdout
+            .starts_with("Nothing is stuck: no object that matches is being deleted."),
         "{out}"
     );
 }

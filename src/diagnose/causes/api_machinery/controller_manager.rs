@@ -14,7 +14,7 @@ use crate::{
         causes::{advice, api_machinery::etcd_not_writable},
         holder,
         holder::Life,
-        model::{Blocker, Finding, Safety, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Safety, Step, Verdict},
         removal::Veto,
         view::{Missing, View},
     },
@@ -148,6 +148,7 @@ pub(crate) fn blocker(view: &View<'_>) -> Result<Option<Blocker>, Missing> {
                  of Kubernetes' own controllers acts"
             ),
         )
+        .in_state(CauseState::Down)
     }))
 }
 

@@ -15,7 +15,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, api_machinery::webhook_backend},
-        model::{Blocker, Finding, Safety, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Safety, Step, Verdict},
         view::View,
     },
     object::ResourceType,
@@ -44,7 +44,7 @@ pub(crate) fn add_conversion_failure<'a>(
                     let says = "its conversion webhook cannot be called, so none of its objects that is stored in another \
                                 version can be listed or deleted";
                     let on = std::mem::take(&mut blocker.on);
-                    blocker = Blocker::new(Some(crd.reference()), says);
+                    blocker = Blocker::new(Some(crd.reference()), says).in_state(CauseState::Down);
                     blocker.on = on;
                     finding.wait.on.push(blocker);
                     finding.do_not.push(format!(

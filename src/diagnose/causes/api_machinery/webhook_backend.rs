@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Evidence, Strength},
+        model::{Blocker, CauseState, Evidence, Strength},
         view::View,
     },
     object::ObjectRef,
@@ -88,7 +88,7 @@ fn has_ready_endpoint(slice: &Object, service: &str) -> bool {
 impl Backend<'_> {
     /// The Service as a blocker.
     pub(crate) fn blocker(&self) -> Blocker {
-        Blocker::new(
+        let blocker = Blocker::new(
             Some(ObjectRef {
                 type_name: "services".into(),
                 kind: "Service".into(),
@@ -98,7 +98,11 @@ impl Backend<'_> {
                 ..ObjectRef::default()
             }),
             self.state.clone(),
-        )
+        );
+        Blocker {
+            state: self.is_dead.then_some(CauseState::Down),
+            ..blocker
+        }
     }
 
     pub(crate) fn evidence(&self) -> Evidence {

@@ -11,7 +11,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+        model::{Blocker, CauseState, Evidence, Finding, Safety, Step, Strength},
         view::View,
     },
     object::{ObjectRef, join_group},
@@ -41,7 +41,7 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
     let name = join_group(version, group);
     // Discovery puts the name of the object before the reason. The blocker already names it.
     let why = why.strip_prefix(&format!("APIService {name}: ")).unwrap_or(why);
-    finding.wait.on.push(Blocker::new(
+    let blocker = Blocker::new(
         Some(ObjectRef {
             type_name: "apiservices.apiregistration.k8s.io".into(),
             kind: "APIService".into(),
@@ -52,7 +52,8 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
         format!(
             "API group {group}/{version} does not answer, which stops the deletion of every namespace: {why}"
         ),
-    ));
+    );
+    finding.wait.on.push(blocker.in_state(CauseState::Down));
     finding.evidence.push(Evidence {
         source: format!("discovery of {group}/{version}"),
         value: why.to_owned(),

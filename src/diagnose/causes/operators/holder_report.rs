@@ -7,7 +7,7 @@ use crate::{
         complaint::{complaints, lost, own_failures},
         holder,
         holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
-        model::{Blocker, Evidence, Finding, Safety, Said, Step, Strength, Verdict},
+        model::{Blocker, CauseState, Evidence, Finding, Safety, Said, Step, Strength, Verdict},
         removal::Unable,
         view::View,
     },
@@ -176,7 +176,7 @@ fn add_pause_marks(object: &Object, finding: &mut Finding, view: &View<'_>) {
         finding
             .wait
             .on
-            .push(Blocker::new(Some(marked.reference()), mark.says()));
+            .push(Blocker::new(Some(marked.reference()), mark.says()).in_state(CauseState::SwitchedOff));
         finding.evidence.push(Evidence {
             source: format!("{} {}", marked.kind, marked.name()),
             value: mark.to_string(),

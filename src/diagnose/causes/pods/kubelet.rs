@@ -10,7 +10,7 @@ use crate::{
     diagnose::{
         causes::pods::grace_period::force_warning,
         kinds::Pod,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, CauseState, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         timing,
         view::View,
     },
@@ -108,10 +108,8 @@ pub(crate) fn kubelet_silent(
     } else {
         ""
     };
-    finding.wait.on.push(Blocker::new(
-        Some(node.reference()),
-        format!("{state}{deletion_state}"),
-    ));
+    let blocker = Blocker::new(Some(node.reference()), format!("{state}{deletion_state}"));
+    finding.wait.on.push(blocker.in_state(CauseState::NotReady));
     if declared_off {
         finding.say("the node is declared out of service, so the pod collector removes the pod");
         finding.outlook.push(Outlook {

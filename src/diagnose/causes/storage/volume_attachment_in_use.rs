@@ -21,7 +21,7 @@ use crate::{
             verdicts::unknown,
         },
         kinds::Pod,
-        model::{Blocker, Finding, Outlook, Safety, Said, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Outlook, Safety, Said, Step, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -129,7 +129,10 @@ fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocker>, Missing
                  detached without that six minutes after its last pod"
             ),
         ),
-        Some(found) => Blocker::new(Some(found.reference()), why_node_keeps_it(found, volume, view)),
+        Some(found) => Blocker {
+            state: not_ready_since(found, view).map(|_| CauseState::NotReady),
+            ..Blocker::new(Some(found.reference()), why_node_keeps_it(found, volume, view))
+        },
     };
     Ok(vec![blocker])
 }

@@ -4,7 +4,7 @@ use crate::command::Command;
 use crate::diagnose::{
     admission::webhooks::Webhook,
     causes::{advice, api_machinery::update_rejected::add_rejection},
-    model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+    model::{Blocker, CauseState, Evidence, Finding, Safety, Step, Strength},
 };
 
 /// Adds the unreachable webhooks of one configuration. `in_full` adds their steps too.
@@ -18,14 +18,15 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
         0 => String::new(),
         more => format!(" (and {more} more of it)"),
     };
-    finding.wait.on.push(Blocker::new(
+    let blocker = Blocker::new(
         Some(configuration.reference()),
         format!(
             "webhook {}{more} is asked about every update of it and cannot be called: its Service {service} {}. Its \
              failurePolicy is Fail, so the API server refuses to take the finalizer out",
             first.name, backend.why
         ),
-    ));
+    );
+    finding.wait.on.push(blocker.in_state(CauseState::Down));
     add_rejection(
         finding,
         &format!(

@@ -1,0 +1,289 @@
+//! The part of a scan about what is stuck: causes, worst first, each with its objects and the next command.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+use super::{Scan, count, rows::from_namespace};
+use crate::{
+    command::Shown,
+    diagnose::{CauseState, Fate},
+    knowledge::Consequence,
+    output::{
+        flow::{Flow, Look},
+        paste,
+        table::truncate,
+    },
+    report::{GapReport, root_causes::RootCauseReport},
+};
+
+/// So many causes are shown, unless the user asks for all.
+const SHOWN: usize = 10;
+/// Columns of a state, so that the texts behind it are below each other.
+const STATE: usize = 10;
+/// A terminal narrower than this has no room for that.
+const NARROW: usize = 70;
+/// Columns before the further lines of a text on it.
+const BELOW: usize = 5;
+/// So many lines of a text are shown; `explain` has the rest.
+const LINES: usize = 3;
+/// How many objects a cause names that a worse cause lists.
+const ELSEWHERE: usize = 3;
+
+impl Scan<'_> {
+    pub(super) fn causes(&self, out: &mut impl Write) -> io::Result<()> {
+        let causes = &self.report.root_causes;
+        let shown = if self.options.wide || self.report.objects.is_some() {
+            causes.len()
+        } else {
+            causes.len().min(SHOWN)
+        };
+        let blocks: Vec<_> = causes[..shown]
+            .iter()
+            .enumerate()
+            .map(|(number, cause)| self.lines(cause.rows.iter().filter(|row| cause.lists(row, number))))
+            .collect();
+        let column = self.column(blocks.iter().flatten());
+        for (number, (cause, lines)) in causes.iter().zip(&blocks).enumerate() {
+            writeln!(out)?;
+            self.head(number, cause, out)?;
+            for line in lines.iter().flat_map(|line| line.fit(column, &self.style)) {
+                writeln!(out, "{line}")?;
+            }
+            for line in cause
+                .next
+                .iter()
+                .flat_map(|next| paste::lines(&Shown::from(next), 3, self.style.width))
+            {
+                writeln!(out, "{line}")?;
+            }
+        }
+        self.hidden(&causes[shown..], out)?;
+        self.slow(out)
+    }
+
+    /// The number, the state and what it is.
+    fn head(&self, number: usize, cause: &RootCauseReport, out: &mut impl Write) -> io::Result<()> {
+        let label = format!("{}. ", number + 1);
+        let state = cause.state.word();
+        let width = self.style.width.unwrap_or(usize::MAX);
+        let space = STATE.saturating_sub(state.len()).max(1);
+        let lead = label.len() + state.len() + space;
+        let indent = if width < NARROW {
+            BELOW
+        } else {
+            label.len() + STATE
+        };
+        let (first, others) = (width.saturating_sub(lead), width.saturating_sub(indent));
+        let lines = self
+            .sentences(number, cause)
+            .lines_behind(first.max(1), others.max(1), &self.style);
+        let coloured = look(cause.state).paint(state, &self.style);
+        for (at, line) in lines.iter().enumerate() {
+            if at == 0 {
+                writeln!(out, "{label}{coloured}{}{line}", " ".repeat(space))?;
+            } else {
+                writeln!(out, "{}{line}", " ".repeat(indent))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the cause is, what a removal by hand costs, and what it holds besides.
+    fn sentences(&self, number: usize, cause: &RootCauseReport) -> Flow {
+        let mut flow = if cause.is_own {
+            self.held(cause)
+        } else {
+            self.blocker(number, cause)
+        };
+        for lost in &cause.lets_go {
+            flow = flow.text(&format!(" After that, {} ", lost.what));
+            flow = match lost.fate {
+                Fate::Leaked => flow.look(Look::Fault, "LEAKS"),
+                _ => flow.text("is ").look(Look::Fault, "DESTROYED"),
+            };
+            flow = flow.text(".");
+        }
+        if let Some(cost) = cause.if_removed {
+            flow = flow.text(" Removal by hand costs: ");
+            if !cost.known {
+                flow = flow.text("unknown, so ");
+            }
+            let is_loss = cost.consequence >= Consequence::LeakedInfrastructure;
+            flow = flow.look(
+                if is_loss { Look::Fault } else { Look::Plain },
+                &cost.consequence.typed(),
+            );
+            flow = flow.text(if cost.known { "." } else { " is assumed." });
+        }
+        self.elsewhere(number, cause, flow)
+    }
+
+    /// An object or a backend that blocks others.
+    fn blocker(&self, number: usize, cause: &RootCauseReport) -> Flow {
+        let mut flow = Flow::default();
+        let is_used = cause.state == CauseState::InUse;
+        if is_used {
+            flow = flow.look(Look::Fine, "No fault:").text(" ");
+        }
+        let Some(object) = &cause.object else {
+            return flow.text(&self.sentence(&cause.says));
+        };
+        flow = flow.look(Look::Name, &object.pasteable());
+        let used = cause
+            .rows
+            .iter()
+            .find(|row| row.through.is_none() && cause.lists(row, number));
+        if let Some(used) = used.filter(|_| is_used) {
+            let used = from_namespace(
+                object.namespace.as_deref(),
+                &self.report.terminating[used.at].object,
+            );
+            flow = flow.text(" uses ").look(Look::Name, &used);
+        }
+        flow.text(": ").text(&self.sentence(&cause.says))
+    }
+
+    /// The objects that wait for it and that a worse cause lists.
+    fn elsewhere(&self, number: usize, cause: &RootCauseReport, flow: Flow) -> Flow {
+        let others: Vec<_> = cause
+            .rows
+            .iter()
+            .filter(|row| !cause.lists(row, number))
+            .filter_map(|row| Some((row, row.also.first()? + 1)))
+            .collect();
+        let shown = others.len().min(ELSEWHERE);
+        let mut flow = flow;
+        for (at, (row, worse)) in others[..shown].iter().enumerate() {
+            let object = self.report.terminating[row.at].object.pasteable();
+            flow = flow
+                .text(if at == 0 { " Also holds " } else { ", " })
+                .text(&format!("{object} (cause {worse})"));
+        }
+        match others.len() - shown {
+            _ if others.is_empty() => flow,
+            0 => flow.text("."),
+            more => flow.text(&format!(" and {more} more.")),
+        }
+    }
+
+    /// A finalizer that nobody removes although nothing blocks it, or an object without finalizers.
+    fn held(&self, cause: &RootCauseReport) -> Flow {
+        let flow = Flow::default();
+        let Some(_) = &cause.finalizer else {
+            let flow = match cause.state {
+                CauseState::InUse => flow.look(Look::Fine, "No fault:").text(" "),
+                _ => flow,
+            };
+            return flow.text(&self.sentence(&cause.says));
+        };
+        let who = |flow: Flow| match &cause.controller {
+            Some(name) => flow.look(Look::Name, name).text(", the controller,"),
+            None => flow.text("the controller"),
+        };
+        match cause.state {
+            _ if !cause.is_known => match &cause.controller {
+                Some(name) => flow
+                    .text("Not looked into. ")
+                    .look(Look::Name, name)
+                    .text(" removes the finalizer."),
+                None => flow.text("Not looked into. No controller is known."),
+            },
+            CauseState::Gone => match &cause.controller {
+                Some(name) => flow.look(Look::Name, name).text(", the controller."),
+                None => flow.text("the controller."),
+            },
+            CauseState::Stalled => who(flow).text(" has not acted, although nothing blocks it."),
+            CauseState::Unknown if cause.controller.is_none() => flow.text("No controller is known."),
+            CauseState::Unknown => who(flow.text("Not known why ")).text(" has not acted."),
+            CauseState::InUse => flow
+                .look(Look::Fine, "No fault:")
+                .text(" ")
+                .text(&self.sentence(&cause.says)),
+            _ => flow.text(&self.sentence(&cause.says)),
+        }
+    }
+
+    /// The text as a whole sentence. Somebody else's may be long, and `explain` has all of it.
+    fn sentence(&self, says: &str) -> String {
+        let most = self.style.width.map_or(usize::MAX, |width| width * LINES);
+        format!("{}.", truncate(says.trim_end_matches('.'), most, &self.style))
+    }
+
+    /// How many causes are not shown, by state.
+    fn hidden(&self, causes: &[RootCauseReport], out: &mut impl Write) -> io::Result<()> {
+        if causes.is_empty() {
+            return Ok(());
+        }
+        let mut states: BTreeMap<CauseState, usize> = BTreeMap::new();
+        for cause in causes {
+            *states.entry(cause.state).or_default() += 1;
+        }
+        let states: Vec<_> = states
+            .into_iter()
+            .map(|(state, causes)| format!("{causes} {}", state.word()))
+            .collect();
+        let more = count(causes.len() as u64, "more cause");
+        let text = format!("{more}, not shown: {}. All of them: --all", states.join(", "));
+        writeln!(out, "\n{}", self.wrap(&text, 0))
+    }
+
+    /// The objects in their grace period.
+    fn slow(&self, out: &mut impl Write) -> io::Result<()> {
+        let slow: Vec<_> = self
+            .report
+            .terminating
+            .iter()
+            .filter(|object| {
+                object
+                    .deletion
+                    .as_ref()
+                    .is_some_and(|deletion| deletion.in_grace_period)
+            })
+            .collect();
+        if slow.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<_> = slow
+            .iter()
+            .map(|object| self.line(object, object.reason.as_deref().unwrap_or_default()))
+            .collect();
+        let text = format!(
+            "{} in the grace period, not stuck.",
+            count(slow.len() as u64, "object")
+        );
+        let label = Look::Progress.paint("SLOW", &self.style);
+        writeln!(out, "\n   {label}      {text}")?;
+        let column = self.column(lines.iter());
+        for line in lines.iter().flat_map(|line| line.fit(column, &self.style)) {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The colour of a state.
+fn look(state: CauseState) -> Look {
+    match state {
+        CauseState::Gone
+        | CauseState::Down
+        | CauseState::NotReady
+        | CauseState::Failing
+        | CauseState::Refused => Look::Fault,
+        CauseState::SwitchedOff | CauseState::Stalled | CauseState::Unknown => Look::Caution,
+        CauseState::Waiting => Look::Progress,
+        CauseState::InUse => Look::Fine,
+    }
+}
+
+/// The part of the report about gaps that a cause explains: the number of that cause.
+pub(super) fn cause_of_gap(causes: &[RootCauseReport], gap: &GapReport) -> Option<usize> {
+    let (group, version) = gap.name.as_deref()?.split_once('/')?;
+    let service = format!("{version}.{group}");
+    let is_it = |cause: &RootCauseReport| {
+        let object = cause.object.as_ref();
+        object.is_some_and(|object| object.kind == "APIService" && object.name == service)
+    };
+    Some(causes.iter().position(is_it)? + 1)
+}
