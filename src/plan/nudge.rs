@@ -49,7 +49,7 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         stays: object.finalizers(),
         kubelet: None,
         verdict: worst.map_or(Verdict::Unknown, |wait| wait.verdict),
-        says: worst.map(|wait| wait.says()).unwrap_or_default(),
+        says: worst.map(crate::diagnose::Wait::says).unwrap_or_default(),
         blockers: worst.map(|wait| wait.on.clone()).unwrap_or_default(),
         evidence: seen.diagnosis.evidence.clone(),
         cost: Cost::nothing("the change makes controllers look again, and nothing reads the annotation"),

@@ -196,10 +196,10 @@ fn shell_lines(text: &str) -> BTreeSet<String> {
     let mut begun = String::new();
     for line in text.lines().map(str::trim_start) {
         begun.push_str(line);
-        if !begun.ends_with(" \\") {
-            lines.insert(std::mem::take(&mut begun));
-        } else {
+        if begun.ends_with(" \\") {
             begun.pop();
+        } else {
+            lines.insert(std::mem::take(&mut begun));
         }
     }
     lines

@@ -70,7 +70,7 @@ impl Layout<'_> {
     }
 
     fn answer(&self, wait: &WaitReport, is_deleted: bool, wide: bool) -> String {
-        let mut sentences = self.reason(wait, is_deleted);
+        let mut sentences = reason(wait, is_deleted);
         let facts = if wide { usize::MAX } else { FACTS };
         let shown = usize::from(says_first_fact(wait));
         sentences.extend(wait.now.iter().skip(shown).take(facts).map(|fact| sentence(fact)));
@@ -86,88 +86,6 @@ impl Layout<'_> {
             text += &self.cost(wait);
         }
         text
-    }
-
-    /// Why the finalizer, or the object without one, is still there.
-    fn reason(&self, wait: &WaitReport, is_deleted: bool) -> Vec<String> {
-        let holder = wait
-            .holder
-            .as_ref()
-            .map_or("its controller", |holder| &*holder.name);
-        let finalizer = wait
-            .finalizer
-            .as_ref()
-            .map_or_else(|| "it".to_owned(), finalizer_in_words);
-        let is_removed = format!("{finalizer} is removed by {holder}.");
-        let removes = wait
-            .once
-            .as_ref()
-            .map(|once| sentence(&format!("{holder} removes {finalizer} once {once}")));
-        let blocked = |by: &str| {
-            let blocker = wait.blockers.iter().find(|blocker| !blocker.rest)?;
-            let more = wait.blockers.len() - 1;
-            let more = match more {
-                0 => String::new(),
-                more => format!(" The chain below names {more} more."),
-            };
-            Some(format!(
-                "{by} {}.{}{more}",
-                blocker_in_words(blocker),
-                beyond(blocker)
-            ))
-        };
-        let first_fact = || wait.now.first().map(|fact| sentence(fact));
-        match wait.verdict {
-            Verdict::InUse => {
-                let by = if is_deleted {
-                    "No fault: it is used by"
-                } else {
-                    "It is used by"
-                };
-                [blocked(by), removes].into_iter().flatten().collect()
-            }
-            Verdict::Waiting => {
-                let by = if is_deleted {
-                    "It waits for"
-                } else {
-                    "It would wait for"
-                };
-                [blocked(by), removes].into_iter().flatten().collect()
-            }
-            Verdict::Failing => {
-                let fails = format!("{is_removed} It fails:");
-                vec![match (blocked(&fails), first_fact()) {
-                    (Some(blocked), _) => blocked,
-                    (None, Some(fact)) => format!("{fails} {fact}"),
-                    (None, None) => format!("{is_removed} It fails."),
-                }]
-            }
-            Verdict::Rejected => {
-                let refused = "The API server would refuse the update that ends this.".to_owned();
-                [Some(refused), blocked("It is refused by")]
-                    .into_iter()
-                    .flatten()
-                    .collect()
-            }
-            Verdict::Stalled if wait.holder.is_some() => {
-                vec![format!(
-                    "Nothing blocks the removal of {finalizer}, and {holder} has not acted."
-                )]
-            }
-            Verdict::Orphaned if wait.holder.is_some() => vec![format!("{is_removed} It is gone.")],
-            Verdict::Unknown if wait.holder.is_some() => {
-                let signs = wait.holder.iter().flat_map(|holder| &holder.signs);
-                let why = signs.map(|sign| sentence(sign));
-                let blocked = blocked("It may wait for");
-                [is_removed].into_iter().chain(why).chain(blocked).collect()
-            }
-            Verdict::Stalled | Verdict::Orphaned | Verdict::Unknown => {
-                [first_fact(), blocked("It may wait for")]
-                    .into_iter()
-                    .flatten()
-                    .collect()
-            }
-        }
     }
 
     /// What a removal by hand costs.
@@ -203,6 +121,86 @@ impl Layout<'_> {
             .iter()
             .flat_map(|line| [self.style.caution(line), "\n".to_owned()])
             .collect()
+    }
+}
+
+/// Why the finalizer, or the object without one, is still there.
+fn reason(wait: &WaitReport, is_deleted: bool) -> Vec<String> {
+    let holder = wait
+        .holder
+        .as_ref()
+        .map_or("its controller", |holder| &*holder.name);
+    let finalizer = wait
+        .finalizer
+        .as_ref()
+        .map_or_else(|| "it".to_owned(), finalizer_in_words);
+    let is_removed = format!("{finalizer} is removed by {holder}.");
+    let removes = wait
+        .once
+        .as_ref()
+        .map(|once| sentence(&format!("{holder} removes {finalizer} once {once}")));
+    let blocked = |by: &str| {
+        let blocker = wait.blockers.iter().find(|blocker| !blocker.rest)?;
+        let more = wait.blockers.len() - 1;
+        let more = match more {
+            0 => String::new(),
+            more => format!(" The chain below names {more} more."),
+        };
+        Some(format!(
+            "{by} {}.{}{more}",
+            blocker_in_words(blocker),
+            beyond(blocker)
+        ))
+    };
+    let first_fact = || wait.now.first().map(|fact| sentence(fact));
+    match wait.verdict {
+        Verdict::InUse => {
+            let by = if is_deleted {
+                "No fault: it is used by"
+            } else {
+                "It is used by"
+            };
+            [blocked(by), removes].into_iter().flatten().collect()
+        }
+        Verdict::Waiting => {
+            let by = if is_deleted {
+                "It waits for"
+            } else {
+                "It would wait for"
+            };
+            [blocked(by), removes].into_iter().flatten().collect()
+        }
+        Verdict::Failing => {
+            let fails = format!("{is_removed} It fails:");
+            vec![match (blocked(&fails), first_fact()) {
+                (Some(blocked), _) => blocked,
+                (None, Some(fact)) => format!("{fails} {fact}"),
+                (None, None) => format!("{is_removed} It fails."),
+            }]
+        }
+        Verdict::Rejected => {
+            let refused = "The API server would refuse the update that ends this.".to_owned();
+            [Some(refused), blocked("It is refused by")]
+                .into_iter()
+                .flatten()
+                .collect()
+        }
+        Verdict::Stalled if wait.holder.is_some() => {
+            vec![format!(
+                "Nothing blocks the removal of {finalizer}, and {holder} has not acted."
+            )]
+        }
+        Verdict::Orphaned if wait.holder.is_some() => vec![format!("{is_removed} It is gone.")],
+        Verdict::Unknown if wait.holder.is_some() => {
+            let signs = wait.holder.iter().flat_map(|holder| &holder.signs);
+            let why = signs.map(|sign| sentence(sign));
+            let blocked = blocked("It may wait for");
+            [is_removed].into_iter().chain(why).chain(blocked).collect()
+        }
+        Verdict::Stalled | Verdict::Orphaned | Verdict::Unknown => [first_fact(), blocked("It may wait for")]
+            .into_iter()
+            .flatten()
+            .collect(),
     }
 }
 

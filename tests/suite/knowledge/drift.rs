@@ -165,7 +165,7 @@ fn look_for_drift() {
         };
         let (now, changes) = look(&upstream, repository, names, before);
         for change in changes {
-            println!("{repository} at {}: {change}", now.revision);
+            eprintln!("{repository} at {}: {change}", now.revision);
         }
         looks.push(now);
     }
@@ -174,7 +174,7 @@ fn look_for_drift() {
         let places = looks.iter().flat_map(|look| &look.names);
         places.filter(|(_, place)| fits(place)).count()
     };
-    println!(
+    eprintln!(
         "{} repositories: {} names found in a cited file, {} in another file, {} in none\n{} repositories are not in {}: {}",
         looks.len(),
         count(|place| *place == Place::Source),
