@@ -49,12 +49,17 @@ impl Sandbox {
         path
     }
 
-    /// An executable shell script.
+    /// An executable shell script. A process that another test starts meanwhile holds the file open for writing until it
+    /// runs its own program, and so long nobody can run the script.
     #[cfg(unix)]
     pub(super) fn script(&self, name: &str, body: &str) -> PathBuf {
-        use std::os::unix::fs::PermissionsExt;
-        let path = self.file(name, format!("#!/bin/sh\n{body}\n"));
+        use std::{io::ErrorKind, os::unix::fs::PermissionsExt, process::Command, thread, time::Duration};
+        let path = self.file(name, format!("#!/bin/sh\n[ \"$1\" = --try ] && exit\n{body}\n"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+        let try_it = || Command::new(&path).arg("--try").status();
+        while try_it().is_err_and(|error| error.kind() == ErrorKind::ExecutableFileBusy) {
+            thread::sleep(Duration::from_millis(5));
+        }
         path
     }
 
