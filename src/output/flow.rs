@@ -81,8 +81,11 @@ impl Flow {
             let room = if lines.len() == 1 { first } else { others };
             if let Some(line) = lines.last_mut() {
                 line.space_before(word.first().map_or(Look::Plain, |(_, look)| *look));
+                let mut after = width;
                 for (text, look) in word {
-                    let left = room.saturating_sub(line.width).max(1);
+                    // A comma behind a name that is cut stays, so the name leaves it room.
+                    after = after.saturating_sub(text.width());
+                    let left = room.saturating_sub(line.width).saturating_sub(after).max(1);
                     line.push(&truncate(text, left, style), *look);
                 }
             }

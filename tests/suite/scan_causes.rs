@@ -76,7 +76,7 @@ fn objects_are_grouped_under_their_root_cause() {
         .iter()
         .map(|cause| &cause["state"])
         .collect();
-    assert_eq!(states[0], "down", "{report:#}");
+    assert!(states.contains(&&value!("down")), "{report:#}");
     assert_eq!(states.last(), Some(&&value!("in-use")), "{report:#}");
     assert_eq!(cause(&report, "node-3")["state"], "not-ready");
     let next = row(&report, "web-1")["next"]["argv"].as_array().unwrap();

@@ -23,7 +23,7 @@ impl Layout<'_> {
         let (verdict, state) = match (&report.deletion, report.gone) {
             (_, true) => (
                 Some(self.style.fine("GONE")),
-                "It went while it was looked at.".to_owned(),
+                "it went while it was looked at".to_owned(),
             ),
             (Some(deletion), _) if deletion.in_grace_period => (
                 Some(self.style.progress("SLOW")),

@@ -49,7 +49,7 @@ fn explain(server: &Running, form: &str) -> Output {
 fn an_object_that_disappears_meanwhile_is_gone() {
     let gone = || server().on(CLAIM, Fault::not_found().after(1)).start();
     let out = explain(&gone(), "table");
-    let text = "PersistentVolumeClaim db/data-0: gone. It went while it was being looked at.\n";
+    let text = "GONE  pvc/data-0 -n db, it went while it was looked at\n";
     assert_eq!((out.code, &*out.stdout, &*out.stderr), (0, text, ""));
 
     let report = document(&explain(&gone(), "json").success());
@@ -75,7 +75,7 @@ fn a_new_object_with_the_same_name_is_not_the_old_one() {
         note.contains("a new one of that name") && note.contains("second"),
         "{note}"
     );
-    assert!(explain(&renewed(), "table").success().contains("\nnote  "));
+    assert!(explain(&renewed(), "table").success().contains("\nNote: "));
 }
 
 #[test]

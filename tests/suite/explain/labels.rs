@@ -28,6 +28,7 @@ use crate::{
 const RESTLESS: &[&str] = &[
     "/registry/events/",
     "/registry/leases/",
+    "/registry/peerserverleases/",
     "/registry/masterleases/",
 ];
 /// Controllers have nothing more to do when nothing was written for so long. The provisioner tries again every two seconds.

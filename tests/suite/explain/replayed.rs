@@ -87,6 +87,33 @@ fn words(target: &str, namespace: &str, format: &str) -> Vec<String> {
     words
 }
 
+/// The lines without what only a recording has: the time of it, and the flag of its commands, which can make them so long
+/// that they are continued.
+pub fn as_if_live(text: &str, file: &Path) -> String {
+    let path = file.display().to_string();
+    let of_flag = [
+        "\"--from\"".to_owned(),
+        "- --from".to_owned(),
+        format!("\"{path}\""),
+        format!("- {path}"),
+    ];
+    let mut whole = String::new();
+    for line in text.lines() {
+        match line.strip_suffix(" \\") {
+            Some(begun) => whole.extend([begun, " "]),
+            None if whole.ends_with(' ') => whole.extend([line.trim_start(), "\n"]),
+            None => whole.extend([line, "\n"]),
+        }
+    }
+    let text = whole.replace(&format!(" --from {path}"), "");
+    let bare = text.lines().map(|line| {
+        let (line, _) = line.split_once(" Recorded ").unwrap_or((line, ""));
+        line.trim_end_matches(',')
+    });
+    let lines = bare.filter(|line| !of_flag.iter().any(|word| word == line.trim()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// The text without line breaks and times, because the length of an age changes the line breaks. The commands of a recording
 /// read the recording again, which those of the cluster do not.
 fn comparable(text: &str, file: &Path) -> String {

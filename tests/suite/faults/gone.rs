@@ -47,11 +47,10 @@ fn a_server_that_goes_silent_does_not_cost_a_timeout_for_each_type() {
 #[test]
 fn a_silent_server_does_not_cost_a_line_for_each_type() {
     let out = scan(&failing_after(10, &Fault::HangBeforeHeaders), &[PATIENCE]).success();
-    let lines = out
-        .lines()
-        .skip_while(|line| !line.starts_with("NOT READ"))
-        .count();
-    assert!(lines <= 4, "{out}");
+    // The list at the end; the first lines only say that there is one.
+    let (_, list) = out.rsplit_once("\nNOT READ").unwrap();
+    let lines = list.lines().count();
+    assert!(lines <= 7, "{out}");
 }
 
 #[test]

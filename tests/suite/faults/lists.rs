@@ -155,7 +155,7 @@ fn the_404_of_a_proxy_does_not_mean_that_a_type_or_object_is_gone() {
         .start();
     let out = scan(&server, &[]).success();
     assert!(
-        out.contains("widget/stuck") && !out.contains("gone since"),
+        out.contains("widgets.example.com/stuck -n db") && !out.contains("gone since"),
         "{out}"
     );
 }
@@ -255,7 +255,10 @@ fn the_table_says_which_list_failed_why_and_after_how_many_objects() {
         )
         .start();
     let out = scan(&server, &[]).success();
-    assert!(out.starts_with("Of what could be read, nothing"), "{out}");
+    assert!(
+        out.starts_with("In what could be read, nothing is stuck."),
+        "{out}"
+    );
     assert!(
         out.contains("  pods: etcdserver: mvcc: database space exceeded (after 500 objects)\n"),
         "{out}"

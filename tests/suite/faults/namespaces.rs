@@ -42,7 +42,7 @@ fn a_missing_namespace_is_named_and_its_remaining_objects_are_shown() {
         .start();
     let out = scan(&left, &["-n", "gone"]).success();
     assert!(
-        out.contains("widget/left") && out.contains("namespace gone does not exist"),
+        out.contains("widgets.example.com/left -n gone") && out.contains("ns/gone: does not exist"),
         "{out}"
     );
 }

@@ -90,7 +90,7 @@ fn an_empty_result_suggests_near_names() {
 }
 
 #[test]
-fn a_connection_flag_is_accepted() {
+fn a_connection_flag_is_refused_because_no_cluster_is_asked() {
     let output = Plugin::new([
         "catalog",
         "longhorn",
@@ -102,5 +102,6 @@ fn a_connection_flag_is_accepted() {
         "name",
     ])
     .run();
-    assert!(output.success().contains("longhorn.io\n"));
+    assert_eq!(output.code, 2, "{output}");
+    assert!(output.stderr.contains("this command asks no cluster"), "{output}");
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::explain::told::names_the_loss;
+
 /// All that is stored, by its key in etcd, and the disks that exist.
 #[derive(Clone, Default)]
 pub(super) struct Seen {
@@ -56,8 +58,8 @@ pub(super) fn untrue(step: &Value, before: &Seen, after: &Seen) -> Vec<String> {
             if text.contains("DESTROY") || text.contains("DATA LOSS") {
                 found.clear();
             }
-            if !begins_with_the_loss(text) {
-                found.push("the text does not begin with the loss".to_owned());
+            if !names_the_loss(text) {
+                found.push("the text does not name the loss in capitals".to_owned());
             }
         }
         other => found.push(format!("{other:?} is no label")),
@@ -116,12 +118,6 @@ fn comes_back(object: &Value, after: &Seen) -> bool {
     is_made || is_empty
 }
 
-/// Whether the first word is in capitals.
-fn begins_with_the_loss(text: &str) -> bool {
-    let word = text.split_whitespace().next().unwrap_or_default();
-    word.len() > 3 && word == word.to_uppercase()
-}
-
 mod tests {
     use serde_json::json;
 
@@ -171,10 +167,13 @@ mod tests {
         assert_eq!(untrue(&hushed, &before, &after), ["disk disk-1 is destroyed"]);
         let loud = step("destructive", "DATA LOSS: delete it");
         assert!(untrue(&loud, &before, &after).is_empty());
-        let quiet = step("destructive", "delete it: the disk is DESTROYED");
+        let quiet = step("destructive", "delete it: the disk is destroyed");
         assert_eq!(
             untrue(&quiet, &before, &after),
-            ["the text does not begin with the loss"]
+            [
+                "disk disk-1 is destroyed",
+                "the text does not name the loss in capitals"
+            ]
         );
     }
 

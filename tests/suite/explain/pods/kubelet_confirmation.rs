@@ -97,7 +97,8 @@ fn a_pod_on_a_deleted_node_waits_for_the_pod_garbage_collector() {
     let story = told(cluster, "pod/p", ns.name());
     assert_eq!(story.verdict(KUBELET), "waiting");
     story
-        .says("does not exist; removed by kube-controller-manager (pod-garbage-collector)")
+        .says("does not exist")
+        .says("removed by kube-controller-manager (pod-garbage-collector)")
         .says("at the latest")
         .never_advises("--force")
         .never_advises("taint");

@@ -110,10 +110,14 @@ fn add_ons_and_agents_without_their_controllers_are_named() {
             10,
         );
         let story = told(cluster, &target, place);
-        assert_eq!(story.verdict(finalizer), "orphaned", "{story}");
-        story.says("ORPHANED OBJECTS").is_careful();
+        // Each add-on has a manager of its own, which nothing names: that none was found proves nothing.
+        assert_eq!(story.verdict(finalizer), "unknown", "{story}");
+        story
+            .says("the manager of the add-on, on the hub")
+            .never_advises("finalizers remove")
+            .is_careful();
         withstands_less(cluster, &target, place, 30);
-        story.follow(cluster, "finalizers remove");
+        release(cluster, &target, place);
         goes(cluster, &target, place);
     }
 

@@ -107,7 +107,8 @@ fn a_claim_that_is_being_cloned_waits_for_the_clone() {
     assert_eq!(story.verdict(HELD), "waiting");
     story
         .has_root("PersistentVolumeClaim copy")
-        .says("removed by the provisioner of clone.example.test, Lease renewed")
+        .says("removed by the provisioner of clone.example.test")
+        .says("Lease renewed")
         .never_advises("finalizers remove")
         .is_careful();
     story.follow(cluster, "delete persistentvolumeclaims/copy");
