@@ -23,7 +23,7 @@ use crate::{
 
 /// The cluster of the examples, after the grace period of its Pod and after the namespace controller wrote its
 /// conditions. From then on the result does not change.
-static STUCK: LazyLock<Cluster> = LazyLock::new(|| {
+pub static STUCK: LazyLock<Cluster> = LazyLock::new(|| {
     let cluster = stuck::settled();
     condition(&cluster, "pay", "NamespaceDeletionDiscoveryFailure", "True");
     cluster
