@@ -128,6 +128,19 @@ impl Verdict {
             Verdict::Unknown => "unknown",
         }
     }
+
+    /// The place of the verdict among those on one object: the most telling one has the lowest.
+    pub fn rank(self) -> u8 {
+        match self {
+            Verdict::Failing => 0,
+            Verdict::Rejected => 1,
+            Verdict::Orphaned => 2,
+            Verdict::InUse => 3,
+            Verdict::Stalled => 4,
+            Verdict::Unknown => 5,
+            Verdict::Waiting => 6,
+        }
+    }
 }
 
 /// How a cause stands, worst first. The word is for people; the order decides which cause they read first.
@@ -358,6 +371,18 @@ pub enum Safety {
     Reversible,
     /// Something is destroyed or lost; the text names it first.
     Destructive,
+}
+
+impl Safety {
+    /// The word in the output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Safety::ReadOnly => "read-only",
+            Safety::Safe => "safe",
+            Safety::Reversible => "reversible",
+            Safety::Destructive => "destructive",
+        }
+    }
 }
 
 impl From<Label> for Safety {

@@ -1,5 +1,5 @@
-//! What the catalogue knows about finalizers, as text: what it protects, who removes it and when, what removal by hand
-//! costs, what to do, how to see the result. This is the order of questions of a user with one stuck object and no time.
+//! The explanation of a finalizer, as text, in the order in which a user with one stuck object and no time asks: what it
+//! protects, who removes it, what a removal by hand costs, what to do.
 //! Where that is known from follows.
 
 mod deduced;

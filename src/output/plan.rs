@@ -10,7 +10,6 @@ pub use self::{outcome::write as write_outcome, question::question};
 use super::{Style, sheet::Sheet};
 use crate::{
     command::{Command, Shown},
-    diagnose::Safety,
     object::{Finalizer, short_type},
     report::{
         ObjectName, PlanReport,
@@ -71,7 +70,7 @@ fn write_plan<W: Write>(line: &LineReport, is_accepted: bool, sheet: &mut Sheet<
         sheet.steps(
             "safer",
             safer.map(|step| {
-                let text = format!("[{}] {}", label(step.safety), step.text);
+                let text = format!("[{}] {}", step.safety.word(), step.text);
                 (text, step.command.line())
             }),
         )?;
@@ -123,15 +122,6 @@ fn noun(kind: &str) -> &str {
         "Node" => "node",
         "Pod" => "pod",
         other => other,
-    }
-}
-
-fn label(safety: Safety) -> &'static str {
-    match safety {
-        Safety::ReadOnly => "read-only",
-        Safety::Safe => "safe",
-        Safety::Reversible => "reversible",
-        Safety::Destructive => "destructive",
     }
 }
 

@@ -168,16 +168,7 @@ fn merge_gaps<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
 
 /// The wait that best explains why an object still exists.
 fn most_telling_wait(waits: &[Wait]) -> Option<&Wait> {
-    let rank = |wait: &&Wait| match wait.verdict {
-        Verdict::Failing => 0,
-        Verdict::Rejected => 1,
-        Verdict::Orphaned => 2,
-        Verdict::InUse => 3,
-        Verdict::Stalled => 4,
-        Verdict::Unknown => 5,
-        Verdict::Waiting => 6,
-    };
-    waits.iter().min_by_key(rank)
+    waits.iter().min_by_key(|wait| wait.verdict.rank())
 }
 
 fn reason_line(wait: &Wait) -> Option<String> {

@@ -5,12 +5,9 @@ use unicode_width::UnicodeWidthStr;
 use super::layout::{Layout, sentence};
 use crate::{
     diagnose::Verdict,
-    object::{Finalizer, List, pasteable},
+    object::{Finalizer, List},
     output::safe::harmless,
-    report::{
-        ObjectName,
-        explain::{BlockerReport, ExplainReport, WaitReport},
-    },
+    report::explain::{BlockerReport, ExplainReport, WaitReport},
 };
 
 /// How many clauses about the state of a wait are shown; all with `-o wide`.
@@ -19,7 +16,7 @@ const FACTS: usize = 3;
 impl Layout<'_> {
     /// The verdict, the object, and for how long it is Terminating.
     pub(super) fn head(&self, report: &ExplainReport) -> String {
-        let name = harmless(&name(&report.target)).into_owned();
+        let name = harmless(&report.target.pasteable()).into_owned();
         let (verdict, state) = match (&report.deletion, report.gone) {
             (_, true) => (
                 Some(self.style.fine("GONE")),
@@ -57,7 +54,7 @@ impl Layout<'_> {
     /// What keeps the object, the worst first.
     pub(super) fn answers(&self, report: &ExplainReport, wide: bool) -> String {
         let mut waits: Vec<_> = report.waits_for.iter().collect();
-        waits.sort_by_key(|wait| rank(wait.verdict));
+        waits.sort_by_key(|wait| wait.verdict.rank());
         let is_deleted = report.deletion.is_some();
         let mut text = String::new();
         for wait in waits {
@@ -222,30 +219,12 @@ fn finalizer_in_words(finalizer: &Finalizer) -> String {
 }
 
 fn worst(waits: &[WaitReport]) -> Option<&WaitReport> {
-    waits.iter().min_by_key(|wait| rank(wait.verdict))
-}
-
-/// The most telling verdict first.
-fn rank(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Failing => 0,
-        Verdict::Rejected => 1,
-        Verdict::Orphaned => 2,
-        Verdict::InUse => 3,
-        Verdict::Stalled => 4,
-        Verdict::Unknown => 5,
-        Verdict::Waiting => 6,
-    }
-}
-
-/// `pvc/data-0 -n db`.
-pub(super) fn name(object: &ObjectName) -> String {
-    pasteable(&object.resource, object.namespace.as_deref(), &object.name)
+    waits.iter().min_by_key(|wait| wait.verdict.rank())
 }
 
 fn blocker_in_words(blocker: &BlockerReport) -> String {
     match &blocker.object {
-        Some(object) => format!("{}: {}", name(object), blocker.says.trim_end_matches('.')),
+        Some(object) => format!("{}: {}", object.pasteable(), blocker.says.trim_end_matches('.')),
         None => blocker.says.trim_end_matches('.').to_owned(),
     }
 }

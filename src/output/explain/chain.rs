@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{answer::name, layout::Layout};
+use super::layout::Layout;
 use crate::{
     diagnose::{Verdict, model::Liveness},
     output::{safe::harmless, table::truncate},
@@ -58,7 +58,7 @@ impl Layout<'_> {
             "Chain, once it is deleted"
         };
         let mut text = self.heading(heading);
-        text.extend(["  ", &*harmless(&name(&report.target)), "\n"]);
+        text.extend(["  ", &*harmless(&report.target.pasteable()), "\n"]);
         let most = self.width * NAME_SHARE / 100;
         let column = nodes
             .iter()
@@ -139,7 +139,10 @@ impl Layout<'_> {
             };
             let says = harmless(&blocker.says);
             let (name, state) = match &blocker.object {
-                Some(object) => (harmless(&name(object)).into_owned(), format!("{mark}{says}")),
+                Some(object) => (
+                    harmless(&object.pasteable()).into_owned(),
+                    format!("{mark}{says}"),
+                ),
                 None => ("(no object)".to_owned(), format!("{mark}{says}")),
             };
             nodes.push(Node {

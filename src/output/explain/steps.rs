@@ -27,7 +27,7 @@ impl Layout<'_> {
     }
 
     fn step(&self, number: usize, step: &StepReport) -> String {
-        let label = label(step.safety);
+        let label = step.safety.word();
         let first = format!("{number:>3}. [{label}] {}", sentence(&step.text));
         let mut text = String::new();
         for (at, line) in self.lines(&first, 0, INDENT).iter().enumerate() {
@@ -45,22 +45,13 @@ impl Layout<'_> {
     }
 
     fn coloured(&self, safety: Safety) -> String {
-        let label = format!("[{}]", label(safety));
+        let label = format!("[{}]", safety.word());
         match safety {
             Safety::Destructive => self.style.fault(&label),
             Safety::Reversible => self.style.caution(&label),
             Safety::Safe => self.style.fine(&label),
             Safety::ReadOnly => self.style.faint(&label),
         }
-    }
-}
-
-fn label(safety: Safety) -> &'static str {
-    match safety {
-        Safety::ReadOnly => "read-only",
-        Safety::Safe => "safe",
-        Safety::Reversible => "reversible",
-        Safety::Destructive => "destructive",
     }
 }
 
