@@ -8,6 +8,8 @@ use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Command,
+    sync::LazyLock,
+    time::SystemTime,
 };
 
 use serde_json::Value;
@@ -21,11 +23,17 @@ struct Package {
     archive: PathBuf,
 }
 
-fn package() -> Package {
+/// The package of the tested program. To pack a program with its debug information takes half a minute of work, so the
+/// tests share one.
+static PACKAGE: LazyLock<Package> = LazyLock::new(|| package(Path::new(BINARY)));
+
+fn package(binary: &Path) -> Package {
     let out = TempDir::new().unwrap();
     let mut script = Command::new(root().join("scripts/package"));
     let run = script
-        .args(["--binary", BINARY, "--out"])
+        .arg("--binary")
+        .arg(binary)
+        .arg("--out")
         .arg(out.path())
         .output()
         .unwrap();
@@ -143,7 +151,7 @@ fn is_sum(sum: &Value) -> bool {
 
 #[test]
 fn the_archive_matches_the_manifest() {
-    let package = package();
+    let package = &*PACKAGE;
     let written = package.manifest();
     let platform = platform(&written, &package.archive);
     let unpacked = package.unpack();
@@ -163,7 +171,7 @@ fn the_archive_matches_the_manifest() {
 
 #[test]
 fn the_manifest_of_a_release_differs_only_in_version_and_checksum() {
-    let package = package();
+    let package = &*PACKAGE;
     let sum = Command::new("sha256sum").arg(&package.archive).output().unwrap();
     let sum = String::from_utf8(sum.stdout).unwrap();
     let mut written = package.manifest();
@@ -181,7 +189,17 @@ fn the_manifest_of_a_release_differs_only_in_version_and_checksum() {
 
 #[test]
 fn the_same_program_makes_the_same_archive() {
-    let (first, second) = (package(), package());
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("program");
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let first = package(&program);
+    // The time of the file, its folder and the time of day differ.
+    let other = folder.path().join("other");
+    fs::copy(&program, &other).unwrap();
+    let later = fs::File::open(&other).unwrap();
+    later.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    let second = package(&other);
     let bytes = |package: &Package| fs::read(&package.archive).unwrap();
     assert!(bytes(&first) == bytes(&second));
 }
