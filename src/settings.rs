@@ -5,6 +5,7 @@ mod catalog;
 mod explain;
 mod guarded;
 mod snapshot;
+mod targets;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -20,9 +21,10 @@ use crate::{
 
 pub use self::{
     catalog::Catalog,
-    explain::{Asked, Explain, NamespaceChoice, Target},
+    explain::{Asked, Explain, NamespaceChoice},
     guarded::{Guarded, Wanted},
     snapshot::Snapshot,
+    targets::{Target, explained},
 };
 
 /// How to reach the API server, from the command line. Empty fields take the value of the kubeconfig.

@@ -87,6 +87,11 @@ impl Knowledge {
         (!better.entries.is_empty()).then_some(better)
     }
 
+    /// Whether an entry has exactly this name, not only a pattern that fits.
+    pub fn is_exact(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+
     /// All exact names, the user's and the built-in ones, including former names.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let exact = |entry: &&Entry| entry.r#match == Match::Exact;

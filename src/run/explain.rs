@@ -4,7 +4,7 @@
 use std::io::{BufWriter, Read, Write, stderr, stdin, stdout};
 
 use super::{
-    target::{self, Named},
+    target::{self, Named, Requested},
     terminal,
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     knowledge::{Knowledge, paste},
     output::{self, safe::harmless},
     report::FinalizersReport,
-    settings::{Asked, Explain, NamespaceChoice, Target},
+    settings::{Asked, Explain, NamespaceChoice, Target, explained},
 };
 
 /// More than anybody pastes and more than any manifest has, so that a wrong pipe does not fill the memory.
@@ -29,26 +29,33 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
             .collect(),
         Asked::Words(words) => {
             let in_namespace = matches!(explain.place, NamespaceChoice::In(_));
-            Target::of_words(words, knowledge, in_namespace)
+            explained(words, knowledge, in_namespace)
         }
     };
-    if targets.is_empty() {
-        return Err(nothing_named(&explain.asked));
+    match &targets[..] {
+        [] => return Err(nothing_named(&explain.asked)),
+        [Target::Finalizer(word)] if explain.is_typed() && is_neither(word, knowledge) => {
+            return Err(neither(word));
+        }
+        _ => {}
     }
-    let (mut names, mut objects) = (Vec::new(), Vec::new());
+    let mut names = Vec::new();
+    let mut objects = Requested::default();
     for target in &targets {
         match target {
             Target::Finalizer(name) => names.push(name.as_str()),
-            Target::Object {
-                resource,
-                name: Some(name),
+            Target::Object { resource, name } => objects.certain.push(named(resource, name)?),
+            Target::Open {
+                objects: open,
+                finalizers,
             } => {
-                if let Some(why) = why_not_a_name(name) {
-                    return Err(not_a_name(resource, name, why));
-                }
-                objects.push(Named { resource, name });
+                let named: Result<_, _> = open
+                    .iter()
+                    .map(|(resource, name)| named(resource, name))
+                    .collect();
+                objects.open.push((named?, finalizers));
             }
-            Target::Object { resource, name: None } => return Err(only_a_type(resource)),
+            Target::Type(resource) => return Err(only_a_type(resource)),
         }
     }
     // Finalizers come first: they need no cluster, and a missing cluster must not hide them.
@@ -56,9 +63,51 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
         show(&FinalizersReport::new(names, knowledge), explain.format)?;
     }
     if objects.is_empty() {
-        Ok(Exit::Done)
-    } else {
-        target::run(&objects, explain, knowledge)
+        return Ok(Exit::Done);
+    }
+    let (exit, finalizers) = match target::run(&objects, explain, knowledge) {
+        // Without the types of a cluster, the form decides.
+        Err(error) if objects.certain.is_empty() => {
+            super::warn(&format!(
+                "no cluster was asked whether these are objects: {error}"
+            ));
+            (
+                Exit::Done,
+                objects.open.iter().flat_map(|(_, words)| *words).collect(),
+            )
+        }
+        told => told?,
+    };
+    if !finalizers.is_empty() {
+        for word in &finalizers {
+            super::warn(&format!("{} is read as a finalizer", harmless(word)));
+        }
+        let finalizers = finalizers.into_iter().map(String::as_str);
+        show(&FinalizersReport::new(finalizers, knowledge), explain.format)?;
+    }
+    Ok(exit)
+}
+
+fn named<'a>(resource: &'a str, name: &'a str) -> Result<Named<'a>, Error> {
+    match why_not_a_name(name) {
+        Some(why) => Err(not_a_name(resource, name, why)),
+        None => Ok(Named { resource, name }),
+    }
+}
+
+/// Whether the word can only be a mistake: not in the catalogue, and without the domain that finalizers have.
+fn is_neither(word: &str, knowledge: &Knowledge) -> bool {
+    !word.contains(['/', '.']) && knowledge.recognise(word).is_none()
+}
+
+fn neither(word: &str) -> Error {
+    let name = plain_or(word, "NAME");
+    Error::Usage {
+        message: format!("{word} is neither a type of Kubernetes nor a finalizer of the catalogue"),
+        hint: Some(format!(
+            "name the type of an object too: TYPE/{name}; objects with a finalizer of this name: {}",
+            Command::of("kubectl finalizers scan --finalizer {}", [word])
+        )),
     }
 }
 

@@ -51,28 +51,24 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
             catalog::run(&catalog, &knowledge::load(&files)?)
         }
         Verb::Snapshot(words) => {
-            let knowledge = knowledge::load(&files)?;
-            let snapshot = settings::Snapshot::new(words, connection, &knowledge)?;
-            snapshot::run(&snapshot, &knowledge)
+            let snapshot = settings::Snapshot::new(words, connection)?;
+            snapshot::run(&snapshot, &knowledge::load(&files)?)
         }
         Verb::Remove(words) => {
-            let knowledge = knowledge::load(&files)?;
-            let remove = settings::Guarded::remove(words, connection, &knowledge)?;
-            guarded::run(&remove, &knowledge)
+            let remove = settings::Guarded::remove(words, connection)?;
+            guarded::run(&remove, &knowledge::load(&files)?)
         }
         Verb::Finalize(words) => {
             let finalize = settings::Guarded::finalize(words, connection)?;
             guarded::run(&finalize, &knowledge::load(&files)?)
         }
         Verb::Nudge(words) => {
-            let knowledge = knowledge::load(&files)?;
-            let nudge = settings::Guarded::nudge(words, connection, &knowledge)?;
-            guarded::run(&nudge, &knowledge)
+            let nudge = settings::Guarded::nudge(words, connection)?;
+            guarded::run(&nudge, &knowledge::load(&files)?)
         }
         Verb::Rescue(words) => {
-            let knowledge = knowledge::load(&files)?;
-            let rescue = settings::Guarded::rescue(words, connection, &knowledge)?;
-            guarded::run(&rescue, &knowledge)
+            let rescue = settings::Guarded::rescue(words, connection)?;
+            guarded::run(&rescue, &knowledge::load(&files)?)
         }
         Verb::Options => {
             settings::without_cluster(&connection)?;

@@ -41,9 +41,26 @@ pub(super) struct Named<'a> {
     pub(super) name: &'a str,
 }
 
+/// What to explain.
+#[derive(Default)]
+pub(super) struct Requested<'a> {
+    /// Objects.
+    pub(super) certain: Vec<Named<'a>>,
+    /// Objects if the cluster has their type. Otherwise the words behind them are finalizers.
+    pub(super) open: Vec<(Vec<Named<'a>>, &'a [String])>,
+}
+
+impl Requested<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.certain.is_empty() && self.open.is_empty()
+    }
+}
+
 /// The explanations of all requested objects.
 #[derive(Default)]
-struct Explanations {
+struct Explanations<'a> {
+    /// Words that turned out to be finalizers.
+    finalizers: Vec<&'a String>,
     reports: Vec<ExplainReport>,
     errors: Vec<Error>,
     /// Notes about words that could mean another type too.
@@ -51,8 +68,12 @@ struct Explanations {
     stopped: bool,
 }
 
-/// Explains the objects one after the other.
-pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Error> {
+/// Explains the objects one after the other. Also returns the words that are finalizers in this cluster.
+pub(super) fn run<'a>(
+    targets: &Requested<'a>,
+    explain: &Explain,
+    knowledge: &Knowledge,
+) -> Result<(Exit, Vec<&'a String>), Error> {
     let explanations = if explain.from.is_empty() {
         block_on(async {
             let server = Server {
@@ -78,7 +99,7 @@ pub(super) fn run(targets: &[Named<'_>], explain: &Explain, knowledge: &Knowledg
     explanations.notes.iter().for_each(|note| super::warn(note));
     show(&explanations.reports, explain.format)?;
     explanations.errors.iter().for_each(super::complain);
-    Ok(explanations.exit_code())
+    Ok((explanations.exit_code(), explanations.finalizers))
 }
 
 /// Says what is wrong with the files, and from when they are.
@@ -92,12 +113,12 @@ fn describe_dump(dump: &Dump) {
     super::inform(&format!("{}; what the files lack is not known", dump.when()));
 }
 
-async fn explain_all(
+async fn explain_all<'a>(
     witness: Witness<'_>,
-    targets: &[Named<'_>],
+    targets: &Requested<'a>,
     explain: &Explain,
     knowledge: &Knowledge,
-) -> Result<Explanations, Error> {
+) -> Result<Explanations<'a>, Error> {
     let mut watch = Watch::new();
     let mut explanations = Explanations::default();
     let asking = || "asking the server for its types".to_owned();
@@ -117,17 +138,27 @@ async fn explain_all(
     Ok(explanations)
 }
 
-impl Explanations {
+impl<'a> Explanations<'a> {
     async fn add_all(
         &mut self,
-        targets: &[Named<'_>],
+        targets: &Requested<'a>,
         explain: &Explain,
         mut facts: Facts,
         explainer: &mut Explainer<'_>,
     ) {
         // `pvc/a` and `persistentvolumeclaims a` are the same object.
         let mut known: BTreeSet<ObjectRef> = BTreeSet::new();
-        for target in targets {
+        let mut named = targets.certain.clone();
+        for (objects, words) in &targets.open {
+            let is_type =
+                |target: &Named<'_>| find::type_of(target.resource, &facts, &mut BTreeSet::new()).is_ok();
+            if objects.iter().all(is_type) {
+                named.extend(objects);
+            } else {
+                self.finalizers.extend(*words);
+            }
+        }
+        for target in &named {
             let name = format!("{}/{}", target.resource, target.name);
             let witness = explainer.witness;
             let finding = find::find(witness, *target, &explain.place, &mut facts, &mut self.notes);

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{Connection, NamespaceChoice, Target, usage};
+use super::{Connection, NamespaceChoice, targets::objects, usage};
 use crate::{
     cli::{ConnectionArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs},
     error::Error,
-    knowledge::{Consequence, Knowledge},
+    knowledge::Consequence,
     object::{Finalizer, List},
     plan::Action,
 };
@@ -82,13 +82,9 @@ impl Wanted {
 
 impl Guarded {
     /// Interprets the arguments of `remove`.
-    pub fn remove(
-        words: RemoveArgs,
-        connection: ConnectionArgs,
-        knowledge: &Knowledge,
-    ) -> Result<Self, Error> {
+    pub fn remove(words: RemoveArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         let wanted = Wanted::Remove(single_finalizer(&words.finalizer)?);
-        let targets = targets(&words.targets, knowledge)?;
+        let targets = targets(&words.targets)?;
         Guarded::new(wanted, targets, accepted(&words.accept)?, words.guard, connection)
     }
 
@@ -104,19 +100,15 @@ impl Guarded {
     }
 
     /// Interprets the arguments of `nudge`.
-    pub fn nudge(words: NudgeArgs, connection: ConnectionArgs, knowledge: &Knowledge) -> Result<Self, Error> {
-        let targets = targets(&words.targets, knowledge)?;
+    pub fn nudge(words: NudgeArgs, connection: ConnectionArgs) -> Result<Self, Error> {
+        let targets = targets(&words.targets)?;
         Guarded::new(Wanted::Nudge, targets, Vec::new(), words.guard, connection)
     }
 
     /// Interprets the arguments of `rescue`.
-    pub fn rescue(
-        words: RescueArgs,
-        connection: ConnectionArgs,
-        knowledge: &Knowledge,
-    ) -> Result<Self, Error> {
+    pub fn rescue(words: RescueArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         if !words.all_terminating {
-            let targets = targets(&words.targets, knowledge)?;
+            let targets = targets(&words.targets)?;
             return Guarded::new(Wanted::Retain, targets, Vec::new(), words.guard, connection);
         }
         let [resource] = &words.targets[..] else {
@@ -169,21 +161,14 @@ fn all_terminating_takes_a_type(given: &str) -> Error {
     )
 }
 
-/// Only objects can be changed, so a word with a group in front is an object.
-fn targets(words: &[String], knowledge: &Knowledge) -> Result<Vec<(String, String)>, Error> {
-    let named = Target::of_words(words, knowledge, true).into_iter();
-    let targets: Vec<_> = named
-        .map(|target| match target {
-            Target::Object {
-                resource,
-                name: Some(name),
-            } => Ok((resource, name)),
-            Target::Object { resource: word, .. } | Target::Finalizer(word) => Err(usage(
-                format!("{word:?} names no object"),
-                Some("write TYPE/NAME, as for kubectl finalizers explain"),
-            )),
-        })
-        .collect::<Result<_, _>>()?;
+/// Only objects can be changed.
+fn targets(words: &[String]) -> Result<Vec<(String, String)>, Error> {
+    let targets = objects(words).map_err(|word| {
+        usage(
+            format!("{word:?} names no object"),
+            Some("write TYPE/NAME, as for kubectl finalizers explain"),
+        )
+    })?;
     if targets.is_empty() {
         return Err(usage("no object is named".into(), Some("write TYPE/NAME")));
     }

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{Connection, Scan, Scope, Show, Source, Target};
+use super::{Connection, Scan, Scope, Show, Source, targets::objects};
 use crate::{
     cli::{ConnectionArgs, Format, SnapshotArgs},
     command::RunFlags,
     error::Error,
-    knowledge::Knowledge,
     report::scan::{GroupBy, ScanView, SortBy},
     snapshot::Filter,
 };
@@ -31,27 +30,13 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Interprets the arguments of `snapshot`.
-    pub fn new(
-        words: SnapshotArgs,
-        connection: ConnectionArgs,
-        knowledge: &Knowledge,
-    ) -> Result<Self, Error> {
+    pub fn new(words: SnapshotArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         let namespace = connection.namespace.clone().filter(|name| !name.is_empty());
         let connection = Box::new(Connection::new(connection)?);
-        // Only objects can be included, so a word with a group in front is an object.
-        let targets = Target::of_words(&words.targets, knowledge, true)
-            .into_iter()
-            .map(|target| match target {
-                Target::Object {
-                    resource,
-                    name: Some(name),
-                } => Ok((resource, name)),
-                Target::Object { resource: word, .. } | Target::Finalizer(word) => Err(Error::Usage {
-                    message: format!("{word:?} names no object"),
-                    hint: Some("write TYPE/NAME, as for kubectl finalizers explain".into()),
-                }),
-            })
-            .collect::<Result<_, _>>()?;
+        let targets = objects(&words.targets).map_err(|word| Error::Usage {
+            message: format!("{word:?} names no object"),
+            hint: Some("write TYPE/NAME, as for kubectl finalizers explain".into()),
+        })?;
         Ok(Snapshot {
             file: words.file,
             targets,
