@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use drift::{Look, Place};
-use schema::{Deployer, Entry, Located, Mistake, Platform, VerifiedIn};
+use schema::{Deployer, Entry, Located, Mark, Mistake, Platform, VerifiedIn};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
@@ -67,6 +67,7 @@ struct All {
     entries: Vec<Located>,
     platforms: Vec<Platform>,
     deployers: Vec<Deployer>,
+    marks: Vec<Mark>,
 }
 
 /// Files of `knowledge/` that are for people and tests.
@@ -79,7 +80,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
     paths.sort();
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
-    let (mut platforms, mut deployers) = (Vec::new(), Vec::new());
+    let (mut platforms, mut deployers, mut marks) = (Vec::new(), Vec::new(), Vec::new());
     let mut looks = Vec::new();
     for path in paths {
         if BESIDE.iter().any(|name| path.ends_with(name)) {
@@ -111,6 +112,11 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
                 Ok(read) => deployers = read,
                 Err(found) => mistakes.push(found),
             }
+        } else if path.ends_with("marks.yaml") {
+            match schema::marks(&file, &text) {
+                Ok(read) => marks = read,
+                Err(found) => mistakes.push(found),
+            }
         } else {
             match schema::read(&file, &text) {
                 Ok(read) => entries.extend(read),
@@ -128,6 +134,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
             entries,
             platforms,
             deployers,
+            marks,
         })
     } else {
         Err(mistakes)

@@ -33,6 +33,7 @@ pub async fn initial_facts(server: &Server) -> Result<Facts, Error> {
         .await
         .map_err(|failure| super::scan::no_discovery(server, failure))?;
     Ok(Facts {
+        redacted: false,
         now: found.date.unwrap_or_else(Timestamp::now),
         types: found.types,
         gaps: found.gaps,

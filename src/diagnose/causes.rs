@@ -21,7 +21,10 @@ use self::{
     api_machinery::{controller_manager, no_finalizers, update_rejected},
     garbage_collector::{absent_owners, foreground_deletion, orphan_dependents},
     namespaces::finalizer_lists,
-    operators::{external_resource, finalizer_re_added, known_finalizer, missing_reference, never_by_hand},
+    operators::{
+        external_resource, finalizer_re_added, known_finalizer, missing_reference, never_by_hand,
+        surroundings,
+    },
     products::helm_release,
     storage::keep_disk,
 };
@@ -85,6 +88,7 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         if !object.is("", "namespaces") {
             add_missing_references(object, &mut findings, &of_operators, view);
         }
+        surroundings::add_surroundings(object, &mut findings, &of_operators, view);
     }
     finalizer_re_added::add_re_added(object, &mut findings, &of_operators, view);
     external_resource::add_external_resources(object, &mut findings);

@@ -4,17 +4,19 @@
 //! a recent report about this very object that the controller itself made changes the verdict ([`Complaint::is_of`]).
 //!
 //! Events expire after about an hour: an event that exists counts, a missing one proves nothing. Only reports
-//! from after the deletion count, and conditions that mention it. Conditions of built-in types report what
+//! from after the deletion count, and conditions that mention it. A product may also write its words anywhere else below
+//! `status` ([`status`]). Conditions of built-in types report what
 //! Kubernetes' own controllers do, not what another controller does for its finalizer. The same holds for
 //! events of a kubelet, of a scheduler, or of the controller that finds a volume for a claim.
 
 mod author;
+mod condition;
 mod lost;
-
-use jiff::Timestamp;
-use serde_json::Value;
+mod rank;
+mod status;
 
 pub use self::lost::lost;
+use jiff::Timestamp;
 
 use self::author::Author;
 use crate::{
@@ -102,14 +104,15 @@ impl Complaint {
     }
 }
 
-/// The newest condition and the newest event since the deletion of this object.
+/// The most telling words of the object itself, and those of the events about it since its deletion ([`rank`]).
 pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
-    let newest = |all: Vec<Complaint>| all.into_iter().max_by_key(|complaint| complaint.time);
     let (of_object, warnings) = all(object, view);
-    [newest(of_object), newest(warnings)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let [own, warning] = [of_object, warnings].map(rank::most_telling);
+    let mut told: Vec<_> = own.into_iter().collect();
+    // A condition often repeats the event, or the event the condition.
+    let is_new = |warning: &Complaint| !told.iter().any(|own| own.text.contains(&warning.text));
+    told.extend(warning.filter(is_new));
+    told
 }
 
 /// The reports of failures that the controller with these names made since the deletion of this object.
@@ -139,49 +142,18 @@ fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
         &[]
     };
     let warnings = events.iter().filter_map(|event| warning(event, object, since));
-    let of_object = conditions(object, since).filter(|_| is_custom_group(&object.resource.group));
-    (of_object.collect(), warnings.collect())
+    let of_object = if is_custom_group(&object.resource.group) {
+        let conditions = condition::complaints(object, since);
+        conditions.chain(status::complaints(object, since)).collect()
+    } else {
+        Vec::new()
+    };
+    (of_object, warnings.collect())
 }
 
 fn reports_failure(text: &str) -> bool {
     let text = text.to_lowercase();
     FAILURE_WORDS.iter().any(|word| text.contains(word))
-}
-
-fn conditions(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
-    let (kind, name) = (&object.kind, object.name());
-    object
-        .list("/status/conditions")
-        .iter()
-        .filter_map(move |condition| {
-            let field = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
-            let (type_name, status, message) = (field("type"), field("status"), field("message"));
-            let time: Option<Timestamp> = field("lastTransitionTime").parse().ok();
-            let of_deletion = ["Delet", "Terminat", "Finaliz", "Destroy"]
-                .iter()
-                .any(|word| type_name.contains(word) || field("reason").contains(word));
-            let of_error =
-                type_name.contains("Error") || type_name.contains("Fail") || type_name.contains("Stalled");
-            let of_blocking = type_name.contains("Blocked");
-            let bad = if of_error || of_blocking {
-                status == "True"
-            } else {
-                status == "False"
-            };
-            let (author, written) = author::of_condition(object, type_name);
-            let fresh = time.is_some_and(|time| time >= since);
-            (bad && !message.is_empty() && (fresh || of_deletion || of_error || of_blocking)).then(|| {
-                let text = shortened(&join(field("reason"), message));
-                Complaint {
-                    source: format!("{kind} {name} condition {type_name}"),
-                    is_failure: of_error || reports_failure(&text),
-                    text,
-                    time,
-                    author,
-                    written,
-                }
-            })
-        })
 }
 
 fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complaint> {

@@ -31,7 +31,7 @@ pub use driver::{distinguishing_driver, registers};
 pub use found::{FoundHolder, find};
 pub(super) use lease::life_of_lease;
 pub use lease::{Life, life};
-pub use names::Names;
+pub use names::{Names, is_telling};
 pub use pod_template::labels;
 pub use product::installer;
 pub use reach::{Reach, reach};
@@ -40,4 +40,4 @@ pub use trace::{Holder, Sign, Tells, Trace};
 
 pub use super::model::Liveness;
 pub use workload::{could_be_holder, is_of_each_instance, sidecar};
-pub use writer::{author_and_successor, authors};
+pub use writer::{author_and_last_change, author_and_successor, authors, is_silent, is_tool};

@@ -14,6 +14,31 @@ impl Pod<'_> {
         matches!(self.0.text("/status/phase"), "Succeeded" | "Failed")
     }
 
+    /// What keeps the Pod from running, in the literal words, because people search for them.
+    pub(crate) fn problem(self) -> Option<String> {
+        let pod = self.0;
+        let waiting = pod
+            .list("/status/initContainerStatuses")
+            .iter()
+            .chain(pod.list("/status/containerStatuses"))
+            .filter_map(|container| container.pointer("/state/waiting"))
+            .find_map(|waiting| {
+                let field = |name: &str| waiting.get(name).and_then(Value::as_str).unwrap_or_default();
+                let reason = field("reason");
+                // Every Pod passes through these states, so they are no problem.
+                (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| {
+                    match field("message") {
+                        "" => reason.to_owned(),
+                        message => format!("{reason}: {message}"),
+                    }
+                })
+            });
+        waiting.or_else(|| {
+            let (status, reason, message) = pod.condition("PodScheduled")?;
+            (status == "False").then(|| format!("{reason}: {message}"))
+        })
+    }
+
     /// Whether a volume names this claim, directly or as a generic ephemeral volume of the Pod.
     pub(crate) fn names_claim(self, claim: &str) -> bool {
         let volumes = self.0.list("/spec/volumes");

@@ -7,6 +7,8 @@ pub(crate) const CHAIN: usize = 32;
 pub(crate) const TEXT: usize = 4_000;
 /// Characters of an error message. Some controllers write whole stack traces into a condition.
 pub(crate) const COMPLAINT: usize = 600;
+/// Texts of one status that are read. A status with more repeats itself for each component.
+pub(crate) const STATUS_TEXTS: usize = 24;
 /// Names in one effect of a deletion. The rest is counted.
 pub(crate) const NAMES_IN_EFFECT: usize = 4;
 /// Finalizers whose controller is searched for before a deletion. RBAC is read once for all of them. Each catalogue

@@ -161,6 +161,11 @@ impl<'a> View<'a> {
         self.facts.now
     }
 
+    /// Whether names of objects are replaced, so that a text that is not replaced names none of them.
+    pub fn is_redacted(&self) -> bool {
+        self.facts.redacted
+    }
+
     /// The queries that have no answer yet.
     pub fn wanted(&self) -> BTreeSet<Query> {
         self.wanted.borrow().clone()

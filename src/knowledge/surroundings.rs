@@ -1,9 +1,9 @@
-//! The embedded tables of platforms and deployers.
+//! The embedded tables of platforms, deployers and marks.
 
 use std::sync::LazyLock;
 
 use super::Knowledge;
-use super::schema::{Deployer, Platform};
+use super::schema::{Deployer, Mark, Platform};
 
 // `build.rs` wrote them from these types, and a test reads both.
 static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
@@ -11,6 +11,9 @@ static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
 });
 static DEPLOYERS: LazyLock<Vec<Deployer>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/deployers.json"))).unwrap_or_default()
+});
+static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/marks.json"))).unwrap_or_default()
 });
 
 impl Knowledge {
@@ -23,6 +26,11 @@ impl Knowledge {
     pub fn deployers(&self) -> &'static [Deployer] {
         &DEPLOYERS
     }
+
+    /// The marks that make a controller wait.
+    pub fn marks(&self) -> &'static [Mark] {
+        &MARKS
+    }
 }
 
 #[cfg(test)]
@@ -30,8 +38,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_tables_are_embedded() {
+    fn all_tables_are_embedded() {
         assert!(PLATFORMS.iter().any(|one| one.name == "EKS"));
         assert!(DEPLOYERS.iter().any(|one| one.name == "Argo CD"));
+        assert!(
+            MARKS
+                .iter()
+                .any(|one| one.means == super::super::schema::Meaning::Hook)
+        );
     }
 }

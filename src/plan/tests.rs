@@ -56,6 +56,7 @@ impl World {
             complete: true,
             gaps: Vec::new(),
             facts: Facts {
+                redacted: false,
                 now: NOW.parse().expect("a time"),
                 types: Vec::new(),
                 gaps: Vec::new(),

@@ -170,6 +170,8 @@ pub struct Content {
 pub struct Facts {
     /// The time on the server's clock.
     pub now: Timestamp,
+    /// Whether names of objects are replaced, so that no other text has them.
+    pub redacted: bool,
     /// The server's types.
     pub types: Vec<ResourceType>,
     /// Gaps of discovery.
@@ -184,6 +186,7 @@ impl Facts {
     pub fn unasked(&self) -> Facts {
         Facts {
             now: self.now,
+            redacted: self.redacted,
             types: self.types.clone(),
             gaps: self.gaps.clone(),
             answers: BTreeMap::new(),

@@ -16,6 +16,8 @@ const WEAKER: &[(&str, &[&str])] = &[
     ("failing", &["waiting"]),
     // The controller has not finished; the refusal by the API server was not seen, and nothing else blocks it.
     ("rejected", &["waiting", "stalled"]),
+    // The controller has not acted; that nothing blocks it was not seen.
+    ("stalled", &["waiting"]),
     // Nothing blocks it and the controller has not acted; that it is gone was not proved. In the first minute
     // it is not late.
     ("orphaned", &["stalled", "waiting"]),
@@ -55,7 +57,7 @@ pub fn faults(full: &[Value], less: &Value, hidden: Option<&str>) -> Vec<String>
         faults.push(format!("blames {object}, which was no cause"));
     }
     for words in now.words.difference(&known.words) {
-        if !admits_a_gap(words) && !names_a_possible_controller(words) {
+        if !admits_a_gap(words) && !names_a_possible_controller(words) && !is_a_lead(words) {
             faults.push(format!("says what was not said: {words:?}"));
         }
     }
@@ -105,6 +107,20 @@ fn admits_a_gap(words: &str) -> bool {
 /// keeps the controller from being gone.
 fn names_a_possible_controller(words: &str) -> bool {
     words.contains("runs and may change")
+}
+
+/// Whether the text only names an object that was read, where nothing explains the deletion. It blames nobody.
+fn is_a_lead(words: &str) -> bool {
+    [
+        "spec names ",
+        "spec: names ",
+        "names it in ",
+        "finalizer is named after ",
+        " was made for it, ",
+        " is named in that message, ",
+    ]
+    .iter()
+    .any(|lead| words.contains(lead))
 }
 
 fn finalizers(said: &Value) -> Vec<&Value> {

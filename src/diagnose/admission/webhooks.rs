@@ -17,7 +17,7 @@ use crate::{
         limits,
         view::View,
     },
-    snapshot::facts::Object,
+    snapshot::facts::{Object, Resource},
 };
 
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -43,6 +43,24 @@ impl Webhook<'_> {
             Backend::Dead(dead) => Some(dead),
             Backend::Answers | Backend::NotKnown(_) => None,
         }
+    }
+
+    /// Whether it is asked about objects of this type alone, so that what it denied was a change of one of them.
+    pub(in crate::diagnose) fn is_only_for(&self, resource: &Resource) -> bool {
+        let entry = self.configuration.list("/webhooks").get(self.index);
+        let rules = entry.and_then(|entry| entry.get("rules")?.as_array());
+        let is = |rule: &Value, field: &str, wanted: &dyn Fn(&str) -> bool| {
+            let all = rule.get(field).and_then(Value::as_array);
+            all.is_some_and(|all| !all.is_empty() && all.iter().all(|one| one.as_str().is_some_and(wanted)))
+        };
+        let is_of_type = |one: &str| one.split('/').next() == Some(resource.plural.as_str());
+        rules.is_some_and(|rules| {
+            !rules.is_empty()
+                && rules.iter().all(|rule| {
+                    is(rule, "apiGroups", &|group| group == resource.group)
+                        && is(rule, "resources", &is_of_type)
+                })
+        })
     }
 
     /// Whether all webhooks of the configuration use the same Service, so that the whole configuration belongs

@@ -40,6 +40,20 @@ pub(super) fn of_condition(object: &Object, type_name: &str) -> (Author, Option<
             fields.contains_key(&key) || !fields.keys().any(|field| field.starts_with("k:"))
         })
     };
+    of_owners(object, owns)
+}
+
+/// The managers that own something below this field of the status, and when the last of them wrote it.
+pub(super) fn of_status(object: &Object, field: &str) -> (Author, Option<Timestamp>) {
+    let field = format!("f:{field}");
+    of_owners(object, |entry| {
+        let status = entry.pointer("/fieldsV1/f:status");
+        status.is_some_and(|fields| fields.get(&field).is_some())
+    })
+}
+
+/// The managers of the entries that `owns` accepts, and the time of the last.
+fn of_owners(object: &Object, owns: impl Fn(&&Value) -> bool) -> (Author, Option<Timestamp>) {
     let text = |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).map(str::to_owned);
     let owners: Vec<_> = object
         .list("/metadata/managedFields")

@@ -38,6 +38,16 @@ pub(super) struct Wanted {
     is_of_each_instance: bool,
 }
 
+fn has_any(text: &str, words: &BTreeSet<String>) -> bool {
+    let text = text.to_lowercase();
+    words.iter().any(|word| text.contains(word.as_str()))
+}
+
+/// Whether the names, labels, images or the account of a workload or Pod have one of these words.
+pub(super) fn is_named_in_any(words: &BTreeSet<String>, object: &Object) -> bool {
+    has_any(&texts(object).join(" "), words)
+}
+
 impl Wanted {
     /// The product of an entry. The program that put the finalizer on is named like it, too.
     pub(super) fn of(entry: &Entry, object: &Object, finalizer: &Finalizer) -> Self {
@@ -103,13 +113,12 @@ impl Wanted {
 
     /// Whether a text has a word of the product.
     pub(super) fn is_named_in(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        self.words.iter().any(|word| text.contains(word.as_str()))
+        has_any(text, &self.words)
     }
 
     /// Whether the names, labels, images or the account of a workload or Pod have a word of the product.
     pub(super) fn shares_a_word(&self, object: &Object) -> bool {
-        self.is_named_in(&texts(object).join(" "))
+        is_named_in_any(&self.words, object)
     }
 
     /// Whether the workload or Pod is recognised as another product.

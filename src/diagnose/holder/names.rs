@@ -81,7 +81,7 @@ impl Names {
 }
 
 /// Whether a name belongs to one program, and is not only a word or a pattern that fits many.
-pub(super) fn is_telling(name: &str) -> bool {
+pub fn is_telling(name: &str) -> bool {
     let fixed = name.trim_matches(['*', '-']);
     !fixed.is_empty() && !name.contains('{') && !SHARED.contains(&fixed)
 }

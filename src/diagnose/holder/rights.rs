@@ -16,17 +16,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     diagnose::{
         holder::{
+            bystander,
             bystander::Wanted,
             pod_template::{account_of, name_of},
             rbac::{Candidate, Changers},
             standing,
             trace::{Holder, Sign, Tells, Trace},
+            writer,
         },
         kinds::Pod,
         limits,
         model::{Liveness, Strength},
         view::View,
     },
+    knowledge::schema::words,
     object::{is_custom_group, is_product_group},
     snapshot::facts::Object,
 };
@@ -61,6 +64,7 @@ pub(super) fn add_who_may_change(
     }
     let search = Search {
         what: object.resource.name(),
+        names: names_of_controller(object),
         is_shared,
         is_of_one_product: is_product_group(&object.resource.group),
         wanted,
@@ -117,6 +121,15 @@ pub(super) fn is_shared(object: &Object, wanted: Option<&Wanted>) -> bool {
     !is_custom_group(&object.resource.group) || wanted.is_some_and(Wanted::is_driver)
 }
 
+/// Words of the group of an object, and of the programs that put its finalizers on or write its status.
+fn names_of_controller(object: &Object) -> BTreeSet<String> {
+    // The last label of a group is a public domain.
+    let (group, _) = object.resource.group.rsplit_once('.').unwrap_or_default();
+    let writers = writer::controllers(object);
+    let names = std::iter::once(group).chain(writers.iter().map(String::as_str));
+    names.flat_map(words).collect()
+}
+
 /// The namespaces of the accounts.
 fn places<'a>(candidates: &[Candidate<'a>], changers: &'a Changers) -> BTreeSet<&'a str> {
     let groups = changers.groups.keys().filter_map(|group| namespace_of(group));
@@ -159,6 +172,8 @@ fn own<'m, 'r, 'a>(all: &'m ByAccount<'r, 'a>, candidate: &'m Candidate<'_>) -> 
 struct Search<'s, 'a> {
     /// The type that is changed, `plural.group`.
     what: String,
+    /// Words that name the controller, beside those of the product.
+    names: BTreeSet<String>,
     /// Whether many controllers change objects of this type.
     is_shared: bool,
     /// Whether the type belongs to one product. Gateways and volume snapshots have controllers of many.
@@ -232,9 +247,20 @@ impl<'a> Search<'_, 'a> {
             if object.is("batch", "cronjobs") && is_meant_to_run(object) {
                 self.add_possible(object, candidate.role, holder);
             } else if !object.is("batch", "cronjobs") && !is_finished(object) {
-                standing::add_standing(object, Strength::Moderate, holder, self.view);
+                if self.is_named_like_controller(object) {
+                    standing::add_standing(object, Strength::Moderate, holder, self.view);
+                } else if is_meant_to_run(object) {
+                    // Rights alone are no sign of life. They only speak against its being gone.
+                    self.add_possible(object, candidate.role, holder);
+                }
             }
         }
+    }
+
+    /// Whether the workload has a word of the product, of its group, or of those who write this object.
+    fn is_named_like_controller(&self, object: &Object) -> bool {
+        let shares = |wanted: &Wanted| wanted.shares_a_word(object);
+        bystander::is_named_in_any(&self.names, object) || self.wanted.is_some_and(shares)
     }
 
     /// Adds what runs with other rights to change the object, and returns whether any of it is another product.

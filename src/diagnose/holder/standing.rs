@@ -14,6 +14,7 @@ use crate::{
             trace::{Holder, Sign, Tells, Trace},
             writer,
         },
+        kinds::Pod,
         model::Strength,
         view::View,
     },
@@ -190,7 +191,7 @@ fn why_not_ready(object: &Object, view: &View<'_>) -> String {
     if !selector.is_empty() {
         match view.search("", "pods", object.namespace(), By::Labels(selector.join(","))) {
             Ok(pods) => {
-                if let Some(problem) = pods.iter().find_map(pod_problem) {
+                if let Some(problem) = pods.iter().find_map(|pod| Pod(pod).problem()) {
                     return format!(": {problem}");
                 }
             }
@@ -212,7 +213,9 @@ fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
     let (tells, value) = if ready {
         (Tells::Alive, format!("ready{lasting}"))
     } else {
-        let why = pod_problem(pod).unwrap_or_else(|| format!("{} and not ready{lasting}", phase(pod)));
+        let why = Pod(pod)
+            .problem()
+            .unwrap_or_else(|| format!("{} and not ready{lasting}", phase(pod)));
         (Tells::Failing, why)
     };
     Standing {
@@ -228,33 +231,4 @@ fn phase(pod: &Object) -> &str {
         "" => "Pending",
         phase => phase,
     }
-}
-
-/// What keeps a Pod from running, in the literal words, because people search for them.
-fn pod_problem(pod: &Object) -> Option<String> {
-    let waiting = pod
-        .list("/status/initContainerStatuses")
-        .iter()
-        .chain(pod.list("/status/containerStatuses"))
-        .filter_map(|container| container.pointer("/state/waiting"))
-        .find_map(|waiting| {
-            let field = |name: &str| {
-                waiting
-                    .get(name)
-                    .and_then(serde_json::Value::as_str)
-                    .unwrap_or_default()
-            };
-            let reason = field("reason");
-            // Every Pod passes through these states, so they are no problem.
-            (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| {
-                match field("message") {
-                    "" => reason.to_owned(),
-                    message => format!("{reason}: {message}"),
-                }
-            })
-        });
-    waiting.or_else(|| {
-        let (status, reason, message) = pod.condition("PodScheduled")?;
-        (status == "False").then(|| format!("{reason}: {message}"))
-    })
 }

@@ -59,22 +59,46 @@ pub fn authors(object: &Object, finalizer: &Finalizer) -> Vec<(String, Timestamp
 /// The manager that added this finalizer and has not written since, and the newest manager that wrote to the
 /// object after it. None if either is a tool that people use.
 pub fn author_and_successor(object: &Object, finalizer: &Finalizer) -> Option<(String, String)> {
-    let (author, _) = authors(object, finalizer)
-        .into_iter()
-        .max_by_key(|(_, time)| *time)?;
-    let all: Vec<_> = changes(object, &["fieldsV1"]).collect();
-    let last = all
-        .iter()
-        .filter(|change| change.manager == author)
-        .map(|change| change.time)
-        .max()?;
-    let since = all
-        .into_iter()
-        .filter(|change| change.manager != author && change.time > last);
+    let (author, last) = author_and_last_change(object, finalizer)?;
+    let since = all_changes(object).filter(|change| change.manager != author && change.time > last);
     let newer = since
         .filter(|change| !is_tool(&change.manager))
         .max_by_key(|change| change.time)?;
     (!is_tool(&author)).then_some((author, newer.manager))
+}
+
+/// The programs that put a finalizer on this object or write its status, without the tools of people.
+pub(super) fn controllers(object: &Object) -> Vec<String> {
+    [
+        ["fieldsV1", "f:metadata", "f:finalizers"].as_slice(),
+        &["fieldsV1", "f:status"],
+    ]
+    .into_iter()
+    .flat_map(|path| changes(object, path))
+    .map(|change| change.manager)
+    .filter(|manager| !is_tool(manager))
+    .collect()
+}
+
+/// Who put the finalizer on, and when it last changed anything about this object. It may be a tool that people use.
+pub fn author_and_last_change(object: &Object, finalizer: &Finalizer) -> Option<(String, Timestamp)> {
+    let (author, _) = authors(object, finalizer)
+        .into_iter()
+        .max_by_key(|(_, time)| *time)?;
+    let last = all_changes(object)
+        .filter(|change| change.manager == author)
+        .map(|change| change.time)
+        .max()?;
+    Some((author, last))
+}
+
+/// Whether the program that put the finalizer on has left the object alone since its deletion. Not known of a tool, or if
+/// nobody is known to have put it on. A manager has one entry for each subresource, and all of them count.
+pub fn is_silent(object: &Object, finalizer: &Finalizer) -> bool {
+    match (author_and_last_change(object, finalizer), object.deletion()) {
+        (Some((author, last)), Some(deletion)) => !is_tool(&author) && last <= deletion.requested_at(),
+        _ => false,
+    }
 }
 
 /// The newest change by a manager that owns the field at this path of `fieldsV1`.
@@ -108,7 +132,7 @@ fn change(entry: &Value) -> Option<Change> {
 }
 
 /// Whether a manager is a tool that people use, and not a controller.
-pub(super) fn is_tool(manager: &str) -> bool {
+pub fn is_tool(manager: &str) -> bool {
     TOOLS.iter().any(|tool| manager.starts_with(tool))
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn withstands_extremes(
         let mut target = target.clone();
         each_leaf(&mut target.value, change);
         let facts = Facts {
+            redacted: false,
             now,
             ..facts.unasked()
         };

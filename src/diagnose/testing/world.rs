@@ -234,6 +234,7 @@ impl World {
     /// The explicit answers, and nothing else.
     pub(crate) fn facts(&self) -> Facts {
         Facts {
+            redacted: false,
             now: NOW.parse().expect("a time"),
             types: self.types.clone(),
             gaps: Vec::new(),
@@ -301,6 +302,7 @@ impl World {
     /// The final result of `step`, once all queries that it returns are answered.
     pub(crate) fn answered<T>(&self, step: impl Fn(&Facts) -> (T, BTreeSet<Query>)) -> T {
         let mut facts = Facts {
+            redacted: false,
             answers: BTreeMap::new(),
             ..self.facts()
         };

@@ -1,5 +1,5 @@
-//! What the catalogue knows of clusters, apart from finalizers: platforms that hide a part of the cluster, and programs
-//! that may change every object.
+//! What the catalogue knows of clusters, apart from finalizers: platforms that hide a part of the cluster, programs that
+//! may change every object, and marks that make a controller wait.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -37,6 +37,55 @@ pub struct Deployer {
     /// The names of its Helm charts.
     #[serde(default)]
     pub charts: Vec<String>,
+}
+
+/// A mark on an object by which somebody makes its controller wait.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Mark {
+    /// Where it stands, and its name.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The values that count; all if there are none.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// What it means for the controller.
+    pub means: Meaning,
+    /// Files of the product that show it; none for a name that many operators use.
+    #[serde(default)]
+    pub sources: Vec<String>,
+}
+
+/// Where a mark stands. Names of annotations and labels can contain `*`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// An annotation.
+    Annotation(String),
+    /// A label.
+    Label(String),
+    /// A field that is true, by its path.
+    Field(String),
+}
+
+/// What a mark means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// The controller leaves the object alone.
+    Paused,
+    /// The object belongs to one of several controllers.
+    Shard,
+    /// The deletion waits until whoever set the mark takes it away.
+    Hook,
+}
+
+impl Place {
+    fn name(&self) -> &str {
+        match self {
+            Place::Annotation(name) | Place::Label(name) | Place::Field(name) => name,
+        }
+    }
 }
 
 impl Platform {
@@ -82,6 +131,14 @@ pub fn platforms(file: &str, text: &str) -> Result<Vec<Platform>, Mistake> {
 pub fn deployers(file: &str, text: &str) -> Result<Vec<Deployer>, Mistake> {
     list(file, text, |one: &Deployer| {
         (one.name.clone(), one.is_unrecognisable())
+    })
+}
+
+/// The marks of a file, or the mistake in it.
+pub fn marks(file: &str, text: &str) -> Result<Vec<Mark>, Mistake> {
+    list(file, text, |one: &Mark| {
+        let name = one.place.name();
+        (name.to_owned(), name.trim_matches(['*', '/']).is_empty())
     })
 }
 

@@ -30,6 +30,7 @@ struct Server<'a> {
 impl Ask for Server<'_> {
     async fn initial_facts(&self) -> Result<Facts, Error> {
         Ok(Facts {
+            redacted: false,
             answers: BTreeMap::new(),
             ..self.world.facts()
         })

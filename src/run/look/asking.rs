@@ -117,6 +117,7 @@ fn types_known_to(snapshot: &Snapshot) -> Facts {
         )
     };
     Facts {
+        redacted: false,
         now: snapshot.observed_at,
         types: snapshot.types.iter().map(|read| read.ty.clone()).collect(),
         gaps: snapshot.gaps.iter().filter(of_discovery).cloned().collect(),

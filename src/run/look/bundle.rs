@@ -172,6 +172,7 @@ mod tests {
 
     fn facts() -> Facts {
         Facts {
+            redacted: false,
             now: Timestamp::UNIX_EPOCH,
             types: Vec::new(),
             gaps: Vec::new(),

@@ -97,6 +97,7 @@ impl Dump {
         let (observed_at, when) = collector.time.observed_at(now);
         Dump {
             facts: Facts {
+                redacted: false,
                 now: observed_at,
                 types,
                 gaps,

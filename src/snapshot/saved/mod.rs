@@ -115,6 +115,7 @@ impl Saved {
     pub fn initial_facts(&self) -> Facts {
         Facts {
             now: self.head.looked_at,
+            redacted: self.head.redacted,
             types: self.types.clone(),
             gaps: self.type_gaps.clone(),
             answers: BTreeMap::new(),

@@ -11,7 +11,7 @@ use crate::{
         removal::Unable,
         view::View,
     },
-    knowledge::{Consequence, Entry},
+    knowledge::{Consequence, Entry, schema::Meaning},
     object::{Finalizer, ObjectRef},
     snapshot::facts::Object,
 };
@@ -41,6 +41,7 @@ pub(crate) fn finding(
         Liveness::Off => {
             finding.wait.verdict = Verdict::Waiting;
             add_holder_blockers(&mut finding, holder, Tells::Off);
+            quote_words(object, &mut finding, view);
         }
         Liveness::Failing => {
             finding.wait.verdict = Verdict::Failing;
@@ -48,11 +49,13 @@ pub(crate) fn finding(
             let runs = holder.with(Tells::Alive).next().is_some();
             finding.wait.unable = (!runs).then_some(Unable::CannotRun);
             add_holder_blockers(&mut finding, holder, Tells::Failing);
+            quote_words(object, &mut finding, view);
         }
         Liveness::Gone => {
             finding.wait.verdict = Verdict::Orphaned;
             finding.steps.extend(reinstall_step(object, view));
             olm_subscription::add_subscription(object, &mut finding, view);
+            quote_words(object, &mut finding, view);
         }
         Liveness::Elsewhere | Liveness::Unknown => {
             add_pause_marks(object, &mut finding, view);
@@ -161,7 +164,7 @@ fn capitalized(text: &str) -> String {
 
 /// Adds the marks that pause the controller for this object, or for its Cluster.
 fn add_pause_marks(object: &Object, finding: &mut Finding, view: &View<'_>) {
-    let mut found: Vec<_> = paused::marks(object)
+    let mut found: Vec<_> = paused::marks(object, view)
         .into_iter()
         .map(|mark| (object, mark))
         .collect();
@@ -194,6 +197,12 @@ fn remove_mark_step(marked: &Object, mark: &paused::PauseMark) -> Step {
              away, and its controller goes on",
             undo,
             Safety::Destructive,
+        ),
+        None if mark.means == Meaning::Hook => (
+            "see who set the hook, and whether that program still runs. It does something first that must not be skipped, \
+             such as to back up or to move a member, and takes the hook away itself",
+            Command::get_yaml(&marked.resource.name(), marked.name(), marked.namespace()),
+            Safety::ReadOnly,
         ),
         None => (
             "see that the controller for it runs: the value is one of its flags, as a rule. The label is not to be changed \
@@ -236,6 +245,14 @@ fn add_complaints(object: &Object, names: &Names, is_running: bool, finding: &mu
     finding
         .evidence
         .extend(complaints.iter().map(|complaint| complaint.evidence(view.now())));
+}
+
+/// Quotes what the object and its events say, where the state of the controller is the reason. People search for it.
+fn quote_words(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    for complaint in complaints(object, view) {
+        finding.say(format!("It reports: {}", complaint.text));
+        finding.evidence.push(complaint.evidence(view.now()));
+    }
 }
 
 fn add_holder_blockers(finding: &mut Finding, holder: &Holder, tells: Tells) {

@@ -17,7 +17,7 @@ use crate::{
         view::View,
     },
     knowledge::Consequence,
-    object::Finalizer,
+    object::{Age, Finalizer},
     snapshot::facts::Object,
 };
 
@@ -26,18 +26,12 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
     let mut finding = holder_report::finding(
         object,
         finalizer,
-        (None, "a controller that is not in the catalogue"),
+        (None, &name_of_controller(object, finalizer)),
         &holder,
         view,
     );
-    finding.say("What it waits for, and what is lost without it, is not known");
-    finding.steps.push(Step {
-        when: "what to do",
-        text: "see what its name tells, and where to look for its controller".into(),
-        command: Some(Command::of("kubectl finalizers explain {}", [&finalizer.name])),
-        safety: Safety::ReadOnly,
-        lets_go: Vec::new(),
-    });
+    say_author(object, finalizer, &mut finding, view);
+    finding.steps.push(find_others_step(finalizer));
     finding.steps.extend(holder_report::removal_step(
         object,
         finalizer,
@@ -49,4 +43,44 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
         ),
     ));
     finding
+}
+
+/// The name under which the controller writes this object. Many programs write as `manager`, so that names none.
+fn name_of_controller(object: &Object, finalizer: &Finalizer) -> String {
+    let author = holder::author_and_last_change(object, finalizer).map(|(author, _)| author);
+    author
+        .filter(|name| holder::is_telling(name) && !holder::is_tool(name))
+        .unwrap_or_else(|| "a controller that is not in the catalogue".to_owned())
+}
+
+/// Says who put the finalizer on, and when that program last wrote. That is an upper bound for the time of the
+/// finalizer. A tool that people use never removes what its manifest has.
+fn say_author(object: &Object, finalizer: &Finalizer, finding: &mut Finding, view: &View<'_>) {
+    let Some((author, last)) = holder::author_and_last_change(object, finalizer) else {
+        finding.say("Nothing tells who put it on");
+        return;
+    };
+    let ago = Age::between(last, view.now());
+    if holder::is_tool(&author) {
+        finding.say(format!(
+            "Field manager \"{author}\" put it on {ago} ago or earlier, from a manifest. That tool never removes it"
+        ));
+    } else {
+        finding.say(format!(
+            "Field manager \"{author}\" put it on, and last wrote {ago} ago"
+        ));
+    }
+}
+
+fn find_others_step(finalizer: &Finalizer) -> Step {
+    Step {
+        when: "what to do",
+        text: "see which other objects have this finalizer, and who wrote them".into(),
+        command: Some(Command::of(
+            "kubectl finalizers scan --finalizer {} --by holder",
+            [&finalizer.name],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    }
 }

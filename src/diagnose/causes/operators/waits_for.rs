@@ -199,6 +199,8 @@ impl Search<'_, '_> {
                 Verdict::Failing
             }
             Relation::MadeFor => Verdict::Waiting,
+            // What is itself being deleted protects nothing any more.
+            _ if found.iter().all(|(other, _)| other.deletion().is_some()) => Verdict::Waiting,
             Relation::Uses | Relation::OfType => Verdict::InUse,
         });
         self.finding.evidence.push(Evidence {

@@ -90,7 +90,7 @@ fn the_lease_of_another_instance_is_no_sign_of_life() {
     let finalizer = "widgets.test/clean";
     let off = |namespace: &str| {
         let mut off = deployment(namespace, &json!({"app": "w"}), 0, 0);
-        off.value["metadata"]["name"] = "operator".into();
+        off.value["metadata"]["name"] = "widgets-operator".into();
         off
     };
     let lease = |namespace: &str| {
@@ -201,6 +201,41 @@ fn names_a_pause_mark_and_the_command_to_remove_it() {
         "{:#?}",
         diagnosis.steps
     );
+}
+
+#[test]
+fn marks_of_a_common_form_and_hooks_are_recognised() {
+    for (annotations, says) in [
+        (
+            json!({"lab.test/paused": "true"}),
+            "marked to be left alone (metadata.annotations lab.test/paused",
+        ),
+        (
+            json!({"lab.test/reconcile": "disabled"}),
+            "marked to be left alone",
+        ),
+        (
+            json!({"pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup": "kcp"}),
+            "waits until whoever set the hook takes it away",
+        ),
+    ] {
+        let mut marked = challenge();
+        marked.value["metadata"]["annotations"] = annotations.clone();
+        let diagnosis = installed().explain(&marked);
+        let blockers = &diagnosis.waits[0].on;
+        assert_eq!(blockers.len(), 1, "{annotations}: {blockers:#?}");
+        assert!(blockers[0].says.contains(says), "{blockers:#?}");
+    }
+    for annotations in [
+        json!({"lab.test/paused": "false"}),
+        json!({"lab.test/reconcile": "2026-01-01T00:00:00Z"}),
+        json!({"lab.test/not-paused": "true"}),
+    ] {
+        let mut unmarked = challenge();
+        unmarked.value["metadata"]["annotations"] = annotations.clone();
+        let diagnosis = installed().explain(&unmarked);
+        assert!(diagnosis.waits[0].on.is_empty(), "{annotations}: {diagnosis:#?}");
+    }
 }
 
 /// A controller is uninstalled with its package. A package that exists or cannot be read is no sign.

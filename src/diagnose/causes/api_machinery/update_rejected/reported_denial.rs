@@ -3,8 +3,8 @@
 //!
 //! Only the webhook or policy itself knows why it denies. But the message of the API server names it, and a
 //! controller repeats that message in an event or a condition: `failed to clear finalizers: admission webhook "W"
-//! denied the request: …`. A message counts only if it mentions finalizers, because a controller that cleans up is
-//! denied other things too. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
+//! denied the request: …`. A controller that cleans up is denied other things too. So a message counts only if it mentions
+//! finalizers, or if the webhook that it names is asked about objects of this type alone. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
 //! names must match this object, and whether it still denies is tried out before a removal. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go`
@@ -54,12 +54,18 @@ pub(crate) fn add_reported_denials(
         let (name, named) = match denial(&complaint.text) {
             Some(Denial::Webhook(name)) => {
                 let found = webhooks.iter().find(|webhook| webhook.name == name);
+                if !mentions_finalizers(&complaint.text)
+                    && !found.is_some_and(|webhook| webhook.is_only_for(&object.resource))
+                {
+                    continue;
+                }
                 (name, found.map(|webhook| by_webhook(object, webhook)))
             }
-            Some(Denial::Policy(name)) => {
+            Some(Denial::Policy(name)) if mentions_finalizers(&complaint.text) => {
                 let found = policies.iter().find(|policy| policy.object.name() == name);
                 (name, found.map(|policy| by_policy(object, policy)))
             }
+            Some(Denial::Policy(_)) => continue,
             None => {
                 if let Some(words) = validation_error(&complaint.text) {
                     add_invalid_object(object, finding, words);
@@ -72,6 +78,11 @@ pub(crate) fn add_reported_denials(
             continue;
         };
         reported.push(name.to_owned());
+        // The refusal has an author now, and is quoted below.
+        finding
+            .wait
+            .on
+            .retain(|one| one.object.is_some() || one.says != complaint.text);
         finding.wait.on.push(blocker);
         finding.wait.verdict = Verdict::Rejected;
         add_rejection(finding, &complaint.text);
@@ -186,11 +197,12 @@ fn by_policy(object: &Object, policy: &Policy<'_>) -> (Blocker, Vec<Step>, Strin
     )
 }
 
-/// Who denied the removal of a finalizer, if the message says that.
+fn mentions_finalizers(text: &str) -> bool {
+    text.to_lowercase().contains("finalizer")
+}
+
+/// Who denied a request, if the message says that.
 fn denial(text: &str) -> Option<Denial<'_>> {
-    if !text.to_lowercase().contains("finalizer") {
-        return None;
-    }
     let quoted_name = |start: &str, quote: char, end: &str| {
         let (_, rest) = text.split_once(start)?;
         let (name, after) = rest.split_once(quote)?;
@@ -225,11 +237,6 @@ mod tests {
                 "could not remove Finalizer: jobs.batch \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' \
                  denied request: no",
                 Some(Denial::Policy("p")),
-            ),
-            // The controller may not create what it needs for the clean-up.
-            (
-                "failed to create Job: admission webhook \"a.test\" denied the request: no",
-                None,
             ),
             ("failed to remove finalizer: conflict", None),
             ("finalizer: admission webhook \"a.test", None),

@@ -1,0 +1,128 @@
+//! What stands around an object whose finalizer no rule explains: what its own words name, its Pods, what its finalizer is
+//! named after, what names it, and the Services that it names.
+//!
+//! **Recognises** an object of an operator that was deleted minutes ago, and for which nothing else was found. **Why:**
+//! operators stop what they started, and wait for what uses or serves the object. The names of references and finalizers
+//! follow conventions (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Object
+//! references"), so they can be read without knowing the product. **Wants** the Pods in its namespace, the objects of the
+//! types that its finalizer names, those of its own group, and the Services that it names. **Concludes** `waiting` with
+//! the Pods that do not end or do not start, and with what is itself being deleted. A living object is only named: that
+//! it exists does not prove that somebody waits for it. Concludes `stalled` after an hour, if the controller runs, all
+//! of this was read, and nothing was found. **Advises** to see what holds each of them.
+
+mod finalizer_name;
+mod named_in_words;
+mod owned_pods;
+mod referrers;
+mod services;
+
+use crate::{
+    diagnose::{
+        causes::advice,
+        holder::{Liveness, author_and_last_change, is_silent},
+        model::{Blocker, Finding, Verdict},
+        timing,
+        view::View,
+    },
+    object::{Age, Finalizer, ResourceType, is_custom_group},
+    snapshot::facts::Object,
+};
+
+pub(crate) fn add_surroundings(
+    object: &Object,
+    findings: &mut [Finding],
+    of_operators: &[Finalizer],
+    view: &View<'_>,
+) {
+    let Some(age) = object
+        .deletion()
+        .map(|deletion| Age::between(deletion.requested_at(), view.now()).0)
+    else {
+        return;
+    };
+    // Nothing more is asked about an object that was only listed.
+    let was_read = object
+        .value
+        .as_object()
+        .is_some_and(|fields| fields.keys().any(|key| key != "metadata"));
+    if !was_read || age.as_secs() < timing::WORKING_CONTROLLER {
+        return;
+    }
+    let Some(finding) = findings.iter_mut().find(|finding| finding.is_about(of_operators)) else {
+        return;
+    };
+    let liveness = finding.wait.said.controller.as_ref().map(|actor| actor.state);
+    let runs = liveness == Some(Liveness::Running);
+    if !runs && liveness != Some(Liveness::Unknown) {
+        return;
+    }
+    let missed_before = view.missed();
+    named_in_words::add_named(object, finding, runs, view);
+    owned_pods::add_pods(object, finding, runs, view);
+    finalizer_name::add_namesakes(object, finding, runs, view);
+    services::add_services(object, finding, view);
+    // The catalogue says what uses the objects that it describes.
+    let is_described = finding.wait.said.work.is_some();
+    let is_named = !is_described && referrers::add_referrers(object, finding, view);
+    let is_complete = view.missed() == missed_before;
+    let is_free = finding.wait.on.is_empty() && !is_named && is_complete;
+    if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::SILENCE {
+        mark_stalled(object, finding, is_described, view);
+    }
+}
+
+/// Marks that the controller has not acted for long, although nothing blocks it. A controller whose work the catalogue
+/// describes may still do that work, unless it has left the object alone since the deletion.
+fn mark_stalled(object: &Object, finding: &mut Finding, is_described: bool, view: &View<'_>) {
+    let Some(finalizer) = &finding.wait.finalizer else {
+        return;
+    };
+    if finalizer_name::is_hidden(&finalizer.name, view) {
+        finding.wait.verdict = Verdict::Unknown;
+        finding.say("which object the finalizer is named after is not known: names are redacted");
+    } else if !is_described {
+        finding.wait.verdict = Verdict::Stalled;
+    } else if is_silent(object, finalizer)
+        && let Some((author, last)) = author_and_last_change(object, finalizer)
+    {
+        let ago = Age::between(last, view.now());
+        finding.wait.verdict = Verdict::Stalled;
+        finding.say(format!(
+            "Field manager \"{author}\" put the finalizer on, and last wrote {ago} ago"
+        ));
+    }
+}
+
+/// Adds what a controller that runs waits for. Nothing is blamed if it is not known whether the controller runs: what
+/// keeps the object may then be its absence.
+fn add_blocker(finding: &mut Finding, blocker: Blocker, runs: bool) {
+    if !runs {
+        if let Some(object) = &blocker.object {
+            finding.say(format!("{} {} {}", object.kind, object.name, blocker.says));
+        }
+        return;
+    }
+    if finding.wait.verdict == Verdict::Stalled {
+        finding.wait.verdict = Verdict::Waiting;
+    }
+    // Touching the object has no effect while this stands in the way.
+    finding.steps.retain(|step| !advice::is_nudge(step));
+    if !finding.wait.on.iter().any(|known| known.object == blocker.object) {
+        finding.wait.on.push(blocker);
+    }
+}
+
+/// The custom types of the groups that belong to this domain: the group itself, those above and those below it.
+fn types_of_domain<'a>(domain: &str, view: &View<'a>) -> impl Iterator<Item = &'a ResourceType> {
+    let is_below = |one: &str, other: &str| {
+        one.strip_suffix(other)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    let domain = domain.to_owned();
+    view.types().iter().filter(move |ty| {
+        is_custom_group(&ty.group) && (is_below(&ty.group, &domain) || is_below(&domain, &ty.group))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The Pods that were made for an object, and that do not end or do not start.
+
+use crate::{
+    diagnose::{
+        causes::{advice::explain_step, operators::referenced_by::is_child},
+        kinds::Pod,
+        limits,
+        model::{Blocker, Finding},
+        view::View,
+    },
+    snapshot::facts::Object,
+};
+
+/// The label that the parts of one installation share
+/// (`kubernetes/website:content/en/docs/concepts/overview/working-with-objects/common-labels.md`).
+const INSTANCE: &str = "app.kubernetes.io/instance";
+
+pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
+    if object.namespace().is_empty() {
+        return;
+    }
+    let all = match view.list("", "pods", object.namespace()) {
+        Ok(all) => all,
+        Err(missing) => {
+            finding.say(format!("which Pods it has is not known: {}", missing.in_words()));
+            return;
+        }
+    };
+    let found: Vec<_> = all
+        .iter()
+        .filter(|pod| {
+            is_child(pod, object)
+                || pod
+                    .labels()
+                    .get(INSTANCE)
+                    .is_some_and(|name| name == object.name())
+        })
+        .filter_map(|pod| Some((pod, trouble(pod)?)))
+        .collect();
+    if found.is_empty() {
+        return;
+    }
+    for (pod, trouble) in found.iter().take(limits::BLOCKERS) {
+        let blocker = view.blocker(pod, format!("was made for it, {trouble}"));
+        super::add_blocker(finding, blocker, runs);
+    }
+    if found.len() > limits::BLOCKERS {
+        let more = found.len() - limits::BLOCKERS;
+        super::add_blocker(
+            finding,
+            Blocker::new(None, format!("{more} more of its Pods")),
+            runs,
+        );
+    }
+    let steps = found
+        .iter()
+        .take(limits::STEPS_FOR_EACH)
+        .map(|(pod, _)| explain_step(pod, format!("see why {} {} does not go", pod.kind, pod.name())));
+    finding.steps.splice(0..0, steps);
+}
+
+/// Why a Pod does not end, or does not start. A Pod that runs as it should has no trouble.
+fn trouble(pod: &Object) -> Option<String> {
+    if Pod(pod).is_finished() && pod.finalizers().is_empty() {
+        return None;
+    }
+    if pod.deletion().is_some() {
+        let node = match pod.text("/spec/nodeName") {
+            "" => String::new(),
+            node => format!(" on {node}"),
+        };
+        return Some(format!("is being deleted{node}, and has not ended"));
+    }
+    Pod(pod).problem().map(|why| format!("does not start: {why}"))
+}

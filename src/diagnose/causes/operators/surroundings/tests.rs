@@ -1,0 +1,219 @@
+//! What stands around an object, and what does not count.
+
+use serde_json::{Value, json};
+
+use crate::{
+    diagnose::{
+        Diagnosis, Verdict,
+        testing::{
+            fixtures::{controller, going},
+            told::{said, verdict, waits_for},
+            world::{World, object},
+        },
+    },
+    snapshot::facts::Object,
+};
+
+const GROUP: &str = "lab.test";
+const FINALIZER: &str = "lab.test/Gadget";
+
+/// A store that an operator of nobody's catalogue holds, two hours after its deletion.
+fn store(finalizer: &str, spec: &Value) -> Object {
+    let mut metadata = going("s", "ns", &[finalizer]);
+    metadata["uid"] = "u".into();
+    object(
+        GROUP,
+        "stores",
+        "Store",
+        json!({"metadata": metadata, "spec": spec}),
+    )
+}
+
+/// The diagnosis where its operator runs.
+fn explained(store: &Object, others: impl IntoIterator<Item = Object>) -> Diagnosis {
+    let mut world = World::of(controller("lab", "lab-operator", &json!({"app": "lab"}), GROUP))
+        .serving(GROUP, "stores", "Store")
+        .serving(GROUP, "gadgets", "Gadget");
+    for other in others {
+        world = world.with(other);
+    }
+    world.explain(store)
+}
+
+fn gadget(name: &str, store: &str) -> Object {
+    let value = json!({"metadata": {"name": name, "namespace": "ns"}, "spec": {"storeRef": {"name": store}}});
+    object(GROUP, "gadgets", "Gadget", value)
+}
+
+fn pod(owner: &str, fields: &Value) -> Object {
+    let mut value = json!({"metadata": {"name": "p", "namespace": "ns",
+        "ownerReferences": [{"kind": "Store", "name": "s", "uid": owner}]}, "spec": {"nodeName": "node-7"}});
+    value["status"] = fields["status"].clone();
+    if let Some(time) = fields.get("deletionTimestamp") {
+        value["metadata"]["deletionTimestamp"] = time.clone();
+        value["metadata"]["deletionGracePeriodSeconds"] = 30.into();
+    }
+    object("", "pods", "Pod", value)
+}
+
+#[test]
+fn a_finalizer_named_after_a_kind_waits_for_the_objects_of_that_kind() {
+    let told = explained(
+        &store(FINALIZER, &json!({})),
+        [gadget("g", "s"), gadget("h", "other")],
+    );
+    assert_eq!(verdict(&told, FINALIZER), Some(Verdict::Waiting));
+    assert_eq!(
+        waits_for(&told),
+        [("g".to_owned(), "names it in spec.storeRef".to_owned())]
+    );
+
+    // Without any, nothing blocks it.
+    let told = explained(&store(FINALIZER, &json!({})), [gadget("h", "other")]);
+    assert_eq!(verdict(&told, FINALIZER), Some(Verdict::Stalled));
+    assert!(
+        said(&told).contains("no Gadget names this object"),
+        "{}",
+        said(&told)
+    );
+}
+
+#[test]
+fn a_finalizer_named_after_one_object_names_that_object() {
+    let finalizer = "lab.test/gadget-g1";
+    let told = explained(&store(finalizer, &json!({})), [gadget("g1", "other")]);
+    assert!(
+        said(&told).contains("named after Gadget g1, which exists"),
+        "{}",
+        said(&told)
+    );
+    let told = explained(&store(finalizer, &json!({})), [gadget("g2", "other")]);
+    assert!(
+        said(&told).contains("named after Gadget g1, which does not exist"),
+        "{}",
+        said(&told)
+    );
+
+    let mut going_away = gadget("g1", "other");
+    going_away.value["metadata"] = going("g1", "ns", &["lab.test/wait"]);
+    let told = explained(&store(finalizer, &json!({})), [going_away]);
+    assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+    assert_eq!(waits_for(&told)[0].0, "g1");
+}
+
+#[test]
+fn its_pods_that_do_not_end_or_do_not_start_keep_it() {
+    let finalizer = "lab.test/wait";
+    let ending = json!({"deletionTimestamp": "2026-01-01T11:00:00Z", "status": {"phase": "Running"}});
+    let unscheduled = json!({"status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+        "reason": "Unschedulable", "message": "0/3 nodes are available"}]}});
+    for (fields, says) in [
+        (
+            ending.clone(),
+            "was made for it, is being deleted on node-7, and has not ended",
+        ),
+        (
+            unscheduled,
+            "was made for it, does not start: Unschedulable: 0/3 nodes are available",
+        ),
+    ] {
+        let told = explained(&store(finalizer, &json!({})), [pod("u", &fields)]);
+        assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+        assert_eq!(waits_for(&told), [("p".to_owned(), says.to_owned())]);
+    }
+    // The Pod of another object, and one that runs as it should.
+    let running = json!({"status": {"phase": "Running"}});
+    for pod in [pod("other", &ending), pod("u", &running)] {
+        let told = explained(&store(finalizer, &json!({})), [pod]);
+        assert_eq!(verdict(&told, finalizer), Some(Verdict::Stalled));
+        assert!(waits_for(&told).is_empty());
+    }
+}
+
+#[test]
+fn a_living_object_is_named_and_not_blamed() {
+    let finalizer = "lab.test/wait";
+    let spec = json!({"url": "https://db.shop.svc.cluster.local:443"});
+    let service = object(
+        "",
+        "services",
+        "Service",
+        json!({"metadata": {"name": "db", "namespace": "shop"}}),
+    );
+    let told = explained(&store(finalizer, &spec), [service, gadget("g", "s")]);
+    assert_eq!(verdict(&told, finalizer), Some(Verdict::Waiting));
+    let said = said(&told);
+    assert!(
+        said.contains("Its spec names svc/db -n shop, which exists"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Gadget g still names it in spec.storeRef"),
+        "{said}"
+    );
+    assert!(waits_for(&told).is_empty(), "{told:#?}");
+}
+
+#[test]
+fn nothing_is_blamed_if_the_controller_is_not_known_to_run() {
+    let finalizer = "lab.test/wait";
+    let ending = json!({"deletionTimestamp": "2026-01-01T11:00:00Z", "status": {"phase": "Running"}});
+    let told = World::of([pod("u", &ending)]).explain(&store(finalizer, &json!({})));
+    assert_eq!(verdict(&told, finalizer), Some(Verdict::Unknown));
+    assert!(waits_for(&told).is_empty(), "{told:#?}");
+    assert!(said(&told).contains("Pod p was made for it"), "{}", said(&told));
+}
+
+#[test]
+fn a_manifest_never_removes_its_finalizer() {
+    let mut store = store("lab.test/wait", &json!({}));
+    store.value["metadata"]["managedFields"] = json!([{"manager": "helm", "time": "2026-01-01T08:00:00Z",
+        "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"lab.test/wait\"": {}}}}}]);
+    let told = explained(&store, []);
+    assert!(
+        said(&told).contains("from a manifest. That tool never removes it"),
+        "{}",
+        said(&told)
+    );
+}
+
+/// A store that says this in its status since its deletion.
+fn saying(message: &str) -> Object {
+    let mut store = store("lab.test/wait", &json!({}));
+    store.value["status"] = json!({"message": message});
+    store
+}
+
+#[test]
+fn an_object_that_its_words_name_keeps_it_only_if_it_is_in_trouble() {
+    let gadget = |fields: Value| {
+        let mut gadget = gadget("g", "other");
+        gadget.value["status"] = fields;
+        gadget
+    };
+    let unready = json!({"conditions": [{"type": "Ready", "status": "False", "reason": "NoDisk", "message": "no space"}]});
+    for message in [
+        "waiting for Gadget ns/g",
+        "waiting for Gadget \"g\" to become ready",
+        "still blocked by gadgets.lab.test g",
+    ] {
+        let told = explained(&saying(message), [gadget(unready.clone())]);
+        let keeps = (
+            "g".to_owned(),
+            "is named in that message, is not ready: NoDisk: no space".to_owned(),
+        );
+        assert!(waits_for(&told).contains(&keeps), "{message}: {told:#?}");
+    }
+    let names = |told: &Diagnosis| waits_for(told).iter().any(|(name, _)| name == "g");
+    for (message, fields) in [
+        // It is well.
+        ("waiting for Gadget g", json!({})),
+        // No type, or no name.
+        ("waiting for thing g", unready.clone()),
+        ("waiting for every Gadget", unready.clone()),
+        ("waiting for Gadget other/g", unready),
+    ] {
+        let told = explained(&saying(message), [gadget(fields)]);
+        assert!(!names(&told), "{message}: {told:#?}");
+    }
+}

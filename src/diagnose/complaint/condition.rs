@@ -1,0 +1,123 @@
+//! What the conditions of an object complain of. Their polarity is free
+//! (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Typical status properties"): `Ready`
+//! is bad if it is False, `Stalled` if it is True. So the type decides where its name tells, and otherwise the message.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{Complaint, author, join, reports_failure, shortened};
+use crate::snapshot::facts::Object;
+
+/// Words in types that are bad if they are True. `Recoverable` and `Terminal` are those of ACK
+/// (`aws-controllers-k8s/runtime:apis/core/v1alpha1/conditions.go`).
+const NEGATIVE: [&str; 11] = [
+    "Error",
+    "Fail",
+    "Stalled",
+    "Blocked",
+    "Degraded",
+    "Unavailable",
+    "NotReady",
+    "Denied",
+    "Conflict",
+    "Recoverable",
+    "Terminal",
+];
+/// Words in types that report an error, and not only that something is not done.
+const ERRORS: [&str; 3] = ["Error", "Fail", "Stalled"];
+/// Words in types that are good if they are True.
+const POSITIVE: [&str; 11] = [
+    "Ready",
+    "Available",
+    "Synced",
+    "Succe",
+    "Complete",
+    "Valid",
+    "Healthy",
+    "Accepted",
+    "Resolved",
+    "Reconciled",
+    "Established",
+];
+/// Words of conditions about the deletion itself.
+const DELETION: [&str; 4] = ["Delet", "Terminat", "Finaliz", "Destroy"];
+
+pub(super) fn complaints(object: &Object, since: Timestamp) -> impl Iterator<Item = Complaint> {
+    let conditions = object.list("/status/conditions").iter();
+    conditions.filter_map(move |condition| complaint(object, condition, since))
+}
+
+fn complaint(object: &Object, condition: &Value, since: Timestamp) -> Option<Complaint> {
+    let field = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (type_name, reason, message) = (field("type"), field("reason"), field("message"));
+    let says = |words: &[&str]| words.iter().any(|word| type_name.contains(word));
+    let of_deletion = DELETION
+        .iter()
+        .any(|word| type_name.contains(word) || reason.contains(word));
+    let is_negative = says(&NEGATIVE);
+    let is_bad = match field("status") {
+        "True" if is_negative => true,
+        // `Deleting` is True with what it waits for, and any other type with an error.
+        "True" => !says(&POSITIVE) && (of_deletion || reports_failure(message)),
+        "False" => !is_negative,
+        _ => reports_failure(message),
+    };
+    let time: Option<Timestamp> = field("lastTransitionTime").parse().ok();
+    let (author, written) = author::of_condition(object, type_name);
+    let is_fresh = time.is_some_and(|time| time >= since);
+    let text = shortened(&join(reason, message));
+    (is_bad && !message.is_empty() && (is_fresh || of_deletion || is_negative)).then(|| Complaint {
+        source: format!("{} {} condition {type_name}", object.kind, object.name()),
+        is_failure: says(&ERRORS) || reports_failure(&text),
+        text,
+        time,
+        author,
+        written,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::diagnose::testing::world::bare;
+
+    fn is_told(ty: &str, status: &str, message: &str) -> bool {
+        let condition = json!({"type": ty, "status": status, "message": message,
+            "lastTransitionTime": "2026-01-01T12:00:00Z"});
+        let object = bare(
+            "x.test",
+            "as",
+            "A",
+            json!({"metadata": {"name": "a"}, "status": {"conditions": [condition]}}),
+        );
+        let since = "2026-01-01T11:00:00Z".parse().expect("a time");
+        complaints(&object, since).next().is_some()
+    }
+
+    #[test]
+    fn the_type_tells_which_status_is_bad() {
+        for (ty, status, message) in [
+            ("Ready", "False", "no endpoints"),
+            ("ACK.Recoverable", "True", "the resource doesn't exist"),
+            ("ReconcileError", "True", "x"),
+            ("Stalled", "True", "x"),
+            ("Deleting", "True", "waiting for 2 volumes"),
+            ("Dependencies", "True", "cannot list Services"),
+            ("Ready", "Unknown", "failed to connect"),
+        ] {
+            assert!(is_told(ty, status, message), "{ty}={status}");
+        }
+        for (ty, status, message) in [
+            ("Ready", "True", "no error was found"),
+            ("Degraded", "False", "all is well"),
+            ("ACK.Terminal", "False", "no error"),
+            ("Created", "True", "All resources were created."),
+            ("Ready", "False", ""),
+            ("Ready", "Unknown", "not looked at yet"),
+        ] {
+            assert!(!is_told(ty, status, message), "{ty}={status}");
+        }
+    }
+}
