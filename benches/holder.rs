@@ -205,6 +205,7 @@ impl World {
                 ..ResourceType::default()
             });
         let mut facts = Facts {
+            redacted: false,
             now: NOW.parse::<Timestamp>().unwrap(),
             types: types.collect(),
             gaps: Vec::new(),

@@ -5,7 +5,7 @@
 //!
 //! Events expire after about an hour: an event that exists counts, a missing one proves nothing. Only reports
 //! from after the deletion count, and conditions that mention it. A product may also write its words anywhere else below
-//! `status` ([`status`]). Conditions of built-in types report what
+//! `status`. Conditions of built-in types report what
 //! Kubernetes' own controllers do, not what another controller does for its finalizer. The same holds for
 //! events of a kubelet, of a scheduler, or of the controller that finds a volume for a claim.
 
@@ -104,7 +104,7 @@ impl Complaint {
     }
 }
 
-/// The most telling words of the object itself, and those of the events about it since its deletion ([`rank`]).
+/// The most telling words of the object itself, and those of the events about it since its deletion.
 pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
     let (of_object, warnings) = all(object, view);
     let [own, warning] = [of_object, warnings].map(rank::most_telling);

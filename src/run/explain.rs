@@ -49,11 +49,11 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
                 objects: open,
                 finalizers,
             } => {
-                let named: Result<_, _> = open
+                let wanted: Result<_, _> = open
                     .iter()
                     .map(|(resource, name)| named(resource, name))
                     .collect();
-                objects.open.push((named?, finalizers));
+                objects.open.push((wanted?, finalizers));
             }
             Target::Type(resource) => return Err(only_a_type(resource)),
         }

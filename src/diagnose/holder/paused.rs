@@ -127,14 +127,14 @@ impl PauseMark {
                 [namespace, &type_name, name, key],
             )),
             (Meaning::Paused, Place::Field(path)) => {
-                let patch = path
+                let unset = path
                     .rsplit('.')
                     .fold(Value::Bool(false), |inner, field| json!({ field: inner }));
                 Some(Command::merge_patch(
                     &type_name,
                     name,
                     namespace,
-                    &patch.to_string(),
+                    &unset.to_string(),
                 ))
             }
         }

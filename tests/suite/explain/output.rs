@@ -103,6 +103,7 @@ fn facts() -> Facts {
         }
     });
     Facts {
+        redacted: false,
         now: "2026-03-14T03:12:00Z".parse().unwrap(),
         types: types.collect(),
         gaps: Vec::new(),
