@@ -112,8 +112,8 @@ fn names_a_possible_controller(words: &str) -> bool {
 /// Whether the text only names an object that was read, where nothing explains the deletion. It blames nobody.
 fn is_a_lead(words: &str) -> bool {
     [
-        "spec names ",
-        "spec: names ",
+        ", which ",
+        "so nothing new can be made there",
         "names it in ",
         "finalizer is named after ",
         " was made for it, ",

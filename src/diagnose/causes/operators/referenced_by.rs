@@ -87,7 +87,7 @@ fn is_reference(key: &str, fields: &Map<String, Value>, user: &Object, target: &
 }
 
 /// Whether `providerConfigRef`, `gatewayClassName` or `project` can name an object of this kind.
-fn is_called_after(key: &str, kind: &str) -> bool {
+pub(crate) fn is_called_after(key: &str, kind: &str) -> bool {
     let (key, kind) = (key.to_lowercase(), kind.to_lowercase());
     let bare = ["references", "reference", "refs", "ref", "names", "name"]
         .iter()

@@ -1,11 +1,11 @@
 //! What stands around an object whose finalizer no rule explains: what its own words name, its Pods, what its finalizer is
-//! named after, what names it, and the Services that it names.
+//! named after, what it names, and what names it.
 //!
 //! **Recognises** an object of an operator that was deleted minutes ago, and for which nothing else was found. **Why:**
 //! operators stop what they started, and wait for what uses or serves the object. The names of references and finalizers
 //! follow conventions (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Object
 //! references"), so they can be read without knowing the product. **Wants** the Pods in its namespace, the objects of the
-//! types that its finalizer names, those of its own group, and the Services that it names. **Concludes** `waiting` with
+//! types that its finalizer names, those of its own group, and the objects and Services that it names. **Concludes** `waiting` with
 //! the Pods that do not end or do not start, and with what is itself being deleted. A living object is only named: that
 //! it exists does not prove that somebody waits for it. Concludes `stalled` after an hour, if the controller runs, all
 //! of this was read, and nothing was found. **Advises** to see what holds each of them.
@@ -13,6 +13,7 @@
 mod finalizer_name;
 mod named_in_words;
 mod owned_pods;
+mod references;
 mod referrers;
 mod services;
 
@@ -60,7 +61,9 @@ pub(crate) fn add_surroundings(
     named_in_words::add_named(object, finding, runs, view);
     owned_pods::add_pods(object, finding, runs, view);
     finalizer_name::add_namesakes(object, finding, runs, view);
+    references::add_references(object, finding, view);
     services::add_services(object, finding, view);
+    say_namespace(object, finding, view);
     // The catalogue says what uses the objects that it describes.
     let is_described = finding.wait.said.work.is_some();
     let is_named = !is_described && referrers::add_referrers(object, finding, view);
@@ -68,6 +71,18 @@ pub(crate) fn add_surroundings(
     let is_free = finding.wait.on.is_empty() && !is_named && is_complete;
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::SILENCE {
         mark_stalled(object, finding, is_described, view);
+    }
+}
+
+/// Says that nothing new can be made in its namespace. A controller that needs a new object there for its work fails.
+fn say_namespace(object: &Object, finding: &mut Finding, view: &View<'_>) {
+    let namespace = object.namespace();
+    if !namespace.is_empty()
+        && matches!(view.object("", "namespaces", "", namespace), Ok(Some(found)) if found.deletion().is_some())
+    {
+        finding.say(format!(
+            "Its namespace {namespace} is being deleted, so nothing new can be made there"
+        ));
     }
 }
 

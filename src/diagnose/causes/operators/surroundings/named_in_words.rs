@@ -4,6 +4,7 @@
 //! A name alone accuses nobody: `Deployment x updated` is no complaint. An object counts only if it is itself being
 //! deleted, or says that it is not ready.
 
+use super::references;
 use crate::{
     diagnose::{causes::advice::explain_step, complaint::complaints, limits, model::Finding, view::View},
     object::ResourceType,
@@ -22,7 +23,7 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             if found.reference() == own {
                 continue;
             }
-            if let Some(trouble) = trouble(found) {
+            if let Some(trouble) = references::trouble(found) {
                 let says = format!("is named in that message, {trouble}");
                 super::add_blocker(finding, view.blocker(found, says), runs);
                 let text = format!("see why {} {} {trouble}", found.kind, found.name());
@@ -30,14 +31,6 @@ pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view
             }
         }
     }
-}
-
-fn trouble(found: &Object) -> Option<String> {
-    if found.deletion().is_some() {
-        return Some("is being deleted".to_owned());
-    }
-    let (status, reason, message) = found.condition("Ready")?;
-    (status == "False").then(|| format!("is not ready: {reason}: {message}"))
 }
 
 /// The type, namespace and name of each object that a text names behind a word for its type.

@@ -217,3 +217,56 @@ fn an_object_that_its_words_name_keeps_it_only_if_it_is_in_trouble() {
         assert!(!names(&told), "{message}: {told:#?}");
     }
 }
+
+#[test]
+fn what_it_names_is_told_only_if_something_is_wrong_with_it() {
+    let finalizer = "lab.test/wait";
+    let with = |fields: Value| {
+        let mut gadget = gadget("g", "other");
+        gadget.value["status"] = fields;
+        gadget
+    };
+    let unready =
+        json!({"conditions": [{"type": "Ready", "status": "False", "reason": "NoDisk", "message": ""}]});
+    for spec in [
+        json!({"gadget": {"name": "g"}}),
+        json!({"gadgetName": "g"}),
+        json!({"parts": [{"gadgetRef": {"name": "g", "kind": "Gadget"}}]}),
+    ] {
+        let told = explained(&store(finalizer, &spec), [with(unready.clone())]);
+        let words = said(&told);
+        assert!(
+            words.contains("names gadgets.lab.test/g -n ns, which is not ready: NoDisk"),
+            "{spec}: {words}"
+        );
+        let told = explained(&store(finalizer, &spec), [with(json!({}))]);
+        assert!(
+            !said(&told).contains("names gadgets.lab.test/g"),
+            "{spec}: {}",
+            said(&told)
+        );
+    }
+    let told = explained(
+        &store(finalizer, &json!({"gadgetName": "other"})),
+        [with(unready)],
+    );
+    assert!(
+        said(&told).contains("gadgets.lab.test/other -n ns, which does not exist"),
+        "{}",
+        said(&told)
+    );
+}
+
+#[test]
+fn a_namespace_that_is_being_deleted_is_told() {
+    let metadata = json!({"name": "ns", "deletionTimestamp": "2026-01-01T10:00:00Z"});
+    let namespace = object("", "namespaces", "Namespace", json!({"metadata": metadata}));
+    let told = explained(&store("lab.test/wait", &json!({})), [namespace]);
+    assert!(
+        said(&told).contains("Its namespace ns is being deleted"),
+        "{}",
+        said(&told)
+    );
+    let told = explained(&store("lab.test/wait", &json!({})), []);
+    assert!(!said(&told).contains("Its namespace"), "{}", said(&told));
+}
