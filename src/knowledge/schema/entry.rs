@@ -280,10 +280,18 @@ impl Workload {
 }
 
 impl Entry {
-    /// Whether little is known: no program can look up what it waits for, the steps are fewer than two, or nothing
-    /// shows that the work is done.
+    /// Whether little is known: no program can look up what it waits for, or nobody read that in the sources, the steps
+    /// are fewer than two, or nothing shows that the work is done.
     pub fn is_thin(&self) -> bool {
-        self.waits_for.on.is_empty() || self.fix.len() < 2 || self.done_when.is_none()
+        self.waits_for.on.is_empty()
+            || self.is_judged(Judged::WaitsFor)
+            || self.fix.len() < 2
+            || self.done_when.is_none()
+    }
+
+    /// Whether this part of the entry is our judgement, and not in the sources.
+    pub fn is_judged(&self, part: Judged) -> bool {
+        self.judgement.contains(&part)
     }
 
     /// Whether the entry describes this name.

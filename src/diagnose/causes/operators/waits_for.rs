@@ -26,7 +26,7 @@ use crate::{
     },
     knowledge::{
         Entry, GroupKind,
-        schema::{KindPattern, Wait},
+        schema::{Judged, KindPattern, Wait},
     },
     object::ResourceType,
     snapshot::facts::Object,
@@ -55,6 +55,10 @@ pub(crate) fn add_awaited_objects(
     finding: &mut Finding,
     view: &View<'_>,
 ) {
+    // What nobody read in the sources is told in words, and blames no object.
+    if entry.is_judged(Judged::WaitsFor) {
+        return;
+    }
     let mut search = Search {
         object,
         holder,
