@@ -10,6 +10,7 @@ mod living;
 mod lost;
 mod once;
 mod others;
+mod policies;
 mod races;
 mod random;
 mod rejected;
