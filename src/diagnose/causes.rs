@@ -91,15 +91,14 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What the catalogue says of a finalizer of this object.
+/// What the catalogue says of a finalizer of this object; none if nobody described that very finalizer.
 fn known(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Known> {
     let kind = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&kind).into()))?;
+    let (consequence, entry) = view.knowledge.removal_cost(finalizer, Some((&kind).into()));
+    let entry = entry?;
     Some(Known {
         protects: entry.protects.clone(),
-        consequence: entry.if_removed.consequence,
+        consequence,
         cost: known_finalizer::filled(&entry.if_removed.text, object, finalizer, &entry),
     })
 }
