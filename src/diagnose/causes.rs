@@ -23,7 +23,7 @@ use self::{
     namespaces::finalizer_lists,
     operators::{external_resource, finalizer_re_added, known_finalizer, missing_reference, never_by_hand},
     products::helm_release,
-    storage::keep_disk,
+    storage::{keep_disk, release},
 };
 use super::{
     complaint::complaints,
@@ -88,6 +88,7 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     }
     finalizer_re_added::add_re_added(object, &mut findings, &of_operators, view);
     external_resource::add_external_resources(object, &mut findings);
+    release::add_end_of_claim(object, &mut findings, view);
     findings
 }
 
