@@ -38,7 +38,7 @@ pub mod view;
 
 use std::collections::BTreeSet;
 
-pub(crate) use crate::diagnose::causes::storage::reclaim_policy;
+pub(crate) use crate::diagnose::{causes::storage::reclaim_policy, limits::TARGETS_OF_ONE_PLAN};
 pub use crate::diagnose::{
     causes::{advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled},
     model::{

@@ -13,6 +13,7 @@ pub mod plan;
 mod reason;
 pub mod root_causes;
 pub mod scan;
+pub mod together;
 mod worst_first;
 
 use std::collections::BTreeMap;

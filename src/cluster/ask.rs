@@ -163,7 +163,23 @@ async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Ans
             Ok(Answer::Content(Box::new(content(server, namespace, facts).await)))
         }
         Query::Owned(scope) => Ok(Answer::Owned(owned(server, scope, facts).await)),
+        Query::Version => version(server).await.map(Answer::Version),
     }
+}
+
+/// The version of the server, which each may read who may read anything
+/// (`kubernetes/kubernetes:plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go`, system:public-info-viewer).
+async fn version(server: &Server) -> Result<String, Why> {
+    let answer = server
+        .get("/version", WHOLE)
+        .await
+        .map_err(|failure| failure.why())?;
+    let value: Value =
+        serde_json::from_slice(&answer.body).map_err(|error| Why::Undecodable(error.to_string()))?;
+    let version = value.get("gitVersion").and_then(Value::as_str);
+    version
+        .map(str::to_owned)
+        .ok_or_else(|| Why::Undecodable("the answer has no gitVersion".into()))
 }
 
 /// The parameters of a list that select by this.

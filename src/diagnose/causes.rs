@@ -26,7 +26,7 @@ use self::{
         surroundings,
     },
     products::helm_release,
-    storage::keep_disk,
+    storage::{keep_disk, release},
 };
 use super::{
     complaint::complaints,
@@ -92,18 +92,18 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     }
     finalizer_re_added::add_re_added(object, &mut findings, &of_operators, view);
     external_resource::add_external_resources(object, &mut findings);
+    release::add_end_of_claim(object, &mut findings, view);
     findings
 }
 
-/// What the catalogue says of a finalizer of this object.
+/// What the catalogue says of a finalizer of this object; none if nobody described that very finalizer.
 fn known(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Known> {
     let kind = object.reference();
-    let entry = view
-        .knowledge
-        .lookup(&finalizer.name, finalizer.list, Some((&kind).into()))?;
+    let (consequence, entry) = view.knowledge.removal_cost(finalizer, Some((&kind).into()));
+    let entry = entry?;
     Some(Known {
         protects: entry.protects.clone(),
-        consequence: entry.if_removed.consequence,
+        consequence,
         cost: known_finalizer::filled(&entry.if_removed.text, object, finalizer, &entry),
     })
 }

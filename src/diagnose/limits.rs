@@ -57,6 +57,8 @@ pub(crate) const CONSUMERS: usize = 16;
 pub(crate) const OWNERS: usize = 5;
 /// Names in one command. Nobody pastes a longer command.
 pub(crate) const NAMES_IN_COMMAND: usize = 50;
+/// Objects that one advised removal names. A person reads the plan of each before confirming all.
+pub(crate) const TARGETS_OF_ONE_PLAN: usize = 20;
 /// Services of webhooks that are checked. A webhook beyond this limit may reject. Checking thousands would starve the
 /// rest of a scan.
 pub(crate) const WEBHOOK_SERVICES: usize = 32;

@@ -306,6 +306,14 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The version of the API server.
+    pub fn server_version(&self) -> Result<&'a str, Missing> {
+        match self.ask(Query::Version)? {
+            Answer::Version(version) => Ok(version),
+            _ => Ok(""),
+        }
+    }
+
     /// The gaps of discovery: groups whose types cannot be listed now.
     pub fn silent_groups(&self) -> &'a [Gap] {
         &self.facts.gaps
@@ -390,6 +398,7 @@ fn gap_of(query: &Query) -> What {
             name: "all types".into(),
             read: 0,
         },
+        Query::Version => What::Version,
     }
 }
 

@@ -1,6 +1,8 @@
 //! The embedded catalogue: one text of JSON entries, and tables that find an entry without parsing the
 //! others.
 
+use std::sync::{LazyLock, OnceLock};
+
 use super::schema::Entry;
 
 /// All entries, as consecutive JSON objects.
@@ -23,8 +25,14 @@ pub(super) fn len() -> usize {
     SPANS.len()
 }
 
-/// One entry.
+/// One entry. It is parsed once, however often a long run looks it up.
 pub(super) fn entry(at: usize) -> Option<Entry> {
+    static PARSED: LazyLock<Vec<OnceLock<Option<Entry>>>> =
+        LazyLock::new(|| SPANS.iter().map(|_| OnceLock::new()).collect());
+    PARSED.get(at)?.get_or_init(|| parse(at)).clone()
+}
+
+fn parse(at: usize) -> Option<Entry> {
     let &(start, end) = SPANS.get(at)?;
     let json = BLOB.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
     // `build.rs` wrote it from this type, and a test reads every entry.

@@ -7,8 +7,9 @@
 
 use serde::Serialize;
 
-use super::schema::{Entry, GroupKind, List, Match};
+use super::schema::{Consequence, Entry, GroupKind, List, Match};
 use super::{Knowledge, builtin};
+use crate::object::Finalizer;
 
 /// The meaning of a pasted name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,6 +47,22 @@ impl Knowledge {
     pub fn lookup(&self, name: &str, list: impl Into<List>, kind: Option<GroupKind<'_>>) -> Option<Entry> {
         let mut matching = self.matching(name, Some(list.into()), kind);
         (!matching.is_empty()).then(|| matching.swap_remove(0).1)
+    }
+
+    /// What a removal by hand costs, and the entry that says it. A last resort tells from the form of a name who may have
+    /// made the finalizer, and not what it protects. Nobody knows that then, so the worst is assumed, and there is no entry.
+    pub fn removal_cost(
+        &self,
+        finalizer: &Finalizer,
+        kind: Option<GroupKind<'_>>,
+    ) -> (Consequence, Option<Entry>) {
+        let entry = self
+            .lookup(&finalizer.name, finalizer.list, kind)
+            .filter(|entry| !entry.last_resort);
+        let consequence = entry
+            .as_ref()
+            .map_or(Consequence::DataLoss, |entry| entry.if_removed.consequence);
+        (consequence, entry)
     }
 
     /// All entries that match this name equally well, in any list and on any kind.

@@ -50,12 +50,10 @@ impl Cost {
     /// The cost of removing `finalizer` from the object by hand.
     pub(super) fn of(object: &Object, finalizer: &Finalizer, knowledge: &Knowledge) -> Self {
         let reference = object.reference();
-        let entry = knowledge
-            .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))
-            .filter(|entry| !entry.last_resort);
+        let (consequence, entry) = knowledge.removal_cost(finalizer, Some((&reference).into()));
         let Some(entry) = entry else {
             return Cost {
-                consequence: Consequence::DataLoss,
+                consequence,
                 text: "this finalizer is unknown, so it may protect data. Whatever its controller would clean up, save or \
                        detach first is left as it is."
                     .into(),
@@ -64,11 +62,11 @@ impl Cost {
             };
         };
         let mut outside = external_resources(object, &entry);
-        if entry.if_removed.consequence >= Consequence::LeakedInfrastructure {
+        if consequence >= Consequence::LeakedInfrastructure {
             outside.extend(disk(object));
         }
         Cost {
-            consequence: entry.if_removed.consequence,
+            consequence,
             text: filled(&entry.if_removed.text, object, finalizer, &entry),
             outside,
             known: true,

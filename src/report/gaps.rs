@@ -101,6 +101,10 @@ impl From<&Gap> for GapReport {
                 report.what = "controller";
                 report.name = Some(product.clone());
             }
+            What::Version => {
+                report.what = "version";
+                report.name = Some("/version".into());
+            }
         }
         report
     }
@@ -118,6 +122,7 @@ impl GapReport {
             },
             ("namespace", ..) => format!("namespace {name} itself"),
             ("controller", ..) => format!("the controller of {name}"),
+            ("version", ..) => "the version of the API server (/version)".into(),
             ("file", _, Some(line)) => format!("{name}, line {line}"),
             (_, Some(namespace), _) => format!("{name} in {namespace}"),
             _ => name,

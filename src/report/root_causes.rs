@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ObjectName, ObjectReport};
+use super::{ObjectName, ObjectReport, together::Together};
 use crate::{
     command::{Command, RunFlags},
     diagnose::{CauseState, Release},
@@ -35,6 +35,9 @@ pub struct RootCauseReport {
     pub objects: Vec<ObjectName>,
     /// The command that explains the first of these objects.
     pub next: Option<Command>,
+    /// The plan that removes the finalizer from all of these objects at once, where a removal is advised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
     /// Whether it is only that nobody finishes the deletion: nothing else blocks it.
     #[serde(skip)]
     pub is_own: bool,

@@ -7,6 +7,7 @@ use super::{
     causes::{Examination, Examined},
     holders,
     root_causes::{IfRemoved, RootCauseReport, Row, explain},
+    together::together,
 };
 use crate::{
     command::RunFlags,
@@ -14,7 +15,7 @@ use crate::{
         CauseState, Fate, Release,
         graph::{self, Waiting},
     },
-    knowledge::{Consequence, GroupKind, Knowledge},
+    knowledge::{GroupKind, Knowledge},
     object::{Finalizer, ObjectRef},
 };
 
@@ -44,7 +45,7 @@ impl ScanReport {
             .collect();
         let mut causes: Vec<RootCauseReport> = graph::causes(&waiting)
             .into_iter()
-            .map(|cause| self.root_cause(cause, &stuck, knowledge))
+            .map(|cause| self.root_cause(cause, &stuck, knowledge, there))
             .collect();
         // Two that are alike stay in the order of their objects.
         causes.sort_by_key(|cause| {
@@ -83,6 +84,7 @@ impl ScanReport {
         cause: graph::Cause,
         stuck: &[(usize, &Examined<'_>)],
         knowledge: &Knowledge,
+        there: &RunFlags,
     ) -> RootCauseReport {
         let direct: Vec<_> = cause
             .objects
@@ -104,7 +106,15 @@ impl ScanReport {
             .objects
             .iter()
             .map(|&at| self.terminating[stuck[at].0].object.clone());
+        let held: Vec<_> = cause
+            .objects
+            .iter()
+            .filter(|at| !cause.through.contains_key(at))
+            .filter_map(|&at| stuck.get(at))
+            .filter_map(|(at, one)| Some((*one, self.terminating.get(*at)?)))
+            .collect();
         RootCauseReport {
+            together: (cause.finalizer.as_ref()).and_then(|finalizer| together(&held, finalizer, there)),
             state: cause.state,
             controller: cause
                 .finalizer
@@ -150,19 +160,11 @@ fn if_removed(objects: &[&Examined<'_>], knowledge: &Knowledge) -> Option<IfRemo
 }
 
 fn cost(object: &ObjectRef, finalizer: &Finalizer, knowledge: &Knowledge) -> IfRemoved {
-    let entry = knowledge
-        .lookup(&finalizer.name, finalizer.list, Some(GroupKind::from(object)))
-        .filter(|entry| !entry.last_resort);
-    entry.map_or(
-        IfRemoved {
-            consequence: Consequence::DataLoss,
-            known: false,
-        },
-        |entry| IfRemoved {
-            consequence: entry.if_removed.consequence,
-            known: true,
-        },
-    )
+    let (consequence, entry) = knowledge.removal_cost(finalizer, Some(GroupKind::from(object)));
+    IfRemoved {
+        consequence,
+        known: entry.is_some(),
+    }
 }
 
 /// What is lost when these objects are gone, each once.

@@ -92,6 +92,8 @@ pub enum Query {
     },
     /// Metadata of the objects that have owners, of every type except events.
     Owned(Where),
+    /// The version of the API server. It ends with the platform that built it, such as `-eks-…`.
+    Version,
 }
 
 impl Query {
@@ -141,6 +143,8 @@ pub enum Answer {
     Content(Box<Content>),
     /// The objects with owners.
     Owned(Owned),
+    /// The version, as in `gitVersion`.
+    Version(String),
 }
 
 /// The objects with owners, as far as they could be listed.

@@ -73,6 +73,8 @@ pub enum What {
     },
     /// The controller of this product, which must remove a finalizer.
     Controller(String),
+    /// The version of the API server.
+    Version,
 }
 
 impl What {
@@ -146,6 +148,7 @@ impl Gap {
             What::Type { name, .. } => format!("{name} could not be read: {why}"),
             What::TypeIn { name, namespace, .. } => format!("{name} in {namespace} could not be read: {why}"),
             What::Controller(product) => format!("the controller of {product} could not be seen: {why}"),
+            What::Version => format!("the version of the API server could not be read: {why}"),
             _ => why,
         }
     }

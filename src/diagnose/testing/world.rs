@@ -177,6 +177,7 @@ impl World {
             } => (resource.clone(), namespace.clone()),
             Query::Events { namespace, .. } => (Resource::new("", "events"), namespace.clone()),
             Query::Content { .. } | Query::Owned(_) => return Err(Why::Interrupted),
+            Query::Version => return Ok(Answer::Version("v1.34.1".into())),
         };
         if self.hidden.contains(&resource.plural.as_str()) {
             return Err(Why::Forbidden(format!("you may not list {}", resource.plural)));
@@ -226,7 +227,7 @@ impl World {
             }
             Query::Search { by: By::Held, .. } => found.retain(|object| !object.finalizers().is_empty()),
             Query::Events { name, .. } => found.retain(|event| event.text("/involvedObject/name") == name),
-            Query::List { .. } | Query::Content { .. } | Query::Owned(_) => {}
+            Query::List { .. } | Query::Content { .. } | Query::Owned(_) | Query::Version => {}
         }
         Ok(Answer::List(found))
     }
@@ -278,14 +279,14 @@ impl World {
     #[track_caller]
     pub(crate) fn explain(&self, target: &Object) -> Diagnosis {
         let knowledge = Knowledge::builtin();
-        let (diagnosis, facts) = self.answered(|facts| {
+        let (diagnosis, facts) = self.read_for(|facts| {
             let progress = diagnose(target, facts, &knowledge);
-            ((progress.diagnosis, facts.clone()), progress.wanted)
+            (progress.diagnosis, progress.wanted)
         });
         labels_are_true(&diagnosis);
         withstands_extremes(target, &facts, &knowledge, |query| self.read(query));
         withstands_less(target, &facts, &knowledge, |query| self.read(query));
-        withstands_strangers(self, target, &knowledge);
+        withstands_strangers(self, target, &facts, &knowledge);
         withstands_redaction(target, &facts, &knowledge);
         #[cfg(feature = "client")]
         self.all_verbs_agree(target, (&diagnosis, &facts), &knowledge);
@@ -301,15 +302,28 @@ impl World {
 
     /// The final result of `step`, once all queries that it returns are answered.
     pub(crate) fn answered<T>(&self, step: impl Fn(&Facts) -> (T, BTreeSet<Query>)) -> T {
-        let mut facts = Facts {
-            redacted: false,
+        self.read_for(step).0
+    }
+
+    /// Like [`answered`](Self::answered), with what was read for it.
+    pub(crate) fn read_for<T>(&self, step: impl Fn(&Facts) -> (T, BTreeSet<Query>)) -> (T, Facts) {
+        let facts = Facts {
             answers: BTreeMap::new(),
             ..self.facts()
         };
+        self.read_more(facts, step)
+    }
+
+    /// Like [`read_for`](Self::read_for), beginning with these facts.
+    pub(crate) fn read_more<T>(
+        &self,
+        mut facts: Facts,
+        step: impl Fn(&Facts) -> (T, BTreeSet<Query>),
+    ) -> (T, Facts) {
         loop {
             let (seen, wanted) = step(&facts);
             if wanted.is_empty() {
-                return seen;
+                return (seen, facts);
             }
             for query in wanted {
                 let answer = self.read(&query);

@@ -2,7 +2,8 @@
 
 use super::steps::check_step;
 use super::{
-    Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders, product_words,
+    Consequence, Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders,
+    product_words,
 };
 
 /// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
@@ -24,6 +25,10 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
     };
 
     check_name(entry, example_given, &mut add_problem);
+    if entry.last_resort && entry.if_removed.consequence != Consequence::DataLoss {
+        let message = "a last resort tells nothing of this very finalizer, so its consequence is `data loss`";
+        add_problem("consequence:", message.into());
+    }
     for (key, text) in texts(entry) {
         if text.trim().is_empty() {
             add_problem(&format!("{key}:"), format!("`{key}` is empty"));

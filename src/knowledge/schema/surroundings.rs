@@ -17,7 +17,7 @@ pub struct Platform {
     /// What `spec.providerID` of its nodes looks like, with `*`, in lower case.
     #[serde(default)]
     pub provider_ids: Vec<String>,
-    /// Parts of the kubelet's version.
+    /// Parts of the version of its API server (`gitVersion`) and of its kubelets.
     #[serde(default)]
     pub versions: Vec<String>,
     /// API groups that only it serves.

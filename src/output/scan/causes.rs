@@ -58,6 +58,7 @@ impl Scan<'_> {
             {
                 writeln!(out, "{line}")?;
             }
+            self.together(cause, out)?;
         }
         self.hidden(&causes[shown..], out)?;
         self.slow(out)
@@ -209,6 +210,28 @@ impl Scan<'_> {
     fn sentence(&self, says: &str) -> String {
         let most = self.style.width.map_or(usize::MAX, |width| width * LINES);
         format!("{}.", truncate(says.trim_end_matches('.'), most, &self.style))
+    }
+
+    /// The one plan for all objects of a cause.
+    fn together(&self, cause: &RootCauseReport, out: &mut impl Write) -> io::Result<()> {
+        let Some(together) = &cause.together else {
+            return Ok(());
+        };
+        let rest = match together.rest {
+            0 => String::new(),
+            more => format!(" … and {more} more need another one."),
+        };
+        let objects = count(together.objects as u64, "object");
+        let text = format!(
+            "Will it never come back? [destructive] See one plan for {objects}, and what it asks you to accept.{rest}"
+        );
+        for line in self.wrap(&text, 3).lines() {
+            writeln!(out, "{line}")?;
+        }
+        for line in paste::lines(&Shown::from(&together.command), 3, self.style.width) {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
     }
 
     /// How many causes are not shown, by state.

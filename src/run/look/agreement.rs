@@ -9,14 +9,19 @@ use super::{
     stuck::StuckObjects,
 };
 use crate::{
-    diagnose::{Diagnosis, Verdict, holder::Liveness, testing::world::World},
+    command::RunFlags,
+    diagnose::{
+        Diagnosis, Verdict,
+        holder::Liveness,
+        testing::{scanned::snapshot, world::World},
+    },
     error::Error,
-    knowledge::Knowledge,
+    knowledge::{Consequence, Knowledge},
     object::{Finalizer, ResourceType},
     plan,
-    report::{causes::Examination, holders::HolderSearch},
+    report::{ScanReport, causes::Examination, holders::HolderSearch, scan::ScanView},
     snapshot::{
-        Crowd, CrowdKey, Namespaces, OnType, Seen, Snapshot, Tally, TypeRead, Why, driver,
+        Snapshot, Why,
         facts::{Answer, Facts, Object, Query},
     },
 };
@@ -62,13 +67,17 @@ pub(crate) fn check(
     knowledge: &Knowledge,
 ) {
     let server = Server { world, target };
-    let snapshot = snapshot(world, target);
+    let snapshot = snapshot(&world.facts(), target);
     let is_in_grace = target
         .deletion()
         .is_none_or(|deletion| deletion.in_grace(explained.observed_at));
     if !is_in_grace {
-        let scanned = scanned(&server, &snapshot, knowledge);
+        let (scanned, costs) = scanned(&server, &snapshot, knowledge);
         assert_eq!(verdicts(&scanned), verdicts(explained), "scan and explain");
+        let worst = explained_costs(explained).into_values().max();
+        for cost in costs {
+            assert_eq!(Some(cost), worst, "the cost by scan and by explain");
+        }
     }
     for search in searched(&server, &snapshot, knowledge) {
         let Some(result) = search.result.filter(|_| target.deletion().is_some()) else {
@@ -94,12 +103,31 @@ pub(crate) fn check(
         facts,
         knowledge,
     };
+    let costs = explained_costs(explained);
     for (finalizer, verdict) in verdicts(explained) {
-        let Some(plan) = finalizer.and_then(|finalizer| plan::remove(&seen, &finalizer.name).ok()) else {
+        let Some(finalizer) = finalizer else { continue };
+        let Ok(plan) = plan::remove(&seen, &finalizer.name) else {
             continue;
         };
         assert_eq!(plan.verdict, verdict, "remove and explain");
+        assert_eq!(
+            Some(&(plan.cost.consequence, plan.cost.known)),
+            costs.get(&finalizer),
+            "the cost by remove and by explain"
+        );
     }
+}
+
+/// What `explain` says of the cost of each finalizer, and whether somebody described the finalizer.
+fn explained_costs(diagnosis: &Diagnosis) -> BTreeMap<Finalizer, (Consequence, bool)> {
+    let waits = diagnosis.waits.iter();
+    waits
+        .filter_map(|wait| {
+            let known = wait.known.as_ref();
+            let cost = known.map_or(Consequence::DataLoss, |known| known.consequence);
+            Some((wait.finalizer.clone()?, (cost, known.is_some())))
+        })
+        .collect()
 }
 
 fn verdicts(diagnosis: &Diagnosis) -> BTreeMap<Option<Finalizer>, Verdict> {
@@ -107,9 +135,13 @@ fn verdicts(diagnosis: &Diagnosis) -> BTreeMap<Option<Finalizer>, Verdict> {
     waits.map(|wait| (wait.finalizer.clone(), wait.verdict)).collect()
 }
 
-/// What `scan` says of the object.
+/// What `scan` says of the object, and of the cost of a removal.
 #[track_caller]
-fn scanned(server: &Server<'_>, snapshot: &Snapshot, knowledge: &Knowledge) -> Diagnosis {
+fn scanned(
+    server: &Server<'_>,
+    snapshot: &Snapshot,
+    knowledge: &Knowledge,
+) -> (Diagnosis, Vec<(Consequence, bool)>) {
     let mut reader = reader(snapshot);
     let mut stuck = StuckObjects::new(snapshot, true, 1);
     block_on(async {
@@ -124,8 +156,12 @@ fn scanned(server: &Server<'_>, snapshot: &Snapshot, knowledge: &Knowledge) -> D
         }
     });
     let examined = stuck.finish(&mut reader, snapshot, knowledge);
+    let mut report = ScanReport::new(snapshot, knowledge, &ScanView::default());
+    report.add_causes(&examined, knowledge, &RunFlags::default());
+    let costs = report.root_causes.iter().filter_map(|cause| cause.if_removed);
+    let costs = costs.map(|cost| (cost.consequence, cost.known)).collect();
     match examined.into_iter().next().map(|one| one.result) {
-        Some(Examination::Explained(diagnosis)) => *diagnosis,
+        Some(Examination::Explained(diagnosis)) => (*diagnosis, costs),
         other => panic!("scan does not explain it: {}", other.is_some()),
     }
 }
@@ -163,53 +199,4 @@ fn block_on(work: impl Future<Output = ()>) {
         .build()
         .expect("a runtime")
         .block_on(work);
-}
-
-/// What a scan keeps of the object.
-fn snapshot(world: &World, target: &Object) -> Snapshot {
-    let seen = Seen {
-        object: target.reference(),
-        created: None,
-        deletion: target.deletion(),
-        finalizers: target.finalizers(),
-        conditions: Vec::new(),
-        driver: driver::names(&target.value).next().map(str::to_owned),
-    };
-    let key = CrowdKey {
-        finalizers: target.finalizers(),
-        driver: seen.driver.clone(),
-    };
-    let crowd = Crowd {
-        objects: 1,
-        terminating: u64::from(seen.deletion.is_some()),
-        first: seen.clone(),
-    };
-    let on = OnType {
-        name: target.resource.name(),
-        kind: target.kind.clone(),
-        group: target.resource.group.clone(),
-    };
-    let mut tally = Tally {
-        kept: vec![seen],
-        ..Tally::default()
-    };
-    if !key.finalizers.is_empty() {
-        tally.crowds.0.entry(on).or_default().insert(key, crowd);
-    }
-    let facts = world.facts();
-    Snapshot {
-        observed_at: facts.now,
-        source: "a test".into(),
-        types: facts
-            .types
-            .into_iter()
-            .map(|ty| TypeRead { ty, objects: 1 })
-            .collect(),
-        tally,
-        namespaces: Namespaces::Known,
-        only_within: Vec::new(),
-        gaps: Vec::new(),
-        notes: Vec::new(),
-        interrupted: false,
-    }
 }

@@ -213,7 +213,7 @@ impl LimitedReader {
     /// Number of requests that a query takes.
     fn cost(&self, query: &Query) -> usize {
         match query {
-            Query::Object { .. } | Query::Events { .. } | Query::Search { .. } => 1,
+            Query::Object { .. } | Query::Events { .. } | Query::Search { .. } | Query::Version => 1,
             Query::List { resource, .. } => pages(&resource.name(), &self.counts),
             Query::Owned(Where::Owner(_)) => self
                 .facts

@@ -104,7 +104,11 @@ fn covering_list(query: &Query) -> Option<(Resource, Option<String>)> {
             let namespace = namespace.clone().unwrap_or_else(|| "default".to_owned());
             Some((Resource::new("", "events"), Some(namespace)))
         }
-        Query::List { .. } | Query::Search { .. } | Query::Content { .. } | Query::Owned(_) => None,
+        Query::List { .. }
+        | Query::Search { .. }
+        | Query::Content { .. }
+        | Query::Owned(_)
+        | Query::Version => None,
     }
 }
 
@@ -138,7 +142,7 @@ fn answer_from_list(query: &Query, all: &[Object]) -> Answer {
             };
             Answer::List(all.iter().filter(is_inside).cloned().collect())
         }
-        Query::Content { .. } | Query::Owned(_) => Answer::List(Vec::new()),
+        Query::Content { .. } | Query::Owned(_) | Query::Version => Answer::List(Vec::new()),
     }
 }
 

@@ -241,7 +241,11 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
         What::TypeIn { namespace: name, .. } | What::Namespace(name) => name == namespace,
         What::TypeOutside { read_in, .. } => !read_in.iter().any(|name| name == namespace),
         // Groups that do not respond are facts of their own. A controller is no content.
-        What::Discovery | What::GroupVersion { .. } | What::File { .. } | What::Controller(_) => false,
+        What::Discovery
+        | What::GroupVersion { .. }
+        | What::File { .. }
+        | What::Controller(_)
+        | What::Version => false,
     };
     let mut kept: Vec<_> = snapshot.tally.kept.iter().filter(inside).cloned().collect();
     // Lists finish in any order, and the report must not depend on it.

@@ -206,5 +206,6 @@ fn subject(query: &Query) -> String {
         Query::Content { namespace } => format!("all that is in {namespace}"),
         Query::Owned(Where::Namespace(namespace)) => format!("who owns what in {namespace}"),
         Query::Owned(Where::Owner(_)) => "what it owns, in all namespaces".to_owned(),
+        Query::Version => "the version of the API server".to_owned(),
     }
 }

@@ -189,6 +189,7 @@ impl Dump {
             }
             Query::Content { namespace } => Ok(Answer::Content(Box::new(self.content(namespace)))),
             Query::Owned(place) => Ok(Answer::Owned(self.owned(place))),
+            Query::Version => Err(Why::NotInDump),
         }
     }
 

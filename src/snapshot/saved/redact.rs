@@ -168,7 +168,7 @@ fn objects(answer: &Answer) -> &[Object] {
         Answer::Object(Some(object)) => std::slice::from_ref(&**object),
         Answer::List(objects) => objects,
         Answer::Owned(owned) => &owned.objects,
-        Answer::Object(None) | Answer::Content(_) => &[],
+        Answer::Object(None) | Answer::Content(_) | Answer::Version(_) => &[],
     }
 }
 

@@ -208,9 +208,12 @@ impl Saved {
             What::GroupVersion { types, .. } => {
                 wanted.types.is_empty() || types.iter().any(|name| mentions(wanted.types, name))
             }
-            What::Discovery | What::CoreGroup | What::Groups | What::File { .. } | What::Controller(_) => {
-                true
-            }
+            What::Discovery
+            | What::CoreGroup
+            | What::Groups
+            | What::File { .. }
+            | What::Controller(_)
+            | What::Version => true,
         };
         self.gaps.iter().filter(concerns).cloned().collect()
     }

@@ -21,8 +21,8 @@ pub(super) fn answer(answer: &mut Answer) {
         Answer::Object(found) => found.iter_mut().for_each(|one| object(one)),
         Answer::List(objects) => objects.iter_mut().for_each(object),
         Answer::Owned(owned) => owned.objects.iter_mut().for_each(object),
-        // It holds only names and finalizers.
-        Answer::Content(_) => {}
+        // They hold only names and finalizers, and a version.
+        Answer::Content(_) | Answer::Version(_) => {}
     }
 }
 

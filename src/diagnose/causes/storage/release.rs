@@ -2,9 +2,10 @@
 //! what follows from it, so this decides its label.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::storage::reclaim_policy,
-        model::{Fate, Release, Safety, Step},
+        model::{Fate, Finding, Release, Safety, Step},
         view::{Missing, View},
     },
     snapshot::facts::Object,
@@ -95,6 +96,21 @@ pub(crate) fn by_end_of_claim(claim: &Object, view: &View<'_>) -> Vec<Release> {
             Fate::Unknown,
             &missing.in_words(),
         )],
+    }
+}
+
+/// Adds what the end of a claim lets go to each step that can end it: one that wakes its controllers, or that removes a
+/// finalizer from it.
+pub(crate) fn add_end_of_claim(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+    if !object.is("", "persistentvolumeclaims") {
+        return;
+    }
+    let released = by_end_of_claim(object, view);
+    let ends_it = |command: &Command| command.is_nudge() || command.is_remove();
+    for step in findings.iter_mut().flat_map(|finding| &mut finding.steps) {
+        if step.lets_go.is_empty() && step.command.as_ref().is_some_and(ends_it) {
+            *step = letting_go(step.clone(), released.clone());
+        }
     }
 }
 

@@ -10,7 +10,7 @@
 //! (`kubernetes-csi/external-provisioner:pkg/controller/clone_controller.go`). **Wants** the snapshots or claims of
 //! the namespace. **Concludes** `waiting` with their names; `stalled` when there is none, which means that a
 //! snapshot, clone or restore was interrupted. **Advises** to let it finish or to give it up; then to remove only
-//! this finalizer, which loses nothing.
+//! this finalizer. For a claim this can lose data.
 
 use serde_json::Value;
 
@@ -207,17 +207,20 @@ fn source_in_use(
         finding.say("there is none");
         if finding.wait.verdict == Verdict::Stalled {
             finding.steps.push(advice::nudge(object));
+            let text = format!(
+                "if it stays: take off this one finalizer, which an interrupted {what} left behind; it guards nothing any \
+                 more. Leave the others alone"
+            );
+            // A claim can go with it, while the storage system still copies from its disk.
+            let (text, safety) = if object.is("", "persistentvolumeclaims") {
+                let loss = "DATA LOSS, where the storage system still copies from the disk";
+                (format!("{loss}: {text}"), Safety::Destructive)
+            } else {
+                (text, Safety::Safe)
+            };
             finding.steps.push(Step {
-                safety: Safety::Safe,
-                ..remove_finalizer(
-                    object,
-                    finalizer,
-                    "what to do",
-                    &format!(
-                        "if it stays: take off this one finalizer, which an interrupted {what} left behind; it guards \
-                         nothing any more. Leave the others alone"
-                    ),
-                )
+                safety,
+                ..remove_finalizer(object, finalizer, "what to do", &text)
             });
         }
         return finding;

@@ -3,7 +3,13 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::diagnose::testing::told::said;
+use crate::{
+    diagnose::testing::told::said,
+    snapshot::{
+        Why,
+        facts::{Answer, Query},
+    },
+};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
@@ -376,6 +382,22 @@ fn a_controller_that_the_platform_hides_is_not_gone() {
     // By its types, without any node.
     let served = World::default().serving("eks.amazonaws.com", "nodeclasses", "NodeClass");
     assert_eq!(verdict(&served.explain(&claim)), Verdict::Unknown);
+    // By the version of its API server, beside a node that somebody else built; unread, it could be any.
+    let version = |version: Result<&str, Why>| {
+        World::of([node(json!({}), "v1.33.1")])
+            .answer(
+                Query::Version,
+                version.map(|version| Answer::Version(version.into())),
+            )
+            .explain(&claim)
+    };
+    assert_eq!(verdict(&version(Ok("v1.33.1"))), Verdict::Orphaned);
+    // k3s and RKE2 show all of their controllers.
+    assert_eq!(verdict(&version(Ok("v1.33.1+k3s1"))), Verdict::Orphaned);
+    let of_eks = version(Ok("v1.33.1-eks-1a2b3c4"));
+    assert_eq!(verdict(&of_eks), Verdict::Unknown);
+    assert!(said(&of_eks).contains("EKS hides it"), "{}", said(&of_eks));
+    assert_eq!(verdict(&version(Err(Why::NotInDump))), Verdict::Unknown);
     // On another platform it is gone, as far as the nodes can be read.
     let own = || {
         World::of([node(

@@ -132,7 +132,8 @@ fn gap(gap: &mut Gap, see: See<'_>) {
         | What::Type { .. }
         | What::Namespaces
         // The project of a catalogue entry.
-        | What::Controller(_) => {}
+        | What::Controller(_)
+        | What::Version => {}
     }
     why(&mut gap.why, see);
 }
@@ -235,6 +236,7 @@ fn query(query: &mut Query, see: See<'_>) {
         Query::Content { namespace: name } | Query::Owned(Where::Namespace(name) | Where::Owner(name)) => {
             see(Role::Name, name);
         }
+        Query::Version => {}
     }
 }
 
@@ -285,6 +287,7 @@ fn answered(answer: &mut Answer, see: See<'_>) {
             owned.objects.iter_mut().for_each(|one| object(one, see));
             owned.gaps.iter_mut().for_each(|one| gap(one, see));
         }
+        Answer::Version(version) => see(Role::Text, version),
     }
 }
 

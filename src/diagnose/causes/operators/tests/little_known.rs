@@ -27,3 +27,23 @@ fn only_a_thin_entry_says_that_little_is_known() {
     assert!(!says_so("finalizer.acme.cert-manager.io", challenge));
     assert!(!says_so("example.com/nobody-knows-this", challenge));
 }
+
+/// That an operator named a finalizer after a type of its group is all that a last resort knows.
+#[test]
+fn nobody_knows_what_a_finalizer_protects_that_only_a_last_resort_matches() {
+    let widget = object(
+        "shop.example.com",
+        "widgets",
+        "Widget",
+        json!({"metadata": going("x", "ns", &["widgets.shop.example.com/finalizer"]), "spec": {}}),
+    );
+    let diagnosis = World::of([])
+        .serving("shop.example.com", "widgets", "Widget")
+        .explain(&widget);
+    assert_eq!(diagnosis.waits[0].known, None);
+    assert!(
+        diagnosis.do_not.iter().any(|text| text.contains("(data loss)")),
+        "{:?}",
+        diagnosis.do_not
+    );
+}

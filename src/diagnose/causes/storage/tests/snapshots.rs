@@ -3,10 +3,11 @@
 use serde_json::json;
 
 use crate::diagnose::{
-    Verdict,
+    Safety, Verdict,
     causes::storage::tests::{
-        assert_destructive_steps_warn, claim, driver, lease, metadata, snapshot_object, text, verdict,
+        assert_destructive_steps_warn, claim, driver, lease, metadata, snapshot_object, text, verdict, volume,
     },
+    model::Step,
     testing::{fixtures::LONG_AGO, told::command_line, world::World},
 };
 
@@ -102,4 +103,22 @@ fn a_content_is_stuck_without_the_annotation_of_the_snapshot_controller() {
     assert_eq!(verdict(&diagnosis), Verdict::Orphaned);
     let hidden = World::of([made("", "Delete"), driver()]).hiding("volumesnapshots");
     assert_eq!(verdict(&hidden.explain_first()), Verdict::Unknown);
+}
+
+#[test]
+fn what_ends_a_claim_says_what_becomes_of_its_disk() {
+    let source = claim(&["provisioner.storage.kubernetes.io/cloning-protection"], true);
+    let diagnosis = World::of([source, volume(&[], "Delete", "Bound", false)]).explain_first();
+    assert_eq!(verdict(&diagnosis), Verdict::Stalled);
+    let ends_it = |step: &&Step| {
+        let command = step.command.as_ref();
+        command.is_some_and(|command| command.is_nudge() || command.is_remove())
+    };
+    let steps: Vec<_> = diagnosis.steps.iter().filter(ends_it).collect();
+    assert_eq!(steps.len(), 2, "{:#?}", diagnosis.steps);
+    for step in steps {
+        assert_eq!(step.safety, Safety::Destructive, "{step:?}");
+        assert!(step.text.contains("The disk disk-1 is DESTROYED"), "{step:?}");
+    }
+    assert_destructive_steps_warn(&diagnosis);
 }

@@ -1,0 +1,208 @@
+//! Every form in which a diagnosis is told: `explain`, `scan`, `scan --by holder`, plans, questions and refusals, as text
+//! and as JSON. Only tests use these higher layers from here.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{scanned::snapshot, world::World};
+use crate::{
+    command::{Command, RunFlags},
+    diagnose::{
+        self, Diagnosis,
+        holder::{distinguishing_driver, find},
+    },
+    knowledge::Knowledge,
+    object::List,
+    output::{self, Style, scan::Options},
+    plan::{self, Action, Claim, Plan, Refusal, Seen},
+    report::{
+        ExplainReport, PlanReport, ScanReport,
+        causes::{Examination, Examined},
+        holders::{HolderSearch, HolderSearchResult},
+        scan::{GroupBy, ScanView},
+    },
+    snapshot::{
+        Snapshot,
+        facts::{Facts, Object},
+    },
+};
+
+/// One report, in its forms.
+pub(crate) struct Told {
+    /// As text for people.
+    pub(crate) texts: Vec<String>,
+    /// As YAML; only an explanation, because all go through the same writer.
+    pub(crate) yaml: String,
+    /// As names for kubectl.
+    pub(crate) names: String,
+    /// As JSON.
+    pub(crate) json: Value,
+}
+
+/// What the diagnosis of `target`, made of `facts`, is told as.
+pub(crate) fn every_output(
+    world: &World,
+    target: &Object,
+    (diagnosis, facts): (&Diagnosis, &Facts),
+    knowledge: &Knowledge,
+) -> Vec<Told> {
+    let snapshot = snapshot(facts, target);
+    vec![
+        explained(diagnosis),
+        scanned(&snapshot, diagnosis, knowledge),
+        by_holder(world, target, (facts, &snapshot), knowledge),
+        planned(&Seen {
+            object: target,
+            diagnosis,
+            complete: true,
+            facts,
+            knowledge,
+        }),
+    ]
+}
+
+fn style() -> Style {
+    Style {
+        width: Some(100),
+        ..Style::default()
+    }
+}
+
+fn text_of(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    write(&mut out);
+    String::from_utf8(out).expect("UTF-8")
+}
+
+fn data(report: &impl Serialize) -> Value {
+    let json = text_of(|out| output::json::write(report, out).expect("written"));
+    serde_json::from_str(&json).expect("JSON")
+}
+
+fn explained(diagnosis: &Diagnosis) -> Told {
+    let report = ExplainReport::new(diagnosis, &RunFlags::default());
+    let json = data(&report);
+    let yaml = text_of(|out| output::yaml::write(&report, out).expect("written"));
+    let text = |wide| text_of(|out| output::explain::write(&report, wide, &style(), out).expect("written"));
+    Told {
+        texts: vec![text(true), text(false)],
+        yaml,
+        names: text_of(|out| {
+            output::explain::write_name(&report, out).expect("written");
+        }),
+        json,
+    }
+}
+
+fn scanned(snapshot: &Snapshot, diagnosis: &Diagnosis, knowledge: &Knowledge) -> Told {
+    let view = ScanView {
+        all: true,
+        ..ScanView::default()
+    };
+    let mut report = ScanReport::new(snapshot, knowledge, &view);
+    let examined: Vec<_> = snapshot
+        .tally
+        .kept
+        .iter()
+        .map(|seen| Examined {
+            seen,
+            result: Examination::Explained(Box::new(diagnosis.clone())),
+            content: Vec::new(),
+        })
+        .collect();
+    report.add_causes(&examined, knowledge, &view.there);
+    told(&report)
+}
+
+fn by_holder(
+    world: &World,
+    target: &Object,
+    (facts, snapshot): (&Facts, &Snapshot),
+    knowledge: &Knowledge,
+) -> Told {
+    let view = ScanView {
+        by: GroupBy::Holder,
+        ..ScanView::default()
+    };
+    let mut searches = Vec::new();
+    for (on, crowds) in &snapshot.tally.crowds.0 {
+        for alike in crowds.keys() {
+            for finalizer in &alike.finalizers {
+                let driver = distinguishing_driver(finalizer, on, alike, knowledge);
+                let (result, _) = world.read_more(facts.clone(), |facts| {
+                    let view = diagnose::view(facts, knowledge);
+                    view.begin();
+                    let found = find(target, finalizer, driver, &view);
+                    let gaps = view.gaps();
+                    (HolderSearchResult { found, gaps }, view.wanted())
+                });
+                searches.push(HolderSearch {
+                    type_name: on.name.clone(),
+                    finalizer: finalizer.clone(),
+                    driver: driver.map(str::to_owned),
+                    result: Some(result),
+                });
+            }
+        }
+    }
+    let mut report = ScanReport::new(snapshot, knowledge, &view);
+    report.add_holders(snapshot, knowledge, Some(&searches), true);
+    told(&report)
+}
+
+fn told(report: &ScanReport) -> Told {
+    let json = data(report);
+    let text = |wide| {
+        let options = Options {
+            wide,
+            ..Options::default()
+        };
+        text_of(|out| output::scan::write(report, options, &style(), out).expect("written"))
+    };
+    Told {
+        texts: vec![text(true), text(false)],
+        yaml: String::new(),
+        names: text_of(|out| {
+            output::name::write(report.all_objects(), false, out).expect("written");
+        }),
+        json,
+    }
+}
+
+/// The plan or the refusal of each verb that changes something.
+fn planned(seen: &Seen<'_>) -> Told {
+    let mut made: Vec<Result<Plan, Refusal>> = vec![plan::nudge(seen)];
+    for finalizer in seen.object.finalizers() {
+        made.push(match finalizer.list {
+            List::Metadata => plan::remove(seen, &finalizer.name),
+            List::Spec => plan::finalize(seen, &finalizer.name),
+        });
+    }
+    if seen.object.is("", "persistentvolumes") {
+        made.push(Ok(plan::retain(seen.object, Claim::None)));
+    }
+    let (mut plans, mut refusals): (Vec<(Plan, Command)>, Vec<Refusal>) = (Vec::new(), Vec::new());
+    for one in made {
+        match one {
+            Ok(plan) => {
+                let command = plan.request.as_kubectl(seen.object);
+                plans.push((plan, command));
+            }
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    let digest = Some("0".repeat(16));
+    let report = PlanReport::new(Action::Remove, "a test", digest, &plans, &refusals, Vec::new());
+    let json = data(&report);
+    let text = text_of(|out| output::plan::write(&report, &style(), out).expect("written"));
+    let mut texts = vec![text];
+    for (plan, _) in plans {
+        texts.push(output::plan::question(&[plan], "data-loss", &style()));
+    }
+    Told {
+        texts,
+        yaml: String::new(),
+        names: String::new(),
+        json,
+    }
+}
