@@ -2,13 +2,25 @@
 
 use serde::Serialize;
 
-use super::{ObjectName, ObjectReport, together::Together};
+use super::{ObjectName, ObjectReport};
 use crate::{
     command::{Command, RunFlags},
     diagnose::{CauseState, Release},
     knowledge::Consequence,
     object::{Finalizer, short_type},
 };
+
+/// The plan to remove one finalizer from several objects.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Together {
+    /// The command that shows the plan.
+    pub command: Command,
+    /// How many objects the command names.
+    pub objects: usize,
+    /// How many more there are, in other namespaces or beyond what a person reads in one plan.
+    pub rest: usize,
+}
 
 /// Something that blocks objects and waits for nothing itself.
 #[derive(Clone, Debug, Serialize)]

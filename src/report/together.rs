@@ -2,26 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::{ObjectReport, causes::Examined};
+use super::{ObjectReport, causes::Examined, root_causes::Together};
 use crate::{
     command::{Command, RunFlags},
     diagnose::TARGETS_OF_ONE_PLAN,
     object::{Finalizer, List, short_type},
 };
-
-/// The plan to remove one finalizer from several objects.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Together {
-    /// The command that shows the plan.
-    pub command: Command,
-    /// How many objects the command names.
-    pub objects: usize,
-    /// How many more there are, in other namespaces or beyond what a person reads in one plan.
-    pub rest: usize,
-}
 
 /// The plan for the objects of which a removal of the finalizer is advised; none if that is one object. A command has one
 /// namespace, so the namespace with most objects gets it.

@@ -59,33 +59,32 @@ pub(super) fn run(explain: &Explain, knowledge: &Knowledge) -> Result<Exit, Erro
         }
     }
     // Finalizers come first: they need no cluster, and a missing cluster must not hide them.
-    if !names.is_empty() {
-        show(&FinalizersReport::new(names, knowledge), explain.format)?;
+    if objects.open.is_empty() && !names.is_empty() {
+        show(&FinalizersReport::new(names.drain(..), knowledge), explain.format)?;
     }
     if objects.is_empty() {
         return Ok(Exit::Done);
     }
-    let (exit, finalizers) = match target::run(&objects, explain, knowledge) {
+    let explained = target::run(&objects, explain, knowledge);
+    let finalizers = match &explained {
+        Ok((_, finalizers)) => finalizers.clone(),
         // Without the types of a cluster, the form decides.
-        Err(error) if objects.certain.is_empty() => {
-            super::warn(&format!(
-                "no cluster was asked whether these are objects: {error}"
-            ));
-            (
-                Exit::Done,
-                objects.open.iter().flat_map(|(_, words)| *words).collect(),
-            )
-        }
-        told => told?,
+        Err(_) => objects.open.iter().flat_map(|(_, words)| *words).collect(),
     };
-    if !finalizers.is_empty() {
-        for word in &finalizers {
-            super::warn(&format!("{} is read as a finalizer", harmless(word)));
-        }
-        let finalizers = finalizers.into_iter().map(String::as_str);
-        show(&FinalizersReport::new(finalizers, knowledge), explain.format)?;
+    for word in &finalizers {
+        super::warn(&format!("{} is read as a finalizer", harmless(word)));
     }
-    Ok(exit)
+    names.extend(finalizers.into_iter().map(String::as_str));
+    if !names.is_empty() {
+        show(&FinalizersReport::new(names, knowledge), explain.format)?;
+    }
+    match explained {
+        Err(error) if objects.certain.is_empty() => {
+            super::warn(&format!("no cluster was asked whether it is an object: {error}"));
+            Ok(Exit::Done)
+        }
+        explained => explained.map(|(exit, _)| exit),
+    }
 }
 
 fn named<'a>(resource: &'a str, name: &'a str) -> Result<Named<'a>, Error> {

@@ -121,11 +121,11 @@ fn one(word: String, knowledge: &Knowledge, in_namespace: bool, typed: bool) -> 
             Target::Finalizer(word)
         };
     };
-    if knowledge.is_exact(&word) || name.contains('/') {
+    let is_known = knowledge.has_kind(resource);
+    if knowledge.is_exact(&word) || name.contains('/') && !is_known {
         return Target::Finalizer(word);
     }
     let has_domain = resource.contains('.');
-    let is_known = knowledge.has_kind(resource);
     let is_certain = is_certain(&word, knowledge);
     let suggestive = suggests_finalizer(name);
     if !is_certain
@@ -279,7 +279,7 @@ mod tests {
         for (resource, name) in [
             ("widgets.example.com", "x"),
             ("providerconfigs.helm.crossplane.io", "pc1"),
-            ("datastores.kamaji.clastix.io", "tenants-etcd"),
+            ("gizmos.kamaji.clastix.io", "g"),
             ("providerconfigs.v1beta1.helm.crossplane.io", "pc1"),
             // The name looks like a finalizer, and the type is known.
             ("pod", "cleanup-1"),

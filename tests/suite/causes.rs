@@ -40,7 +40,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 23] = [
+const HELPERS: [&str; 29] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -57,6 +57,12 @@ const HELPERS: [&str; 23] = [
     "network/ip_range",
     "operators/holder_report",
     "operators/referenced_by",
+    "operators/surroundings/finalizer_name",
+    "operators/surroundings/named_in_words",
+    "operators/surroundings/owned_pods",
+    "operators/surroundings/references",
+    "operators/surroundings/referrers",
+    "operators/surroundings/services",
     "pods/kubelet",
     "pods/pod_garbage_collector",
     "pods/stop_consumers",

@@ -73,23 +73,19 @@ impl Story {
         self.folder.file_name().unwrap().to_str().unwrap()
     }
 
-    /// The explanation of its target, as JSON. Its type or its name may also be the name of a finalizer, so both ways
-    /// to write a target are tried.
+    /// The explanation of its target, as JSON.
     fn explained(&self) -> Value {
-        let (ty, name) = self.target.split_once('/').unwrap();
-        let one = self.explain(&[&self.target]);
-        let two = || self.explain(&[ty, name]);
-        one.or_else(two)
+        self.explain()
             .unwrap_or_else(|| panic!("{}: it is not explained", self.slug()))
     }
 
-    fn explain(&self, target: &[&str]) -> Option<Value> {
+    fn explain(&self) -> Option<Value> {
         let dump = self.folder.join("cluster.yaml");
         let mut words = vec!["explain", "--output=json", "--from", dump.to_str().unwrap()];
         if let Some(namespace) = &self.namespace {
             words.extend(["--namespace", namespace]);
         }
-        words.extend(target);
+        words.push(&self.target);
         let output = Plugin::new(words).run();
         let explained: Option<Value> = serde_json::from_str(&output.stdout).ok();
         explained.filter(|explained| output.code == 0 && explained["deletion"].is_object())

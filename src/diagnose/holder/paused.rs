@@ -27,7 +27,7 @@ const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
 pub struct PauseMark {
     /// Where it stands, with its whole name.
     place: Place,
-    /// What it means for the controller.
+    /// The effect on the controller.
     pub means: Meaning,
     /// The value of the mark; `true` for a field.
     value: String,

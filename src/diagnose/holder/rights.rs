@@ -78,8 +78,14 @@ pub(super) fn add_who_may_change(
     }
     let by_account = by_account(&runners);
     let (likely, others): (Vec<_>, Vec<_>) = candidates.iter().partition(|one| search.is_likely(one));
-    for candidate in likely {
-        search.add_likely(candidate, own(&by_account, candidate), holder);
+    for candidate in &likely {
+        search.add_named(candidate, own(&by_account, candidate), holder);
+    }
+    // Rights alone are no sign of life. They only speak against its being gone.
+    if matches!(holder.liveness(), Liveness::Gone | Liveness::Unknown) {
+        for candidate in likely {
+            search.add_unnamed(candidate, own(&by_account, candidate), holder);
+        }
     }
     // Who else may change the object only matters while nobody is found.
     if !matches!(holder.liveness(), Liveness::Gone | Liveness::Unknown) {
@@ -121,12 +127,14 @@ pub(super) fn is_shared(object: &Object, wanted: Option<&Wanted>) -> bool {
     !is_custom_group(&object.resource.group) || wanted.is_some_and(Wanted::is_driver)
 }
 
-/// Words of the group of an object, and of the programs that put its finalizers on or write its status.
+/// Words of the group and the kind of an object, and of the programs that put its finalizers on or write its status.
 fn names_of_controller(object: &Object) -> BTreeSet<String> {
     // The last label of a group is a public domain.
     let (group, _) = object.resource.group.rsplit_once('.').unwrap_or_default();
     let writers = writer::controllers(object);
-    let names = std::iter::once(group).chain(writers.iter().map(String::as_str));
+    let names = [group, &object.kind]
+        .into_iter()
+        .chain(writers.iter().map(String::as_str));
     names.flat_map(words).collect()
 }
 
@@ -232,8 +240,9 @@ impl<'a> Search<'_, 'a> {
         candidate.is_likely && !self.is_shared && self.wanted.is_none_or(is_the_only_one)
     }
 
-    /// Adds what runs with the rights of a controller on this type. It is likely the controller, but this is not certain.
-    fn add_likely(&self, candidate: &Candidate<'_>, runners: &[&Runner<'a>], holder: &mut Holder) {
+    /// Adds what runs with the rights of a controller on this type, and is named like it. It is likely the controller, but
+    /// this is not certain.
+    fn add_named(&self, candidate: &Candidate<'_>, runners: &[&Runner<'a>], holder: &mut Holder) {
         let by = format!("ServiceAccount {}/{}", candidate.namespace, candidate.name);
         let value = format!("may change {}, by {}", self.what, candidate.role);
         holder.add(Sign::new(
@@ -244,20 +253,26 @@ impl<'a> Search<'_, 'a> {
             value,
         ));
         for object in without_own_pods(runners) {
-            if object.is("batch", "cronjobs") && is_meant_to_run(object) {
-                self.add_possible(object, candidate.role, holder);
-            } else if !object.is("batch", "cronjobs") && !is_finished(object) {
-                if self.is_named_like_controller(object) {
-                    standing::add_standing(object, Strength::Moderate, holder, self.view);
-                } else if is_meant_to_run(object) {
-                    // Rights alone are no sign of life. They only speak against its being gone.
-                    self.add_possible(object, candidate.role, holder);
-                }
+            if !object.is("batch", "cronjobs")
+                && !is_finished(object)
+                && self.is_named_like_controller(object)
+            {
+                standing::add_standing(object, Strength::Moderate, holder, self.view);
             }
         }
     }
 
-    /// Whether the workload has a word of the product, of its group, or of those who write this object.
+    /// Adds what runs with these rights under any other name.
+    fn add_unnamed(&self, candidate: &Candidate<'_>, runners: &[&Runner<'a>], holder: &mut Holder) {
+        for object in without_own_pods(runners) {
+            let is_named = !object.is("batch", "cronjobs") && self.is_named_like_controller(object);
+            if !is_named && is_meant_to_run(object) {
+                self.add_possible(object, candidate.role, holder);
+            }
+        }
+    }
+
+    /// Whether the workload has a word of the product, of the type, or of those who write this object.
     fn is_named_like_controller(&self, object: &Object) -> bool {
         let shares = |wanted: &Wanted| wanted.shares_a_word(object);
         bystander::is_named_in_any(&self.names, object) || self.wanted.is_some_and(shares)

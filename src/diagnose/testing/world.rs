@@ -273,6 +273,16 @@ impl World {
         self.explain(&self.objects[0])
     }
 
+    /// The diagnosis of an object in a large cluster, without the checks of [`explain`](Self::explain). A smaller
+    /// cluster of the same kind has them.
+    pub(crate) fn explain_large(&self, target: &Object) -> Diagnosis {
+        let knowledge = Knowledge::builtin();
+        self.answered(|facts| {
+            let progress = diagnose(target, facts, &knowledge);
+            (progress.diagnosis, progress.wanted)
+        })
+    }
+
     /// The diagnosis of an object, which need not be one of the cluster. Checks that with fewer facts it is
     /// only weaker, that no number or time ends it, that redacted facts give the same verdicts, and that nobody who
     /// writes objects writes commands.

@@ -280,8 +280,8 @@ impl Workload {
 }
 
 impl Entry {
-    /// Whether little is known: no program can look up what it waits for, or nobody read that in the sources, the steps
-    /// are fewer than two, or nothing shows that the work is done.
+    /// Whether little is known. So it is if no program can look up its waits, or if those were not read in the sources. It
+    /// is also so with fewer than two steps, and without a sign that the work is done.
     pub fn is_thin(&self) -> bool {
         self.waits_for.on.is_empty()
             || self.is_judged(Judged::WaitsFor)

@@ -1,5 +1,5 @@
-//! What the catalogue knows of clusters, apart from finalizers: platforms that hide a part of the cluster, programs that
-//! may change every object, and marks that make a controller wait.
+//! The tables of the catalogue beside its finalizers: platforms that hide a part of the cluster, programs that may
+//! change every object, and marks that make a controller wait.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -49,7 +49,7 @@ pub struct Mark {
     /// The values that count; all if there are none.
     #[serde(default)]
     pub values: Vec<String>,
-    /// What it means for the controller.
+    /// The effect on the controller.
     pub means: Meaning,
     /// Files of the product that show it; none for a name that many operators use.
     #[serde(default)]

@@ -129,11 +129,15 @@ fn add_rejection(finding: &mut Finding, words: &str) {
     if finding.wait.verdict != Verdict::Failing {
         finding.wait.verdict = Verdict::Rejected;
     }
+    let is_quoted = finding.wait.on.iter().any(|blocker| blocker.says == words);
+    let quote = if is_quoted {
+        String::new()
+    } else {
+        format!(": {words}")
+    };
     finding.outlook.push(Outlook {
         when: "if nothing is done".into(),
-        then: format!(
-            "every attempt to take a finalizer out is refused, its controller's and yours: {words}"
-        ),
+        then: format!("every attempt to take a finalizer out is refused, its controller's and yours{quote}"),
     });
     // Touching the object is an update too.
     finding

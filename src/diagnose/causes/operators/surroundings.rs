@@ -1,14 +1,13 @@
-//! What stands around an object whose finalizer no rule explains: what its own words name, its Pods, what its finalizer is
-//! named after, what it names, and what names it.
+//! The Pods and neighbours of an object that no other rule explains.
 //!
-//! **Recognises** an object of an operator that was deleted minutes ago, and for which nothing else was found. **Why:**
-//! operators stop what they started, and wait for what uses or serves the object. The names of references and finalizers
-//! follow conventions (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Object
-//! references"), so they can be read without knowing the product. **Wants** the Pods in its namespace, the objects of the
-//! types that its finalizer names, those of its own group, and the objects and Services that it names. **Concludes** `waiting` with
-//! the Pods that do not end or do not start, and with what is itself being deleted. A living object is only named: that
-//! it exists does not prove that somebody waits for it. Concludes `stalled` after an hour, if the controller runs, all
-//! of this was read, and nothing was found. **Advises** to see what holds each of them.
+//! **Recognises** an object of an operator that was deleted minutes ago. **Why:** operators stop what they started, and
+//! many wait until nothing uses the object. References and finalizers have names by convention
+//! (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Object references"). So they can be
+//! read without knowing the product. **Wants** the objects that its own words name, the Pods in its namespace, and the
+//! objects that its finalizer is named after. Then wants what its spec names, and what names it in its own group.
+//! **Concludes** `waiting` with Pods that do not end or do not start, and with objects that are being deleted or are not
+//! ready. Only names a living object: that it exists does not prove that the controller waits for it. Concludes `stalled`
+//! after an hour if the controller runs, all of this was read, and nothing was found. **Advises** to look at each of them.
 
 mod finalizer_name;
 mod named_in_words;
@@ -65,7 +64,7 @@ pub(crate) fn add_surroundings(
     services::add_services(object, finding, view);
     say_namespace(object, finding, view);
     // The catalogue says what uses the objects that it describes.
-    let is_described = finding.wait.said.work.is_some();
+    let is_described = finding.wait.known.is_some();
     let is_named = !is_described && referrers::add_referrers(object, finding, view);
     let is_complete = view.missed() == missed_before;
     let is_free = finding.wait.on.is_empty() && !is_named && is_complete;

@@ -55,7 +55,7 @@ pub(crate) fn add_awaited_objects(
     finding: &mut Finding,
     view: &View<'_>,
 ) {
-    // What nobody read in the sources is told in words, and blames no object.
+    // A wait that was not read in the sources is told in words only.
     if entry.is_judged(Judged::WaitsFor) {
         return;
     }

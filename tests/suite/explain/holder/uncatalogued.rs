@@ -104,7 +104,7 @@ fn an_expired_lease_and_missing_rights_are_two_signs() {
     );
     let story = told(&WORLD, &target, ns.name());
     assert_eq!(story.verdict(&finalizer), "orphaned", "{story}");
-    story.says("It is gone").says("ORPHANED OBJECTS").is_careful();
+    story.says("It is gone").says("DATA LOSS").is_careful();
     withstands_less(&WORLD, &target, ns.name(), 24);
 
     // A renewed Lease belongs to a running controller.

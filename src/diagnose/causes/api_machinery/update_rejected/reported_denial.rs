@@ -4,7 +4,8 @@
 //! Only the webhook or policy itself knows why it denies. But the message of the API server names it, and a
 //! controller repeats that message in an event or a condition: `failed to clear finalizers: admission webhook "W"
 //! denied the request: …`. A controller that cleans up is denied other things too. So a message counts only if it mentions
-//! finalizers, or if the webhook that it names is asked about objects of this type alone. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
+//! finalizers, or if the webhook that it names is asked about objects of this type alone and the message tells of no other
+//! request. It counts whoever wrote it, because it does not stand alone: the webhook or policy that it
 //! names must match this object, and whether it still denies is tried out before a removal. Source:
 //! `kubernetes/apiserver:pkg/admission/plugin/webhook/errors/statuserror.go` and
 //! `pkg/admission/plugin/policy/validating/dispatcher.go`, `kubernetes/apimachinery:pkg/api/errors/errors.go`
@@ -54,9 +55,9 @@ pub(crate) fn add_reported_denials(
         let (name, named) = match denial(&complaint.text) {
             Some(Denial::Webhook(name)) => {
                 let found = webhooks.iter().find(|webhook| webhook.name == name);
-                if !mentions_finalizers(&complaint.text)
-                    && !found.is_some_and(|webhook| webhook.is_only_for(&object.resource))
-                {
+                let is_of_type = |webhook: &&Webhook<'_>| webhook.is_only_for(&object.resource);
+                let is_update = found.filter(is_of_type).is_some() && may_be_of_update(&complaint.text);
+                if !mentions_finalizers(&complaint.text) && !is_update {
                     continue;
                 }
                 (name, found.map(|webhook| by_webhook(object, webhook)))
@@ -78,11 +79,6 @@ pub(crate) fn add_reported_denials(
             continue;
         };
         reported.push(name.to_owned());
-        // The refusal has an author now, and is quoted below.
-        finding
-            .wait
-            .on
-            .retain(|one| one.object.is_some() || one.says != complaint.text);
         finding.wait.on.push(blocker);
         finding.wait.verdict = Verdict::Rejected;
         add_rejection(finding, &complaint.text);
@@ -201,6 +197,17 @@ fn mentions_finalizers(text: &str) -> bool {
     text.to_lowercase().contains("finalizer")
 }
 
+/// Whether the denial can be that of an update: nothing but a reason stands in front of it, or it says so. `failed to create
+/// Job: admission webhook …` is another request.
+fn may_be_of_update(text: &str) -> bool {
+    let Some((before, _)) = text.split_once("admission webhook \"") else {
+        return false;
+    };
+    let before = before.trim().trim_end_matches(':');
+    let is_reason = !before.contains(char::is_whitespace);
+    is_reason || ["updat", "patch"].iter().any(|word| before.contains(word))
+}
+
 /// Who denied a request, if the message says that.
 fn denial(text: &str) -> Option<Denial<'_>> {
     let quoted_name = |start: &str, quote: char, end: &str| {
@@ -242,6 +249,24 @@ mod tests {
             ("finalizer: admission webhook \"a.test", None),
         ] {
             assert_eq!(reported_denial::denial(text), denial, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_denial_behind_a_reason_may_be_of_an_update() {
+        for text in [
+            "admission webhook \"a.test\" denied the request: no",
+            "InternalError: admission webhook \"a.test\" denied the request: no",
+            "failed to update Widget: admission webhook \"a.test\" denied the request: no",
+        ] {
+            assert!(may_be_of_update(text), "{text}");
+        }
+        for text in [
+            "failed to create Job: admission webhook \"a.test\" denied the request: no",
+            "InternalError: cannot apply Widget: admission webhook \"a.test\" denied the request: no",
+            "denied",
+        ] {
+            assert!(!may_be_of_update(text), "{text}");
         }
     }
 

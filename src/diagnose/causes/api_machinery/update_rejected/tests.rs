@@ -197,11 +197,14 @@ fn summarizes_thousands_of_webhooks() {
             "objectSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}});
         configuration(&format!("c{n}"), &json!([webhook(&service), 7, {}]))
     };
-    let diagnosis = world((0..3000).map(many).collect()).explain(&widget());
-    assert_eq!(verdict(&diagnosis, HOLD), Some(Verdict::Unknown));
-    let line = &diagnosis.outlook.last().expect("the outlook has a line").then;
-    assert!(line.contains("and 2996 more") && line.len() < 400, "{line}");
-    assert!(!commands(&diagnosis).contains("delete"));
+    let few = world((0..40).map(many).collect()).explain(&widget());
+    let thousands = world((0..3000).map(many).collect()).explain_large(&widget());
+    for (diagnosis, more) in [(few, "and 36 more"), (thousands, "and 2996 more")] {
+        assert_eq!(verdict(&diagnosis, HOLD), Some(Verdict::Unknown));
+        let line = &diagnosis.outlook.last().expect("the outlook has a line").then;
+        assert!(line.contains(more) && line.len() < 400, "{line}");
+        assert!(!commands(&diagnosis).contains("delete"));
+    }
 }
 
 /// A policy that needs a ServiceAccount in the namespace of the object. `action` is what its binding does without

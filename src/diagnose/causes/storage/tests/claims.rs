@@ -15,18 +15,25 @@ use crate::diagnose::{
 
 #[test]
 fn a_claim_with_ten_thousand_pods_shows_a_few_and_counts_the_rest() {
-    let mut world = World::of([claim(&["kubernetes.io/pvc-protection"], true)]);
-    world.objects.extend((0..10_000).map(|n| {
-        let phase = if n % 2 == 0 { "Running" } else { "Succeeded" };
-        pod(&format!("p{n}"), phase)
-    }));
-    let diagnosis = world.explain_first();
-    assert_eq!(verdict(&diagnosis), Verdict::InUse);
-    assert_eq!(diagnosis.waits[0].on.len(), 6);
-    assert!(text(&diagnosis).contains("9995 more pods"));
-    assert!(diagnosis.steps.len() < 12, "{:?}", diagnosis.steps);
-    assert!(text(&diagnosis).len() < 20_000);
-    assert_destructive_steps_warn(&diagnosis);
+    let of = |pods: usize| {
+        let mut world = World::of([claim(&["kubernetes.io/pvc-protection"], true)]);
+        world.objects.extend((0..pods).map(|n| {
+            let phase = if n % 2 == 0 { "Running" } else { "Succeeded" };
+            pod(&format!("p{n}"), phase)
+        }));
+        world
+    };
+    let few = of(40).explain_first();
+    let many = of(10_000);
+    let many = many.explain_large(&many.objects[0]);
+    for (diagnosis, more) in [(few, "35 more pods"), (many, "9995 more pods")] {
+        assert_eq!(verdict(&diagnosis), Verdict::InUse);
+        assert_eq!(diagnosis.waits[0].on.len(), 6);
+        assert!(text(&diagnosis).contains(more));
+        assert!(diagnosis.steps.len() < 12, "{:?}", diagnosis.steps);
+        assert!(text(&diagnosis).len() < 20_000);
+        assert_destructive_steps_warn(&diagnosis);
+    }
 }
 
 #[test]
