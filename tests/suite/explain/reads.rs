@@ -160,8 +160,8 @@ const CONFIDENTIAL: &[&str] = &["secrets", "configmaps"];
 const OWNERS: [&str; 2] = ["foregroundDeletion", "orphan"];
 
 /// Fails unless every request of an explanation only reads, and reads only what it may. Types outside the list
-/// are allowed for the content of a namespace or definition, for dependents, and for objects that wait for a
-/// controller.
+/// are allowed for the content of a namespace or definition, for dependents, for objects that wait for a controller, and
+/// within the domain of the target, because objects of one product name each other.
 #[track_caller]
 pub fn only_what_it_may(asked: &[Asked], explanation: &Value) {
     let target = &explanation["target"]["resource"];
@@ -184,6 +184,7 @@ pub fn only_what_it_may(asked: &[Asked], explanation: &Value) {
             || one.type_name.is_empty()
             || target == &one.type_name
             || CONFIDENTIAL.contains(&one.type_name.as_str())
+            || is_of_one_domain(target.as_str().unwrap_or_default(), &one.type_name)
             || is_looked_at(&one.type_name);
         assert!(
             known,
@@ -191,6 +192,18 @@ pub fn only_what_it_may(asked: &[Asked], explanation: &Value) {
             one.type_name, one.event
         );
     }
+}
+
+/// Whether the groups of two custom types are the same, or one is below the other.
+fn is_of_one_domain(target: &str, other: &str) -> bool {
+    let group = |name: &str| {
+        name.split_once('.')
+            .map(|(_, group)| group.to_owned())
+            .unwrap_or_default()
+    };
+    let (target, other) = (group(target), group(other));
+    let is_below = |one: &str, other: &str| one == other || one.ends_with(&format!(".{other}"));
+    target.contains('.') && other.contains('.') && (is_below(&target, &other) || is_below(&other, &target))
 }
 
 /// Whether objects of this type may be read whole.

@@ -229,7 +229,7 @@ fn both_finalizer_lists_are_shown() {
         left["metadata"]["finalizers"],
         serde_json::json!(["example.test/other"])
     );
-    told(cluster, &format!("ns/{name}"), "").follow(cluster, "--finalizer example.test/other");
+    told(cluster, &format!("ns/{name}"), "").follow(cluster, "finalizers remove");
     goes(cluster, &format!("ns/{name}"), "");
 }
 
