@@ -55,8 +55,8 @@ pub(crate) fn add_reported_denials(
         let (name, named) = match denial(&complaint.text) {
             Some(Denial::Webhook(name)) => {
                 let found = webhooks.iter().find(|webhook| webhook.name == name);
-                let is_of_type = |webhook: &&Webhook<'_>| webhook.is_only_for(&object.resource);
-                let is_update = found.filter(is_of_type).is_some() && may_be_of_update(&complaint.text);
+                let is_of_type = found.is_some_and(|webhook| webhook.is_only_for(&object.resource));
+                let is_update = is_of_type && may_be_of_update(&complaint.text);
                 if !mentions_finalizers(&complaint.text) && !is_update {
                     continue;
                 }
