@@ -151,8 +151,22 @@ fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
     (of_object, warnings.collect())
 }
 
+/// Phrases that deny a failure with one of its words.
+const DENIED_FAILURES: [&str; 7] = [
+    " no error",
+    " without error",
+    " 0 error",
+    " no fail",
+    " without fail",
+    " 0 fail",
+    " not failed",
+];
+
 fn reports_failure(text: &str) -> bool {
-    let text = text.to_lowercase();
+    let text = format!(" {}", text.to_lowercase());
+    let text = DENIED_FAILURES
+        .iter()
+        .fold(text, |text, phrase| text.replace(phrase, ""));
     FAILURE_WORDS.iter().any(|word| text.contains(word))
 }
 

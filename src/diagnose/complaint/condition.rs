@@ -106,6 +106,7 @@ mod tests {
             ("Deleting", "True", "waiting for 2 volumes"),
             ("Dependencies", "True", "cannot list Services"),
             ("Ready", "Unknown", "failed to connect"),
+            ("Planned", "True", "10 errors occurred"),
         ] {
             assert!(is_told(ty, status, message), "{ty}={status}");
         }
@@ -114,6 +115,8 @@ mod tests {
             ("Degraded", "False", "all is well"),
             ("ACK.Terminal", "False", "no error"),
             ("Created", "True", "All resources were created."),
+            ("Planned", "True", "planned without errors"),
+            ("Planned", "True", "3 applied, 0 failed, no error"),
             ("Ready", "False", ""),
             ("Ready", "Unknown", "not looked at yet"),
         ] {

@@ -27,11 +27,12 @@ pub(super) fn most_telling(all: Vec<Complaint>) -> Option<Complaint> {
     let telling = all.into_iter().filter(|complaint| !is_consequence(complaint));
     telling.max_by_key(|complaint| {
         let time = complaint.time.max(complaint.written);
-        (complaint.is_failure, waits(&complaint.text), time)
+        (complaint.is_failure, tells_of_a_wait(&complaint.text), time)
     })
 }
 
-fn waits(text: &str) -> bool {
+/// Whether a text says that something is still waited for.
+pub(super) fn tells_of_a_wait(text: &str) -> bool {
     let text = text.to_lowercase();
     WAITING.iter().any(|word| text.contains(word))
 }
@@ -39,7 +40,7 @@ fn waits(text: &str) -> bool {
 /// Whether it reports only what the deletion brings about.
 fn is_consequence(complaint: &Complaint) -> bool {
     let text = complaint.text.to_lowercase();
-    !complaint.is_failure && !waits(&text) && CONSEQUENCE.iter().any(|word| text.contains(word))
+    !complaint.is_failure && !tells_of_a_wait(&text) && CONSEQUENCE.iter().any(|word| text.contains(word))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The words that a controller writes below `status`, outside of conditions: `status.message`, `lastError`,
 //! `failureMessage`, a state of each component. There is no convention, so the name of the field decides.
 //!
-//! Nothing says when such a text was written. So it counts only if its manager wrote below the same field of `status`
+//! Such a text may as well report a success. So it counts only if it tells of a failure, or of something that is waited for.
+//! Nothing says when it was written. So it counts only if its manager wrote below the same field of `status`
 //! since the deletion, or if `managedFields` were not read, as in most dumps. Then it is nobody's.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Complaint, author, join, reports_failure, shortened};
+use super::{Complaint, author, join, rank, reports_failure, shortened};
 use crate::{diagnose::limits, snapshot::facts::Object};
 
 /// What a field that holds words is called, or ends with.
@@ -29,13 +30,16 @@ pub(super) fn complaints(object: &Object, since: Timestamp) -> Vec<Complaint> {
         }
         let mut texts = Vec::new();
         collect(field, value, status, field.clone(), &mut texts);
-        found.extend(texts.into_iter().map(|(path, text)| Complaint {
-            source: format!("{} {} status.{path}", object.kind, object.name()),
-            is_failure: names_failure(&path) || reports_failure(&text),
-            text: shortened(&text),
-            time: None,
-            author: author.clone(),
-            written,
+        found.extend(texts.into_iter().filter_map(|(path, text)| {
+            let is_failure = names_failure(&path) || reports_failure(&text);
+            (is_failure || rank::tells_of_a_wait(&text)).then(|| Complaint {
+                source: format!("{} {} status.{path}", object.kind, object.name()),
+                text: shortened(&text),
+                time: None,
+                is_failure,
+                author: author.clone(),
+                written,
+            })
         }));
     }
     found.truncate(limits::STATUS_TEXTS);
@@ -118,9 +122,9 @@ mod tests {
                 false,
             ),
             (
-                json!({"message": "no route", "reason": "Unreachable"}),
-                "Unreachable: no route",
-                false,
+                json!({"message": "no route, cannot connect", "reason": "Unreachable"}),
+                "Unreachable: no route, cannot connect",
+                true,
             ),
             (json!({"lastError": "403"}), "403", true),
             (
@@ -140,11 +144,12 @@ mod tests {
 
     #[test]
     fn old_words_and_other_fields_tell_nothing() {
-        let words = json!({"message": "no route"});
+        let words = json!({"message": "cannot connect"});
         assert!(told(&words, "2026-01-01T10:59:00Z").is_empty());
         for status in [
             json!({"phase": "Deleting", "url": "https://x", "observedGeneration": 3}),
             json!({"message": " "}),
+            json!({"message": "Deployed with 3 replicas"}),
             json!({"conditions": [{"type": "Ready", "status": "True", "message": "fine"}]}),
             json!("x"),
         ] {

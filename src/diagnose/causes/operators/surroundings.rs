@@ -61,10 +61,10 @@ pub(crate) fn add_surroundings(
     owned_pods::add_pods(object, finding, runs, view);
     finalizer_name::add_namesakes(object, finding, runs, view);
     references::add_references(object, finding, view);
-    services::add_services(object, finding, view);
     say_namespace(object, finding, view);
     // The catalogue says what uses the objects that it describes.
     let is_described = finding.wait.known.is_some();
+    services::add_services(object, finding, is_described, view);
     let is_named = !is_described && referrers::add_referrers(object, finding, view);
     let is_complete = view.missed() == missed_before;
     let is_free = finding.wait.on.is_empty() && !is_named && is_complete;

@@ -34,6 +34,23 @@ fn role(cluster: &Cluster, with_snapshots: &[&str]) {
     );
 }
 
+/// Waits until the API server knows a change of the role. It learns of it through a watch, and until then the controller
+/// acts with its former rights.
+fn may_patch_snapshots(cluster: &Cluster, may: bool) {
+    let account = format!("--as=system:serviceaccount:kube-system:{NAME}");
+    let asked = [
+        "auth",
+        "can-i",
+        "patch",
+        "volumesnapshots.snapshot.storage.k8s.io",
+        "-A",
+        &account,
+    ];
+    wait("the API server knows the role", SOON, || {
+        (cluster.kubectl(asked).code == 0) == may
+    });
+}
+
 /// The snapshot-controller in the cluster: its account with its rights, and its Deployment.
 fn installed(cluster: &Cluster) {
     let (metadata, labels) = (
@@ -140,6 +157,7 @@ fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
 
     // Its role loses a right: it deletes the snapshot at the provider and cannot remove the finalizer.
     role(cluster, &["get", "list", "watch"]);
+    may_patch_snapshots(cluster, false);
     let target = going(cluster, &ns, "one");
     wait("the controller has deleted the content", SOON, || {
         told(cluster, &target, place).verdict(BOUND) == "stalled"

@@ -58,7 +58,8 @@ pub(super) fn add_namesakes(object: &Object, finding: &mut Finding, runs: bool, 
                 .is_some_and(|before| before.len() > 1 && before.ends_with(SEPARATORS))
         };
         if let Some(found) = all.iter().find(ends_with) {
-            say_namesake(finding, found, runs, view);
+            // A common name such as `default` may be there by chance, so this blames nobody.
+            say_namesake(finding, found, false, view);
             return;
         }
     }
@@ -142,15 +143,19 @@ fn add_namesake(
     }
 }
 
-fn say_namesake(finding: &mut Finding, found: &Object, runs: bool, view: &View<'_>) {
-    if found.deletion().is_some() {
+/// Tells of the object that the finalizer is named after. It keeps the finalizer only if it is itself being deleted, and
+/// `is_kept_by_it` says that its controller may wait for that.
+fn say_namesake(finding: &mut Finding, found: &Object, is_kept_by_it: bool, view: &View<'_>) {
+    let is_going = found.deletion().is_some();
+    if is_going && is_kept_by_it {
         let says = "the finalizer is named after it, and it is being deleted".to_owned();
-        super::add_blocker(finding, view.blocker(found, says), runs);
-    } else {
-        finding.say(format!(
-            "The finalizer is named after {} {}, which exists",
-            found.kind,
-            found.name()
-        ));
+        super::add_blocker(finding, view.blocker(found, says), true);
+        return;
     }
+    let state = if is_going { "is being deleted" } else { "exists" };
+    finding.say(format!(
+        "The finalizer is named after {} {}, which {state}",
+        found.kind,
+        found.name()
+    ));
 }

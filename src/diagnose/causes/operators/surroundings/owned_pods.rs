@@ -11,9 +11,10 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The label that the parts of one installation share
+/// The labels of the parts of one installation, and of the program that made them
 /// (`kubernetes/website:content/en/docs/concepts/overview/working-with-objects/common-labels.md`).
 const INSTANCE: &str = "app.kubernetes.io/instance";
+const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
 pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
     if object.namespace().is_empty() {
@@ -28,13 +29,7 @@ pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view:
     };
     let found: Vec<_> = all
         .iter()
-        .filter(|pod| {
-            is_child(pod, object)
-                || pod
-                    .labels()
-                    .get(INSTANCE)
-                    .is_some_and(|name| name == object.name())
-        })
+        .filter(|pod| is_child(pod, object) || is_part(pod, object))
         .filter_map(|pod| Some((pod, trouble(pod)?)))
         .collect();
     if found.is_empty() {
@@ -57,6 +52,14 @@ pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view:
         .take(limits::STEPS_FOR_EACH)
         .map(|(pod, _)| explain_step(pod, format!("see why {} {} does not go", pod.kind, pod.name())));
     finding.steps.splice(0..0, steps);
+}
+
+/// Whether an operator made the Pod as a part of this object. Helm gives the same label to all of a release, and a release may
+/// have the name of any object in it.
+fn is_part(pod: &Object, object: &Object) -> bool {
+    let labels = pod.labels();
+    let is_instance = labels.get(INSTANCE).is_some_and(|name| name == object.name());
+    is_instance && labels.get(MANAGED_BY).is_some_and(|program| program != "Helm")
 }
 
 /// Why a Pod does not end, or does not start. A Pod that runs as it should has no trouble.

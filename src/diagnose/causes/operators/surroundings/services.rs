@@ -15,7 +15,9 @@ use crate::{
     snapshot::facts::Object,
 };
 
-pub(super) fn add_services(object: &Object, finding: &mut Finding, view: &View<'_>) {
+/// Says which Services are missing or are being deleted. A Service that exists is only told of where the catalogue does not
+/// say what the finalizer waits for.
+pub(super) fn add_services(object: &Object, finding: &mut Finding, is_described: bool, view: &View<'_>) {
     let mut named = BTreeSet::new();
     if let Some(spec) = object.value.get("spec") {
         collect(spec, &mut named, 0);
@@ -24,6 +26,7 @@ pub(super) fn add_services(object: &Object, finding: &mut Finding, view: &View<'
         let service = pasteable("services", Some(&namespace), &name);
         let state = match view.object("", "services", &namespace, &name) {
             Ok(Some(found)) if found.deletion().is_some() => "is being deleted",
+            Ok(Some(_)) if is_described => continue,
             Ok(Some(_)) => "exists",
             Ok(None) => "does not exist",
             Err(_) => continue,

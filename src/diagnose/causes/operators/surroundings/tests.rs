@@ -270,3 +270,32 @@ fn a_namespace_that_is_being_deleted_is_told() {
     let told = explained(&store("lab.test/wait", &json!({})), []);
     assert!(!said(&told).contains("Its namespace"), "{}", said(&told));
 }
+
+#[test]
+fn the_pods_of_a_helm_release_of_its_name_are_not_its_own() {
+    let labelled = |labels: Value| {
+        let fields = json!({"deletionTimestamp": "2026-01-01T11:00:00Z", "status": {"phase": "Running"}});
+        let mut pod = pod("other", &fields);
+        pod.value["metadata"]["labels"] = labels;
+        pod
+    };
+    let (instance, program) = ("app.kubernetes.io/instance", "app.kubernetes.io/managed-by");
+    for (labels, is_its_own) in [
+        (json!({instance: "s", program: "lab-operator"}), true),
+        (json!({instance: "s", program: "Helm"}), false),
+        (json!({instance: "s"}), false),
+        (json!({instance: "other", program: "lab-operator"}), false),
+    ] {
+        let told = explained(&store("lab.test/wait", &json!({})), [labelled(labels.clone())]);
+        assert_eq!(!waits_for(&told).is_empty(), is_its_own, "{labels}");
+    }
+}
+
+#[test]
+fn an_object_whose_name_ends_the_finalizer_by_chance_is_not_blamed() {
+    let mut gadget = gadget("default", "other");
+    gadget.value["metadata"] = going("default", "ns", &["lab.test/hold"]);
+    let told = explained(&store("lab.test/clean-default", &json!({})), [gadget]);
+    assert!(waits_for(&told).is_empty(), "{told:#?}");
+    assert!(said(&told).contains("Gadget default"), "{}", said(&told));
+}
