@@ -1,8 +1,8 @@
 //! The objects that a known finalizer waits for: they use the object, were created for it, or are of a type that must
 //! be empty first.
 //!
-//! **Recognises** `used-by`, `child-objects`, `instances-of`, `instances-beside`, `instances` and `parent` in
-//! `waits-for` of the entry. **Why:** usages and references protect. A working controller keeps an `AppProject` while
+//! **Recognises** `used-by`, `child-objects`, `instances-of`, `instances-beside`, `instances`, `named` and `field-empty`
+//! in `waits-for` of the entry. **Why:** usages and references protect. A working controller keeps an `AppProject` while
 //! Applications name it. It keeps a `ProviderConfig` while managed resources use it, and a cluster while it has
 //! machines. The sources are the entry's own. **Wants** all objects of those kinds, in the namespace of the object if
 //! they must be there. **Concludes** `in-use` with the objects that
@@ -10,6 +10,8 @@
 //! were created for it, and `failing` if such an object is a failed Job. Concludes none of these if the controller is
 //! gone, switched off, failing, or could not be read. Finding no object proves nothing, because not every product
 //! references others in the usual way. **Advises** to see what holds each of them.
+
+use serde_json::Value;
 
 use crate::{
     diagnose::{
@@ -19,16 +21,17 @@ use crate::{
             operators::{missing_reference, missing_reference::Reference, referenced_by},
             verdicts::set_unless_holder_is_at_fault,
         },
-        holder::Holder,
+        holder::{Holder, Liveness},
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Step, Strength, Verdict},
+        timing,
         view::View,
     },
     knowledge::{
         Entry, GroupKind,
         schema::{Judged, KindPattern, Wait},
     },
-    object::ResourceType,
+    object::{Age, ResourceType},
     snapshot::facts::Object,
 };
 
@@ -80,6 +83,7 @@ pub(crate) fn add_awaited_objects(
                 }
             }
             Wait::Named(path) => search.add_object_in_field(path),
+            Wait::FieldEmpty(path) => search.add_field(path, entry.waits_for.on.len() == 1),
             _ => {}
         }
     }
@@ -100,6 +104,39 @@ impl Search<'_, '_> {
         };
         let namespace = if ty.namespaced { object.namespace() } else { "" };
         self.add_object(path, ty, namespace, name);
+    }
+
+    /// Adds what a field still lists. If it is empty, and the controller waits for nothing else, the controller is late after
+    /// the time that a clean-up may take.
+    fn add_field(&mut self, path: &str, is_only_wait: bool) {
+        let object = self.object;
+        let listed = listed_in(object.value.pointer(&format!("/{}", path.replace('.', "/"))));
+        if !listed.is_empty() {
+            self.mark_waiting(Verdict::Waiting);
+            let named = listed.iter().take(limits::NAMES_IN_SENTENCE);
+            let named: Vec<_> = named.map(String::as_str).collect();
+            let more = match listed.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let says = format!("{path} still lists {}{more}", named.join(", "));
+            self.finding.wait.on.push(Blocker::new(None, says));
+            return;
+        }
+        self.finding.evidence.push(Evidence {
+            source: format!("{} {} {path}", object.kind, object.name()),
+            value: "empty".to_owned(),
+            strength: Strength::Strong,
+        });
+        let age = object
+            .deletion()
+            .map(|deletion| Age::between(deletion.requested_at(), self.view.now()).0.as_secs());
+        let is_late = age.is_some_and(|age| age >= timing::CLEAN_UP);
+        let waits_in_vain = self.finding.wait.verdict == Verdict::Waiting && self.finding.wait.on.is_empty();
+        if is_only_wait && is_late && waits_in_vain && self.holder.liveness() == Liveness::Running {
+            self.finding.wait.verdict = Verdict::Stalled;
+            self.finding.say(format!("{path} is empty, so nothing blocks it"));
+        }
     }
 
     /// Adds an object that this object names, and that must be gone first.
@@ -236,6 +273,25 @@ impl Search<'_, '_> {
                 .map(|(other, _)| see_step(other));
             self.finding.steps.splice(0..0, steps);
         }
+    }
+}
+
+/// The items of a field, each in a few words: a text, or the name in a reference.
+fn listed_in(value: Option<&Value>) -> Vec<String> {
+    let in_words = |item: &Value| match item {
+        Value::String(text) => text.clone(),
+        Value::Object(fields) => match fields.get("name").and_then(Value::as_str) {
+            Some(name) => name.to_owned(),
+            None => item.to_string(),
+        },
+        other => other.to_string(),
+    };
+    match value {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(items)) => items.iter().map(in_words).collect(),
+        Some(Value::Object(fields)) => fields.keys().cloned().collect(),
+        Some(Value::String(text)) if text.is_empty() => Vec::new(),
+        Some(other) => vec![in_words(other)],
     }
 }
 

@@ -103,3 +103,44 @@ fn summarizes_many_users() {
         .filter(|step| step.text.starts_with("before you delete or move it"));
     assert_eq!(looks.count(), 3);
 }
+
+/// A DataStore of Kamaji, whose status lists the control planes that use it.
+fn data_store(used_by: &Value) -> Object {
+    object(
+        "kamaji.clastix.io",
+        "datastores",
+        "DataStore",
+        json!({"metadata": going("etcd", "", &["kamaji.clastix.io/TenantControlPlane"]), "status": {"usedBy": used_by}}),
+    )
+}
+
+#[test]
+fn a_field_that_must_be_empty_lists_what_keeps_the_object() {
+    let labels =
+        json!({"app.kubernetes.io/name": "kamaji", "app.kubernetes.io/component": "controller-manager"});
+    let world = || {
+        World::of(controller(
+            "kamaji-system",
+            "kamaji",
+            &labels,
+            "kamaji.clastix.io",
+        ))
+    };
+    let told = world().explain(&data_store(&json!(["shop/blue", "shop/green"])));
+    assert_eq!(told.waits[0].verdict, Verdict::Waiting, "{told:#?}");
+    assert_eq!(
+        told.waits[0].on[0].says,
+        "status.usedBy still lists shop/blue, shop/green"
+    );
+    for empty in [json!([]), json!(null)] {
+        let told = world().explain(&data_store(&empty));
+        assert_eq!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
+        assert!(
+            told.waits[0].says().contains("status.usedBy is empty"),
+            "{told:#?}"
+        );
+    }
+    // Nobody is late who is not known to run.
+    let told = World::of([]).explain(&data_store(&json!([])));
+    assert_ne!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
+}
