@@ -132,11 +132,7 @@ fn all(object: &Object, view: &View<'_>) -> (Vec<Complaint>, Vec<Complaint>) {
         return (Vec::new(), Vec::new());
     };
     let since = deletion.requested_at();
-    let was_read = object
-        .value
-        .as_object()
-        .is_some_and(|fields| fields.keys().any(|key| key != "metadata"));
-    let events = if was_read {
+    let events = if object.was_read() {
         view.events(object).unwrap_or_default()
     } else {
         &[]
@@ -215,7 +211,7 @@ fn warning(event: &Object, object: &Object, since: Timestamp) -> Option<Complain
     })
 }
 
-fn join(reason: &str, message: &str) -> String {
+pub(crate) fn join(reason: &str, message: &str) -> String {
     match (reason, message) {
         ("", message) => message.to_owned(),
         (reason, "") => reason.to_owned(),

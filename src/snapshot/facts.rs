@@ -347,6 +347,13 @@ impl Object {
         all
     }
 
+    /// Whether the object itself was read. Of an object that a scan only listed there is no more than metadata.
+    pub fn was_read(&self) -> bool {
+        self.value
+            .as_object()
+            .is_some_and(|fields| fields.keys().any(|key| key != "metadata"))
+    }
+
     /// A condition: status, reason, message.
     pub fn condition(&self, kind: &str) -> Option<(&str, &str, &str)> {
         let found = self

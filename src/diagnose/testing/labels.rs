@@ -6,8 +6,8 @@ use crate::{
     knowledge::Consequence,
 };
 
-/// Only what reads is labelled so, and all that reads; no label is weaker than what follows from the command; what lets
-/// something go that is lost is destructive.
+/// A step is labelled read-only if and only if its command reads. No label is weaker than the effect of the command. A
+/// step that lets something go that is lost is destructive.
 #[track_caller]
 pub(crate) fn labels_are_true(diagnosis: &Diagnosis) {
     for step in &diagnosis.steps {

@@ -41,11 +41,7 @@ pub(crate) fn add_surroundings(
         return;
     };
     // Nothing more is asked about an object that was only listed.
-    let was_read = object
-        .value
-        .as_object()
-        .is_some_and(|fields| fields.keys().any(|key| key != "metadata"));
-    if !was_read || age.as_secs() < timing::WORKING_CONTROLLER {
+    if !object.was_read() || age.as_secs() < timing::WORKING_CONTROLLER {
         return;
     }
     let Some(finding) = findings.iter_mut().find(|finding| finding.is_about(of_operators)) else {

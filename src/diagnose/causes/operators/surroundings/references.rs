@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         causes::operators::{missing_reference, referenced_by::is_called_after},
+        complaint::join,
         limits,
         model::{Evidence, Finding, Strength},
         view::View,
@@ -65,13 +66,11 @@ pub(super) fn trouble(found: &Object) -> Option<String> {
         return Some("is being deleted".to_owned());
     }
     let (status, reason, message) = found.condition("Ready")?;
-    let why = [reason, message].map(str::trim);
-    let why = match why {
-        ["", ""] => String::new(),
-        ["", why] | [why, ""] => format!(": {why}"),
-        [reason, message] => format!(": {reason}: {message}"),
-    };
-    (status == "False").then(|| format!("is not ready{why}"))
+    let why = join(reason.trim(), message.trim());
+    (status == "False").then(|| match &*why {
+        "" => "is not ready".to_owned(),
+        why => format!("is not ready: {why}"),
+    })
 }
 
 type Named<'a> = (String, &'a ResourceType, String, String);

@@ -1,4 +1,4 @@
-//! The Services that an object names by their DNS names, in its spec or in its complaints
+//! The Services that an object names in its spec by their DNS names
 //! (`kubernetes/dns:docs/specification.md`).
 
 use std::collections::BTreeSet;
