@@ -117,6 +117,7 @@ fn is_a_lead(words: &str) -> bool {
         "names it in ",
         "finalizer is named after ",
         " was made for it, ",
+        " is listed in its ",
         " is named in that message, ",
     ]
     .iter()

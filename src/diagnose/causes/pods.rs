@@ -9,7 +9,6 @@ pub(crate) mod pod_garbage_collector;
 pub(crate) mod resource_claim;
 pub(crate) mod stop_consumers;
 
-use self::grace_period::in_grace_period;
 use super::api_machinery::no_finalizers;
 use crate::{
     diagnose::{model::Finding, view::View},
@@ -26,7 +25,7 @@ pub(crate) fn not_terminated(pod: &Object, view: &View<'_>) -> Option<Finding> {
             .then(|| no_finalizers::nothing_holds_it(pod, view));
     }
     if deletion.in_grace(view.now()) {
-        return Some(in_grace_period(pod, view));
+        return Some(kubelet_confirmation::not_yet_due(pod, view));
     }
     Some(kubelet_confirmation::not_confirmed(pod, view))
 }

@@ -3,14 +3,17 @@
 //! **Recognises** an object of an operator that was deleted minutes ago. **Why:** operators stop what they started, and
 //! many wait until nothing uses the object. References and finalizers have names by convention
 //! (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Object references"). So they can be
-//! read without knowing the product. **Wants** the objects that its own words name, the Pods in its namespace, and the
-//! objects that its finalizer is named after. Then wants what its spec names, and what names it in its own group.
-//! **Concludes** `waiting` with Pods that do not end or do not start, and with objects that are being deleted or are not
+//! read without knowing the product. **Wants** the objects that its own words name, the Pods and Jobs in its namespace,
+//! what its status lists, and the objects that its finalizer is named after. Then wants what its spec names, and what
+//! names it in its own group.
+//! **Concludes** `waiting` with Pods that do not end or do not start, with clean-up Jobs that do not end, and with objects that are being deleted or are not
 //! ready. Only names a living object: that it exists does not prove that the controller waits for it. Concludes `stalled`
 //! after an hour if the controller runs, all of this was read, and nothing was found. **Advises** to look at each of them.
 
 mod finalizer_name;
+mod inventory;
 mod named_in_words;
+mod owned_jobs;
 mod owned_pods;
 mod references;
 mod referrers;
@@ -55,6 +58,8 @@ pub(crate) fn add_surroundings(
     let missed_before = view.missed();
     named_in_words::add_named(object, finding, runs, view);
     owned_pods::add_pods(object, finding, runs, view);
+    owned_jobs::add_jobs(object, finding, runs, view);
+    inventory::add_listed(object, finding, runs, view);
     finalizer_name::add_namesakes(object, finding, runs, view);
     references::add_references(object, finding, view);
     say_namespace(object, finding, view);

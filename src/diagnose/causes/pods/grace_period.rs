@@ -17,28 +17,47 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The finding for an object whose grace period still runs.
+/// The finding for an object whose grace period still runs, and whose end somebody confirms.
 pub(crate) fn in_grace_period(object: &Object, view: &View<'_>) -> Finding {
-    let Some(deletion) = object.deletion() else {
-        return Finding::new(None, Verdict::Unknown, "it is not being deleted");
-    };
-    let remaining = Age::between(view.now(), deletion.timestamp);
-    let until = deletion.timestamp;
     let mut finding = Finding::new(
         None,
         Verdict::Waiting,
-        format!("its grace period runs for another {remaining}, until {until}; slow, not stuck"),
+        format!("{}; slow, not stuck", time_left(object, view)),
     );
-    finding.evidence.push(Evidence {
-        source: format!("{} {} metadata.deletionTimestamp", object.kind, object.name()),
-        value: format!("{until}, with a grace period of {} s", deletion.grace_seconds),
-        strength: Strength::Proof,
-    });
-    finding.outlook.push(Outlook {
-        when: "if nothing is done".into(),
-        then: format!("its containers are stopped by {until} at the latest, and then it goes"),
-    });
+    finding.evidence.extend(deadline(object));
+    if let Some(deletion) = object.deletion() {
+        finding.outlook.push(Outlook {
+            when: "if nothing is done".into(),
+            then: format!(
+                "its containers are stopped by {} at the latest, and then it goes",
+                deletion.timestamp
+            ),
+        });
+    }
     finding
+}
+
+/// How long the grace period of an object still runs.
+pub(crate) fn time_left(object: &Object, view: &View<'_>) -> String {
+    object
+        .deletion()
+        .map_or("it is not being deleted".to_owned(), |deletion| {
+            let until = deletion.timestamp;
+            let remaining = Age::between(view.now(), until);
+            format!("its grace period runs for another {remaining}, until {until}")
+        })
+}
+
+/// When the grace period of an object ends.
+pub(crate) fn deadline(object: &Object) -> Option<Evidence> {
+    object.deletion().map(|deletion| Evidence {
+        source: format!("{} {} metadata.deletionTimestamp", object.kind, object.name()),
+        value: format!(
+            "{}, with a grace period of {} s",
+            deletion.timestamp, deletion.grace_seconds
+        ),
+        strength: Strength::Proof,
+    })
 }
 
 /// What a forced deletion of the Pod would do, as a warning.

@@ -1,6 +1,6 @@
 //! A Pod is past its grace period, and its kubelet has not confirmed that it stopped.
 //!
-//! **Recognises** a Pod past its grace period. **Why:** only the kubelet of its node can confirm that the containers
+//! **Recognises** a Pod past its grace period, and one in its grace period whose node is silent. **Why:** only the kubelet of its node can confirm that the containers
 //! stopped. The Pod waits forever by design, because a silent node may still run them. The Pod garbage collector of
 //! kube-controller-manager removes the Pod in two cases. Either the Node object is gone, or the node is not ready and
 //! has the taint `node.kubernetes.io/out-of-service`. Source:
@@ -16,7 +16,9 @@ use crate::{
         causes::{
             api_machinery::controller_manager,
             pods::{
-                grace_period::{force_warning, is_mirror_pod, mirror_pod},
+                grace_period::{
+                    deadline, force_warning, in_grace_period, is_mirror_pod, mirror_pod, time_left,
+                },
                 kubelet::{kubelet_silent, not_finished_by_kubelet},
                 pod_garbage_collector::awaits_garbage_collector,
             },
@@ -59,6 +61,40 @@ pub(crate) fn not_confirmed(pod: &Object, view: &View<'_>) -> Finding {
         }
         Ok(Some(node)) => node_exists(pod, node, &says, overdue, view),
     }
+}
+
+/// The finding for a Pod in its grace period. Without its kubelet it stays after that too, so a silent kubelet is named at
+/// once.
+pub(crate) fn not_yet_due(pod: &Object, view: &View<'_>) -> Finding {
+    let name = pod.text("/spec/nodeName");
+    let mut finding = match view.object("", "nodes", "", name) {
+        _ if name.is_empty() => return in_grace_period(pod, view),
+        Ok(Some(node)) if is_silent(node, view) => {
+            let overdue = Age(jiff::SignedDuration::ZERO);
+            let says = format!("{}; its node does not answer", time_left(pod, view));
+            node_exists(pod, node, &says, overdue, view)
+        }
+        Ok(_) => return in_grace_period(pod, view),
+        Err(missing) => {
+            let mut finding = Finding::new(None, Verdict::Waiting, time_left(pod, view));
+            finding.say(format!(
+                "Whether its node {name} can confirm that it stopped is not known: {}",
+                missing.in_words()
+            ));
+            finding
+        }
+    };
+    finding.evidence.extend(deadline(pod));
+    finding
+}
+
+/// Whether the kubelet of this node is known not to answer.
+fn is_silent(node: &Object, view: &View<'_>) -> bool {
+    // A Node that just joined has no condition yet.
+    let is_not_ready = node
+        .condition("Ready")
+        .is_some_and(|(status, _, _)| status != "True");
+    is_not_ready || matches!(node_lease(node, view), Ok(Some(Life::Stale { .. })))
 }
 
 /// The finding if the node or its Lease could not be read. Then nobody knows who must act.
@@ -207,6 +243,38 @@ mod tests {
         assert!(
             said.contains("still run: c") && said.contains("error killing pod: context deadline exceeded"),
             "{said}"
+        );
+    }
+
+    #[test]
+    fn a_pod_in_its_grace_period_is_at_risk_on_a_silent_node_and_slow_on_a_ready_one() {
+        let mut pod = pod();
+        pod.value["metadata"]["deletionTimestamp"] = "2026-01-01T12:00:20Z".into();
+        let on = |answer: Option<Object>| {
+            World::closed()
+                .object("", "nodes", "", "a", answer)
+                .object("coordination.k8s.io", "leases", "kube-node-lease", "a", None)
+                .explain(&pod)
+        };
+        let silent = on(Some(node("Unknown")));
+        assert_eq!(verdict(&silent, ""), Some(Verdict::Waiting));
+        let text = said(&silent);
+        assert!(
+            text.contains("; its node does not answer, and only the kubelet of a"),
+            "{text}"
+        );
+        assert!(
+            text.contains("not ready (Unknown, R)") && !text.contains("not stuck"),
+            "{text}"
+        );
+        for answer in [Some(node("True")), None] {
+            let text = said(&on(answer));
+            assert!(text.contains("slow, not stuck"), "{text}");
+        }
+        let unread = said(&World::closed().explain(&pod));
+        assert!(
+            unread.contains("Whether its node a can confirm that it stopped is not known"),
+            "{unread}"
         );
     }
 

@@ -2,7 +2,8 @@
 //!
 //! **Recognises** the finalizer on a VolumeAttachment. **Why:** the attacher removes it after the driver has detached
 //! the disk, and needs the volume object for that (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go`
-//! csiDetach). **Wants** the volume, the node, and whether the driver is installed. **Concludes** `failing` with the
+//! csiDetach). **Wants** the volume, the Pods that use its claim on that node, the node, and whether the driver is
+//! installed. **Concludes** `failing` with the
 //! literal `detachError`; `stalled`, for ever, where the volume object is gone. **Advises** to let the driver detach
 //! the disk, and never to remove the finalizer while the node may still write.
 
@@ -16,12 +17,13 @@ use crate::{
             storage::{csi_errors, volume_attachment_in_use},
             verdicts,
         },
+        limits,
         model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         removal::{Unable, Veto},
         timing,
         view::View,
     },
-    object::Finalizer,
+    object::{Finalizer, pasteable},
     snapshot::facts::Object,
 };
 
@@ -72,7 +74,7 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
                     missing.in_words()
                 ));
             }
-            Ok(Some(_)) => {}
+            Ok(Some(found)) => say_disk(&mut finding, found, node, view),
         }
     }
     match view.object("", "nodes", "", node) {
@@ -102,6 +104,38 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
         add_silence(&mut finding, attachment);
     }
     finding
+}
+
+/// Says whose disk it is, and which Pods on the node still use it.
+fn say_disk(finding: &mut Finding, volume: &Object, node: &str, view: &View<'_>) {
+    let target = volume.reference().pasteable();
+    let claim = volume.text("/spec/claimRef/name");
+    if claim.is_empty() {
+        finding.say(format!("It attaches {target}, which has no claim"));
+        return;
+    }
+    let namespace = volume.text("/spec/claimRef/namespace");
+    let claim = pasteable("persistentvolumeclaims", Some(namespace), claim);
+    finding.say(format!("It attaches {target}, the disk of {claim}"));
+    match volume_attachment_in_use::users_on_node(volume, node, view) {
+        Ok(pods) if pods.is_empty() => finding.say(format!("No Pod on node {node} uses that claim")),
+        Ok(pods) => {
+            for pod in pods.iter().take(limits::NAMES_IN_SENTENCE) {
+                finding.say(format!("Pod {} on node {node} uses that claim", pod.name()));
+            }
+            if let Some(more) = pods
+                .len()
+                .checked_sub(limits::NAMES_IN_SENTENCE)
+                .filter(|more| *more > 0)
+            {
+                finding.say(format!("{more} more Pods on node {node} use that claim"));
+            }
+        }
+        Err(missing) => finding.say(format!(
+            "which Pods on node {node} use that claim is not known: {}",
+            missing.in_words()
+        )),
+    }
 }
 
 /// Whether the kubelet reports that a disk of the driver is in use: the one of this volume, or any if the volume, which

@@ -138,7 +138,11 @@ fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocker>, Missing
 }
 
 /// The pods on the node that use the volume through its claim.
-fn users_on_node<'a>(volume: &Object, node: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+pub(crate) fn users_on_node<'a>(
+    volume: &Object,
+    node: &str,
+    view: &View<'a>,
+) -> Result<Vec<&'a Object>, Missing> {
     let (namespace, claim) = (
         volume.text("/spec/claimRef/namespace"),
         volume.text("/spec/claimRef/name"),

@@ -150,8 +150,12 @@ fn a_snapshot_controller_without_a_right_scaled_to_zero_and_stopped() {
         ));
     }
     for name in ["one", "two", "three"] {
-        wait("the snapshot is taken", SOON, || {
-            ns.get(["volumesnapshot", name]).unwrap()["status"]["readyToUse"] == true
+        // The controller puts this finalizer on after the snapshot is ready.
+        wait("the snapshot is taken and protected", SOON, || {
+            let snapshot = ns.get(["volumesnapshot", name]).unwrap();
+            let finalizers = snapshot["metadata"]["finalizers"].as_array();
+            snapshot["status"]["readyToUse"] == true
+                && finalizers.is_some_and(|all| all.iter().any(|one| one == BOUND))
         });
     }
 

@@ -299,3 +299,75 @@ fn an_object_whose_name_ends_the_finalizer_by_chance_is_not_blamed() {
     assert!(waits_for(&told).is_empty(), "{told:#?}");
     assert!(said(&told).contains("Gadget default"), "{}", said(&told));
 }
+
+fn job(owner: &str, created: &str, condition: &Value) -> Object {
+    let value = json!({"metadata": {"name": "cleanup", "namespace": "ns", "creationTimestamp": created,
+        "ownerReferences": [{"kind": "Store", "name": "s", "uid": owner}]}, "status": {"conditions": [condition]}});
+    object("batch", "jobs", "Job", value)
+}
+
+#[test]
+fn a_clean_up_job_that_failed_is_named_and_an_older_job_or_one_of_another_owner_is_not() {
+    let store = store("nobody.test/hold", &json!({}));
+    let failed = json!({"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "bucket is locked"});
+    let (before, after) = ("2026-01-01T09:00:00Z", "2026-01-01T11:59:00Z");
+    let told = explained(&store, [job("u", after, &failed)]);
+    assert_eq!(
+        waits_for(&told),
+        [(
+            "cleanup".to_owned(),
+            "was made for it, and failed: BackoffLimitExceeded: bucket is locked".to_owned()
+        )]
+    );
+    let running = explained(&store, [job("u", after, &json!({}))]);
+    assert!(said(&running).contains("has not ended"));
+    let complete = json!({"type": "Complete", "status": "True"});
+    for other in [
+        job("u", before, &failed),
+        job("other", after, &failed),
+        job("u", after, &complete),
+    ] {
+        assert_eq!(waits_for(&explained(&store, [other])), []);
+    }
+}
+
+#[test]
+fn an_object_that_its_status_lists_blocks_only_while_it_is_being_deleted() {
+    let with_status = |status: &Value| {
+        let mut store = store("nobody.test/hold", &json!({}));
+        store.value["status"] = status.clone();
+        store
+    };
+    let held = |deleted: bool| {
+        let mut value =
+            json!({"metadata": {"name": "c", "namespace": "ns", "uid": "c", "finalizers": ["x.test/y"]}});
+        if deleted {
+            value["metadata"] = going("c", "ns", &["x.test/y"]);
+        }
+        object(GROUP, "gadgets", "Gadget", value)
+    };
+    for (status, field) in [
+        (
+            json!({"resources": [{"apiVersion": "lab.test/v1", "kind": "Gadget", "name": "c"}]}),
+            "status.resources",
+        ),
+        (
+            json!({"inventory": {"entries": [{"id": "ns_c_lab.test_Gadget", "v": "v1"}]}}),
+            "status.inventory.entries",
+        ),
+        (
+            json!({"applied": [{"meta": {"refs": [{"group": "lab.test", "resource": "gadgets", "namespace": "ns", "name": "c"}]}}]}),
+            "status.applied.meta.refs",
+        ),
+    ] {
+        let told = explained(&with_status(&status), [held(true)]);
+        let expected = format!("is listed in its {field}, and is being deleted");
+        assert_eq!(waits_for(&told), [("c".to_owned(), expected)]);
+        assert_eq!(waits_for(&explained(&with_status(&status), [held(false)])), []);
+    }
+    // What it deployed to another cluster is not here.
+    let mut elsewhere =
+        with_status(&json!({"inventory": {"entries": [{"id": "ns_c_lab.test_Gadget", "v": "v1"}]}}));
+    elsewhere.value["spec"]["kubeConfig"] = json!({"secretRef": {"name": "k"}});
+    assert_eq!(waits_for(&explained(&elsewhere, [held(true)])), []);
+}

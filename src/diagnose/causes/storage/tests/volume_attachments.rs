@@ -32,3 +32,23 @@ fn a_volume_waits_for_its_attachments_and_shows_the_error_of_the_driver() {
     assert_eq!(verdict(&used), Verdict::InUse);
     assert!(used.steps.is_empty());
 }
+
+#[test]
+fn a_detaching_disk_names_its_volume_its_claim_and_the_pods_that_use_it() {
+    let held = volume(&["external-attacher/d-example-com"], "Delete", "Bound", false);
+    let detaching = || attachment("pv", true, "");
+    let used = World::of([detaching(), held.clone(), driver(), pod("p", "Running")]).explain_first();
+    let said = text(&used);
+    assert!(
+        said.contains("It attaches pv/pv, the disk of pvc/data -n ns"),
+        "{said}"
+    );
+    assert!(said.contains("Pod p on node n1 uses that claim"), "{said}");
+    // A Pod that has ended uses no disk.
+    let ended = World::of([detaching(), held.clone(), driver(), pod("p", "Succeeded")]).explain_first();
+    assert!(text(&ended).contains("No Pod on node n1 uses that claim"));
+    let hidden = World::of([detaching(), held, driver()])
+        .hiding("pods")
+        .explain_first();
+    assert!(text(&hidden).contains("which Pods on node n1 use that claim is not known"));
+}
