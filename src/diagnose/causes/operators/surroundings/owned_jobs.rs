@@ -1,0 +1,67 @@
+//! The Jobs that were made for an object after it was deleted: its clean-up.
+
+use jiff::Timestamp;
+
+use crate::{
+    diagnose::{
+        causes::{advice::explain_step, operators::referenced_by::is_child},
+        complaint::join,
+        limits,
+        model::Finding,
+        view::View,
+    },
+    snapshot::facts::Object,
+};
+
+/// Adds the Jobs that failed or have not ended. A Job from before the deletion is no part of it.
+pub(super) fn add_jobs(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
+    let Some(deletion) = object.deletion() else { return };
+    if object.namespace().is_empty() {
+        return;
+    }
+    let all = match view.list("batch", "jobs", object.namespace()) {
+        Ok(all) => all,
+        Err(missing) => {
+            finding.say(format!(
+                "which Jobs clean up for it is not known: {}",
+                missing.in_words()
+            ));
+            return;
+        }
+    };
+    let is_newer = |job: &Object| {
+        let created: Option<Timestamp> = job.time("/metadata/creationTimestamp");
+        created.is_some_and(|created| created >= deletion.requested_at())
+    };
+    let found: Vec<_> = all
+        .iter()
+        .filter(|job| is_newer(job) && is_child(job, object))
+        .filter_map(|job| Some((job, trouble(job)?)))
+        .take(limits::BLOCKERS)
+        .collect();
+    for (job, trouble) in &found {
+        super::add_blocker(
+            finding,
+            view.blocker(job, format!("was made for it, and {trouble}")),
+            runs,
+        );
+    }
+    let steps = found
+        .iter()
+        .take(limits::STEPS_FOR_EACH)
+        .map(|(job, _)| explain_step(job, format!("see why Job {} does not end", job.name())));
+    finding.steps.splice(0..0, steps);
+}
+
+fn trouble(job: &Object) -> Option<String> {
+    if let Some(("True", reason, message)) = job.condition("Failed") {
+        return Some(match &*join(reason.trim(), message.trim()) {
+            "" => "failed".to_owned(),
+            why => format!("failed: {why}"),
+        });
+    }
+    let is_done = job
+        .condition("Complete")
+        .is_some_and(|(status, _, _)| status == "True");
+    (!is_done).then(|| "has not ended".to_owned())
+}
