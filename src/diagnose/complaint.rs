@@ -104,6 +104,13 @@ impl Complaint {
     }
 }
 
+/// The first condition of an object that reports a failure, whatever its age.
+pub(crate) fn failing_condition(object: &Object) -> Option<String> {
+    condition::complaints(object, Timestamp::MIN)
+        .find(|complaint| complaint.is_failure)
+        .map(|complaint| complaint.text)
+}
+
 /// The most telling words of the object itself, and those of the events about it since its deletion.
 pub fn complaints(object: &Object, view: &View<'_>) -> Vec<Complaint> {
     let (of_object, warnings) = all(object, view);

@@ -35,6 +35,10 @@ pub(crate) const TYPES_IN_SENTENCE: usize = 4;
 pub(crate) const DEPENDENTS: usize = 10;
 /// Objects that get a step of their own.
 pub(crate) const STEPS_FOR_EACH: usize = 3;
+/// Controllers above a Pod: a Job of a CronJob, or a ReplicaSet of a Deployment, and what made that.
+pub(crate) const CONTROLLERS_ABOVE_POD: usize = 3;
+/// Pods in trouble whose controllers are followed upwards. Each may cost a request.
+pub(crate) const PODS_FOLLOWED_UP: usize = 20;
 /// Levels of fields that are searched for references. No real type nests references deeper.
 pub(crate) const FIELD_DEPTH: usize = 8;
 /// References that are followed.

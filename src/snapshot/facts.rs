@@ -384,13 +384,14 @@ impl Object {
         Some((field("kind"), field("name")))
     }
 
-    /// The object with only the metadata that names it, its owners and its finalizers.
+    /// The object with only the metadata that names it, its times, its owners and its finalizers.
     #[must_use]
     pub fn as_owned(&self) -> Object {
-        const FIELDS: [&str; 7] = [
+        const FIELDS: [&str; 8] = [
             "name",
             "namespace",
             "uid",
+            "creationTimestamp",
             "deletionTimestamp",
             "deletionGracePeriodSeconds",
             "finalizers",

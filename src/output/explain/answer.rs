@@ -160,10 +160,17 @@ fn reason(wait: &WaitReport, is_deleted: bool) -> Vec<String> {
             [blocked(by), removes].into_iter().flatten().collect()
         }
         Verdict::Waiting => {
-            let by = if is_deleted {
-                "It waits for"
-            } else {
-                "It would wait for"
+            // What is no object is a statement: a report of the controller, or a state.
+            let is_object = wait
+                .blockers
+                .iter()
+                .find(|blocker| !blocker.rest)
+                .is_none_or(|first| first.object.is_some());
+            let by = match (is_deleted, is_object) {
+                (true, true) => "It waits for",
+                (true, false) => "It waits:",
+                (false, true) => "It would wait for",
+                (false, false) => "It would wait:",
             };
             [blocked(by), removes].into_iter().flatten().collect()
         }

@@ -7,9 +7,11 @@
 //! processDeletingDependentsItem, `graph.go` blockingDependents. **Wants** the metadata of all objects with owners in
 //! the namespace of the owner, of every type, once for all owners there. For an owner without a namespace, wants its
 //! dependents in all namespaces. Then wants each dependent that blocks. **Concludes** `waiting` with exactly these
-//! dependents and what holds each. Concludes `stalled` if none is left, or if none is being deleted. **Advises** to
+//! dependents and what holds each. Concludes `stalled` if none is left, or if none is being deleted. A dependent that was
+//! made after the deletion is named with what makes it. **Advises** to
 //! resolve the dependent, and never to remove the finalizer instead.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
@@ -61,6 +63,7 @@ fn blocks(reference: &Value) -> bool {
 
 fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents<'_>, view: &View<'_>) {
     let blockers = dependents.blockers(view, |dependent| match held_by(dependent) {
+        _ if is_made_again(dependent, owner) => "made again after the deletion of its owner".to_owned(),
         _ if dependent.deletion().is_none() => "not being deleted yet".to_owned(),
         finalizer_names if finalizer_names.is_empty() => "being deleted".to_owned(),
         finalizer_names => format!("being deleted, held by {finalizer_names}"),
@@ -73,7 +76,13 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         .objects
         .iter()
         .any(|dependent| dependent.deletion().is_some());
-    if !any_being_deleted && !timing::is_deletion_recent(owner, view) {
+    let made_again = dependents
+        .objects
+        .iter()
+        .find(|dependent| is_made_again(dependent, owner));
+    if let Some(dependent) = made_again {
+        add_maker(finding, dependent);
+    } else if !any_being_deleted && !timing::is_deletion_recent(owner, view) {
         finding.wait.verdict = if dependents.are_complete() {
             Verdict::Stalled
         } else {
@@ -101,6 +110,38 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         then: "it goes by itself".into(),
     });
     finding.wait.on.extend(blockers);
+}
+
+/// Whether a dependent was made after its owner was deleted. The garbage collector deletes it, and it comes back.
+fn is_made_again(dependent: &Object, owner: &Object) -> bool {
+    let created: Option<Timestamp> = dependent.time("/metadata/creationTimestamp");
+    let deletion = owner.deletion().map(|deletion| deletion.requested_at());
+    dependent.deletion().is_none()
+        && created
+            .zip(deletion)
+            .is_some_and(|(created, deleted)| created > deleted)
+}
+
+fn add_maker(finding: &mut Finding, dependent: &Object) {
+    let reference = dependent.reference();
+    finding.say(format!(
+        "the garbage collector deletes {}, and some controller recreates it",
+        reference.pasteable()
+    ));
+    finding.steps.push(Step {
+        when: "what to do",
+        text: format!(
+            "see which field manager makes {} {} again, and stop it from that: its owner then goes by itself",
+            dependent.kind,
+            dependent.name()
+        ),
+        command: Some(Command::of(
+            "kubectl -n {} get {}/{} -o yaml --show-managed-fields",
+            [dependent.namespace(), &reference.type_name, dependent.name()],
+        )),
+        safety: Safety::ReadOnly,
+        lets_go: Vec::new(),
+    });
 }
 
 fn held_by(object: &Object) -> String {

@@ -68,9 +68,13 @@ pub(crate) fn add_surroundings(
     services::add_services(object, finding, is_described, view);
     let is_named = !is_described && referrers::add_referrers(object, finding, view);
     let is_complete = view.missed() == missed_before;
-    let is_free = finding.wait.on.is_empty() && !is_named && is_complete;
+    let is_free = finding.wait.on.is_empty() && !is_named;
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::SILENCE {
         mark_stalled(object, finding, is_described, view);
+        // What was not read may be what it waits for.
+        if finding.wait.verdict == Verdict::Stalled && !is_complete {
+            finding.wait.verdict = Verdict::Unknown;
+        }
     }
 }
 

@@ -61,16 +61,12 @@ pub(crate) fn not_finished_by_kubelet(
         Verdict::Failing,
         format!("{says}; its node {name} is Ready, so its kubelet tries and does not get done: {why}"),
     );
-    if let Ok(events) = view.events(pod)
-        && let Some(event) = events
-            .iter()
-            .rev()
-            .find(|event| event.text("/reason") == "FailedKillPod")
-    {
-        finding.say(format!("FailedKillPod: {}", event.text("/message")));
+    if let Some(event) = last_failure(pod, view) {
+        let (reason, message) = (event.text("/reason"), event.text("/message"));
+        finding.say(format!("{reason}: {message}"));
         finding.evidence.push(Evidence {
-            source: format!("Event FailedKillPod of Pod {}", pod.name()),
-            value: event.text("/message").to_owned(),
+            source: format!("Event {reason} of Pod {}", pod.name()),
+            value: message.to_owned(),
             strength: Strength::Strong,
         });
     }
@@ -87,6 +83,28 @@ pub(crate) fn not_finished_by_kubelet(
     });
     finding.do_not.push(force_warning(pod));
     finding
+}
+
+/// What the kubelet last failed in since the deletion. A container that cannot be killed tells most.
+fn last_failure<'a>(pod: &Object, view: &View<'a>) -> Option<&'a Object> {
+    let since = pod.deletion()?.requested_at();
+    let is_newer = |event: &Object| {
+        let times = ["/lastTimestamp", "/series/lastObservedTime", "/eventTime"];
+        times
+            .iter()
+            .any(|field| event.time(field).is_some_and(|time| time >= since))
+    };
+    let of_kubelet = |event: &Object| {
+        [event.text("/source/component"), event.text("/reportingComponent")].contains(&"kubelet")
+    };
+    let is_kill = |event: &Object| event.text("/reason") == "FailedKillPod";
+    let events = view.events(pod).ok()?;
+    let newest = events.iter().rev();
+    newest.clone().find(|event| is_kill(event)).or_else(|| {
+        newest
+            .clone()
+            .find(|event| event.text("/type") == "Warning" && of_kubelet(event) && is_newer(event))
+    })
 }
 
 /// The finding for a Pod whose kubelet is silent.

@@ -247,6 +247,40 @@ mod tests {
     }
 
     #[test]
+    fn quotes_what_the_kubelet_failed_in_since_the_deletion() {
+        let with = |component: &str, time: &str| {
+            let event = object(
+                "",
+                "events",
+                "Event",
+                json!({"type": "Warning", "reason": "FailedPrepare", "message": "claim not created yet",
+                    "source": {"component": component}, "lastTimestamp": time}),
+            );
+            let events = Query::Events {
+                kind: "Pod".into(),
+                namespace: Some("n".into()),
+                name: "p".into(),
+            };
+            let world = World::closed()
+                .object("", "nodes", "", "a", Some(node("True")))
+                .object("coordination.k8s.io", "leases", "kube-node-lease", "a", None)
+                .answer(events, Ok(Answer::List(vec![event])));
+            said(&world.explain(&pod()))
+        };
+        let quoted = with("kubelet", "2026-01-01T11:10:00Z");
+        assert!(
+            quoted.contains("FailedPrepare: claim not created yet"),
+            "{quoted}"
+        );
+        for (component, time) in [
+            ("kubelet", "2026-01-01T10:00:00Z"),
+            ("default-scheduler", "2026-01-01T11:10:00Z"),
+        ] {
+            assert!(!with(component, time).contains("not created yet"));
+        }
+    }
+
+    #[test]
     fn a_pod_in_its_grace_period_is_at_risk_on_a_silent_node_and_slow_on_a_ready_one() {
         let mut pod = pod();
         pod.value["metadata"]["deletionTimestamp"] = "2026-01-01T12:00:20Z".into();

@@ -125,3 +125,24 @@ fn a_garbage_collector_that_deletes_no_dependent_is_stalled() {
     );
     assert_eq!(verdict(&partly, NAME), Some(Verdict::Unknown));
 }
+
+#[test]
+fn a_dependent_that_was_made_after_the_deletion_is_recreated_by_some_controller() {
+    let made = |created: &str| {
+        let mut dependent = owned("again", true, false);
+        dependent.value["metadata"]["creationTimestamp"] = created.into();
+        explain_with(&[dependent], &[])
+    };
+    let after = made("2026-01-01T11:30:00Z");
+    assert_eq!(verdict(&after, NAME), Some(Verdict::Waiting));
+    let text = said(&after);
+    assert!(text.contains("and some controller recreates it"), "{text}");
+    assert!(
+        commands(&after).contains("--show-managed-fields"),
+        "{}",
+        commands(&after)
+    );
+    let before = made("2026-01-01T10:30:00Z");
+    assert_eq!(verdict(&before, NAME), Some(Verdict::Stalled));
+    assert!(!said(&before).contains("recreates"));
+}

@@ -67,15 +67,14 @@ fn collect<'a>(
 /// `NAMESPACE_NAME_GROUP_KIND` (`fluxcd/cli-utils:pkg/object/objmetadata.go`).
 fn listed<'a>(entry: &Value, object: &Object, view: &View<'a>) -> Option<&'a Object> {
     let field = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (namespace, name, group, kind) = match field("id").splitn(4, '_').collect::<Vec<_>>()[..] {
-        [namespace, name, group, kind] => (namespace, name, group, kind),
-        _ => {
-            let group = match field("apiVersion").split_once('/') {
-                Some((group, _)) => group,
-                None => field("group"),
-            };
-            (field("namespace"), field("name"), group, field("kind"))
-        }
+    let parts: Vec<_> = field("id").splitn(4, '_').collect();
+    let (namespace, name, group, kind) = if let [namespace, name, group, kind] = parts[..] {
+        (namespace, name, group, kind)
+    } else {
+        let group = field("apiVersion")
+            .split_once('/')
+            .map_or(field("group"), |(group, _)| group);
+        (field("namespace"), field("name"), group, field("kind"))
     };
     let ty = match field("resource") {
         "" => view.kind(group, kind),

@@ -11,6 +11,9 @@ use crate::{
     snapshot::facts::Object,
 };
 
+/// Words between a kind and its name: `Issuer reference ns/a`, `Pod named "p"`.
+const FILLERS: [&str; 4] = ["reference", "named", "object", "resource"];
+
 pub(super) fn add_named(object: &Object, finding: &mut Finding, runs: bool, view: &View<'_>) {
     let own = object.reference();
     for complaint in complaints(object, view) {
@@ -40,11 +43,19 @@ fn named_in<'a>(text: &str, own_namespace: &str, view: &View<'a>) -> Vec<(&'a Re
         .map(|word| word.trim_matches(|c: char| "\"'`:.".contains(c)))
         .filter(|word| !word.is_empty())
         .collect();
+    let after = |at: usize| {
+        words
+            .get(at + 1..)
+            .into_iter()
+            .flatten()
+            .find(|word| !FILLERS.contains(word))
+    };
     words
-        .windows(2)
-        .filter_map(|pair| {
-            let [word, named] = pair else { return None };
+        .iter()
+        .enumerate()
+        .filter_map(|(at, word)| {
             let ty = type_of(word, view)?;
+            let named = *after(at)?;
             let (namespace, name) = named.split_once('/').unwrap_or((own_namespace, named));
             let is_name = |text: &str| {
                 !text.is_empty()

@@ -29,8 +29,14 @@ pub(super) fn add_pods(object: &Object, finding: &mut Finding, runs: bool, view:
     };
     let found: Vec<_> = all
         .iter()
-        .filter(|pod| is_child(pod, object) || is_part(pod, object))
         .filter_map(|pod| Some((pod, trouble(pod)?)))
+        .enumerate()
+        .filter(|(at, (pod, _))| {
+            is_child(pod, object)
+                || is_part(pod, object)
+                || *at < limits::PODS_FOLLOWED_UP && is_descendant(pod, object, view)
+        })
+        .map(|(_, found)| found)
         .collect();
     if found.is_empty() {
         return;
@@ -60,6 +66,35 @@ fn is_part(pod: &Object, object: &Object) -> bool {
     let labels = pod.labels();
     let is_instance = labels.get(INSTANCE).is_some_and(|name| name == object.name());
     is_instance && labels.get(MANAGED_BY).is_some_and(|program| program != "Helm")
+}
+
+/// Whether the controllers of a Pod lead to this object: a StatefulSet, or a ReplicaSet and its Deployment.
+fn is_descendant(pod: &Object, object: &Object, view: &View<'_>) -> bool {
+    let mut child = pod;
+    for _ in 0..limits::CONTROLLERS_ABOVE_POD {
+        if child.owned_by(object.uid()).next().is_some() {
+            return !object.uid().is_empty();
+        }
+        let Some(owner) = controller_of(child, view) else {
+            return false;
+        };
+        child = owner;
+    }
+    false
+}
+
+fn controller_of<'a>(child: &Object, view: &View<'a>) -> Option<&'a Object> {
+    let (kind, name) = child.controller()?;
+    let (group, plural) = match kind {
+        "StatefulSet" => ("apps", "statefulsets"),
+        "ReplicaSet" => ("apps", "replicasets"),
+        "Deployment" => ("apps", "deployments"),
+        "DaemonSet" => ("apps", "daemonsets"),
+        "Job" => ("batch", "jobs"),
+        "CronJob" => ("batch", "cronjobs"),
+        _ => return None,
+    };
+    view.object(group, plural, child.namespace(), name).ok()?
 }
 
 /// Why a Pod does not end, or does not start. A Pod that runs as it should has no trouble.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         causes::operators::{missing_reference, referenced_by::is_called_after},
-        complaint::join,
+        complaint::{failing_condition, join},
         limits,
         model::{Evidence, Finding, Strength},
         view::View,
@@ -65,12 +65,13 @@ pub(super) fn trouble(found: &Object) -> Option<String> {
     if found.deletion().is_some() {
         return Some("is being deleted".to_owned());
     }
-    let (status, reason, message) = found.condition("Ready")?;
-    let why = join(reason.trim(), message.trim());
-    (status == "False").then(|| match &*why {
-        "" => "is not ready".to_owned(),
-        why => format!("is not ready: {why}"),
-    })
+    if let Some(("False", reason, message)) = found.condition("Ready") {
+        return Some(match &*join(reason.trim(), message.trim()) {
+            "" => "is not ready".to_owned(),
+            why => format!("is not ready: {why}"),
+        });
+    }
+    failing_condition(found).map(|text| format!("reports {text}"))
 }
 
 type Named<'a> = (String, &'a ResourceType, String, String);

@@ -196,6 +196,7 @@ fn an_object_that_its_words_name_keeps_it_only_if_it_is_in_trouble() {
         "waiting for Gadget ns/g",
         "waiting for Gadget \"g\" to become ready",
         "still blocked by gadgets.lab.test g",
+        "Gadget reference ns/g is invalid",
     ] {
         let told = explained(&saying(message), [gadget(unready.clone())]);
         let keeps = (
@@ -204,6 +205,16 @@ fn an_object_that_its_words_name_keeps_it_only_if_it_is_in_trouble() {
         );
         assert!(waits_for(&told).contains(&keeps), "{message}: {told:#?}");
     }
+    // Not every type calls that condition Ready.
+    let invalid = json!({"conditions": [{"type": "KeyValid", "status": "False", "reason": "Error", "message": "secret k not found",
+        "lastTransitionTime": "2026-01-01T08:00:00Z"}]});
+    let told = explained(&saying("waiting for Gadget g"), [gadget(invalid)]);
+    assert!(
+        waits_for(&told)
+            .iter()
+            .any(|(_, says)| says.contains("reports") && says.contains("secret k not found")),
+        "{told:#?}"
+    );
     let names = |told: &Diagnosis| waits_for(told).iter().any(|(name, _)| name == "g");
     for (message, fields) in [
         // It is well.
@@ -370,4 +381,35 @@ fn an_object_that_its_status_lists_blocks_only_while_it_is_being_deleted() {
         with_status(&json!({"inventory": {"entries": [{"id": "ns_c_lab.test_Gadget", "v": "v1"}]}}));
     elsewhere.value["spec"]["kubeConfig"] = json!({"secretRef": {"name": "k"}});
     assert_eq!(waits_for(&explained(&elsewhere, [held(true)])), []);
+}
+
+#[test]
+fn a_pod_of_a_stateful_set_that_it_made_is_its_own() {
+    let set = |owner: &str| {
+        object(
+            "apps",
+            "statefulsets",
+            "StatefulSet",
+            json!({"metadata": {"name": "s-db", "namespace": "ns", "uid": "set",
+                "ownerReferences": [{"kind": "Store", "name": "s", "uid": owner}]}}),
+        )
+    };
+    let pod = object(
+        "",
+        "pods",
+        "Pod",
+        json!({"metadata": {"name": "s-db-0", "namespace": "ns",
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "s-db", "uid": "set", "controller": true}]},
+            "status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+                "message": "0/2 nodes are available"}]}}),
+    );
+    let store = store("nobody.test/hold", &json!({}));
+    let told = explained(&store, [set("u"), pod.clone()]);
+    assert!(
+        waits_for(&told)
+            .iter()
+            .any(|(name, says)| name == "s-db-0" && says.contains("0/2 nodes are available")),
+        "{told:#?}"
+    );
+    assert_eq!(waits_for(&explained(&store, [set("other"), pod])), []);
 }
