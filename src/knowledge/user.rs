@@ -212,6 +212,31 @@ mod tests {
     }
 
     #[test]
+    fn rejects_a_step_that_brings_the_controller_back_while_it_may_run() {
+        let needs_holder = "needs `if-holder`";
+        for text in [
+            "Restore the operator.",
+            "See it. Install the widget-controller again.",
+            "Scale its controller up.",
+            "Gone? Bring the operator back, with its rights.",
+        ] {
+            check_step(&format!("{{ label: reversible, text: {text:?} }}"), needs_holder);
+            check_step(
+                &format!("{{ if-holder: gone, label: reversible, text: {text:?} }}"),
+                "",
+            );
+        }
+        for text in [
+            "Restore that webhook.",
+            "Scale the claim up.",
+            "Deleted by mistake? Bring the object back with the operator's plugin.",
+            "The operator must run. It may restore the data.",
+        ] {
+            check_step(&format!("{{ label: reversible, text: {text:?} }}"), "");
+        }
+    }
+
+    #[test]
     fn rejects_a_step_that_removes_the_finalizer_by_hand() {
         let by_hand = "to remove the finalizer by hand is not a step";
         for text in [

@@ -79,7 +79,7 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
         }
     }
     for step in &entry.fix {
-        if let Some(message) = check_step(step) {
+        if let Some(message) = check_step(entry, step) {
             // The first line of a text is enough to find it.
             let needle = step.text.chars().take(40).collect::<String>();
             add_problem(&needle, message);

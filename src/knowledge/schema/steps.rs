@@ -1,10 +1,18 @@
-//! Checks the steps of an entry: a label that its command contradicts, and advice to remove the finalizer by hand.
+//! Checks the steps of an entry: a label that its command contradicts, advice to remove the finalizer by hand, and advice
+//! to bring back a controller that may well run.
 
-use super::{IfHolder, Label, Step};
+use super::{Entry, IfHolder, Label, Step};
 use crate::command::{Effect, Template};
 
 /// What is wrong with a step, if anything.
-pub(super) fn check_step(step: &Step) -> Option<String> {
+pub(super) fn check_step(entry: &Entry, step: &Step) -> Option<String> {
+    if step.if_holder.is_none() && brings_holder_back(entry, step) {
+        return Some(
+            "a step that restores, installs or scales up a controller needs `if-holder`, because a controller that runs \
+             needs none of these"
+                .to_owned(),
+        );
+    }
     let effect = step.command.as_ref().map_or(Effect::Unknown, Template::effect);
     if effect == Effect::Reads && step.label != Label::ReadOnly {
         return Some(format!(
@@ -31,11 +39,7 @@ fn removes_by_hand(step: &Step) -> bool {
                 .iter()
                 .any(|field| command.text().contains(field))
     });
-    let words: Vec<String> = step
-        .text
-        .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
-        .collect();
+    let words = words(&step.text);
     patches
         || words.iter().enumerate().any(|(at, verb)| {
             // "Cannot remove project x finalizer" in a quoted error is no advice.
@@ -49,4 +53,40 @@ fn removes_by_hand(step: &Step) -> bool {
                     .any(|word| object.contains(word))
                     || object.starts_with(&["this", "one"]))
         })
+}
+
+/// Whether a sentence of the step tells the reader to bring back who removes the finalizer. "Restore that webhook" does not.
+fn brings_holder_back(entry: &Entry, step: &Step) -> bool {
+    let holder = parts(&entry.removed_by);
+    let is_holder = |part: &String| {
+        ["operator", "controller", "controllers", "agent"].contains(&part.as_str()) || holder.contains(part)
+    };
+    step.text.split_inclusive(['.', '?', ':', ';']).any(|sentence| {
+        let words = words(sentence);
+        let is_order = match words.first().map(String::as_str) {
+            Some("restore" | "install" | "reinstall") => true,
+            Some("bring") => {
+                words.iter().any(|word| word == "back") && !words.iter().any(|word| word == "object")
+            }
+            Some("scale") => words.iter().any(|word| word == "up"),
+            _ => false,
+        };
+        is_order && parts(sentence).iter().any(is_holder)
+    })
+}
+
+/// The parts of the names in a text, without words that stand in every text: `chaos` and `manager` of `chaos-manager`.
+fn parts(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .map(str::to_lowercase)
+        .filter(|part| {
+            part.len() > 3 && !["that", "this", "with", "each", "same", "from"].contains(&part.as_str())
+        })
+        .collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .collect()
 }
