@@ -164,6 +164,9 @@ pub struct ExplainArgs {
     /// Read a snapshot or the output of kubectl get -o yaml|json instead of a cluster; `-` is stdin
     #[arg(long, value_name = "PATH")]
     pub from: Vec<PathBuf>,
+    /// Exit with 4 if an object is stuck, or with 5 if none is but not everything was read
+    #[arg(long)]
+    pub exit_code: bool,
     /// Format of the output
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
@@ -232,6 +235,11 @@ pub struct ScanArgs {
     /// Exit with 4 if something is stuck, or with 5 if nothing is but not everything was read
     #[arg(long)]
     pub exit_code: bool,
+    /// A silent API group that --exit-code ignores
+    ///
+    /// For a group that is known not to answer, such as metrics.k8s.io. It stays in the output. May be repeated.
+    #[arg(long, value_name = "GROUP", requires = "exit_code")]
+    pub accept_gap: Vec<String>,
     /// Format of the output
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,

@@ -1,4 +1,4 @@
-//! The exit codes. They are a public contract, documented in README.md.
+//! The exit codes. They are a public contract, documented in docs/automation.md.
 
 use std::process::ExitCode;
 

@@ -119,6 +119,8 @@ pub struct Scan {
     pub show: Show,
     /// Whether the exit code depends on the result.
     pub exit_code: bool,
+    /// API groups that may be missing without a word of the exit code.
+    pub accepted_gaps: Vec<String>,
 }
 
 /// How to print a result.
@@ -216,6 +218,7 @@ impl Scan {
                 no_headers: words.no_headers,
             },
             exit_code: words.exit_code,
+            accepted_gaps: words.accept_gap,
         })
     }
 

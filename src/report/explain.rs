@@ -178,6 +178,12 @@ pub struct EvidenceReport {
 }
 
 impl ExplainReport {
+    /// Whether the object should be gone: in deletion, and no longer in its grace period.
+    pub fn is_stuck(&self) -> bool {
+        let deletion = self.deletion.as_ref();
+        !self.gone && deletion.is_some_and(|deletion| !deletion.in_grace_period)
+    }
+
     /// The report on an object that disappeared during the run.
     pub fn gone(object: &ObjectRef, observed_at: Timestamp) -> Self {
         let name = object.in_words();

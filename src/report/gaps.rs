@@ -111,6 +111,14 @@ impl From<&Gap> for GapReport {
 }
 
 impl GapReport {
+    /// Whether the API group, given as `metrics.k8s.io` or `metrics.k8s.io/v1beta1`, is what was not read. A type that
+    /// the group serves and that could not be listed is another gap.
+    pub fn is_of_group(&self, given: &str) -> bool {
+        let name = self.name.as_deref().unwrap_or_default();
+        let (group, _) = name.split_once('/').unwrap_or((name, ""));
+        self.what == "group" && (name == given || group == given)
+    }
+
     /// What was not read, in words.
     pub fn subject(&self) -> String {
         let name = self.name.clone().unwrap_or_default();
@@ -216,6 +224,24 @@ mod tests {
             .iter()
             .map(|group| format!("{}: {}", first_names(&group.subjects, 6), group.why))
             .collect()
+    }
+
+    #[test]
+    fn a_silent_group_is_known_by_its_name_with_or_without_a_version() {
+        let silent = GapReport {
+            what: "group",
+            name: Some("metrics.k8s.io/v1beta1".into()),
+            ..GapReport::from(&of_type("any", Why::Forbidden("no".into())))
+        };
+        for given in ["metrics.k8s.io", "metrics.k8s.io/v1beta1"] {
+            assert!(silent.is_of_group(given), "{given}");
+        }
+        for given in ["", "k8s.io", "custom.metrics.k8s.io", "metrics.k8s.io/v1"] {
+            assert!(!silent.is_of_group(given), "{given}");
+        }
+        // A type of that group is another gap.
+        let forbidden = GapReport::from(&of_type("pods.metrics.k8s.io", Why::Forbidden("no".into())));
+        assert!(!forbidden.is_of_group("metrics.k8s.io"));
     }
 
     #[test]

@@ -254,6 +254,12 @@ impl ScanReport {
         self.leftovers = report.was_asked_for().then_some(report);
     }
 
+    /// Whether more was not read than these API groups.
+    pub fn has_gaps_beside(&self, groups: &[String]) -> bool {
+        let is_accepted = |gap: &GapReport| groups.iter().any(|group| gap.is_of_group(group));
+        !self.not_read.iter().all(is_accepted)
+    }
+
     /// Every object of the report, the terminating objects first.
     pub fn all_objects(&self) -> impl Iterator<Item = &ObjectReport> {
         self.terminating.iter().chain(self.objects.iter().flatten())

@@ -236,7 +236,7 @@ fn exit_code(report: &ScanReport, scan: &Scan) -> Exit {
         Exit::Done
     } else if report.totals.stuck > 0 {
         Exit::Stuck
-    } else if !report.complete {
+    } else if report.has_gaps_beside(&scan.accepted_gaps) {
         Exit::Incomplete
     } else {
         Exit::Done

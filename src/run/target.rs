@@ -99,7 +99,7 @@ pub(super) fn run<'a>(
     explanations.notes.iter().for_each(|note| super::warn(note));
     show(&explanations.reports, explain.format)?;
     explanations.errors.iter().for_each(super::complain);
-    Ok((explanations.exit_code(), explanations.finalizers))
+    Ok((explanations.exit_code(explain.exit_code), explanations.finalizers))
 }
 
 /// Says what is wrong with the files, and from when they are.
@@ -188,15 +188,21 @@ impl<'a> Explanations<'a> {
         }
     }
 
-    /// A failure takes precedence over a usage error: a script may retry it.
-    fn exit_code(&self) -> Exit {
+    /// A failure takes precedence over a usage error: a script may retry it. Both take precedence over what was found.
+    fn exit_code(&self, is_asked: bool) -> Exit {
         let mut exits = self.errors.iter().map(Exit::from);
         if self.stopped {
             Exit::Interrupted
         } else if exits.clone().any(|exit| exit == Exit::Failed) {
             Exit::Failed
+        } else if let Some(exit) = exits.next() {
+            exit
+        } else if is_asked && self.reports.iter().any(ExplainReport::is_stuck) {
+            Exit::Stuck
+        } else if is_asked && self.reports.iter().any(|report| !report.not_read.is_empty()) {
+            Exit::Incomplete
         } else {
-            exits.next().unwrap_or(Exit::Done)
+            Exit::Done
         }
     }
 }

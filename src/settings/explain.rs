@@ -22,6 +22,8 @@ pub struct Explain {
     pub connection: Box<Connection>,
     /// The format.
     pub format: Format,
+    /// Whether the exit code depends on the result.
+    pub exit_code: bool,
 }
 
 /// The namespace in which to look for an object of a namespaced type.
@@ -91,6 +93,7 @@ impl Explain {
             place,
             connection: Box::new(Connection::new(connection)?),
             format: words.output,
+            exit_code: words.exit_code,
         })
     }
 }

@@ -64,6 +64,7 @@ impl Snapshot {
                     no_headers: false,
                 },
                 exit_code: false,
+                accepted_gaps: Vec::new(),
             },
             namespace,
             connection,

@@ -4,4 +4,4 @@
 pub mod weaker;
 
 #[cfg(feature = "suite")]
-pub use {jsonschema, rcgen, rustix, syn, tokio, trycmd};
+pub use {jaq_core, jaq_json, jsonschema, rcgen, rustix, syn, tokio, trycmd};

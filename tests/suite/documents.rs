@@ -4,11 +4,16 @@ use std::{
     collections::BTreeSet,
     env, fs,
     path::{Path, PathBuf},
+    process::Command,
+    sync::Mutex,
 };
 
-use kubectl_finalizers::exit::Exit;
+use kubectl_finalizers::{cli, exit::Exit};
 
-use crate::harness::{Cluster, Plugin, program};
+use crate::{
+    explain::told::delete,
+    harness::{Cluster, Plugin, program},
+};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
 
@@ -39,31 +44,214 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
+/// The documents whose examples are run, with their outputs.
+const WITH_EXAMPLES: [&str; 3] = ["README.md", "docs/usage.md", "docs/automation.md"];
+
+/// Held while a test reads documents and writes them anew.
+static WRITING: Mutex<()> = Mutex::new(());
+
 /// Runs the examples through the real kubectl as they are written. After an intended change run
 /// `TRYCMD=overwrite cargo test --test suite documents` and read the difference. trycmd turns every backslash into a
-/// slash, so it gets a copy in which lines that a shell continues end in a slash.
+/// slash, so it gets copies in which lines that a shell continues end in a slash.
 #[test]
-fn the_examples_of_the_readme() {
+fn the_examples_of_the_documents() {
+    let _writing = WRITING.lock();
     let mut path = vec![Path::new(BINARY).parent().unwrap().to_owned()];
     path.extend(env::split_paths(&env::var_os("PATH").unwrap()));
-    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("README.md");
-    let (continued, in_copy) = (" \\\n", " /\n");
-    assert!(!readme().contains(in_copy), "this would become a backslash");
-    fs::write(&copy, readme().replace(continued, in_copy)).unwrap();
     let examples = testkit::trycmd::TestCases::new();
     examples
         .register_bin("kubectl", program("kubectl"))
         .env("PATH", env::join_paths(path).unwrap().into_string().unwrap())
         .env("LC_ALL", "C.UTF-8")
         .env("KUBECONFIG", "/nonexistent")
-        .env("XDG_CONFIG_HOME", "/nonexistent")
-        .case(&copy);
+        .env("XDG_CONFIG_HOME", "/nonexistent");
+    let (continued, in_copy) = (" \\\n", " /\n");
+    let copies = WITH_EXAMPLES.map(|document| {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        assert!(
+            !text.contains(in_copy),
+            "{document}: this would become a backslash"
+        );
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(document.replace('/', "-"));
+        fs::write(&copy, text.replace(continued, in_copy)).unwrap();
+        examples.case(&copy);
+        copy
+    });
     // It compares when it is dropped.
     drop(examples);
     if env::var_os("TRYCMD").is_some_and(|mode| mode == "overwrite") {
-        let written = fs::read_to_string(&copy).unwrap();
-        fs::write("README.md", written.replace(in_copy, continued)).unwrap();
+        for (document, copy) in WITH_EXAMPLES.iter().zip(copies) {
+            let written = fs::read_to_string(copy).unwrap();
+            fs::write(root().join(document), written.replace(in_copy, continued)).unwrap();
+        }
     }
+}
+
+/// The commands without an output are at least words that the program accepts.
+#[test]
+fn every_command_in_the_documents_is_accepted() {
+    let mut commands = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap().replace(" \\\n", " ");
+        for block in text.split("```sh\n").skip(1) {
+            for line in block.split("```").next().unwrap().lines() {
+                let line = line.split(" #").next().unwrap();
+                let Some((_, words)) = line.split_once("kubectl finalizers ") else {
+                    continue;
+                };
+                // Optional words are shown once in brackets, repeated ones with dots.
+                let words = words.split(['|', '>', ')', ';']).next().unwrap();
+                let words = words.replace(['[', ']', '\'', '"'], "").replace("...", "");
+                let words = ["kubectl-finalizers"].into_iter().chain(words.split_whitespace());
+                let parsed = cli::parse(words.map(Into::into));
+                assert!(parsed.is_ok(), "{}: {line}: {parsed:?}", document.display());
+                commands += 1;
+            }
+        }
+    }
+    assert!(commands > 20, "only {commands} commands were found");
+}
+
+/// What jq prints with `-r` for this filter, a line each.
+fn jq(filter: &str, input: &str) -> String {
+    use testkit::{
+        jaq_core::{
+            self, Compiler, Ctx, Vars, data,
+            load::{Arena, File, Loader},
+            unwrap_valr,
+        },
+        jaq_json::{self, Val, read},
+    };
+    let definitions = jaq_core::defs();
+    let functions = jaq_core::funs().chain(jaq_json::funs());
+    let arena = Arena::default();
+    let file = File {
+        code: filter,
+        path: (),
+    };
+    let modules = Loader::new(definitions).load(&arena, file).unwrap();
+    let filter = Compiler::default().with_funs(functions).compile(modules).unwrap();
+    let context = Ctx::<data::JustLut<Val>>::new(&filter.lut, Vars::new([]));
+    let input = read::parse_single(input.as_bytes()).unwrap();
+    let mut printed = String::new();
+    for line in filter.id.run((context, input)).map(unwrap_valr) {
+        let line = line.unwrap().to_string();
+        let text: String = serde_json::from_str(&line).unwrap_or(line);
+        printed.push_str(&text);
+        printed.push('\n');
+    }
+    printed
+}
+
+/// Each line with jq is followed by what it prints for the recorded cluster. `TRYCMD=overwrite` writes that anew.
+#[test]
+fn the_jq_filters_of_the_documents() {
+    let _writing = WRITING.lock();
+    let path = root().join("docs/automation.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let mut now = page.clone();
+    let mut filters = 0;
+    for block in page.split("```sh\n").skip(1) {
+        let (command, rest) = block.split_once("\n```\n").unwrap();
+        let Some((command, filter)) = command.split_once("jq -r '") else {
+            continue;
+        };
+        let words = command.trim_end().strip_suffix('|').unwrap();
+        let words = words.trim().strip_prefix("kubectl finalizers ").unwrap();
+        let from = "--from=examples/stuck-cluster.snapshot";
+        let output = Plugin::new(words.split_whitespace().chain([from]))
+            .run()
+            .success();
+        let printed = jq(filter.strip_suffix('\'').unwrap(), &output);
+        assert!(!printed.is_empty(), "{filter} prints nothing");
+        let shown = rest
+            .split("```text\n")
+            .nth(1)
+            .unwrap()
+            .split("```")
+            .next()
+            .unwrap();
+        let block = |shown: &str| format!("{filter}\n```\n\n```text\n{shown}```");
+        assert!(now.contains(&block(shown)), "{filter}: its output follows it");
+        now = now.replace(&block(shown), &block(&printed));
+        filters += 1;
+    }
+    assert!(filters > 3, "only {filters} filters were found");
+    if env::var_os("TRYCMD").is_some_and(|mode| mode == "overwrite") {
+        fs::write(path, now).unwrap();
+    } else {
+        assert_eq!(page, now);
+    }
+}
+
+#[test]
+fn the_readme_is_short_and_narrow() {
+    let readme = readme();
+    assert!(readme.lines().count() <= 250, "{} lines", readme.lines().count());
+    for line in readme.lines().filter(|line| !line.starts_with('|')) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+/// Words of a plan that are the same in each run: identities, ages and digests have digits.
+fn steady(text: &str) -> Vec<&str> {
+    let word = |word| match word {
+        _ if str::contains(word, |c: char| c.is_ascii_digit()) => "#",
+        _ => word,
+    };
+    text.split_whitespace().map(word).collect()
+}
+
+/// README.md shows a refused plan for this object of a real cluster. `TRYCMD=overwrite` writes it anew.
+#[test]
+fn the_plan_in_the_readme() {
+    let cluster = Cluster::start();
+    cluster.apply(
+        r#"{"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+        {"apiVersion": "v1", "kind": "ConfigMap",
+         "metadata": {"name": "held", "namespace": "shop", "finalizers": ["example.com/hold"]}}]}"#,
+    );
+    delete(&cluster, "cm/held", "shop");
+    cluster.deleted_earlier("configmaps/shop/held", 6 * 60);
+    let _writing = WRITING.lock();
+    let readme = readme();
+    let block = readme
+        .split("```text\n")
+        .find(|block| block.starts_with("$ kubectl finalizers remove "))
+        .unwrap();
+    let (command, shown) = block.split_once('\n').unwrap();
+    let shown = shown.split("```").next().unwrap();
+    let words = command.split_whitespace().skip(3);
+    let out = cluster.plugin(words).run();
+    assert_eq!(out.code, 3, "{out}");
+    let now = out.stdout;
+    if env::var_os("TRYCMD").is_some_and(|mode| mode == "overwrite") {
+        let new = readme.replace(&format!("{command}\n{shown}```"), &format!("{command}\n{now}```"));
+        fs::write(root().join("README.md"), new).unwrap();
+    } else {
+        assert_eq!(steady(shown), steady(&now));
+    }
+}
+
+/// The page of the connection names exactly the flags of `kubectl options` that this program does not have.
+#[test]
+fn the_missing_flags_of_kubectl_are_named() {
+    let flags = |text: &str| -> BTreeSet<String> {
+        text.lines()
+            .filter_map(|line| line.split("--").nth(1)?.split([' ', '=', ',', '[']).next())
+            .map(|flag| format!("--{}", flag.trim_end_matches(':')))
+            .collect()
+    };
+    let theirs = Command::new(program("kubectl")).arg("options").output().unwrap();
+    let theirs = flags(&String::from_utf8(theirs.stdout).unwrap());
+    assert!(theirs.contains("--kubeconfig"), "{theirs:?}");
+    let ours = flags(&Plugin::new(["options"]).run().success());
+    let page = fs::read_to_string(root().join("docs/usage.md")).unwrap();
+    let named = page.split("are not accepted:").nth(1).unwrap();
+    let named = named.split('.').next().unwrap();
+    let named: BTreeSet<_> = named.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    assert_eq!(named, &theirs - &ours);
 }
 
 #[test]
@@ -177,8 +365,9 @@ fn each_promise_of_safety_names_tests_that_exist() {
 }
 
 #[test]
-fn the_exit_codes_are_in_the_readme() {
-    let rows: BTreeSet<u8> = readme()
+fn the_exit_codes_are_in_the_documents() {
+    let page = fs::read_to_string(root().join("docs/automation.md")).unwrap();
+    let rows: BTreeSet<u8> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())
         .collect();
@@ -192,33 +381,4 @@ fn the_exit_codes_are_in_the_readme() {
         Exit::Interrupted,
     ];
     assert_eq!(rows, codes.map(Exit::code).into());
-}
-
-#[test]
-fn the_rights_that_the_readme_names_are_enough() {
-    let cluster = Cluster::shared();
-    let readme = readme();
-    let role = readme
-        .split("```yaml\n")
-        .find_map(|block| {
-            block
-                .split("```")
-                .next()
-                .filter(|text| text.contains("ClusterRole"))
-        })
-        .unwrap();
-    cluster.apply(role);
-    let user = cluster.user("reader-of-the-readme").create();
-    cluster
-        .kubectl([
-            "create",
-            "clusterrolebinding",
-            "finalizers-reader",
-            "--clusterrole=finalizers-reader",
-            &format!("--user={}", user.name()),
-        ])
-        .success();
-    let scan = cluster.plugin(["scan"]).as_user(&user).run();
-    assert!(!scan.stdout.contains("orbidden"), "{scan}");
-    assert_eq!(scan.code, 0, "{scan}");
 }

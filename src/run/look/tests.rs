@@ -156,6 +156,7 @@ fn scan() -> Scan {
             no_headers: false,
         },
         exit_code: false,
+        accepted_gaps: Vec::new(),
         every_namespace: false,
     }
 }

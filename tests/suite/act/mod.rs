@@ -13,6 +13,7 @@ mod others;
 mod policies;
 mod races;
 mod random;
+mod rbac;
 mod rejected;
 mod rescue;
 mod terminal;

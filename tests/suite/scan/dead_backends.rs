@@ -45,6 +45,71 @@ fn a_scan_of_one_type_is_complete_whatever_else_is_unavailable() {
 }
 
 #[test]
+fn a_group_that_is_known_to_be_unavailable_can_be_accepted_for_the_exit_code() {
+    let nothing = ["--finalizer=no-such/*", "--exit-code"];
+    let scan = |more: &[&str]| troubled().plugin([&["scan"], &nothing[..], more].concat());
+    let report: serde_json::Value = serde_json::from_str(&scan(&["-o=json"]).run().stdout).unwrap();
+    let gaps = report["notRead"].as_array().unwrap();
+    let named = |what: &str| -> Vec<&str> {
+        let gaps = gaps.iter().filter(|gap| gap["what"] == what);
+        gaps.map(|gap| gap["name"].as_str().unwrap()).collect()
+    };
+    let without = format!("--exclude={}", named("type").join(","));
+    let groups = named("group");
+    assert!(groups.contains(&"metrics.k8s.io/v1beta1"), "{groups:?}");
+    let accepted: Vec<_> = groups
+        .iter()
+        .map(|group| format!("--accept-gap={}", group.split('/').next().unwrap()))
+        .collect();
+    let mut words: Vec<&str> = accepted.iter().map(String::as_str).collect();
+    words.push(&without);
+
+    assert_eq!(scan(&[&without]).run().code, 5);
+    let out = scan(&words).run();
+    assert_eq!(out.code, 0, "{out}");
+    assert!(out.stdout.contains("metrics.k8s.io/v1beta1: APIService"), "{out}");
+
+    // Nothing else is accepted with it, and what is stuck is told first.
+    let out = scan(&["--accept-gap=other.k8s.io", &without]).run();
+    assert_eq!(out.code, 5, "{out}");
+    if !without.ends_with('=') {
+        assert_eq!(scan(&words[..words.len() - 1]).run().code, 5);
+    }
+    let out = troubled()
+        .plugin(["scan", "--exit-code", "--accept-gap=metrics.k8s.io"])
+        .run();
+    assert_eq!(out.code, 4, "{out}");
+    let out = troubled().plugin(["scan", "--accept-gap=metrics.k8s.io"]).run();
+    assert_eq!(out.code, 2, "it has a meaning only for --exit-code: {out}");
+}
+
+#[test]
+fn the_exit_code_of_an_explanation_tells_what_was_found() {
+    let explain = |words: &[&str]| {
+        let out = troubled()
+            .plugin([&["explain", "--exit-code"], words].concat())
+            .run();
+        (out.code, out)
+    };
+    let (code, out) = explain(&["ns/pay"]);
+    assert_eq!(code, 4, "{out}");
+    let (code, out) = explain(&["kubernetes.io/pvc-protection"]);
+    assert_eq!(code, 0, "{out}");
+    let (code, out) = explain(&["cm/kube-root-ca.crt", "-n", "default"]);
+    assert_eq!(code, 0, "{out}");
+    // A namespace would wait for the group that does not answer.
+    let (code, out) = explain(&["ns/default"]);
+    assert_eq!(code, 5, "{out}");
+    let (code, out) = explain(&["ns/default", "ns/pay"]);
+    assert_eq!(code, 4, "{out}");
+    // What failed is told before what was found.
+    let (code, out) = explain(&["ns/pay", "cm/not-there"]);
+    assert_eq!(code, 1, "{out}");
+    let out = troubled().plugin(["explain", "ns/pay"]).run();
+    assert_eq!(out.code, 0, "{out}");
+}
+
+#[test]
 fn an_unknown_type_may_belong_to_the_unavailable_group() {
     let out = troubled().plugin(["scan", "podmetrics"]).run();
     assert_eq!(out.code, 2, "{out}");
