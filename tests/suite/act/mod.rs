@@ -15,6 +15,7 @@ mod races;
 mod random;
 mod rejected;
 mod rescue;
+mod rescue_again;
 mod terminal;
 mod webhook;
 
