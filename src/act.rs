@@ -24,6 +24,6 @@ pub use self::{
     backup::{backup, backup_claim},
     files::{NewFile, RecordPaths, record_paths},
     look::{After, ReadBack, added_by, policy_set_by},
-    receipt::{Receipt, Receipts},
-    send::{Trial, leave_event, send, try_event, try_out},
+    receipt::{Receipt, Receipts, Record, unfinished_rescue},
+    send::{Trial, leave_event, send, send_step, try_event, try_out, try_steps},
 };

@@ -131,10 +131,11 @@ pub enum Verb {
     /// for half a minute whether one of them acts.
     #[command(before_help = examples::NUDGE)]
     Nudge(NudgeArgs),
-    /// Keep the disks of volumes that were deleted by mistake
+    /// Keep the disks of deleted volumes, or take a deletion back
     ///
-    /// Sets the reclaim policy of the volume to Retain, so that nothing deletes its disk. Saves the volume and its
-    /// claim to files first. It does not stop the deletion of the volume or the claim.
+    /// Saves the volume and its claim to files, and sets the reclaim policy to Retain, so that nothing deletes the disk.
+    /// With --only-retain that is all, and the deletion goes on. Otherwise it lets the volume go and makes it again, for
+    /// the same disk and the same claim.
     #[command(before_help = examples::RESCUE)]
     Rescue(RescueArgs),
     /// List the flags that all commands accept

@@ -24,6 +24,7 @@ mod nudge;
 mod refusal;
 mod remove;
 mod request;
+mod rescue;
 mod retain;
 mod retention;
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use self::{
     refusal::{Instead, Refusal},
     remove::remove,
     request::{FIELD_MANAGER, Request},
+    rescue::{Next, Rescue},
     retain::{retain, then},
     retention::{Claim, RETAIN, Retention},
     trial::backend_query,

@@ -3,16 +3,25 @@
 //! A line with `sending` is on the disk before anything is sent, so that an aborted run leaves a trace too.
 //! Another line records the result.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Error,
     object::{Finalizer, ObjectRef},
-    plan::{Plan, Request},
+    plan::{Plan, Request, Rescue},
 };
+
+/// A rescue that can be continued.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// The cluster, so that no other cluster gets its volume.
+    pub cluster: String,
+    /// The rescue.
+    pub steps: Rescue,
+}
 
 /// The receipt file.
 pub struct Receipts {
@@ -28,7 +37,7 @@ pub struct Receipts {
 #[serde(rename_all = "camelCase")]
 pub struct Receipt<'a> {
     /// `sending`, or the result: `done`, `done-answer-lost`, `done-by-others`, `refused`, `not-confirmed`,
-    /// `failed`, `unknown`, `dry-run-stored`.
+    /// `failed`, `unfinished`, `unknown`, `dry-run-stored`.
     pub what: &'static str,
     /// The verb.
     pub verb: &'static str,
@@ -47,6 +56,9 @@ pub struct Receipt<'a> {
     /// The copy of the claim, if the object is a volume that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim_backup: Option<String>,
+    /// What `--resume` needs, if a volume is made again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rescue: Option<&'a Record>,
     /// The server's response, or what was found out instead, or why nothing was sent.
     pub says: String,
 }
@@ -64,9 +76,32 @@ impl<'a> Receipt<'a> {
             consequence: Some(plan.cost.consequence.typed()),
             backup: None,
             claim_backup: None,
+            rescue: None,
             says: says.into(),
         }
     }
+}
+
+/// The last rescue of the volume with this name in a file of receipts; none if it was finished, or there is none.
+pub fn unfinished_rescue(path: &Path, name: &str) -> Result<Option<Record>, Error> {
+    #[derive(Deserialize)]
+    struct Recorded {
+        what: String,
+        rescue: Record,
+    }
+    let text = std::fs::read_to_string(path).map_err(|cause| Error::Read {
+        path: path.to_owned(),
+        cause,
+    })?;
+    // Other lines are about other changes, or were cut short by a full disk.
+    let rescues = text
+        .lines()
+        .rev()
+        .filter_map(|line| serde_json::from_str::<Recorded>(line).ok());
+    let last = rescues
+        .into_iter()
+        .find(|line| line.rescue.steps.volume().name() == name);
+    Ok(last.filter(|line| line.what != "done").map(|line| line.rescue))
 }
 
 #[derive(Serialize)]

@@ -6,7 +6,7 @@ use super::{After, ReadBack};
 use crate::{
     cluster::{Server, Written},
     plan::{Action, Plan, Request},
-    snapshot::facts::Facts,
+    snapshot::facts::{Facts, Object},
 };
 
 /// The result of a dry run of the request.
@@ -58,6 +58,37 @@ pub async fn try_out(server: &Server, facts: &Facts, plan: &Plan) -> Trial {
             },
         },
     }
+}
+
+/// Sends each of these requests as a dry run: for this object, or for a new one. Stops at an answer that proves that the
+/// server stored it.
+pub async fn try_steps(server: &Server, object: Option<&Object>, requests: &[Request]) -> Trial {
+    for request in requests {
+        let is_new = request.method == "POST";
+        let object = object.filter(|_| !is_new);
+        let uid = object.map(Object::uid);
+        let metadata = match send_request(server, request, uid, true).await {
+            Written::Done(metadata) => metadata,
+            Written::Refused { code, message } if !is_new && is_conflict(code, &message) => {
+                return Trial::Changed(message);
+            }
+            Written::Refused { message, .. } => return Trial::Refused(message),
+            Written::Unanswered(why) => return Trial::Unanswered(why),
+        };
+        // The answer has the version that the object already had, and an object that is only tried out has none
+        // (`kubernetes/apiserver:pkg/registry/generic/registry/dryrun.go`).
+        let version = metadata.get("resourceVersion").and_then(Value::as_str);
+        let before = object.map_or("", |object| object.text("/metadata/resourceVersion"));
+        if version.unwrap_or_default() != before {
+            return Trial::Refused("it stores dry runs, and has stored one now".into());
+        }
+    }
+    Trial::Fine
+}
+
+/// Sends one step: a request about the object with this uid, or about a new one.
+pub async fn send_step(server: &Server, request: &Request, uid: Option<&str>) -> Written {
+    send_request(server, request, uid, false).await
 }
 
 /// Sends the request.

@@ -82,6 +82,8 @@ Examples:
   kubectl finalizers rescue pvc/data-0 -n db --only-retain
   # Keep the disks of all volumes that are being deleted
   kubectl finalizers rescue pv --all-terminating --only-retain
+  # A volume was deleted by mistake: take that back
+  kubectl finalizers rescue pv/pvc-6791fdd4
   # Only show what would be sent
   kubectl finalizers rescue pvc/data-0 -n db --only-retain --plan";
 

@@ -56,11 +56,17 @@ pub struct RescueArgs {
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     /// Set the reclaim policy to Retain, and change nothing else
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub only_retain: bool,
     /// All volumes that are being deleted
-    #[arg(long)]
+    #[arg(long, requires = "only_retain")]
     pub all_terminating: bool,
+    /// Bring the old reclaim policy back at the end
+    #[arg(long, conflicts_with = "only_retain")]
+    pub restore_policy: bool,
+    /// Go on with a rescue that ended early
+    #[arg(long, value_name = "RECEIPTS", conflicts_with_all = ["only_retain", "restore_policy"])]
+    pub resume: Option<PathBuf>,
     /// How it is guarded.
     #[command(flatten)]
     pub guard: GuardArgs,

@@ -80,7 +80,13 @@ fn write_plan<W: Write>(line: &LineReport, is_accepted: bool, sheet: &mut Sheet<
     }
     if is_accepted {
         let request = line.command.line().unwrap_or_default();
-        sheet.command("request", "as kubectl would send it:", request)?;
+        let makes_again = line.retention.as_ref().is_some_and(|retention| retention.again);
+        let text = if makes_again {
+            "that makes the volume again, as kubectl would send it:"
+        } else {
+            "as kubectl would send it:"
+        };
+        sheet.command("request", text, request)?;
     }
     Ok(())
 }
@@ -126,6 +132,11 @@ fn noun(kind: &str) -> &str {
 }
 
 fn write_retention<W: Write>(retention: &RetentionReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    if retention.again {
+        sheet.fact("makes again", "the volume, for the same disk and the same claim")?;
+        sheet.facts("now", &retention.now)?;
+        return sheet.facts("steps", &retention.then);
+    }
     let sets = format!(
         "the reclaim policy to Retain; now it is {}. Nothing else changes.",
         retention.policy

@@ -40,9 +40,13 @@ pub fn event(plan: &Plan, user: Option<&str>, now: Timestamp) -> Request {
             "ReclaimPolicyRetained",
             format!("{user} set the reclaim policy to Retain, so that nothing deletes the disk"),
         ),
+        Action::Rescue => (
+            "VolumeMadeAgain",
+            format!("{user} let the volume object go and made it again for the same claim and disk"),
+        ),
     };
     let kind = match plan.action {
-        Action::Nudge | Action::Retain => "Normal",
+        Action::Nudge | Action::Retain | Action::Rescue => "Normal",
         Action::Remove | Action::Finalize => "Warning",
     };
     Request {

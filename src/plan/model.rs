@@ -20,6 +20,8 @@ pub enum Action {
     Nudge,
     /// Sets the reclaim policy of a volume to Retain.
     Retain,
+    /// Lets a volume go that is being deleted, and makes it again for the same claim.
+    Rescue,
 }
 
 impl Action {
@@ -29,7 +31,7 @@ impl Action {
             Action::Remove => "remove",
             Action::Finalize => "finalize",
             Action::Nudge => "nudge",
-            Action::Retain => "rescue",
+            Action::Retain | Action::Rescue => "rescue",
         }
     }
 }

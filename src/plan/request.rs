@@ -14,6 +14,8 @@ use crate::{
 /// The name of the writer, in `metadata.managedFields` and in the audit log of the API server.
 pub const FIELD_MANAGER: &str = "kubectl-finalizers";
 
+const RECLAIM_POLICY: &str = "/spec/persistentVolumeReclaimPolicy";
+
 /// One write to the API server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -59,11 +61,37 @@ impl Request {
     /// Sets the reclaim policy of a volume to Retain, with the same tests, and only while the policy is still the one
     /// that was shown.
     pub(super) fn set_retain(volume: &Object) -> Self {
-        let path = "/spec/persistentVolumeReclaimPolicy";
+        Request::set_policy(volume, RETAIN)
+    }
+
+    /// Sets the reclaim policy of a volume in the same way.
+    pub(super) fn set_policy(volume: &Object, policy: &str) -> Self {
         let mut operations = unchanged(volume);
-        operations.push(json!({"op": "test", "path": path, "value": volume.text(path)}));
-        operations.push(json!({"op": "replace", "path": path, "value": RETAIN}));
+        operations.push(json!({"op": "test", "path": RECLAIM_POLICY, "value": volume.text(RECLAIM_POLICY)}));
+        operations.push(json!({"op": "replace", "path": RECLAIM_POLICY, "value": policy}));
         Request::patch(volume, operations)
+    }
+
+    /// Removes all finalizers of a volume in one step, with the same tests, and only if they and the policy are as they
+    /// were read.
+    pub(super) fn let_go(volume: &Object, policy: &str) -> Self {
+        const FINALIZERS: &str = "/metadata/finalizers";
+        let mut operations = unchanged(volume);
+        operations.push(json!({"op": "test", "path": RECLAIM_POLICY, "value": policy}));
+        let names = volume.list(FINALIZERS);
+        operations.push(json!({"op": "test", "path": FINALIZERS, "value": names}));
+        operations.push(json!({"op": "remove", "path": FINALIZERS}));
+        Request::patch(volume, operations)
+    }
+
+    /// Makes an object of the same type, and in the same namespace.
+    pub(super) fn create(like: &Object, body: Value) -> Self {
+        Request {
+            method: "POST",
+            path: collection(like),
+            content_type: "application/json",
+            body,
+        }
     }
 
     /// Removes one entry from a Namespace's `spec.finalizers`, the first one of that name. The API server checks uid and
@@ -101,6 +129,9 @@ impl Request {
     /// The request as a kubectl command, to read it, and to run it by hand if needed.
     pub fn as_kubectl(&self, object: &Object) -> Command {
         let body = visible(&self.body);
+        if self.method == "POST" {
+            return Command::of("printf %s {} | kubectl create -f -", [&body]);
+        }
         if self.method == "PUT" {
             return Command::of(
                 "printf %s {} | kubectl replace --raw {} -f -",
@@ -150,6 +181,14 @@ fn unchanged(object: &Object) -> Vec<Value> {
 }
 
 fn path(object: &Object) -> String {
+    let mut path = collection(object);
+    path.push('/');
+    escape(object.name(), &mut path);
+    path
+}
+
+/// The path of all objects of its type, in its namespace.
+fn collection(object: &Object) -> String {
     let mut path = if object.resource.group.is_empty() {
         "/api/".to_owned()
     } else {
@@ -160,7 +199,6 @@ fn path(object: &Object) -> String {
         path.push_str("/namespaces/");
         escape(object.namespace(), &mut path);
     }
-    path.extend(["/", &object.resource.plural, "/"]);
-    escape(object.name(), &mut path);
+    path.extend(["/", &object.resource.plural]);
     path
 }

@@ -55,6 +55,7 @@ pub fn retain(volume: &Object, claim: Claim) -> Plan {
             now: now(volume, &claim),
             then: then(volume, reclaim_policy::policy(volume)),
             claim,
+            again: false,
         }),
         request: Request::set_retain(volume),
     }

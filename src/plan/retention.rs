@@ -25,8 +25,10 @@ pub struct Retention {
     pub policy: String,
     /// What is true now, a sentence each.
     pub now: Vec<String>,
-    /// What is true once the policy is Retain, and who acts next, a sentence each.
+    /// What is true once the policy is Retain, and who acts next, a sentence each. The steps, if the volume is made again.
     pub then: Vec<String>,
+    /// Whether the volume is let go and made again. Otherwise only its policy changes.
+    pub again: bool,
     /// The claim, which is copied too.
     pub claim: Claim,
 }

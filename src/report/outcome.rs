@@ -41,6 +41,10 @@ pub enum OutcomeResult {
     Asleep,
     /// The reclaim policy of the volume is Retain.
     Retained,
+    /// The volume was made again, and is Bound to its claim.
+    Rescued,
+    /// A rescue ended between two steps.
+    Unfinished,
     /// Nothing was sent, or the server refused the request.
     NotDone,
     /// The response was lost, and reading again did not clarify what happened.
@@ -59,6 +63,8 @@ impl OutcomeResult {
             OutcomeResult::Woke => "woke",
             OutcomeResult::Asleep => "asleep",
             OutcomeResult::Retained => "retained",
+            OutcomeResult::Rescued => "rescued",
+            OutcomeResult::Unfinished => "unfinished",
             OutcomeResult::NotDone => "not-done",
             OutcomeResult::Unknown => "unknown",
         }
@@ -79,6 +85,8 @@ pub struct Outcome {
     pub says: String,
     /// The finalizers that remain.
     pub held_by: Vec<Finalizer>,
+    /// How an object that was made again differs from before, apart from what must.
+    pub differences: Vec<String>,
     /// External resources that still need a cleanup.
     pub outside: Vec<OutsideReport>,
     /// Path of the copy of the object from before the change.

@@ -80,6 +80,8 @@ pub struct RetentionReport {
     pub now: Vec<String>,
     /// What is true once the policy is Retain, and who acts next.
     pub then: Vec<String>,
+    /// Whether the volume is let go and made again; `then` are the steps.
+    pub again: bool,
 }
 
 /// An object that already is as it was to be.
@@ -198,6 +200,7 @@ impl From<&Retention> for RetentionReport {
             policy: retention.policy.clone(),
             now: retention.now.clone(),
             then: retention.then.clone(),
+            again: retention.again,
         }
     }
 }

@@ -13,9 +13,12 @@
     )
 )]
 
+mod again;
 mod carry;
 mod confirm;
 mod prepare;
+mod resume;
+mod rights;
 mod settle;
 mod tell;
 mod volumes;
@@ -38,7 +41,7 @@ use crate::{
     knowledge::Knowledge,
     plan::{digest, unaccepted},
     report::{OutcomeReport, outcome::Outcome},
-    settings::Guarded,
+    settings::{Guarded, Wanted},
 };
 
 /// Runs one of the four commands.
@@ -60,11 +63,18 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
         knowledge,
         watch: &mut watch,
     };
-    let Some(mut prepared) = planner.prepare_all().await? else {
+    let identity = cluster::identity(&server).await;
+    let preparing = match &asked.wanted {
+        Wanted::Rescue {
+            resume: Some(receipts),
+            ..
+        } => planner.prepare_resumed(receipts, &identity).await?,
+        _ => planner.prepare_all().await?,
+    };
+    let Some(mut prepared) = preparing else {
         return Ok(Exit::Interrupted);
     };
     let plans = prepared.plans();
-    let identity = cluster::identity(&server).await;
     if let Some(stored) = prepared.stored.take() {
         let receipts = receipts(&server, paths.receipts).await;
         let mut carrier = Carrier {
@@ -119,7 +129,10 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     let mut outcomes = Vec::new();
     let mut exit = Exit::Done;
     for (item, backup) in prepared.items.iter().zip(saved) {
-        let (outcome, ended) = carrier.carry(item, backup).await;
+        let (outcome, ended) = match &item.rescue {
+            Some(rescue) => carrier.make_again(item, rescue.clone(), backup, &identity).await,
+            None => carrier.carry(item, backup).await,
+        };
         outcomes.push(outcome);
         if exit == Exit::Done {
             exit = ended;
@@ -183,6 +196,7 @@ fn write_refusal_receipts(asked: &Guarded, prepared: &PreparedPlans, receipts: &
             consequence: None,
             backup: None,
             claim_backup: None,
+            rescue: None,
             says: refusal.why.clone(),
         };
         if let Err(error) = receipts.add(&receipt) {

@@ -53,6 +53,13 @@ pub enum Wanted {
     Nudge,
     /// Set the reclaim policy of the volume to Retain.
     Retain,
+    /// Let the volume go and make it again.
+    Rescue {
+        /// Whether the old reclaim policy comes back at the end.
+        restore_policy: bool,
+        /// The receipts of a run that ended before the last step.
+        resume: Option<PathBuf>,
+    },
 }
 
 impl Wanted {
@@ -63,6 +70,7 @@ impl Wanted {
             Wanted::Finalize(_) => Action::Finalize,
             Wanted::Nudge => Action::Nudge,
             Wanted::Retain => Action::Retain,
+            Wanted::Rescue { .. } => Action::Rescue,
         }
     }
 
@@ -71,7 +79,7 @@ impl Wanted {
         let (list, name) = match self {
             Wanted::Remove(name) => (List::Metadata, name.as_str()),
             Wanted::Finalize(name) => (List::Spec, name.as_str()),
-            Wanted::Nudge | Wanted::Retain => return None,
+            Wanted::Nudge | Wanted::Retain | Wanted::Rescue { .. } => return None,
         };
         Some(Finalizer {
             list,
@@ -107,6 +115,20 @@ impl Guarded {
 
     /// Interprets the arguments of `rescue`.
     pub fn rescue(words: RescueArgs, connection: ConnectionArgs) -> Result<Self, Error> {
+        if !words.only_retain {
+            let targets = targets(&words.targets)?;
+            if targets.len() > 1 {
+                return Err(usage(
+                    "rescue makes one volume again at a time".into(),
+                    Some("to keep the disks of several volumes at once, add --only-retain"),
+                ));
+            }
+            let wanted = Wanted::Rescue {
+                restore_policy: words.restore_policy,
+                resume: words.resume,
+            };
+            return Guarded::new(wanted, targets, Vec::new(), words.guard, connection);
+        }
         if !words.all_terminating {
             let targets = targets(&words.targets)?;
             return Guarded::new(Wanted::Retain, targets, Vec::new(), words.guard, connection);

@@ -25,7 +25,7 @@ pub struct Platform {
     pub groups: Vec<String>,
 }
 
-/// A program that usually may change every object of a cluster.
+/// A program that deploys objects, and usually may change every object of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Deployer {
@@ -37,6 +37,12 @@ pub struct Deployer {
     /// The names of its Helm charts.
     #[serde(default)]
     pub charts: Vec<String>,
+    /// Labels and annotations on each object that it deployed, which can contain `*`.
+    #[serde(default)]
+    pub marks: Vec<String>,
+    /// Its names in `metadata.managedFields`.
+    #[serde(default)]
+    pub field_managers: Vec<String>,
 }
 
 /// A mark on an object by which somebody makes its controller wait.
@@ -114,9 +120,12 @@ impl Deployer {
     /// Whether nothing is given by which the program is recognised, or a part of a name would do.
     fn is_unrecognisable(&self) -> bool {
         let is_part = |image: &String| !image.contains('/');
+        let is_any = |mark: &String| mark.trim_matches(['*', '/']).is_empty();
+        let signs = [&self.images, &self.charts, &self.marks, &self.field_managers];
         self.name.is_empty()
-            || self.images.is_empty() && self.charts.is_empty()
+            || signs.iter().all(|signs| signs.is_empty())
             || self.images.iter().any(is_part)
+            || self.marks.iter().any(is_any)
     }
 }
 

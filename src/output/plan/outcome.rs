@@ -18,21 +18,34 @@ pub fn write(report: &OutcomeReport, style: &Style, out: &mut impl Write) -> io:
     sheet.gap()?;
     for outcome in &report.outcomes {
         write_one(outcome, &mut sheet)?;
+        if outcome.result == OutcomeResult::Unfinished {
+            let resume = Command::of(
+                "kubectl finalizers rescue pv/{} --resume {}",
+                [&outcome.target.name, &report.receipts],
+            );
+            sheet.command("next", "Go on with the next step:", &resume.to_string())?;
+        }
         sheet.gap()?;
     }
     sheet.fact("receipt", &report.receipts)
 }
 
 fn write_one<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    use OutcomeResult::{Asleep, CameBack, Going, Gone, Held, NotDone, ReCreated, Retained, Unknown, Woke};
+    use OutcomeResult::{
+        Asleep, CameBack, Going, Gone, Held, NotDone, ReCreated, Rescued, Retained, Unfinished, Unknown, Woke,
+    };
 
     sheet.heading(&outcome.target.pasteable())?;
     match outcome.result {
         NotDone => sheet.warning_fact("result", "NOT DONE", &outcome.says)?,
         CameBack => sheet.warning_fact("result", "CAME BACK", &outcome.says)?,
+        Unfinished => sheet.warning_fact("result", "UNFINISHED", &outcome.says)?,
         Unknown => sheet.warning_fact("result", "UNKNOWN", &outcome.says)?,
-        Gone | Held | Going | ReCreated | Woke | Asleep | Retained => sheet.fact("result", &outcome.says)?,
+        Gone | Held | Going | ReCreated | Woke | Asleep | Retained | Rescued => {
+            sheet.fact("result", &outcome.says)?;
+        }
     }
+    sheet.facts("differs", &outcome.differences)?;
     if !outcome.held_by.is_empty() && matches!(outcome.result, Held | Retained) {
         sheet.fact("held by", &joined(&outcome.held_by))?;
     }

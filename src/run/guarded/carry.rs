@@ -44,7 +44,7 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    fn note_in(&self, receipt: &mut Receipt<'_>) {
+    pub(super) fn note_in(&self, receipt: &mut Receipt<'_>) {
         receipt.backup = Some(self.object.display().to_string());
         receipt.claim_backup = self.claim_path();
     }
@@ -55,9 +55,9 @@ impl Saved {
 }
 
 /// An object as it is now, and its copies.
-struct Current {
-    item: Item,
-    saved: Saved,
+pub(super) struct Current {
+    pub(super) item: Item,
+    pub(super) saved: Saved,
 }
 
 impl Carrier<'_> {
@@ -160,7 +160,7 @@ impl Carrier<'_> {
 
     /// Reads and diagnoses the object again, just before the request: the question can have waited for hours. Fails if
     /// it is no longer as it was confirmed, and says how.
-    async fn renew(&mut self, confirmed: &Item, current: &mut Current) -> Result<Facts, Settled> {
+    pub(super) async fn renew(&mut self, confirmed: &Item, current: &mut Current) -> Result<Facts, Settled> {
         let server = self.planner.server;
         let plan = &confirmed.plan;
         let name = &plan.target.name;
@@ -197,18 +197,18 @@ impl Carrier<'_> {
                 refusal.why, refusal.needs
             ))
         })?;
-        let worse = plan.worse(&now);
+        let worse = plan.worse(&now.plan);
         if !worse.is_empty() {
             return Err(Settled::refused(format!(
                 "The object is no longer as it was confirmed: {}. Read the new plan.",
                 worse.join("; ")
             )));
         }
-        if now.resource_version != current.item.plan.resource_version {
-            let saved = self.save(&object, &now, &facts).await;
+        if now.plan.resource_version != current.item.plan.resource_version {
+            let saved = self.save(&object, &now.plan, &facts).await;
             current.saved = saved.map_err(|error| Settled::failed(format!("Nothing was sent: {error}")))?;
         }
-        current.item = Item { object, plan: now };
+        current.item = now;
         Ok(facts)
     }
 
@@ -279,7 +279,12 @@ impl Carrier<'_> {
     }
 
     /// The receipt of the result.
-    fn result<'r>(&'r self, plan: &'r Plan, saved: Option<&Saved>, settled: &Settled) -> Receipt<'r> {
+    pub(super) fn result<'r>(
+        &'r self,
+        plan: &'r Plan,
+        saved: Option<&Saved>,
+        settled: &Settled,
+    ) -> Receipt<'r> {
         let says = settled.says.clone();
         let mut receipt = Receipt::of(settled.receipt_word(), plan, self.digest, says);
         if let Some(saved) = saved {
@@ -289,7 +294,7 @@ impl Carrier<'_> {
     }
 
     /// Creates the Event about the change. The change stands even without it.
-    async fn leave_event(&mut self, plan: &Plan) -> Option<String> {
+    pub(super) async fn leave_event(&mut self, plan: &Plan) -> Option<String> {
         let event = event(plan, self.receipts.user(), Timestamp::now());
         match leave_event(self.planner.server, &event).await {
             Ok(name) => Some(name),
@@ -301,7 +306,7 @@ impl Carrier<'_> {
     }
 
     /// Writes a receipt. A failure is only a warning, because the change has already happened.
-    fn add_receipt(&self, receipt: &Receipt<'_>) {
+    pub(super) fn add_receipt(&self, receipt: &Receipt<'_>) {
         if let Err(error) = self.receipts.add(receipt) {
             warn(&format!("the result has no receipt: {error}"));
         }
@@ -316,7 +321,7 @@ fn refused(message: &str) -> Settled {
     ))
 }
 
-fn outcome(plan: &Plan, saved: Option<&Saved>, settled: &Settled) -> Outcome {
+pub(super) fn outcome(plan: &Plan, saved: Option<&Saved>, settled: &Settled) -> Outcome {
     let lost = matches!(
         settled.end,
         OutcomeResult::Gone
@@ -332,6 +337,7 @@ fn outcome(plan: &Plan, saved: Option<&Saved>, settled: &Settled) -> Outcome {
         result: settled.end,
         says: settled.says.clone(),
         held_by: settled.held_by.clone(),
+        differences: settled.differences.clone(),
         outside: if lost && settled.by != DoneBy::Others {
             cost.outside
         } else {

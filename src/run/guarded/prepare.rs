@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::{
-    act::{Trial, try_event, try_out},
-    cluster::{self, Server},
+    act::{Trial, try_event, try_out, try_steps},
+    cluster::Server,
     command::Command,
     diagnose::{Diagnosis, reclaim_policy},
     error::Error,
     knowledge::Knowledge,
     object::ObjectRef,
-    plan::{self, Action, Instead, Need, Plan, Refusal, Seen, veto},
+    plan::{self, Instead, Need, Plan, Refusal, Rescue, Seen, veto},
     run::{
         complain, explain,
-        guarded::volumes,
+        guarded::{rights, volumes},
         target::{Named, find, look::Explainer, watch::Watch},
         warn,
         witness::Witness,
@@ -32,6 +32,8 @@ const MAX_TRIES: usize = 3;
 pub(super) struct Item {
     pub(super) object: Object,
     pub(super) plan: Plan,
+    /// The steps, if the volume is made again.
+    pub(super) rescue: Option<Rescue>,
 }
 
 /// An object that already is as it was to be, and what follows from that.
@@ -60,7 +62,7 @@ pub(super) struct Stored {
 }
 
 /// Whether the server would accept a plan.
-enum Accepted {
+pub(super) enum Accepted {
     Yes,
     /// The object has changed since the plan was made.
     Changed,
@@ -71,6 +73,18 @@ enum Accepted {
 }
 
 impl PreparedPlans {
+    /// No plans yet.
+    pub(super) fn new(facts: Facts) -> Self {
+        PreparedPlans {
+            items: Vec::new(),
+            refused: Vec::new(),
+            unchanged: Vec::new(),
+            failed: false,
+            stored: None,
+            facts,
+        }
+    }
+
     pub(super) fn plans(&self) -> Vec<Plan> {
         self.items.iter().map(|item| item.plan.clone()).collect()
     }
@@ -92,14 +106,7 @@ impl Planner<'_> {
         let Some(facts) = self.watch.show_progress(asking, witness.initial_facts()).await else {
             return Ok(None);
         };
-        let mut prepared = PreparedPlans {
-            items: Vec::new(),
-            refused: Vec::new(),
-            unchanged: Vec::new(),
-            failed: false,
-            stored: None,
-            facts: facts?,
-        };
+        let mut prepared = PreparedPlans::new(facts?);
         let (mut known, mut notes) = (BTreeSet::new(), BTreeSet::new());
         if let Some(word) = &self.asked.all_terminating {
             let listing = volumes::in_deletion(witness, word, &mut prepared.facts, &mut notes);
@@ -171,7 +178,7 @@ impl Planner<'_> {
         object: Object,
         prepared: &mut PreparedPlans,
     ) -> Result<Option<Object>, Error> {
-        if self.asked.wanted != Wanted::Retain {
+        if !matches!(self.asked.wanted, Wanted::Retain | Wanted::Rescue { .. }) {
             return Ok(Some(object));
         }
         let doing = || "looking for the volume".to_owned();
@@ -198,14 +205,16 @@ impl Planner<'_> {
                     says: plan::then(&object, "Delete"),
                 });
             }
-            let plan = match self.plan(&object, &mut prepared.facts).await {
-                Ok(plan) => plan,
+            let item = match self.plan(&object, &mut prepared.facts).await {
+                Ok(item) => item,
                 Err(refusal) => return prepared.refused.push(refusal),
             };
-            match self.server_accepts(&plan, &prepared.facts).await {
-                Ok(Accepted::Yes) => return prepared.items.push(Item { object, plan }),
+            match self
+                .server_accepts(&item, Some(&item.object), &prepared.facts)
+                .await
+            {
+                Ok(Accepted::Yes) => return prepared.items.push(item),
                 Ok(Accepted::Stored { proved }) => {
-                    let item = Item { object, plan };
                     prepared.stored = Some(Stored { item, proved });
                     return;
                 }
@@ -233,14 +242,28 @@ impl Planner<'_> {
     }
 
     /// The plan, if the diagnosis allows one.
-    pub(super) async fn plan(&mut self, object: &Object, facts: &mut Facts) -> Result<Plan, Refusal> {
+    pub(super) async fn plan(&mut self, object: &Object, facts: &mut Facts) -> Result<Item, Refusal> {
+        let without_steps = |plan| Item {
+            object: object.clone(),
+            plan,
+            rescue: None,
+        };
         let from_diagnosis: &dyn Fn(&Seen<'_>) -> Result<Plan, Refusal> = match &self.asked.wanted {
             Wanted::Remove(finalizer) => &|seen| plan::remove(seen, finalizer),
             Wanted::Finalize(name) => &|seen| plan::finalize(seen, name),
             Wanted::Nudge => &plan::nudge,
             Wanted::Retain => {
                 let claim = volumes::claim_of(Witness::Server(self.server), object, facts).await;
-                return Ok(plan::retain(object, claim));
+                return Ok(without_steps(plan::retain(object, claim)));
+            }
+            Wanted::Rescue { restore_policy, .. } => {
+                let claim = volumes::claim_of(Witness::Server(self.server), object, facts).await;
+                let rescue = Rescue::new(object, claim, *restore_policy)?;
+                return Ok(Item {
+                    object: object.clone(),
+                    plan: rescue.plan(self.knowledge),
+                    rescue: Some(rescue),
+                });
             }
         };
         let name = format!("{}/{}", object.resource.name(), object.name());
@@ -265,21 +288,20 @@ impl Planner<'_> {
             facts,
             knowledge: self.knowledge,
         })
+        .map(without_steps)
     }
 
     /// Asks the server whether the user has permission, and sends the request as a dry run, if it may be tried out
-    /// before it is confirmed.
-    async fn server_accepts(&mut self, plan: &Plan, facts: &Facts) -> Result<Accepted, Refusal> {
-        let (verb, subresource) = match plan.action {
-            Action::Remove | Action::Nudge | Action::Retain => ("patch", ""),
-            Action::Finalize => ("update", "finalize"),
-        };
+    /// before it is confirmed. `now` is the object; none if a rescue goes on without it.
+    pub(super) async fn server_accepts(
+        &mut self,
+        item: &Item,
+        now: Option<&Object>,
+        facts: &Facts,
+    ) -> Result<Accepted, Refusal> {
+        let plan = &item.plan;
         let target = &plan.target;
-        let refuse = |why: String, needs: String, instead: Instead| Refusal::new(target, why, needs, instead);
-        let what = match subresource {
-            "" => target.type_name.clone(),
-            sub => format!("{}/{sub}", target.type_name),
-        };
+        let rights = rights::needed(plan);
         let server = self.server;
         let doing = || {
             format!(
@@ -292,45 +314,28 @@ impl Planner<'_> {
             .event
             .then(|| plan::event(plan, None, Timestamp::now()));
         let asking = async {
-            let may = cluster::may(server, verb, target, subresource).await;
-            let trial = match plan.untried {
-                None => try_out(server, facts, plan).await,
-                Some(_) => Trial::Fine,
+            let missing = rights::first_missing(server, &rights).await;
+            let trial = match (&item.rescue, &plan.untried) {
+                (Some(rescue), _) => try_steps(server, now, &rescue.trials(now)).await,
+                (None, None) => try_out(server, facts, plan).await,
+                (None, Some(_)) => Trial::Fine,
             };
             let event = match &event {
                 Some(event) if trial == Trial::Fine => try_event(server, event).await,
                 _ => Ok(()),
             };
-            (may, trial, event)
+            (missing, trial, event)
         };
-        let Some((may, trial, event)) = self.watch.show_progress(doing, asking).await else {
-            let again = Instead::only("Run the command again.");
-            return Err(refuse(
-                "stopped before the server answered".into(),
-                "the run is not stopped".into(),
-                again,
+        let Some((missing, trial, event)) = self.watch.show_progress(doing, asking).await else {
+            return Err(Refusal::new(
+                target,
+                "stopped before the server answered",
+                "the run is not stopped",
+                Instead::only("Run the command again."),
             ));
         };
-        // A server that answers neither question would not answer a request either. The dry run says more.
-        if let Ok(Err(reason)) = may {
-            let why = format!(
-                "you may not {verb} {what} {}{}",
-                target.name,
-                in_parentheses(&reason)
-            );
-            let check = Command::of(
-                "kubectl -n {} auth can-i {} {}",
-                [target.place(), verb, &target.type_name],
-            );
-            let check = match plan.action {
-                Action::Finalize => check.with("--subresource=finalize"),
-                Action::Remove | Action::Nudge | Action::Retain => check,
-            };
-            return Err(refuse(
-                why,
-                format!("you have the right to {verb} {what}"),
-                Instead::run("Ask somebody who has it. To check a right:", check),
-            ));
+        if let Some((right, reason)) = missing {
+            return Err(right.refusal(target, &reason));
         }
         judged(trial, event, target)
     }
@@ -389,13 +394,5 @@ fn judged(trial: Trial, event: Result<(), String>, target: &ObjectRef) -> Result
             format!("the server did not answer a dry run, so nothing is sent: {why}"),
             &why,
         )),
-    }
-}
-
-fn in_parentheses(reason: &str) -> String {
-    if reason.is_empty() {
-        String::new()
-    } else {
-        format!(" ({reason})")
     }
 }

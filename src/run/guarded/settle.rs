@@ -38,6 +38,8 @@ pub(super) struct Settled {
     pub(super) end: OutcomeResult,
     pub(super) says: String,
     pub(super) held_by: Vec<Finalizer>,
+    /// How an object that was made again differs from before, a line each.
+    pub(super) differences: Vec<String>,
     pub(super) exit: Exit,
     /// Who made the change, if there is one.
     pub(super) by: DoneBy,
@@ -57,11 +59,12 @@ pub(super) enum DoneBy {
 }
 
 impl Settled {
-    fn new(end: OutcomeResult, says: impl Into<String>, exit: Exit) -> Self {
+    pub(super) fn new(end: OutcomeResult, says: impl Into<String>, exit: Exit) -> Self {
         Settled {
             end,
             says: says.into(),
             held_by: Vec::new(),
+            differences: Vec::new(),
             exit,
             by: DoneBy::Others,
         }
@@ -109,6 +112,7 @@ impl Settled {
             OutcomeResult::NotDone if self.exit == Exit::Refused => "refused",
             OutcomeResult::NotDone | OutcomeResult::CameBack => "failed",
             OutcomeResult::Unknown => "unknown",
+            OutcomeResult::Unfinished => "unfinished",
             _ => match self.by {
                 DoneBy::Us => "done",
                 DoneBy::Others => "done-by-others",
@@ -201,7 +205,7 @@ fn longest_wait(plan: &Plan, lost: bool) -> Duration {
     match plan.action {
         _ if lost => MAX_WAIT_FOR_SERVER,
         Action::Nudge => MAX_WAIT_FOR_CONTROLLER,
-        Action::Remove | Action::Finalize | Action::Retain => MAX_WAIT_FOR_DELETION,
+        Action::Remove | Action::Finalize | Action::Retain | Action::Rescue => MAX_WAIT_FOR_DELETION,
     }
 }
 

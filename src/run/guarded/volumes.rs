@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    cluster::Server,
     command::Command,
     error::Error,
-    plan::{Claim, Instead, Refusal},
+    plan::{Claim, Instead, Refusal, Rescue},
     run::{target::find, witness::Witness},
     snapshot::{
         Why,
@@ -118,6 +119,23 @@ pub(super) async fn in_deletion(
         hint: Some(
             "name the volumes that you know of: kubectl finalizers rescue pv/NAME --only-retain".into(),
         ),
+    })
+}
+
+/// A volume and its claim, as far as they exist.
+pub(super) struct Pair {
+    pub(super) volume: Option<Object>,
+    pub(super) claim: Option<Object>,
+}
+
+/// Reads the volume and the claim of a rescue again.
+pub(super) async fn read_pair(server: &Server, facts: &Facts, steps: &Rescue) -> Result<Pair, Why> {
+    let mut facts = facts.unasked();
+    let witness = Witness::Server(server);
+    let claim = steps.claim();
+    Ok(Pair {
+        volume: read(witness, VOLUMES, None, steps.volume().name(), &mut facts).await?,
+        claim: read(witness, CLAIMS, Some(claim.namespace()), claim.name(), &mut facts).await?,
     })
 }
 

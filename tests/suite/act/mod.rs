@@ -16,6 +16,7 @@ mod random;
 mod rbac;
 mod rejected;
 mod rescue;
+mod rescue_again;
 mod terminal;
 mod webhook;
 

@@ -15,16 +15,21 @@ use crate::{
 };
 
 /// A case with claim `data`, bound to a volume that the real provisioner made and protects, with a file on its disk.
-struct Disk<'a> {
-    case: Case<'a>,
-    driver: CsiDriver<'a>,
-    volume: String,
+pub(super) struct Disk<'a> {
+    pub(super) case: Case<'a>,
+    pub(super) driver: CsiDriver<'a>,
+    pub(super) volume: String,
 }
 
 impl<'a> Disk<'a> {
-    fn made(cluster: &'a Cluster, name: &str) -> Self {
+    pub(super) fn made(cluster: &'a Cluster, name: &str) -> Self {
         let driver_name = format!("{name}.example.test");
-        let driver = cluster.csi_driver(&driver_name).start();
+        Disk::of(cluster, name, cluster.csi_driver(&driver_name).start())
+    }
+
+    /// The case with this driver, whose name begins with that of the case.
+    pub(super) fn of(cluster: &'a Cluster, name: &str, driver: CsiDriver<'a>) -> Self {
+        let driver_name = format!("{name}.example.test");
         let case = Case::empty(cluster, name);
         let volume = claim(&case, "data", &driver_name);
         let disk = Disk { case, driver, volume };
@@ -36,16 +41,16 @@ impl<'a> Disk<'a> {
         self.driver.disk(&self.volume).join("file")
     }
 
-    fn pv(&self) -> String {
+    pub(super) fn pv(&self) -> String {
         format!("pv/{}", self.volume)
     }
 
     /// The volume, or none if it is gone.
-    fn object(&self) -> Option<Value> {
+    pub(super) fn object(&self) -> Option<Value> {
         self.case.cluster.get(["pv", &self.volume])
     }
 
-    fn policy(&self) -> Value {
+    pub(super) fn policy(&self) -> Value {
         self.object().expect("the volume exists")["spec"]["persistentVolumeReclaimPolicy"].clone()
     }
 
@@ -60,7 +65,7 @@ impl<'a> Disk<'a> {
         self.case.confirm(&["rescue", target, "--only-retain"]).run()
     }
 
-    fn is_released(&self) {
+    pub(super) fn is_released(&self) {
         wait("the volume is released", SOON, || {
             self.object()
                 .is_some_and(|volume| volume["status"]["phase"] == "Released")
@@ -69,7 +74,7 @@ impl<'a> Disk<'a> {
 
     /// Asserts that the disk is there, and that nobody ever asked to delete it.
     #[track_caller]
-    fn survives(&self) {
+    pub(super) fn survives(&self) {
         assert_eq!(
             fs::read_to_string(self.file()).expect("the file is there"),
             "precious"
@@ -345,7 +350,8 @@ fn what_has_no_disk_to_keep_is_refused() {
             2,
             "takes a type and no names",
         ),
-        (&["rescue", "pv/a"], 2, "--only-retain"),
+        (&["rescue", "pv", "--all-terminating"], 2, "--only-retain"),
+        (&["rescue", "pv/a", "pv/b"], 2, "one volume again at a time"),
         (
             &["rescue", "pv/no-such-volume", "--only-retain"],
             1,

@@ -1,0 +1,307 @@
+//! `rescue pv/NAME`: lets a Bound volume go that was deleted by mistake, and makes it again for the same claim.
+//!
+//! A deletion cannot be taken back. But with policy Retain nobody deletes the disk, and the claim waits. It is Lost while
+//! its volume is away, and Bound again once a volume has its name and names its uid
+//! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` syncBoundClaim). A provisioner
+//! deletes the disk of a Released volume with policy Delete only
+//! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete). Here the policy is
+//! Retain before the volume goes.
+//!
+//! Each step follows from the present state, so a run that ended anywhere can be continued.
+
+mod compare;
+mod deleters;
+mod next;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+pub use self::next::Next;
+use self::{deleters::deleters, next::unknown_finalizer};
+use super::{Action, Claim, Cost, Instead, Plan, RETAIN, Refusal, Request, Retention, retain};
+use crate::{
+    command::Command,
+    diagnose::reclaim_policy,
+    knowledge::{Consequence, Knowledge},
+    snapshot::facts::Object,
+};
+
+/// The attacher removes its finalizer once no `VolumeAttachment` names the volume. It puts it on a volume when it attaches
+/// it, and cannot detach a volume that is gone
+/// (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go`).
+const ATTACHER: &str = "external-attacher/";
+/// Metadata that the new object keeps.
+const KEPT: [&str; 3] = ["name", "labels", "annotations"];
+
+/// A volume to be made again and its claim, as they were when the rescue began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rescue {
+    volume: Object,
+    claim: Object,
+    /// Whether the old reclaim policy comes back at the end.
+    restore_policy: bool,
+    /// Whether the volume was seen with policy Retain. Otherwise its disk may go with it.
+    kept: bool,
+}
+
+impl Rescue {
+    /// The rescue of this volume, or why there is none.
+    pub fn new(volume: &Object, claim: Claim, restore_policy: bool) -> Result<Self, Refusal> {
+        let target = volume.reference();
+        let refuse = |why: String, needs: &str, instead| Refusal::new(&target, why, needs, instead);
+        if volume.deletion().is_none() {
+            let why = "it is not being deleted, so there is nothing to take back".into();
+            return Err(refuse(why, "it is being deleted", keep_disk(volume)));
+        }
+        let claim =
+            bound_claim(volume, claim).map_err(|(why, needs)| refuse(why, needs, keep_disk(volume)))?;
+        if let Some(owner) = volume.list("/metadata/ownerReferences").first() {
+            let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
+            return Err(refuse(
+                format!(
+                    "its owner, {} {}, may delete it again, and the new volume cannot be its own",
+                    field("kind"),
+                    field("name")
+                ),
+                "it has no owner references",
+                keep_disk(volume),
+            ));
+        }
+        if let Some(other) = unknown_finalizer(volume) {
+            return Err(refuse(
+                format!("{other} also holds it, and its controller may have work to do first"),
+                "only Kubernetes, the provisioner and the attacher hold it",
+                Instead::explain(&target, "See who removes it, and when:"),
+            ));
+        }
+        let restore_policy = restore_policy && reclaim_policy::policy(volume) != RETAIN;
+        if restore_policy && claim.deletion().is_some() {
+            return Err(refuse(
+                format!(
+                    "{} is being deleted, so the disk would be deleted with it under the old policy",
+                    claim.reference().pasteable()
+                ),
+                "the claim is not being deleted, or the policy stays Retain",
+                Instead::run(
+                    "See the plan without --restore-policy:",
+                    Command::of("kubectl finalizers rescue pv/{} --plan", [volume.name()]),
+                ),
+            ));
+        }
+        Ok(Rescue {
+            kept: reclaim_policy::policy(volume) == RETAIN,
+            volume: volume.clone(),
+            claim,
+            restore_policy,
+        })
+    }
+
+    /// The volume as it was.
+    pub fn volume(&self) -> &Object {
+        &self.volume
+    }
+
+    /// The claim as it was.
+    pub fn claim(&self) -> &Object {
+        &self.claim
+    }
+
+    /// The plan, before the first step.
+    pub fn plan(&self, knowledge: &Knowledge) -> Plan {
+        let claim = self.claim.reference().pasteable();
+        let mut now = vec![format!(
+            "The volume is being deleted. It is Bound to {claim}, with policy {}.",
+            reclaim_policy::policy(&self.volume)
+        )];
+        if self.claim.deletion().is_some() {
+            now.push(
+                "The claim is being deleted, too, and that goes on. When it goes, the volume is Released and keeps its disk."
+                    .into(),
+            );
+        }
+        now.extend(self.deleters(knowledge));
+        self.plan_from(now)
+    }
+
+    /// The plan to go on with a rescue that ended in this state, or what a person has to decide first.
+    pub fn resumed(
+        &mut self,
+        volume: Option<&Object>,
+        claim: Option<&Object>,
+        knowledge: &Knowledge,
+    ) -> Result<Plan, Refusal> {
+        if let Next::Stop(why) = self.next(volume, claim) {
+            return Err(Refusal::new(
+                &self.volume.reference(),
+                why,
+                "the volume is as this rescue left it",
+                Instead::only(
+                    "Look for the disk at the storage provider, and use the copies of volume and claim.",
+                ),
+            ));
+        }
+        let state = match volume {
+            None => "The volume object is gone, and its policy was Retain.".into(),
+            Some(volume) if volume.uid() == self.volume.uid() => format!(
+                "The volume is still being deleted, with policy {}.",
+                reclaim_policy::policy(volume)
+            ),
+            Some(volume) => format!("The volume exists again. It is {}.", volume.text("/status/phase")),
+        };
+        let now = [state].into_iter().chain(self.deleters(knowledge)).collect();
+        Ok(self.plan_from(now))
+    }
+
+    fn plan_from(&self, now: Vec<String>) -> Plan {
+        let claim = Claim::Found(self.claim.clone().into());
+        let first = retain(&self.volume, claim.clone());
+        Plan {
+            action: Action::Rescue,
+            cost: Cost {
+                consequence: Consequence::Metadata,
+                text: "the volume object gets a new uid and new times; disk, claim and pods stay".into(),
+                ..first.cost
+            },
+            retention: Some(Retention {
+                policy: reclaim_policy::policy(&self.volume).to_owned(),
+                now,
+                then: self.steps(),
+                claim,
+                again: true,
+            }),
+            request: self.creation(self.volume.name()),
+            ..first
+        }
+    }
+
+    /// The steps, a sentence each.
+    fn steps(&self) -> Vec<String> {
+        let held: Vec<_> = self.volume.finalizers().into_iter().map(|one| one.name).collect();
+        let carried = attacher_finalizers(&self.volume);
+        let policy = reclaim_policy::policy(&self.volume);
+        let mut all = Vec::new();
+        if policy == RETAIN {
+            all.push("The policy is Retain already, so nobody deletes the disk.".into());
+        } else {
+            all.push(
+                "Set the policy to Retain, and read it back. From then on nobody deletes the disk.".into(),
+            );
+        }
+        all.push(format!(
+            "Remove {}, only if the policy is Retain. The volume object goes.",
+            held.join(", ")
+        ));
+        all.push(
+            "Make the volume again at once. Until then its claim can be Lost, and no new pod can mount it."
+                .into(),
+        );
+        if !carried.is_empty() {
+            all.push(format!(
+                "The new volume has {} from the start: it can be attached to a node.",
+                carried.join(", ")
+            ));
+        }
+        all.push("Wait until volume and claim are Bound, and compare them with their copies.".into());
+        all.push(if self.restore_policy {
+            format!("Set the policy to {policy} again. If the claim is deleted after that, so is the disk.")
+        } else if policy == RETAIN {
+            "The policy stays Retain.".into()
+        } else {
+            "The policy stays Retain. --restore-policy brings the old one back.".into()
+        });
+        all
+    }
+
+    /// Who may delete the volume or its claim again, a sentence each.
+    pub fn deleters(&self, knowledge: &Knowledge) -> Vec<String> {
+        let mut all = deleters(&self.volume, "volume", knowledge);
+        all.extend(deleters(&self.claim, "claim", knowledge));
+        all
+    }
+
+    /// All requests that can follow from this state, for a dry run. The creation has another name, because the volume may
+    /// still exist.
+    pub fn trials(&self, volume: Option<&Object>) -> Vec<Request> {
+        // A uid is unique, so no volume has this name.
+        let creation = self.creation(&format!("rescue-{}", self.volume.uid()));
+        match volume {
+            None => vec![creation],
+            Some(old) if old.uid() == self.volume.uid() => {
+                let mut all = vec![creation];
+                let policy = reclaim_policy::policy(old);
+                if policy != RETAIN {
+                    all.insert(0, Request::set_retain(old));
+                }
+                all.push(Request::let_go(old, policy));
+                all
+            }
+            Some(_) => Vec::new(),
+        }
+    }
+
+    /// The request that makes the volume again, with this name.
+    fn creation(&self, name: &str) -> Request {
+        let old = self.volume.value.get("metadata");
+        let mut metadata: Map<_, _> = KEPT
+            .iter()
+            .filter_map(|field| Some(((*field).to_owned(), old?.get(*field)?.clone())))
+            .collect();
+        metadata.insert("name".into(), name.into());
+        let carried = attacher_finalizers(&self.volume);
+        if !carried.is_empty() {
+            metadata.insert("finalizers".into(), carried.into());
+        }
+        let mut spec = self.volume.value.get("spec").cloned().unwrap_or_default();
+        if let Some(spec) = spec.as_object_mut() {
+            spec.insert("persistentVolumeReclaimPolicy".into(), RETAIN.into());
+        }
+        let body =
+            json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec});
+        Request::create(&self.volume, body)
+    }
+}
+
+/// The claim that the volume is Bound to; otherwise why it is not, and what is needed.
+fn bound_claim(volume: &Object, claim: Claim) -> Result<Object, (String, &'static str)> {
+    const NEEDS: &str = "the volume is Bound to its claim";
+    let phase = volume.text("/status/phase");
+    match claim {
+        Claim::Found(claim)
+            if phase == "Bound"
+                && claim.text("/spec/volumeName") == volume.name()
+                && claim.uid() == volume.text("/spec/claimRef/uid") =>
+        {
+            Ok(*claim)
+        }
+        Claim::Unread(why) => Err((
+            format!("its claim could not be read: {why}"),
+            "you have the right to read the claim",
+        )),
+        Claim::Gone => Err((
+            "its claim is gone, so the provisioner may have deleted the disk already".into(),
+            NEEDS,
+        )),
+        Claim::Found(_) | Claim::None if phase == "Bound" => {
+            Err(("its claim does not name it as its volume".into(), NEEDS))
+        }
+        Claim::Found(_) | Claim::None => Err((format!("it is {phase} and not Bound"), NEEDS)),
+    }
+}
+
+fn keep_disk(volume: &Object) -> Instead {
+    Instead::run(
+        "To keep its disk, see the plan for that:",
+        Command::of(
+            "kubectl finalizers rescue pv/{} --only-retain --plan",
+            [volume.name()],
+        ),
+    )
+}
+
+fn attacher_finalizers(volume: &Object) -> Vec<String> {
+    let names = volume.finalizers().into_iter().map(|one| one.name);
+    names.filter(|name| name.starts_with(ATTACHER)).collect()
+}

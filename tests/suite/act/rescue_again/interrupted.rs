@@ -1,0 +1,180 @@
+//! A rescue that is killed between two steps, and controllers that restart while the volume is away.
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::{Before, Case, Cluster, Disk, Fate, Gate, SOON, delete, goes, outcome, says, wait};
+
+/// `rescue pv/NAME --resume RECEIPTS`.
+fn resume(disk: &Disk<'_>) -> [String; 4] {
+    let receipts = disk.case.place.path().join("receipts.jsonl");
+    [
+        "rescue".into(),
+        disk.pv(),
+        "--resume".into(),
+        receipts.display().to_string(),
+    ]
+}
+
+/// Lets requests through until this state is reached, and the next request waits at the gate. A request for a volume that
+/// the provisioner changed meanwhile is refused, so their number differs.
+fn held_when(gate: &Gate, reached: impl Fn() -> bool) {
+    for arrived in 1..10 {
+        gate.arrived(arrived);
+        if reached() {
+            return;
+        }
+        gate.open_once();
+    }
+    panic!("that state is never reached");
+}
+
+/// Starts a rescue behind a gate, and kills it when it is about to send the first request in this state.
+fn killed_when(reached: impl Fn() -> bool, disk: &Disk<'_>) {
+    let gate = Gate::before(disk.case.cluster, Fate::Held);
+    let pv = disk.pv();
+    let run = disk
+        .case
+        .confirm(&["rescue", &pv, "--restore-policy", gate.flag()])
+        .spawn();
+    held_when(&gate, reached);
+    run.signal(Signal::KILL);
+    let out = run.finish();
+    assert_ne!(out.code, 0, "{out}");
+}
+
+#[test]
+fn a_rescue_that_is_killed_before_any_step_goes_on() {
+    let disk = Disk::made(Cluster::shared(), "killed");
+    let policy = || disk.policy() == "Retain";
+    let is_again = || {
+        let volume = disk.object();
+        volume.is_some_and(|volume| volume["metadata"]["deletionTimestamp"].is_null())
+    };
+    let states: [(&str, &dyn Fn() -> bool); 4] = [
+        ("before it sets Retain", &|| true),
+        ("before it lets the volume go", &policy),
+        ("before it makes the volume again", &|| disk.object().is_none()),
+        ("before it brings the old policy back", &is_again),
+    ];
+    for (when, reached) in states {
+        let before = Before::of(&disk);
+        delete(disk.case.cluster, &disk.pv(), "");
+        killed_when(reached, &disk);
+        let outcome = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));
+        assert_eq!(outcome["result"], "rescued", "{when}: {outcome:#}");
+        before.is_there_again(&disk);
+        assert_eq!(disk.policy(), "Delete", "{when}");
+        wait("the provisioner protects the disk again", SOON, || {
+            let volume = disk.object().expect("the volume exists");
+            volume["metadata"]["finalizers"]
+                .to_string()
+                .contains("external-provisioner")
+        });
+    }
+}
+
+/// The volume is gone, and nobody knows whether its policy was Retain before that: no new volume for a disk that is gone.
+#[test]
+fn a_volume_that_went_with_its_disk_is_not_made_again() {
+    let disk = Disk::made(Cluster::shared(), "too-late-again");
+    delete(disk.case.cluster, &disk.pv(), "");
+    killed_when(|| true, &disk);
+    delete(disk.case.cluster, "pvc/data", disk.case.ns.name());
+    goes(disk.case.cluster, &disk.pv(), "");
+    let out = disk.case.run(&resume(&disk).each_ref().map(String::as_str)).run();
+    assert_eq!(out.code, 3, "{out}");
+    says(&out, "so its disk may be deleted");
+    assert!(disk.object().is_none());
+}
+
+#[test]
+fn a_claim_that_goes_while_its_volume_is_away_leaves_the_disk() {
+    let disk = Disk::made(Cluster::shared(), "claim-away");
+    let case = &disk.case;
+    delete(case.cluster, &disk.pv(), "");
+    killed_when(|| disk.object().is_none(), &disk);
+    delete(case.cluster, "pvc/data", case.ns.name());
+    goes(case.cluster, "pvc/data", case.ns.name());
+    let outcome = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));
+    assert!(
+        outcome["differences"]
+            .to_string()
+            .contains("the claim is gone; the volume keeps the disk"),
+        "{outcome:#}"
+    );
+    disk.is_released();
+    assert_eq!(disk.policy(), "Retain");
+    disk.survives();
+}
+
+/// The volume is attached, and all controllers restart while it is away.
+#[test]
+fn an_attached_volume_survives_restarts_while_it_is_away() {
+    let cluster = Cluster::start();
+    let driver = cluster
+        .csi_driver("attached.example.test")
+        .with_attacher()
+        .start();
+    let disk = Disk::of(&cluster, "attached", driver);
+    let case: &Case<'_> = &disk.case;
+    let (volume, node) = (&disk.volume, cluster.node());
+    cluster.apply(&format!(
+        "{{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {{name: {node}}}, spec: {{drivers: [{{name: \
+         attached.example.test, nodeID: n1}}]}}}}"
+    ));
+    // As its kubelet does: kube-controller-manager attaches what its pods use.
+    let managed = "volumes.kubernetes.io/controller-managed-attach-detach=true";
+    cluster.kubectl(["annotate", "node", &node, managed]).success();
+    super::pod(case, &node);
+    let attachment = || {
+        let all = cluster.get(["volumeattachments"])?;
+        let found = all["items"]
+            .as_array()?
+            .iter()
+            .find(|one| one["spec"]["source"]["persistentVolumeName"] == **volume);
+        found.cloned()
+    };
+    wait("the volume is attached", SOON, || {
+        attachment().is_some_and(|one| one["status"]["attached"] == true)
+    });
+    // As its kubelet does, too. A kube-controller-manager that starts while the claim is Lost detaches what no node uses.
+    let in_use = json!({"volumesInUse": [format!("kubernetes.io/csi/attached.example.test^{volume}")]});
+    cluster.patch_status(["node", &node], &in_use);
+    let (before, attached) = (Before::of(&disk), attachment().expect("it is attached"));
+    delete(&cluster, &disk.pv(), "");
+
+    let gate = Gate::before(&cluster, Fate::Held);
+    let pv = disk.pv();
+    let run = case.confirm(&["rescue", &pv, gate.flag()]).spawn();
+    held_when(&gate, || disk.object().is_none());
+    let claim = || case.ns.get(["pvc", "data"]).expect("the claim exists");
+    wait("the claim is Lost", SOON, || claim()["status"]["phase"] == "Lost");
+    for component in [
+        cluster.controller_manager(),
+        disk.driver.provisioner(),
+        disk.driver.attacher(),
+    ] {
+        component.kill();
+        component.start();
+    }
+    gate.open();
+    let out = run.finish();
+    assert_eq!(out.code, 0, "{out}");
+    before.is_there_again(&disk);
+    let now = disk.object().expect("the volume exists");
+    assert!(
+        now["metadata"]["finalizers"]
+            .to_string()
+            .contains("external-attacher/attached-example-test"),
+        "{now:#}"
+    );
+    let still = attachment().expect("it is attached");
+    assert_eq!(still["metadata"]["uid"], attached["metadata"]["uid"]);
+    assert_eq!(still["status"]["attached"], true, "{still:#}");
+    let calls = disk.driver.calls();
+    assert!(
+        calls.iter().all(|call| !call.starts_with("ControllerUnpublish")),
+        "{calls:?}"
+    );
+}
