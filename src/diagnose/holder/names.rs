@@ -1,8 +1,8 @@
 //! The names under which a controller reports: as the source of events, and as a manager of fields.
 //!
 //! Whoever may write events may write a Warning about any object. So a report counts against a controller only if
-//! the controller made it: by a name that the catalogue has, by that of the workload that was found, or by the name
-//! under which the finalizer was put on. Names can be forged, like the events themselves. So a report never proves
+//! the controller made it: by a name that the catalogue has, by that of the workload that was found, by the name under
+//! which the finalizer was put on, or by the kind of the object: `alert-controller`. Names can be forged, like the events themselves. So a report never proves
 //! that a controller is gone.
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
         writer,
     },
     knowledge::{Entry, schema::glob},
-    object::Finalizer,
+    object::{Finalizer, is_custom_group},
     snapshot::facts::Object,
 };
 
@@ -61,8 +61,12 @@ impl Names {
             .filter_map(|sign| sign.object.as_ref())
             .map(|workload| workload.name.clone())
             .filter(|name| is_telling(name));
+        // The name that kubebuilder gives to the controller of a type (`controller-runtime:pkg/builder/controller.go`
+        // getControllerName) and most projects extend so. Built-in types have controllers of such names too.
+        let of_type = is_custom_group(&object.resource.group)
+            .then(|| format!("{}-controller", object.kind.to_lowercase()));
         Names {
-            programs: known.chain(found).collect(),
+            programs: known.chain(found).chain(of_type).collect(),
             author: writer::author(object, finalizer),
         }
     }
