@@ -40,7 +40,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 29] = [
+const HELPERS: [&str; 31] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -58,7 +58,9 @@ const HELPERS: [&str; 29] = [
     "operators/holder_report",
     "operators/referenced_by",
     "operators/surroundings/finalizer_name",
+    "operators/surroundings/inventory",
     "operators/surroundings/named_in_words",
+    "operators/surroundings/owned_jobs",
     "operators/surroundings/owned_pods",
     "operators/surroundings/references",
     "operators/surroundings/referrers",

@@ -1,8 +1,8 @@
 //! The names under which a controller reports: as the source of events, and as a manager of fields.
 //!
 //! Whoever may write events may write a Warning about any object. So a report counts against a controller only if
-//! the controller made it: by a name that the catalogue has, by that of the workload that was found, by the name under
-//! which the finalizer was put on, or by the kind of the object: `alert-controller`. Names can be forged, like the events themselves. So a report never proves
+//! it bears a name of that controller. These are the names in the catalogue, the workload that was found, the manager
+//! that put the finalizer on, and the kind of the object: `alert-controller`. Names can be forged, like the events themselves. So a report never proves
 //! that a controller is gone.
 
 use crate::{

@@ -28,7 +28,7 @@ use crate::{
         timing,
         view::{Missing, View},
     },
-    object::Finalizer,
+    object::{Age, Finalizer},
     snapshot::{
         Gap, Why,
         facts::{Object, Where},
@@ -63,7 +63,7 @@ fn blocks(reference: &Value) -> bool {
 
 fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents<'_>, view: &View<'_>) {
     let blockers = dependents.blockers(view, |dependent| match held_by(dependent) {
-        _ if is_made_again(dependent, owner) => "made again after the deletion of its owner".to_owned(),
+        _ if made_afterwards(dependent, owner).is_some() => "made after the deletion of its owner".to_owned(),
         _ if dependent.deletion().is_none() => "not being deleted yet".to_owned(),
         finalizer_names if finalizer_names.is_empty() => "being deleted".to_owned(),
         finalizer_names => format!("being deleted, held by {finalizer_names}"),
@@ -79,7 +79,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     let made_again = dependents
         .objects
         .iter()
-        .find(|dependent| is_made_again(dependent, owner));
+        .find(|dependent| made_afterwards(dependent, owner).is_some_and(|created| is_new(created, view)));
     if let Some(dependent) = made_again {
         add_maker(finding, dependent);
     } else if !any_being_deleted && !timing::is_deletion_recent(owner, view) {
@@ -112,26 +112,30 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     finding.wait.on.extend(blockers);
 }
 
-/// Whether a dependent was made after its owner was deleted. The garbage collector deletes it, and it comes back.
-fn is_made_again(dependent: &Object, owner: &Object) -> bool {
-    let created: Option<Timestamp> = dependent.time("/metadata/creationTimestamp");
-    let deletion = owner.deletion().map(|deletion| deletion.requested_at());
-    dependent.deletion().is_none()
-        && created
-            .zip(deletion)
-            .is_some_and(|(created, deleted)| created > deleted)
+/// When a dependent was made, if that was long after the deletion of its owner.
+fn made_afterwards(dependent: &Object, owner: &Object) -> Option<Timestamp> {
+    let created: Timestamp = dependent.time("/metadata/creationTimestamp")?;
+    let deleted = owner.deletion()?.requested_at();
+    (dependent.deletion().is_none()
+        && Age::between(deleted, created).0.as_secs() > timing::WORKING_CONTROLLER)
+        .then_some(created)
+}
+
+/// Whether it was made so recently that the garbage collector is not late.
+fn is_new(created: Timestamp, view: &View<'_>) -> bool {
+    Age::between(created, view.now()).0.as_secs() < timing::SOON
 }
 
 fn add_maker(finding: &mut Finding, dependent: &Object) {
     let reference = dependent.reference();
     finding.say(format!(
-        "the garbage collector deletes {}, and some controller recreates it",
+        "{} was made a moment ago, so some controller creates or recreates it",
         reference.pasteable()
     ));
     finding.steps.push(Step {
         when: "what to do",
         text: format!(
-            "see which field manager makes {} {} again, and stop it from that: its owner then goes by itself",
+            "see which field manager makes {} {}, and stop it from that: its owner then goes by itself",
             dependent.kind,
             dependent.name()
         ),

@@ -71,7 +71,7 @@ pub(crate) fn add_surroundings(
     let is_free = finding.wait.on.is_empty() && !is_named;
     if runs && is_free && finding.wait.verdict == Verdict::Waiting && age >= timing::SILENCE {
         mark_stalled(object, finding, is_described, view);
-        // What was not read may be what it waits for.
+        // It may wait for something that was not read.
         if finding.wait.verdict == Verdict::Stalled && !is_complete {
             finding.wait.verdict = Verdict::Unknown;
         }

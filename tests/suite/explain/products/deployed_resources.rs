@@ -90,7 +90,7 @@ fn application_whose_project_is_gone(place: &str) {
         .says("bring AppProject gone back")
         .never_advises("--cascade")
         .is_careful();
-    withstands_less(cluster, &target, place, 24);
+    withstands_less(cluster, &target, place, 25);
     apply(
         &json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject", "metadata": {"name": "gone", "namespace": place}}),
     );

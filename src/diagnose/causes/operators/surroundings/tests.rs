@@ -376,7 +376,7 @@ fn an_object_that_its_status_lists_blocks_only_while_it_is_being_deleted() {
         assert_eq!(waits_for(&told), [("c".to_owned(), expected)]);
         assert_eq!(waits_for(&explained(&with_status(&status), [held(false)])), []);
     }
-    // What it deployed to another cluster is not here.
+    // An object in another cluster is not looked up here.
     let mut elsewhere =
         with_status(&json!({"inventory": {"entries": [{"id": "ns_c_lab.test_Gadget", "v": "v1"}]}}));
     elsewhere.value["spec"]["kubeConfig"] = json!({"secretRef": {"name": "k"}});
