@@ -247,6 +247,8 @@ fn held_pod(cluster: &Cluster, name: &str, metadata: &str) -> [String; 2] {
         "{{apiVersion: v1, kind: Pod, metadata: {{name: p, namespace: {name}, {metadata}}}, spec: {{containers: [{{name: c, \
          image: i}}]}}}}"
     ));
+    // The Pod garbage collector marks a Pod without a node so at any time after its deletion. Then the cluster is not quiet.
+    cluster.patch_status(["pod", "p", "--namespace", name], &json!({"phase": "Failed"}));
     begin_deletion(cluster, "pod/p", name);
     ["pod/p".to_owned(), name.to_owned()]
 }
