@@ -14,10 +14,19 @@ pub(crate) fn last_event<'a>(
     reasons: &[&str],
     view: &View<'a>,
 ) -> Result<Option<&'a Object>, Missing> {
+    newest_event(object, view, |event| reasons.contains(&event.text("/reason")))
+}
+
+/// The newest event about an object that fits. An event of an earlier object of that name is not about it.
+pub(crate) fn newest_event<'a>(
+    object: &Object,
+    view: &View<'a>,
+    fits: impl Fn(&Object) -> bool,
+) -> Result<Option<&'a Object>, Missing> {
     Ok(view
         .events(object)?
         .iter()
-        .filter(|event| reasons.contains(&event.text("/reason")))
+        .filter(|event| fits(event))
         .filter(|event| {
             let about = event.text("/involvedObject/uid");
             about.is_empty() || about == object.uid()

@@ -1,5 +1,5 @@
-//! `rescue --resume`: goes on with a rescue that ended between two steps. What it does follows from the last receipt and
-//! from what is in the cluster now.
+//! `rescue --resume`: goes on with a rescue that ended between two steps. The next step follows from the last receipt and
+//! from the state of the cluster.
 
 use std::{collections::BTreeSet, path::Path};
 

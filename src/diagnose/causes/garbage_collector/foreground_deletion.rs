@@ -8,8 +8,8 @@
 //! the namespace of the owner, of every type, once for all owners there. For an owner without a namespace, wants its
 //! dependents in all namespaces. Then wants each dependent that blocks. **Concludes** `waiting` with exactly these
 //! dependents and what holds each. Concludes `stalled` if none is left, or if none is being deleted. A dependent that was
-//! made after the deletion is named with what makes it. **Advises** to
-//! resolve the dependent, and never to remove the finalizer instead.
+//! made after the deletion is named with what makes it. **Advises** to resolve the dependent, and never to remove the
+//! finalizer instead.
 
 use jiff::Timestamp;
 use serde_json::Value;

@@ -5,10 +5,10 @@
 //! (`kubernetes/community:contributors/devel/sig-architecture/api-conventions.md`, "Object references"). So they can be
 //! read without knowing the product. **Wants** the objects that its own words name, the Pods and Jobs in its namespace,
 //! what its status lists, and the objects that its finalizer is named after. Then wants what its spec names, and what
-//! names it in its own group.
-//! **Concludes** `waiting` with Pods that do not end or do not start, with clean-up Jobs that do not end, and with objects that are being deleted or are not
-//! ready. Only names a living object: that it exists does not prove that the controller waits for it. Concludes `stalled`
-//! after an hour if the controller runs, all of this was read, and nothing was found. **Advises** to look at each of them.
+//! names it in its own group. **Concludes** `waiting` with Pods that do not end or do not start, with clean-up Jobs that do
+//! not end, and with objects that are being deleted or are not ready. Only names a living object: that it exists does not
+//! prove that the controller waits for it. Concludes `stalled` after an hour if the controller runs, all of this was read,
+//! and nothing was found. **Advises** to look at each of them.
 
 mod finalizer_name;
 mod inventory;

@@ -9,6 +9,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::pods::grace_period::force_warning,
+        events::{event_time, last_event, newest_event},
         kinds::Pod,
         model::{Blocker, CauseState, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
         timing,
@@ -88,23 +89,16 @@ pub(crate) fn not_finished_by_kubelet(
 /// What the kubelet last failed in since the deletion. A container that cannot be killed tells most.
 fn last_failure<'a>(pod: &Object, view: &View<'a>) -> Option<&'a Object> {
     let since = pod.deletion()?.requested_at();
-    let is_newer = |event: &Object| {
-        let times = ["/lastTimestamp", "/series/lastObservedTime", "/eventTime"];
-        times
-            .iter()
-            .any(|field| event.time(field).is_some_and(|time| time >= since))
-    };
     let of_kubelet = |event: &Object| {
         [event.text("/source/component"), event.text("/reportingComponent")].contains(&"kubelet")
     };
-    let is_kill = |event: &Object| event.text("/reason") == "FailedKillPod";
-    let events = view.events(pod).ok()?;
-    let newest = events.iter().rev();
-    newest.clone().find(|event| is_kill(event)).or_else(|| {
-        newest
-            .clone()
-            .find(|event| event.text("/type") == "Warning" && of_kubelet(event) && is_newer(event))
-    })
+    let is_failure = |event: &Object| {
+        event.text("/type") == "Warning"
+            && of_kubelet(event)
+            && event_time(event).is_some_and(|time| time >= since)
+    };
+    let killing = last_event(pod, &["FailedKillPod"], view).ok()?;
+    killing.or_else(|| newest_event(pod, view, is_failure).ok().flatten())
 }
 
 /// The finding for a Pod whose kubelet is silent.

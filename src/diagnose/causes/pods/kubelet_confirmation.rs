@@ -1,9 +1,9 @@
 //! A Pod is past its grace period, and its kubelet has not confirmed that it stopped.
 //!
-//! **Recognises** a Pod past its grace period, and one in its grace period whose node is silent. **Why:** only the kubelet of its node can confirm that the containers
-//! stopped. The Pod waits forever by design, because a silent node may still run them. The Pod garbage collector of
-//! kube-controller-manager removes the Pod in two cases. Either the Node object is gone, or the node is not ready and
-//! has the taint `node.kubernetes.io/out-of-service`. Source:
+//! **Recognises** a Pod past its grace period, and one in its grace period whose node is silent. **Why:** only the
+//! kubelet of its node can confirm that the containers stopped. The Pod waits forever by design, because a silent node may
+//! still run them. The Pod garbage collector of kube-controller-manager removes the Pod in two cases. Either the Node
+//! object is gone, or the node is not ready and has the taint `node.kubernetes.io/out-of-service`. Source:
 //! `kubernetes/kubernetes:pkg/controller/podgc/gc_controller.go`, `pkg/kubelet/kubelet.go` SyncTerminatedPod.
 //! **Wants** the node, its Lease in `kube-node-lease`, and events of the Pod. **Concludes** with the condition of the
 //! node. When a node falls silent, other components write its Ready condition. So a Ready node with an old Lease

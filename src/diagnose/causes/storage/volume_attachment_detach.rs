@@ -3,9 +3,8 @@
 //! **Recognises** the finalizer on a VolumeAttachment. **Why:** the attacher removes it after the driver has detached
 //! the disk, and needs the volume object for that (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go`
 //! csiDetach). **Wants** the volume, the Pods that use its claim on that node, the node, and whether the driver is
-//! installed. **Concludes** `failing` with the
-//! literal `detachError`; `stalled`, for ever, where the volume object is gone. **Advises** to let the driver detach
-//! the disk, and never to remove the finalizer while the node may still write.
+//! installed. **Concludes** `failing` with the literal `detachError`; `stalled`, for ever, where the volume object is gone.
+//! **Advises** to let the driver detach the disk, and never to remove the finalizer while the node may still write.
 
 use crate::{
     diagnose::{
