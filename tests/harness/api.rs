@@ -265,6 +265,18 @@ impl Api {
         });
     }
 
+    /// Takes the finalizers off all ConfigMaps of a namespace and does not care what becomes of it.
+    pub(super) fn free_config_maps(&self, namespace: &str) {
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+        let found = self.read(&path).map(|answer| answer.body).unwrap_or_default();
+        let held = |item: &&Value| !item["metadata"]["finalizers"].is_null();
+        for item in found["items"].as_array().into_iter().flatten().filter(held) {
+            let path = format!("{path}/{}", item["metadata"]["name"].as_str().unwrap_or_default());
+            let free = json!({"metadata": {"finalizers": null}});
+            let _ = self.send("PATCH", &path, "application/merge-patch+json", &free);
+        }
+    }
+
     /// `kubectl auth can-i VERB TYPE`.
     pub(super) fn may(&self, verb: &str, resource: &str, namespace: Option<&str>) -> bool {
         let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));

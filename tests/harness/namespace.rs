@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::{Cluster, Output, logs};
 
 /// A namespace. Dropping it starts its deletion, which may be impossible after the test; the cluster is deleted
-/// anyway.
+/// anyway. Most tests hold a ConfigMap: it is let go, because every later scan of the cluster would explain it and read
+/// its whole namespace.
 pub struct Namespace<'a> {
     cluster: &'a Cluster,
     name: String,
@@ -59,9 +60,9 @@ impl Drop for Namespace<'_> {
     fn drop(&mut self) {
         logs::keep_if_failing(self.cluster.directory());
         if self.cluster.api_server().is_running() {
-            self.cluster
-                .api
-                .begin_to_delete(&format!("/api/v1/namespaces/{}", self.name));
+            let api = &self.cluster.api;
+            api.begin_to_delete(&format!("/api/v1/namespaces/{}", self.name));
+            api.free_config_maps(&self.name);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use crate::harness::{Cluster, Output};
 
 fn scan(cluster: &Cluster, flags: &[&str]) -> Output {
-    cluster.plugin([&["scan", "namespaces"], flags].concat()).run()
+    cluster.plugin([&["scan", "nodes"], flags].concat()).run()
 }
 
 /// Standard error of a run that must fail with code 1: one sentence and one hint, nothing else.
@@ -52,7 +52,7 @@ fn flags_connect_to_the_same_server_as_kubectl() {
         &["--client-certificate", "/nowhere/user.crt"],
         &["--disable-compression"],
     ] {
-        let theirs = cluster.kubectl([&["get", "namespaces"], flags].concat());
+        let theirs = cluster.kubectl([&["get", "nodes"], flags].concat());
         let ours = scan(cluster, flags);
         // A type that may not be listed is a gap, not an error.
         let read = ours.code == 0 && !ours.stdout.contains("NOT READ") && !ours.stderr.contains("NOT READ");
