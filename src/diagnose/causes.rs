@@ -158,7 +158,11 @@ fn explain_finalizer(object: &Object, finalizer: &Finalizer, view: &View<'_>) ->
         _ => {}
     }
     match registry::cause(object, finalizer) {
-        Some(cause) => (cause.explain)(object, finalizer, view),
+        Some(cause) => {
+            let mut finding = (cause.explain)(object, finalizer, view);
+            finding.wait.page.get_or_insert(cause.page);
+            finding
+        }
         None => known_finalizer::explain_by_entry(object, finalizer, view),
     }
 }

@@ -1,11 +1,15 @@
 //! The parts of a diagnosis: the terms of the product, as types.
 
+mod page;
 mod said;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-pub use self::said::{Actor, Liveness, Said};
+pub use self::{
+    page::Page,
+    said::{Actor, Liveness, Said},
+};
 use crate::{
     command::Command,
     diagnose::removal::{Unable, Veto},
@@ -61,6 +65,7 @@ impl Finding {
     pub fn new(finalizer: Option<Finalizer>, verdict: Verdict, said: impl Into<Said>) -> Self {
         Finding {
             wait: Wait {
+                page: None,
                 finalizer,
                 verdict,
                 said: said.into(),
@@ -74,6 +79,11 @@ impl Finding {
             do_not: Vec::new(),
             evidence: Vec::new(),
         }
+    }
+
+    /// Names the cause that this finding tells of now, instead of a more general one.
+    pub fn tell_of(&mut self, page: Page) {
+        self.wait.page = Some(page);
     }
 
     /// Adds what is true now, as a clause of its own.
@@ -205,6 +215,8 @@ impl From<Verdict> for CauseState {
 /// One finalizer and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
+    /// The page about the cause; none where no single cause is told.
+    pub page: Option<Page>,
     /// The finalizer; none if something else holds the object.
     pub finalizer: Option<Finalizer>,
     /// The state of the finalizer.

@@ -6,13 +6,16 @@ mod chain;
 mod layout;
 mod steps;
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use self::layout::{Layout, sentence};
 use super::{Style, name::is_plain};
 use crate::report::{
     ObjectName,
-    explain::{EffectReport, ExplainReport},
+    explain::{CauseReport, EffectReport, ExplainReport},
     gaps,
 };
 
@@ -107,23 +110,38 @@ impl Layout<'_> {
 
     fn evidence(&self, report: &ExplainReport, wide: bool) -> String {
         let many = report.evidence.len();
+        let pages = self.pages(report);
         if !wide {
-            return match many {
+            let more = match many {
                 0 => String::new(),
-                1 => "More: 1 observation under -o wide.\n".to_owned(),
-                many => format!("More: {many} observations under -o wide.\n"),
+                1 => "More: 1 observation under -o wide. ".to_owned(),
+                many => format!("More: {many} observations under -o wide. "),
             };
+            return self.hanging((more + &pages).trim(), 0, 2);
         }
-        if many == 0 {
-            return String::new();
+        let mut text = self.hanging(&pages, 0, 2);
+        if many > 0 {
+            text += &self.heading("Evidence");
         }
-        let mut text = self.heading("Evidence");
         for evidence in &report.evidence {
             let strength = evidence.strength.word();
             let line = format!("- {}: {} ({strength})", evidence.source, evidence.value);
             text += &self.hanging(&line, 2, 4);
         }
         text
+    }
+
+    /// The pages about the causes that are told.
+    fn pages(&self, report: &ExplainReport) -> String {
+        let causes = report.waits_for.iter().filter_map(|wait| wait.cause.as_ref());
+        let mut pages: Vec<_> = causes.map(CauseReport::page).collect();
+        let mut told = BTreeSet::new();
+        pages.retain(|page| told.insert(page.clone()));
+        match pages.len() {
+            0 => String::new(),
+            1 => format!("Page: {}", pages.join("")),
+            _ => format!("Pages: {}", pages.join(", ")),
+        }
     }
 
     fn not_read(&self, report: &ExplainReport, wide: bool) -> String {

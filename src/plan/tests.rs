@@ -78,6 +78,7 @@ impl World {
 
     fn plan_with<T>(&self, object: &Object, plan: impl Fn(&Seen<'_>) -> T) -> T {
         let wait = |finalizer: Finalizer| Wait {
+            page: None,
             finalizer: Some(finalizer),
             verdict: self.verdict,
             said: "removed by somebody".into(),

@@ -8,7 +8,7 @@ use crate::{
     command::{RunFlags, Shown},
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{DONE_WHEN, Effect, Evidence, Fate, Liveness, Release, Strength},
+        model::{DONE_WHEN, Effect, Evidence, Fate, Liveness, Page, Release, Strength},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -75,6 +75,25 @@ pub struct WaitReport {
     pub if_removed: Option<IfRemovedReport>,
     /// What prevents the controller from removing the finalizer.
     pub blockers: Vec<BlockerReport>,
+    /// The cause that this wait tells of; none if no single cause is told.
+    pub cause: Option<CauseReport>,
+}
+
+/// A cause, which has a page in the documentation.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CauseReport {
+    /// Its folder and name, such as `storage/pvc_protection`.
+    pub id: String,
+    /// The address of its page.
+    pub url: String,
+}
+
+impl CauseReport {
+    /// The path of its page in the repository.
+    pub fn page(&self) -> String {
+        format!("docs/causes/{}.md", self.id)
+    }
 }
 
 /// A controller.
@@ -266,7 +285,19 @@ impl From<&Wait> for WaitReport {
                 text: known.cost.clone(),
             }),
             blockers: wait.on.iter().map(Into::into).collect(),
+            cause: wait.page.map(Into::into),
         }
+    }
+}
+
+impl From<Page> for CauseReport {
+    fn from(page: Page) -> Self {
+        let mut cause = CauseReport {
+            id: page.id(),
+            url: String::new(),
+        };
+        cause.url = format!("{}/blob/main/{}", env!("CARGO_PKG_REPOSITORY"), cause.page());
+        cause
     }
 }
 

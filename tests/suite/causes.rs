@@ -440,6 +440,16 @@ fn each_cause_of_the_registry_has_a_page() {
 }
 
 #[test]
+fn an_explanation_names_only_pages_that_exist() {
+    let tells = |name: &&String| code(&module(name)).contains("Page::of(module_path!())");
+    let names = names();
+    let told: Vec<_> = names.iter().filter(tells).collect();
+    assert!(told.len() > 30, "{told:?}");
+    let missing: Vec<_> = told.into_iter().filter(|name| cause(name).is_none()).collect();
+    assert!(missing.is_empty(), "no page in docs/causes/: {missing:?}");
+}
+
+#[test]
 fn each_page_has_what_you_see_what_it_means_and_sources() {
     for (path, text) in pages() {
         if path.ends_with("README.md") {

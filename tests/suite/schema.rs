@@ -3,10 +3,26 @@
 use serde_json::Value;
 use testkit::jsonschema::Validator;
 
-/// The validator for a schema of `docs/`.
+/// The validator for a schema of `docs/`. A published schema is open, since fields may be added to a document. Here it
+/// is closed, so that every field is in it.
 pub fn of(schema: &str) -> Validator {
-    let schema = serde_json::from_str(schema).expect("the schema is JSON");
+    let mut schema = serde_json::from_str(schema).expect("the schema is JSON");
+    close(&mut schema);
     testkit::jsonschema::draft202012::new(&schema).expect("the schema is a schema")
+}
+
+/// Refuses every field that an object of the schema does not name.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(close);
+            if fields.contains_key("properties") && fields.get("type").is_some_and(|ty| ty == "object") {
+                fields.entry("additionalProperties").or_insert(Value::Bool(false));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
 }
 
 /// Parses a document and checks it against the schema.

@@ -1,7 +1,10 @@
 //! What a cause declares: which finalizer it explains, on objects of which type.
 
 use crate::{
-    diagnose::{model::Finding, view::View},
+    diagnose::{
+        model::{Finding, Page},
+        view::View,
+    },
     object::{Finalizer, join_group},
     snapshot::facts::Object,
 };
@@ -14,6 +17,8 @@ pub(crate) struct Cause {
     pub(crate) plural: &'static str,
     /// The finalizer. A name that ends in `/` stands for all names with this prefix.
     pub(crate) finalizer: &'static str,
+    /// The page about it.
+    pub(crate) page: Page,
     /// Explains what the finalizer waits for.
     pub(crate) explain: fn(&Object, &Finalizer, &View<'_>) -> Finding,
 }

@@ -24,8 +24,11 @@ pub(crate) fn not_terminated(pod: &Object, view: &View<'_>) -> Option<Finding> {
             .is_empty()
             .then(|| no_finalizers::nothing_holds_it(pod, view));
     }
-    if deletion.in_grace(view.now()) {
-        return Some(kubelet_confirmation::not_yet_due(pod, view));
-    }
-    Some(kubelet_confirmation::not_confirmed(pod, view))
+    let mut finding = if deletion.in_grace(view.now()) {
+        kubelet_confirmation::not_yet_due(pod, view)
+    } else {
+        kubelet_confirmation::not_confirmed(pod, view)
+    };
+    finding.wait.page.get_or_insert(kubelet_confirmation::PAGE);
+    Some(finding)
 }

@@ -22,6 +22,7 @@ fn finalizer(name: &str) -> Finalizer {
 
 fn wait(verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
     Wait {
+        page: None,
         finalizer: Some(finalizer("a/b")),
         verdict,
         said: says.into(),

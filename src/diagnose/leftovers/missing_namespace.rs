@@ -16,7 +16,7 @@ use crate::{
     command::Command,
     diagnose::{
         leftovers::Leftover,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::ObjectRef,
@@ -42,6 +42,7 @@ pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], v
         return;
     }
     for finding in findings.iter_mut() {
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.on.push(Blocker::new(
             Some(ObjectRef {
                 type_name: "namespaces".into(),

@@ -14,7 +14,7 @@ use crate::{
         causes::{advice, api_machinery::etcd_not_writable},
         holder,
         holder::Life,
-        model::{Blocker, CauseState, Finding, Safety, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Page, Safety, Step, Verdict},
         removal::Veto,
         view::{Missing, View},
     },
@@ -105,6 +105,7 @@ pub(crate) fn add_stale_lease(finding: &mut Finding, view: &View<'_>) {
     if !finding.wait.on.contains(&blocker) {
         finding.wait.on.push(blocker);
     }
+    finding.tell_of(Page::of(module_path!()));
     // Touching the object has no effect while no controller runs.
     finding
         .steps

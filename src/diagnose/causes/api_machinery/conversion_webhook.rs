@@ -15,7 +15,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, api_machinery::webhook_backend},
-        model::{Blocker, CauseState, Finding, Safety, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Page, Safety, Step, Verdict},
         view::View,
     },
     object::ResourceType,
@@ -32,6 +32,7 @@ pub(crate) fn add_conversion_failure<'a>(
 ) {
     let failed: BTreeSet<_> = messages.flat_map(failed_kinds).collect();
     for (group, kind) in failed {
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.verdict = Verdict::Failing;
         let of_kind = |ty: &&ResourceType| ty.group == group && ty.kind == kind;
         let Some(ty) = view.types().iter().find(of_kind) else {

@@ -19,7 +19,7 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Liveness, Outlook, Safety, Said, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Liveness, Outlook, Page, Safety, Said, Step, Strength, Verdict},
         removal::Veto,
         view::{Missing, View},
     },
@@ -31,6 +31,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "apiextensions.k8s.io",
     plural: "customresourcedefinitions",
     finalizer: "customresourcecleanup.apiextensions.k8s.io",

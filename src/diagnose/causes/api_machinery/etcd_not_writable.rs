@@ -12,7 +12,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Finding, Safety, Step},
+        model::{Blocker, Finding, Page, Safety, Step},
         timing,
         view::View,
     },
@@ -48,6 +48,7 @@ pub(crate) fn stale_api_server_lease(view: &View<'_>) -> Option<Blocker> {
 
 /// Adds the steps that check and repair etcd, before all other steps.
 pub(crate) fn add_steps(finding: &mut Finding) {
+    finding.tell_of(Page::of(module_path!()));
     let step = |text: &str, command: &'static str, safety| Step {
         when: "what to do",
         text: text.into(),

@@ -10,7 +10,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{namespaces::finalizer_lists, pods::grace_period},
-        model::{Evidence, Finding, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict},
         view::View,
     },
     snapshot::facts::Object,
@@ -39,6 +39,7 @@ pub(crate) fn nothing_holds_it(object: &Object, view: &View<'_>) -> Finding {
         Verdict::Stalled,
         "nothing holds it: no finalizer and no grace period. The last step of its deletion failed once",
     );
+    finding.tell_of(Page::of(module_path!()));
     finding.evidence.push(Evidence {
         source: format!("{} {} metadata", object.kind, object.name()),
         value: "deletionTimestamp set, no finalizers, deletionGracePeriodSeconds 0 or not set".into(),

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict},
         view::View,
     },
     snapshot::facts::Object,
@@ -46,6 +46,7 @@ pub(crate) fn add_missing_versions_of_type(
         Ok(Some(definition)) => add_missing_versions(finding, definition, &[message]),
         Ok(None) => finding.say(format!("the definition {type_name} has gone since")),
         Err(missing) => {
+            finding.tell_of(Page::of(module_path!()));
             finding.wait.verdict = Verdict::Failing;
             finding.say(format!(
                 "which versions {type_name} has is not known: {}",
@@ -64,6 +65,7 @@ pub(crate) fn add_missing_versions(finding: &mut Finding, definition: &Object, m
     if reported.is_empty() {
         return;
     }
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.verdict = Verdict::Failing;
     let name = definition.name();
     for version in reported {
@@ -122,6 +124,7 @@ pub(crate) fn add_none_served(finding: &mut Finding, definition: &Object) {
         return;
     };
     let name = definition.name();
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.verdict = Verdict::Waiting;
     finding.evidence.push(Evidence {
         source: format!("CustomResourceDefinition {name} spec.versions"),

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, Finding, Safety, Step, Verdict},
+        model::{Blocker, Finding, Page, Safety, Step, Verdict},
         view::View,
     },
     object::{ObjectRef, ResourceType},
@@ -52,6 +52,7 @@ pub(crate) fn add_unreadable_objects<'a>(
     if messages.is_empty() {
         return;
     }
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.verdict = Verdict::Failing;
     let found: BTreeSet<_> = messages.iter().flat_map(|message| etcd_keys(message)).collect();
     let objects: Vec<_> = found

@@ -24,12 +24,15 @@ use crate::{
         admission::{Change, Truth, policies, schema, webhooks, webhooks::Webhook},
         causes::advice,
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::{Finalizer, List},
     snapshot::facts::Object,
 };
+
+/// Its page. The files below have none of their own.
+const PAGE: Page = Page::of(module_path!());
 
 /// Adds to each finding what rejects the removal of its finalizer.
 ///
@@ -127,6 +130,7 @@ fn add_rejections_of_update(object: &Object, finding: &mut Finding, is_of_operat
 fn add_rejection(finding: &mut Finding, words: &str) {
     // A controller that fails at its own work has not tried the update yet.
     if finding.wait.verdict != Verdict::Failing {
+        finding.tell_of(PAGE);
         finding.wait.verdict = Verdict::Rejected;
     }
     let is_quoted = finding.wait.on.iter().any(|blocker| blocker.says == words);

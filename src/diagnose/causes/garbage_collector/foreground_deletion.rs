@@ -24,7 +24,7 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         timing,
         view::{Missing, View},
     },
@@ -44,6 +44,7 @@ pub(crate) fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &Vi
             .removes("the garbage collector of kube-controller-manager")
             .once("no object is left that names it as owner with blockOwnerDeletion"),
     );
+    finding.tell_of(Page::of(module_path!()));
     holder.add_evidence(&mut finding);
     finding.do_not.push(format!(
         "take {} off by hand: the owner goes at once, what it owns is deleted only afterwards, and what is stuck there \

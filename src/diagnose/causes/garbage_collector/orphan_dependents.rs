@@ -22,7 +22,7 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Finding, Outlook, Safety, Step, Verdict},
+        model::{Finding, Outlook, Page, Safety, Step, Verdict},
         removal::Veto,
         view::View,
     },
@@ -41,6 +41,7 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
                 "it has taken this owner out of the ownerReferences of all that it owns, so that those outlive it",
             ),
     );
+    finding.tell_of(Page::of(module_path!()));
     holder.add_evidence(&mut finding);
     let dependents = match Dependents::of(owner, view, |_| true) {
         Ok(dependents) => dependents,

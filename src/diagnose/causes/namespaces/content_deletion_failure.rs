@@ -21,7 +21,7 @@ use crate::{
             advice,
             api_machinery::{conversion_webhook, stored_version, unreadable_object, webhook_backend},
         },
-        model::{Blocker, Finding, Safety, Step, Verdict},
+        model::{Blocker, Finding, Page, Safety, Step, Verdict},
         view::View,
     },
     snapshot::{Gap, What, Why, facts::Object},
@@ -44,6 +44,7 @@ pub(crate) fn add_content_failures(finding: &mut Finding, namespace: &Object, vi
         || unreadable_object::is_reported(message);
     let only_waits_for_pods = message.contains("unexpected items still remain in namespace") && !was_rejected;
     if !message.is_empty() && !only_waits_for_pods {
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.verdict = Verdict::Failing;
         finding.say(format!("it fails: {message}"));
         if timed_out(namespace) {

@@ -27,7 +27,7 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         timing,
         view::View,
     },
@@ -45,6 +45,7 @@ pub(crate) fn content_remains(namespace: &Object, finalizer: &Finalizer, view: &
         .once("every API group answers and nothing is left in it");
     let name = namespace.name();
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, said);
+    finding.tell_of(Page::of(module_path!()));
     let has_unavailable_groups = discovery_failure::add_discovery_failures(&mut finding, view);
     let mut is_incomplete = true;
     match view.content(name) {

@@ -11,7 +11,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        model::{Blocker, CauseState, Evidence, Finding, Safety, Step, Strength},
+        model::{Blocker, CauseState, Evidence, Finding, Page, Safety, Step, Strength},
         view::View,
     },
     object::{ObjectRef, join_group},
@@ -53,6 +53,7 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
             "API group {group}/{version} does not answer, which stops the deletion of every namespace: {why}"
         ),
     );
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.on.push(blocker.in_state(CauseState::Down));
     finding.evidence.push(Evidence {
         source: format!("discovery of {group}/{version}"),

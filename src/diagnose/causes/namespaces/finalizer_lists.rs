@@ -19,7 +19,7 @@ use crate::{
             namespaces::{content_groups, content_remaining},
             operators::known_finalizer,
         },
-        model::{Evidence, Finding, Liveness, Outlook, Safety, Said, Step, Strength, Verdict},
+        model::{Evidence, Finding, Liveness, Outlook, Page, Safety, Said, Step, Strength, Verdict},
         view::View,
     },
     knowledge::{Consequence, schema::Runs},
@@ -68,6 +68,7 @@ fn other_spec_entry(namespace: &Object, finalizer: &Finalizer, view: &View<'_>) 
         },
         said,
     );
+    finding.tell_of(Page::of(module_path!()));
     finding.evidence.push(Evidence {
         source: format!("Namespace {name} spec.finalizers"),
         value: entries_in_words(namespace, "/spec/finalizers"),

@@ -20,7 +20,7 @@ use crate::{
             verdicts::unknown,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::{Finalizer, ObjectRef},
@@ -28,6 +28,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "networking.k8s.io",
     plural: "servicecidrs",
     finalizer: "networking.k8s.io/service-cidr-finalizer",

@@ -21,7 +21,7 @@ use crate::{
         },
         holder,
         holder::{Holder, Liveness},
-        model::{DONE_WHEN, Evidence, Finding, Outlook, Step, Strength},
+        model::{DONE_WHEN, Evidence, Finding, Outlook, Page, Step, Strength},
         view::View,
     },
     knowledge,
@@ -42,6 +42,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     let holder = holder::described(object, finalizer, &entry, view);
     let who = filled(&entry.removed_by);
     let mut finding = holder_report::finding(object, finalizer, (Some(&entry), &who), &holder, view);
+    finding.tell_of(Page::of(module_path!()));
     if entry.thin {
         finding.evidence.push(Evidence {
             source: format!("catalogue entry {}", entry.name),

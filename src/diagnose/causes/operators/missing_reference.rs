@@ -20,7 +20,7 @@ use crate::{
         complaint::{Complaint, own_failures},
         holder::{Holder, Names},
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         removal::Unable,
         view::View,
     },
@@ -157,6 +157,7 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
     if holds_credentials(ty) && is_own_complaint(object, finding, name, view) {
         finding.wait.unable = Some(Unable::WithoutObject);
     }
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.on.push(Blocker::new(
         Some(ObjectRef {
             type_name: ty.name(),

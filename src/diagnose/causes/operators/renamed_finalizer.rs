@@ -14,7 +14,7 @@ use crate::{
     diagnose::{
         causes::advice::remove_finalizer,
         holder::{Holder, Liveness, author_and_successor},
-        model::{Finding, Safety, Step, Verdict},
+        model::{Finding, Page, Safety, Step, Verdict},
         timing,
         view::View,
     },
@@ -48,6 +48,7 @@ pub(crate) fn add_rename(
     if holder.liveness() != Liveness::Running || !is_late || finding.wait.verdict != Verdict::Waiting {
         return;
     }
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.verdict = Verdict::Stalled;
     finding.say(format!(
         "That is not on this object. {older} put the older one on and has not been heard of since, and {newer}, which \

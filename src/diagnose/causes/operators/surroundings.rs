@@ -23,7 +23,7 @@ use crate::{
     diagnose::{
         causes::advice,
         holder::{Liveness, author_and_last_change, is_silent},
-        model::{Blocker, Finding, Verdict},
+        model::{Blocker, Finding, Page, Verdict},
         timing,
         view::View,
     },
@@ -100,11 +100,13 @@ fn mark_stalled(object: &Object, finding: &mut Finding, is_described: bool, view
         finding.wait.verdict = Verdict::Unknown;
         finding.say("which object the finalizer is named after is not known: names are redacted");
     } else if !is_described {
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.verdict = Verdict::Stalled;
     } else if is_silent(object, finalizer)
         && let Some((author, last)) = author_and_last_change(object, finalizer)
     {
         let ago = Age::between(last, view.now());
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.verdict = Verdict::Stalled;
         finding.say(format!(
             "Field manager \"{author}\" put the finalizer on, and last wrote {ago} ago"
@@ -124,6 +126,7 @@ fn add_blocker(finding: &mut Finding, blocker: Blocker, runs: bool) {
     if finding.wait.verdict == Verdict::Stalled {
         finding.wait.verdict = Verdict::Waiting;
     }
+    finding.tell_of(Page::of(module_path!()));
     // Touching the object has no effect while this stands in the way.
     finding.steps.retain(|step| !advice::is_nudge(step));
     if !finding.wait.on.iter().any(|known| known.object == blocker.object) {

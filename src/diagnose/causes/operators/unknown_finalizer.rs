@@ -13,7 +13,7 @@ use crate::{
     diagnose::{
         causes::operators::holder_report,
         holder,
-        model::{Finding, Safety, Step},
+        model::{Finding, Page, Safety, Step},
         view::View,
     },
     knowledge::Consequence,
@@ -30,6 +30,7 @@ pub(crate) fn explain_without_entry(object: &Object, finalizer: &Finalizer, view
         &holder,
         view,
     );
+    finding.tell_of(Page::of(module_path!()));
     say_author(object, finalizer, &mut finding, view);
     finding.steps.push(find_others_step(finalizer));
     finding.steps.extend(holder_report::removal_step(

@@ -23,7 +23,7 @@ use crate::{
         },
         holder::{Holder, Liveness},
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Step, Strength, Verdict},
         timing,
         view::View,
     },
@@ -134,6 +134,7 @@ impl Search<'_, '_> {
         let is_late = age.is_some_and(|age| age >= timing::CLEAN_UP);
         let waits_in_vain = self.finding.wait.verdict == Verdict::Waiting && self.finding.wait.on.is_empty();
         if is_only_wait && is_late && waits_in_vain && self.holder.liveness() == Liveness::Running {
+            self.finding.tell_of(Page::of(module_path!()));
             self.finding.wait.verdict = Verdict::Stalled;
             self.finding.say(format!("{path} is empty, so nothing blocks it"));
         }
@@ -207,6 +208,7 @@ impl Search<'_, '_> {
 
     /// Marks the finding as waiting. The controller is not at fault for what it waits for.
     fn mark_waiting(&mut self, verdict: Verdict) {
+        self.finding.tell_of(Page::of(module_path!()));
         set_unless_holder_is_at_fault(self.finding, self.holder, verdict);
         // Touching the object has no effect while this object exists.
         self.finding.steps.retain(|step| !advice::is_nudge(step));

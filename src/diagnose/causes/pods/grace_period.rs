@@ -10,7 +10,7 @@
 use crate::{
     diagnose::{
         causes::advice,
-        model::{Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::Age,
@@ -24,6 +24,7 @@ pub(crate) fn in_grace_period(object: &Object, view: &View<'_>) -> Finding {
         Verdict::Waiting,
         format!("{}; slow, not stuck", time_left(object, view)),
     );
+    finding.tell_of(Page::of(module_path!()));
     finding.evidence.extend(deadline(object));
     if let Some(deletion) = object.deletion() {
         finding.outlook.push(Outlook {
@@ -102,6 +103,7 @@ pub(crate) fn mirror_pod(pod: &Object) -> Finding {
             "it mirrors a static pod: the kubelet of {node} makes it again as long as its manifest is on that node"
         ),
     );
+    finding.tell_of(Page::of(module_path!()));
     finding.evidence.push(Evidence {
         source: format!("Pod {} annotation kubernetes.io/config.mirror", pod.name()),
         value: pod.annotation("kubernetes.io/config.mirror").to_owned(),

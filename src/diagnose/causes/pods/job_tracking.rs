@@ -13,7 +13,7 @@ use crate::{
     diagnose::{
         causes::{advice, cause::Cause, verdicts},
         kinds::Pod,
-        model::{Blocker, Evidence, Finding, Liveness, Outlook, Safety, Said, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Liveness, Outlook, Page, Safety, Said, Step, Strength, Verdict},
         view::View,
     },
     object::{Finalizer, ObjectRef},
@@ -21,6 +21,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "",
     plural: "pods",
     finalizer: "batch.kubernetes.io/job-tracking",

@@ -25,12 +25,15 @@ use crate::{
         },
         holder,
         holder::Life,
-        model::{Evidence, Finding, Strength, Verdict},
+        model::{Evidence, Finding, Page, Strength, Verdict},
         view::{Missing, View},
     },
     object::Age,
     snapshot::facts::Object,
 };
+
+/// Its page, also for the findings about nodes and the Pod garbage collector.
+pub(crate) const PAGE: Page = Page::of(module_path!());
 
 pub(crate) fn not_confirmed(pod: &Object, view: &View<'_>) -> Finding {
     let overdue = pod

@@ -20,7 +20,7 @@ use crate::{
         },
         kinds::Pod,
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         view::{Missing, View},
     },
     object::{Finalizer, join_group},
@@ -28,6 +28,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "resource.k8s.io",
     plural: "resourceclaims",
     finalizer: "resource.kubernetes.io/delete-protection",

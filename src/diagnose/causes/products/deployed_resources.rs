@@ -17,7 +17,7 @@ use crate::{
         causes::{advice::explain_step, verdicts::set_unless_holder_is_at_fault},
         holder::Holder,
         limits,
-        model::{Finding, Verdict},
+        model::{Finding, Page, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -52,6 +52,7 @@ pub(crate) fn add_deployed_resources(
     set_unless_holder_is_at_fault(finding, holder, Verdict::Waiting);
     for child in &in_deletion {
         let says = "was deployed by it, is being deleted, and is still there".to_owned();
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.on.push(view.blocker(child, says));
     }
     let steps = in_deletion.iter().take(limits::STEPS_FOR_EACH).map(|child| {

@@ -20,7 +20,7 @@ use crate::{
         holder::Holder,
         kinds::Pod,
         limits,
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength, Verdict},
         timing,
         view::{Missing, View},
     },
@@ -120,6 +120,7 @@ fn add_pods_of_node(node: &Object, holder: &Holder, finding: &mut Finding, view:
     set_unless_holder_is_at_fault(finding, holder, Verdict::Waiting);
     for pod in remaining.iter().take(limits::BLOCKERS) {
         let (says, step) = why_pod_remains(pod, view);
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.on.push(view.blocker(pod, says));
         if node.deletion().is_some() {
             finding.steps.extend(step);
@@ -127,6 +128,7 @@ fn add_pods_of_node(node: &Object, holder: &Holder, finding: &mut Finding, view:
     }
     if remaining.len() > limits::BLOCKERS {
         let rest = format!("{} more pods of this node", remaining.len() - limits::BLOCKERS);
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.on.push(Blocker::new(None, rest));
     }
 }

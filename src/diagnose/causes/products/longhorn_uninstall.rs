@@ -12,7 +12,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::advice::is_removal,
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength},
         removal::Veto,
         view::View,
     },
@@ -49,6 +49,7 @@ pub(crate) fn add_missing_confirmation(
             return;
         }
     };
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.on.push(Blocker::new(
         Some(setting.reference()),
         format!(
@@ -109,6 +110,7 @@ fn add_failed_job(object: &Object, finding: &mut Finding, view: &View<'_>) {
         }
     };
     if let Some(("True", reason, _)) = job.condition("Failed") {
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.on.push(Blocker::new(
             Some(job.reference()),
             format!("has given up ({reason}): the uninstall was tried, and refused"),

@@ -14,7 +14,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::advice,
-        model::{Blocker, Evidence, Finding, Safety, Step, Strength},
+        model::{Blocker, Evidence, Finding, Page, Safety, Step, Strength},
         view::{Missing, View},
     },
     object::{ObjectRef, is_custom_group},
@@ -82,6 +82,7 @@ fn add_missing_version(finding: &mut Finding, subscription: &Object, view: &View
         Ok(Some(_)) => {}
         Ok(None) => {
             let name = subscription.name();
+            finding.tell_of(Page::of(module_path!()));
             finding.wait.on.push(Blocker::new(
                 Some(subscription.reference()),
                 format!(
@@ -143,6 +144,7 @@ fn add_catalog_state(finding: &mut Finding, subscription: &Object, view: &View<'
             );
         }
     };
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.on.push(Blocker::new(
         Some(ObjectRef {
             type_name: ty.name(),

@@ -15,7 +15,7 @@ use crate::{
         causes::advice,
         complaint::lost,
         events::{event_time, is_of_sidecar},
-        model::{Evidence, Finding, Safety, Step, Strength, Verdict},
+        model::{Evidence, Finding, Page, Safety, Step, Strength, Verdict},
         removal::Unable,
         view::View,
     },
@@ -31,6 +31,7 @@ pub(crate) fn add_error(
     time: Option<Timestamp>,
     view: &View<'_>,
 ) {
+    finding.tell_of(Page::of(module_path!()));
     finding.wait.verdict = Verdict::Failing;
     quote(finding, what, message, time, view);
 }
@@ -48,6 +49,7 @@ pub(crate) fn add_event(
         .iter()
         .any(|name| is_of_sidecar(event, object, name, view))
     {
+        finding.tell_of(Page::of(module_path!()));
         finding.wait.verdict = Verdict::Failing;
         finding.wait.unable = lost(message).map(Unable::Without);
     }

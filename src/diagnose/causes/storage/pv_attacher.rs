@@ -18,7 +18,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
-        model::{Evidence, Finding, Strength, Verdict},
+        model::{Evidence, Finding, Page, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -26,6 +26,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "",
     plural: "persistentvolumes",
     finalizer: "external-attacher/",

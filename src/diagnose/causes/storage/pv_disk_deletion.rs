@@ -20,7 +20,7 @@ use crate::{
             verdicts,
         },
         events::last_event,
-        model::{Evidence, Finding, Outlook, Safety, Said, Step, Strength, Verdict},
+        model::{Evidence, Finding, Outlook, Page, Safety, Said, Step, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -45,6 +45,7 @@ pub(crate) fn released(
         verdicts::nothing_blocks(volume, view),
         says,
     );
+    finding.tell_of(Page::of(module_path!()));
     finding.outlook.push(Outlook {
         when: "when it succeeds".into(),
         then: fate(volume),

@@ -24,7 +24,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
-        model::{Evidence, Finding, Outlook, Safety, Said, Step, Strength, Verdict},
+        model::{Evidence, Finding, Outlook, Page, Safety, Said, Step, Strength, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -32,6 +32,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "",
     plural: "persistentvolumes",
     finalizer: "kubernetes.io/pv-protection",

@@ -25,7 +25,7 @@ use crate::{
             },
             verdicts,
         },
-        model::{Blocker, Evidence, Finding, Outlook, Said, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Said, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -33,6 +33,7 @@ use crate::{
 };
 
 pub(crate) const BY_PROVISIONER: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "",
     plural: "persistentvolumes",
     finalizer: "external-provisioner.volume.kubernetes.io/finalizer",
@@ -40,6 +41,7 @@ pub(crate) const BY_PROVISIONER: Cause = Cause {
 };
 
 pub(crate) const IN_TREE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "",
     plural: "persistentvolumes",
     finalizer: "kubernetes.io/pv-controller",

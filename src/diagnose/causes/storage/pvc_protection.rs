@@ -24,7 +24,7 @@ use crate::{
             verdicts::unknown,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Strength, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -32,6 +32,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "",
     plural: "persistentvolumeclaims",
     finalizer: "kubernetes.io/pvc-protection",

@@ -21,7 +21,7 @@ use crate::{
             advice, advice::remove_finalizer, cause::Cause, controller::Controller,
             storage::volume_snapshot_content::GROUP, verdicts, verdicts::unknown,
         },
-        model::{Blocker, Finding, Outlook, Safety, Said, Step, Verdict},
+        model::{Blocker, Finding, Outlook, Page, Safety, Said, Step, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -29,6 +29,7 @@ use crate::{
 };
 
 pub(crate) const SNAPSHOT_SOURCE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "",
     plural: "persistentvolumeclaims",
     finalizer: "snapshot.storage.kubernetes.io/pvc-as-source-protection",
@@ -36,6 +37,7 @@ pub(crate) const SNAPSHOT_SOURCE: Cause = Cause {
 };
 
 pub(crate) const CLONE_SOURCE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "",
     plural: "persistentvolumeclaims",
     finalizer: "provisioner.storage.kubernetes.io/cloning-protection",
@@ -43,6 +45,7 @@ pub(crate) const CLONE_SOURCE: Cause = Cause {
 };
 
 pub(crate) const RESTORE_SOURCE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "snapshot.storage.k8s.io",
     plural: "volumesnapshots",
     finalizer: "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection",

@@ -17,7 +17,7 @@ use crate::{
             verdicts,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         removal::{Unable, Veto},
         timing,
         view::View,
@@ -27,6 +27,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "storage.k8s.io",
     plural: "volumeattachments",
     finalizer: "external-attacher/",

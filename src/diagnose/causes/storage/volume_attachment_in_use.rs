@@ -21,7 +21,7 @@ use crate::{
             verdicts::unknown,
         },
         kinds::Pod,
-        model::{Blocker, CauseState, Finding, Outlook, Safety, Said, Step, Verdict},
+        model::{Blocker, CauseState, Finding, Outlook, Page, Safety, Said, Step, Verdict},
         view::{Missing, View},
     },
     object::Finalizer,
@@ -38,6 +38,7 @@ pub(crate) fn still_attached(
     view: &View<'_>,
 ) -> Finding {
     let mut finding = Finding::new(Some(finalizer.clone()), Verdict::Waiting, says);
+    finding.tell_of(Page::of(module_path!()));
     match reasons(attachment, view) {
         Ok(reasons) => {
             if reasons.iter().any(is_about_pod) {

@@ -14,7 +14,7 @@ use crate::{
             advice, cause::Cause, controller::Controller, storage::pv_protection, verdicts, verdicts::unknown,
         },
         limits,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -22,6 +22,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "storage.k8s.io",
     plural: "volumeattributesclasses",
     finalizer: "kubernetes.io/vac-protection",

@@ -23,7 +23,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
-        model::{Finding, Outlook, Verdict},
+        model::{Finding, Outlook, Page, Verdict},
         view::View,
     },
     object::Finalizer,
@@ -31,6 +31,7 @@ use crate::{
 };
 
 pub(crate) const AS_SOURCE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "snapshot.storage.k8s.io",
     plural: "volumesnapshots",
     finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
@@ -38,6 +39,7 @@ pub(crate) const AS_SOURCE: Cause = Cause {
 };
 
 pub(crate) const BOUND: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "snapshot.storage.k8s.io",
     plural: "volumesnapshots",
     finalizer: "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection",

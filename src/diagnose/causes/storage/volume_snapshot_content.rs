@@ -16,7 +16,7 @@ use crate::{
     diagnose::{
         causes::{advice, cause::Cause, controller::Controller, storage::csi_errors, verdicts},
         events::last_event,
-        model::{Blocker, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         timing,
         view::View,
     },
@@ -25,6 +25,7 @@ use crate::{
 };
 
 pub(crate) const CAUSE: Cause = Cause {
+    page: Page::of(module_path!()),
     group: "snapshot.storage.k8s.io",
     plural: "volumesnapshotcontents",
     finalizer: "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection",

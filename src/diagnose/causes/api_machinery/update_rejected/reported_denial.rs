@@ -16,7 +16,7 @@ use crate::{
     diagnose::{
         admission::{policies::Policy, webhooks::Webhook},
         causes::api_machinery::update_rejected::{
-            add_rejection, admission_policy, edit_step, namespace_exemption,
+            PAGE, add_rejection, admission_policy, edit_step, namespace_exemption,
             namespace_exemption::RequestMatcher,
         },
         complaint::complaints,
@@ -80,6 +80,7 @@ pub(crate) fn add_reported_denials(
         };
         reported.push(name.to_owned());
         finding.wait.on.push(blocker);
+        finding.tell_of(PAGE);
         finding.wait.verdict = Verdict::Rejected;
         add_rejection(finding, &complaint.text);
         finding.steps.splice(0..0, steps);
@@ -108,6 +109,7 @@ fn add_invalid_object(object: &Object, finding: &mut Finding, words: &str) {
         Some(object.reference()),
         format!("is not valid for the API server ({words}), which takes no update of it then"),
     ));
+    finding.tell_of(PAGE);
     finding.wait.verdict = Verdict::Rejected;
     add_rejection(finding, words);
     let text = if words.contains("immutable") {
