@@ -1,0 +1,171 @@
+//! `rescue --etcd`: the API server shows the same object, alive, after one transaction that changed nothing else.
+
+mod lost;
+mod refused;
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use serde_json::{Value, json};
+
+use super::{Case, HOLD, OTHER, rescue_again, says};
+use crate::{
+    act::rescue::Disk,
+    explain::told::{delete, goes},
+    harness::{Cluster, Plugin},
+    stuck::custom_type,
+};
+
+/// The words that name the etcd of the cluster added.
+fn words(case: &Case<'_>, target: &str, more: &[&str]) -> Vec<String> {
+    let mut all = vec!["rescue".to_owned(), target.to_owned()];
+    all.extend(case.cluster.etcd_words());
+    all.extend(more.iter().map(|word| (*word).to_owned()));
+    all
+}
+
+fn run(case: &Case<'_>, target: &str, more: &[&str]) -> Plugin {
+    let words = words(case, target, more);
+    case.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The outcome of a rescue, planned and confirmed.
+#[track_caller]
+fn outcome(case: &Case<'_>, target: &str) -> Value {
+    let words = words(case, target, &[]);
+    rescue_again::outcome(case, &words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The object without its deletion, its version and its history of writers.
+fn undeleted(mut object: Value) -> Value {
+    let metadata = object["metadata"].as_object_mut().expect("an object");
+    for field in [
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "resourceVersion",
+    ] {
+        metadata.remove(field);
+    }
+    object
+}
+
+#[test]
+fn an_object_that_was_deleted_is_the_same_and_alive() {
+    let case = Case::held(Cluster::shared(), "unmarked", &[HOLD, OTHER]);
+    let key = format!("configmaps/{}/held", case.ns.name());
+    let (before, stored) = (case.get().unwrap(), case.cluster.stored(&key).unwrap());
+
+    let shown = run(&case, "configmap/held", &["--plan"]).run();
+    assert_eq!(shown.code, 0, "{shown}");
+    for text in [
+        &*format!("/registry/{key}"),
+        "(protobuf)",
+        "-metadata.deletionTimestamp: ",
+        "-metadata.deletionGracePeriodSeconds: 0",
+        "DESTROYED",
+        "The garbage collector may ignore it until kube-controller-manager restarts.",
+    ] {
+        says(&shown, text);
+    }
+    assert_eq!(case.get().unwrap(), before, "a plan changes nothing");
+
+    let outcome = outcome(&case, "configmap/held");
+    assert_eq!(outcome["result"], "rescued", "{outcome:#}");
+    assert_eq!(outcome["differences"], json!([]), "{outcome:#}");
+    let after = case.get().unwrap();
+    assert!(after["metadata"]["deletionTimestamp"].is_null(), "{after:#}");
+    assert_eq!(undeleted(after), undeleted(before));
+    assert!(case.writes().is_empty(), "{:#?}", case.writes());
+    assert_eq!(case.noted(), ["sending", "done"]);
+
+    // The old value is saved for its owner only.
+    let copy = outcome["storedBackup"].as_str().expect("a copy of the value");
+    assert_eq!(fs::read(copy).unwrap(), stored);
+    assert_eq!(fs::metadata(copy).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(case.receipts()[1]["storedBackup"], copy);
+
+    // It lives like any other object, and nothing is left to take back.
+    case.ns
+        .kubectl(["annotate", "configmap", "held", "alive=yes"])
+        .success();
+    let out = run(&case, "configmap/held", &[]).run();
+    assert_eq!(out.code, 3, "{out}");
+    says(&out, "it is not being deleted");
+}
+
+#[test]
+fn a_custom_resource_is_json_and_stays_as_it_was_written() {
+    let cluster = Cluster::shared();
+    custom_type(cluster, "unmark.example.test", "relics", "Relic");
+    let case = Case::empty(cluster, "unmarked-custom");
+    case.ns.apply(
+        &json!({"apiVersion": "unmark.example.test/v1", "kind": "Relic",
+            "metadata": {"name": "held", "finalizers": [HOLD], "labels": {"size": "1"}, "annotations": {"note": "名\"}],🦀"}},
+            "spec": {"deletionTimestamp": "kept", "metadata": [1.50, null]}})
+        .to_string(),
+    );
+    let relic = "relics.unmark.example.test/held";
+    delete(cluster, relic, case.ns.name());
+    let get = || case.ns.get(["relics.unmark.example.test", "held"]).unwrap();
+    let before = get();
+    let key = format!("unmark.example.test/relics/{}/held", case.ns.name());
+    let stored = String::from_utf8(cluster.stored(&key).unwrap()).expect("JSON");
+
+    let outcome = outcome(&case, relic);
+    assert_eq!(outcome["result"], "rescued", "{outcome:#}");
+    let after = get();
+    assert!(after["metadata"]["deletionTimestamp"].is_null(), "{after:#}");
+    assert_eq!(undeleted(after), undeleted(before.clone()));
+    let now = String::from_utf8(cluster.stored(&key).unwrap()).expect("JSON");
+    let time = before["metadata"]["deletionTimestamp"].as_str().unwrap();
+    let expected = stored
+        .replacen("\"deletionGracePeriodSeconds\":0,", "", 1)
+        .replacen(&format!("\"deletionTimestamp\":\"{time}\","), "", 1);
+    assert!(now.contains("\"deletionTimestamp\":\"kept\""), "{now}");
+    assert_eq!(now, expected);
+    case.ns.kubectl(["label", relic, "alive=yes"]).success();
+}
+
+/// With the real provisioner and kube-controller-manager.
+#[test]
+fn a_volume_and_its_claim_are_alive_again_with_their_uids() {
+    let disk = Disk::made(Cluster::shared(), "unmarked-disk");
+    let (case, cluster) = (&disk.case, disk.case.cluster);
+    let node = cluster.node();
+    case.ns.apply(&format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: user}}, spec: {{nodeName: {node}, terminationGracePeriodSeconds: 0, \
+         containers: [{{name: c, image: example.com/c}}], volumes: [{{name: v, persistentVolumeClaim: {{claimName: data}}}}]}}}}"
+    ));
+    let claim = || case.ns.get(["pvc", "data"]).expect("the claim exists");
+    let uids = || {
+        (
+            claim()["metadata"]["uid"].clone(),
+            disk.object().unwrap()["metadata"]["uid"].clone(),
+        )
+    };
+    let before = uids();
+    delete(cluster, &disk.pv(), "");
+    delete(cluster, "pvc/data", case.ns.name());
+
+    for target in [disk.pv(), "pvc/data".into()] {
+        let outcome = outcome(case, &target);
+        assert_eq!(outcome["result"], "rescued", "{outcome:#}");
+    }
+    assert_eq!(uids(), before);
+    for object in [claim(), disk.object().unwrap()] {
+        assert!(object["metadata"]["deletionTimestamp"].is_null(), "{object:#}");
+        assert_eq!(object["status"]["phase"], "Bound", "{object:#}");
+    }
+    // Without its pod the claim would have gone, and the disk with it.
+    delete(cluster, "pod/user", case.ns.name());
+    goes(cluster, "pod/user", case.ns.name());
+    // The controller that would have let the claim go acts on a later one.
+    case.ns.apply(
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: later}, spec: {storageClassName: none, \
+         accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}",
+    );
+    delete(cluster, "pvc/later", case.ns.name());
+    goes(cluster, "pvc/later", case.ns.name());
+    assert_eq!(uids(), before);
+    assert_eq!(disk.policy(), "Delete");
+    disk.survives();
+}
