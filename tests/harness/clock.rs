@@ -14,7 +14,10 @@ impl Cluster {
         let key_bytes = BASE64.encode(format!("/registry/{key}"));
         let stored = self.stored(key).unwrap_or_else(|| panic!("etcd has no {key}"));
         let earlier = put_back(&stored, seconds).unwrap_or_else(|| panic!("{key} is not being deleted"));
-        self.ask_etcd("put", &json!({"key": key_bytes, "value": BASE64.encode(earlier)}));
+        self.ask_etcd(
+            "kv/put",
+            &json!({"key": key_bytes, "value": BASE64.encode(earlier)}),
+        );
     }
 }
 

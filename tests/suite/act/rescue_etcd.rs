@@ -11,7 +11,7 @@ use super::{Case, HOLD, OTHER, rescue_again, says};
 use crate::{
     act::rescue::Disk,
     explain::told::{delete, goes},
-    harness::{Cluster, Plugin},
+    harness::{Cluster, Options, Plugin},
     stuck::custom_type,
 };
 
@@ -168,4 +168,95 @@ fn a_volume_and_its_claim_are_alive_again_with_their_uids() {
     assert_eq!(uids(), before);
     assert_eq!(disk.policy(), "Delete");
     disk.survives();
+}
+
+/// Each type has its own key, and some have another name there.
+#[test]
+fn objects_of_every_kind_of_key_are_found() {
+    let case = Case::empty(Cluster::shared(), "unmarked-kinds");
+    let node = case.cluster.unique("unmarked-node");
+    let role = case.cluster.unique("unmarked-role");
+    let pods =
+        json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}});
+    for (version, kind, name, spec) in [
+        ("v1", "Service", "held", json!({"ports": [{"port": 80}]})),
+        ("v1", "Endpoints", "held", json!(null)),
+        ("v1", "Node", &*node, json!(null)),
+        (
+            "v1",
+            "ReplicationController",
+            "held",
+            json!({"replicas": 0, "selector": {"a": "b"}, "template": pods}),
+        ),
+        (
+            "apps/v1",
+            "Deployment",
+            "held",
+            json!({"replicas": 0, "selector": {"matchLabels": {"a": "b"}}, "template": pods}),
+        ),
+        (
+            "networking.k8s.io/v1",
+            "Ingress",
+            "held",
+            json!({"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}}),
+        ),
+        (
+            "coordination.k8s.io/v1",
+            "Lease",
+            "held",
+            json!({"holderIdentity": "nobody"}),
+        ),
+        ("rbac.authorization.k8s.io/v1", "ClusterRole", &*role, json!(null)),
+    ] {
+        let mut object =
+            json!({"apiVersion": version, "kind": kind, "metadata": {"name": name, "finalizers": [HOLD]}});
+        if !spec.is_null() {
+            object["spec"] = spec;
+        }
+        case.ns.apply(&object.to_string());
+        let target = format!("{}/{name}", kind.to_lowercase());
+        case.ns.kubectl(["delete", &target, "--wait=false"]).success();
+        let get = || {
+            case.ns
+                .get([kind.to_lowercase().as_str(), name])
+                .expect("the object exists")
+        };
+        assert!(get()["metadata"]["deletionTimestamp"].is_string(), "{target}");
+        let outcome = outcome(&case, &target);
+        assert_eq!(outcome["result"], "rescued", "{target}: {outcome:#}");
+        assert!(get()["metadata"]["deletionTimestamp"].is_null(), "{target}");
+        let free = r#"{"metadata": {"finalizers": null}}"#;
+        case.ns
+            .kubectl(["patch", &target, "--type=merge", "-p", free])
+            .success();
+        case.ns.kubectl(["delete", &target, "--wait=false"]).success();
+    }
+}
+
+/// etcd deletes a key with its lease. Otherwise an Event would stay for ever.
+#[test]
+fn a_key_keeps_its_lease() {
+    let case = Case::held(Cluster::shared(), "unmarked-lease", &[HOLD]);
+    let key = format!("configmaps/{}/held", case.ns.name());
+    let lease = case.cluster.leased(&key, 3_600);
+    let outcome = outcome(&case, "configmap/held");
+    assert_eq!(outcome["result"], "rescued", "{outcome:#}");
+    assert_eq!(case.cluster.lease(&key), lease);
+}
+
+/// `--storage-media-type=application/json`: the API server stores its own types as JSON, too.
+#[test]
+fn a_cluster_that_stores_json_is_edited_as_json() {
+    let cluster = Cluster::with(&Options {
+        apiserver_args: &["--storage-media-type=application/json"],
+        controller_manager: false,
+        ..Options::default()
+    });
+    let case = Case::held(&cluster, "unmarked-json", &[HOLD]);
+    let before = case.get().unwrap();
+    let shown = run(&case, "configmap/held", &["--plan"]).run();
+    says(&shown, "(JSON)");
+    let outcome = outcome(&case, "configmap/held");
+    assert_eq!(outcome["result"], "rescued", "{outcome:#}");
+    assert_eq!(undeleted(case.get().unwrap()), undeleted(before));
 }
