@@ -10,7 +10,7 @@
 use serde_json::json;
 
 use super::{
-    Action, Cost, Instead, Plan, Refusal, Request, StoredChange,
+    Action, Cost, Instead, Plan, RETAIN, Refusal, Request, StoredChange,
     hash::sha256,
     rescue::{changes, deleters},
     stored_change::Entry,
@@ -211,6 +211,12 @@ fn then(object: &Object, knowledge: &Knowledge) -> Vec<String> {
         "The garbage collector may ignore it until kube-controller-manager restarts.".into(),
         "Other controllers may remember the deletion, too, until they restart.".into(),
     ];
+    if object.is("", "persistentvolumes") && reclaim_policy::policy(object) != RETAIN {
+        all.push(format!(
+            "Its policy is {}: when its claim goes, so does the disk. To keep the disk, set the policy with --only-retain.",
+            reclaim_policy::policy(object)
+        ));
+    }
     all.extend(deleters(object, "object", knowledge));
     all
 }

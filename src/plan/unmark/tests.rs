@@ -184,3 +184,16 @@ fn what_differs_afterwards_is_named() {
     after.value["metadata"]["uid"] = "u2".into();
     assert_eq!(unmarked(&before, &after), None, "another object");
 }
+
+#[test]
+fn a_volume_whose_disk_still_goes_with_its_claim_is_told_so() {
+    let goes = |policy: &str| {
+        let spec = json!({"spec": {"persistentVolumeReclaimPolicy": policy}, "status": {"phase": "Bound"}});
+        let plan = planned(&object("", "persistentvolumes", "PersistentVolume", &spec));
+        let then = plan.stored.expect("a change").then;
+        then.iter()
+            .any(|one| one.contains("when its claim goes, so does the disk"))
+    };
+    assert!(goes("Delete"));
+    assert!(!goes("Retain"));
+}

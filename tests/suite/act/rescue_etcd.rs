@@ -3,15 +3,15 @@
 mod lost;
 mod refused;
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::{fs, os::unix::fs::PermissionsExt as _, thread, time::Duration};
 
 use serde_json::{Value, json};
 
 use super::{Case, HOLD, OTHER, rescue_again, says};
 use crate::{
     act::rescue::Disk,
-    explain::told::{delete, goes},
-    harness::{Cluster, Options, Plugin},
+    explain::told::{SOON, delete, goes},
+    harness::{Cluster, Options, Plugin, wait},
     stuck::custom_type,
 };
 
@@ -145,6 +145,12 @@ fn a_volume_and_its_claim_are_alive_again_with_their_uids() {
     let before = uids();
     delete(cluster, &disk.pv(), "");
     delete(cluster, "pvc/data", case.ns.name());
+    // The provisioner and the controllers react to the deletions before anything is planned.
+    wait("nobody changes volume and claim", SOON, || {
+        let before = (claim(), disk.object());
+        thread::sleep(Duration::from_secs(1));
+        before == (claim(), disk.object())
+    });
 
     for target in [disk.pv(), "pvc/data".into()] {
         let outcome = outcome(case, &target);
@@ -170,10 +176,14 @@ fn a_volume_and_its_claim_are_alive_again_with_their_uids() {
     disk.survives();
 }
 
-/// Each type has its own key, and some have another name there.
+/// Each type has its own key, and some have another name there. No controller changes an object after its plan.
 #[test]
 fn objects_of_every_kind_of_key_are_found() {
-    let case = Case::empty(Cluster::shared(), "unmarked-kinds");
+    let cluster = Cluster::with(&Options {
+        controller_manager: false,
+        ..Options::default()
+    });
+    let case = Case::empty(&cluster, "unmarked-kinds");
     let node = case.cluster.unique("unmarked-node");
     let role = case.cluster.unique("unmarked-role");
     let pods =
@@ -235,13 +245,18 @@ fn objects_of_every_kind_of_key_are_found() {
 
 /// etcd deletes a key with its lease. Otherwise an Event would stay for ever.
 #[test]
-fn a_key_keeps_its_lease() {
+fn a_key_keeps_its_lease_and_an_event_says_who_did_it() {
     let case = Case::held(Cluster::shared(), "unmarked-lease", &[HOLD]);
     let key = format!("configmaps/{}/held", case.ns.name());
     let lease = case.cluster.leased(&key, 3_600);
-    let outcome = outcome(&case, "configmap/held");
+    let words = words(&case, "configmap/held", &["--event"]);
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    let outcome = rescue_again::outcome(&case, &words);
     assert_eq!(outcome["result"], "rescued", "{outcome:#}");
     assert_eq!(case.cluster.lease(&key), lease);
+    let event = outcome["event"].as_str().expect("an Event");
+    let event = case.ns.get(["event", event]).expect("the Event exists");
+    assert_eq!(event["reason"], "DeletionTakenBack", "{event:#}");
 }
 
 /// `--storage-media-type=application/json`: the API server stores its own types as JSON, too.
