@@ -47,17 +47,23 @@ async fn look(asked: &EtcdCommands, knowledge: &Knowledge) -> Result<Exit, Error
         _ => String::new(),
     };
     let candidates = possible(knowledge.datastores(), &version);
-    let mut all = Vec::new();
+    let (mut all, mut unread) = (Vec::new(), None);
     for datastore in &candidates {
-        for place in places(witness, datastore, &mut facts).await? {
-            all.extend(found.iter().map(|object| reach(datastore, &place, object)));
+        match places(witness, datastore, &mut facts).await {
+            Ok(places) => {
+                let pairs = places
+                    .iter()
+                    .flat_map(|place| found.iter().map(move |one| (place, one)));
+                all.extend(pairs.map(|(place, object)| reach(datastore, place, object)));
+            }
+            Err(error) => unread = unread.or(Some(error)),
         }
         if !all.is_empty() {
             break;
         }
     }
     if all.is_empty() {
-        return Err(none_found(&candidates, found.first()));
+        return Err(unread.unwrap_or_else(|| none_found(&candidates, found.first())));
     }
     show(&all)?;
     Ok(Exit::Done)
@@ -87,7 +93,7 @@ async fn places(
             Some(Err(why)) => {
                 return Err(Error::Server {
                     message: format!("cannot look for etcd: {}", why.message()),
-                    hint: Some("ask somebody who may list pods in kube-system, and nodes".into()),
+                    hint: Some("ask somebody who may list nodes, and the pods of the control plane".into()),
                 });
             }
             _ => {}

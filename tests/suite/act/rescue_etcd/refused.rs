@@ -203,4 +203,14 @@ fn the_way_to_etcd_is_printed_only_where_one_is_found() {
     says(&out, &rescue);
     says(&out, "--etcd=https://127.0.0.1:2379");
     assert!(out.stdout.lines().all(|line| line.len() <= 100), "{out}");
+
+    // Whoever may not look for the pods does not hear that there is no etcd.
+    let reader = cluster.user("reader").may("get", "configmaps").create();
+    let namespace = format!("--namespace={}", case.ns.name());
+    let out = cluster
+        .plugin(["rescue", "configmap/held", "--print-etcd-commands", &namespace])
+        .kubeconfig(reader.kubeconfig())
+        .run();
+    assert_eq!(out.code, 1, "{out}");
+    says(&out, "cannot look for etcd");
 }
