@@ -83,6 +83,16 @@ fn an_object_that_was_deleted_is_the_same_and_alive() {
     assert_eq!(fs::metadata(copy).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(case.receipts()[1]["storedBackup"], copy);
 
+    // The old value can be put back.
+    let etcdctl = case.cluster.etcdctl_line();
+    let put_back = format!("{etcdctl} put /registry/{key} < '{copy}'");
+    let done = std::process::Command::new("sh").args(["-c", &put_back]).status();
+    assert!(done.expect("sh starts").success(), "{put_back}");
+    assert_eq!(case.cluster.stored(&key).unwrap(), stored);
+    let words = words(&case, "configmap/held", &[]);
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    assert_eq!(rescue_again::outcome(&case, &words)["result"], "rescued");
+
     // It lives like any other object, and nothing is left to take back.
     case.ns
         .kubectl(["annotate", "configmap", "held", "alive=yes"])
