@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use drift::{Look, Place};
-use schema::{Deployer, Entry, Located, Mark, Mistake, Platform, VerifiedIn};
+use schema::{Datastore, Deployer, Entry, Located, Mark, Mistake, Platform, VerifiedIn};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
@@ -68,6 +68,7 @@ struct All {
     platforms: Vec<Platform>,
     deployers: Vec<Deployer>,
     marks: Vec<Mark>,
+    datastores: Vec<Datastore>,
 }
 
 /// Files of `knowledge/` that are for people and tests.
@@ -81,6 +82,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     let (mut platforms, mut deployers, mut marks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut datastores = Vec::new();
     let mut looks = Vec::new();
     for path in paths {
         if BESIDE.iter().any(|name| path.ends_with(name)) {
@@ -112,6 +114,11 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
                 Ok(read) => deployers = read,
                 Err(found) => mistakes.push(found),
             }
+        } else if path.ends_with("datastores.yaml") {
+            match schema::datastores(&file, &text) {
+                Ok(read) => datastores = read,
+                Err(found) => mistakes.push(found),
+            }
         } else if path.ends_with("marks.yaml") {
             match schema::marks(&file, &text) {
                 Ok(read) => marks = read,
@@ -135,6 +142,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
             platforms,
             deployers,
             marks,
+            datastores,
         })
     } else {
         Err(mistakes)

@@ -11,11 +11,15 @@ use std::{fs, io};
 
 use crate::schema::{Located, Match};
 
-/// Writes `catalogue.json` and `catalogue.rs`, and the tables of platforms, deployers and marks.
+/// Writes `catalogue.json` and `catalogue.rs`, and the tables of platforms, deployers, marks and datastores.
 pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     fs::write(out.join("platforms.json"), serde_json::to_string(&all.platforms)?)?;
     fs::write(out.join("deployers.json"), serde_json::to_string(&all.deployers)?)?;
     fs::write(out.join("marks.json"), serde_json::to_string(&all.marks)?)?;
+    fs::write(
+        out.join("datastores.json"),
+        serde_json::to_string(&all.datastores)?,
+    )?;
     let entries = &all.entries;
     let mut sorted: Vec<&Located> = entries.iter().collect();
     sorted.sort_by(|a, b| (&a.entry.name, &a.file, a.line).cmp(&(&b.entry.name, &b.file, b.line)));

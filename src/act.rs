@@ -15,13 +15,15 @@
 )]
 
 mod backup;
+mod etcd;
 mod files;
 mod look;
 mod receipt;
 mod send;
 
 pub use self::{
-    backup::{backup, backup_claim},
+    backup::{backup, backup_claim, backup_stored},
+    etcd::{Etcd, Replaced},
     files::{NewFile, RecordPaths, record_paths},
     look::{After, ReadBack, added_by, policy_set_by},
     receipt::{Receipt, Receipts, Record, unfinished_rescue},

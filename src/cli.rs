@@ -12,7 +12,7 @@ use clap::{
 
 pub use self::{
     connection::{Color, ConnectionArgs, SharedArgs},
-    guarded::{FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs},
+    guarded::{EtcdArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs},
 };
 
 /// Find out why Kubernetes objects are stuck in Terminating

@@ -27,3 +27,4 @@ pub mod run;
 #[cfg(feature = "client")]
 pub mod settings;
 pub mod snapshot;
+pub mod stored;

@@ -19,17 +19,21 @@ mod cost;
 mod digest;
 mod event;
 mod finalize;
+mod hash;
 mod model;
 mod nudge;
+mod reach;
 mod refusal;
 mod remove;
 mod request;
 mod rescue;
 mod retain;
 mod retention;
+mod stored_change;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod unmark;
 mod veto;
 
 pub use self::{
@@ -40,12 +44,15 @@ pub use self::{
     finalize::finalize,
     model::{Action, Plan, Seen},
     nudge::nudge,
+    reach::{Reach, possible, reach},
     refusal::{Instead, Refusal},
     remove::remove,
     request::{FIELD_MANAGER, Request},
     rescue::{Next, Rescue},
     retain::{retain, then},
     retention::{Claim, RETAIN, Retention},
+    stored_change::{Entry, StoredChange},
     trial::backend_query,
+    unmark::{cannot_unmark, unmark, unmarked, without_etcd},
     veto::{Need, veto},
 };

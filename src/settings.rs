@@ -22,7 +22,7 @@ use crate::{
 pub use self::{
     catalog::Catalog,
     explain::{Asked, Explain, NamespaceChoice},
-    guarded::{Guarded, Wanted},
+    guarded::{EtcdAccess, EtcdCommands, Guarded, Wanted},
     snapshot::Snapshot,
     targets::{Target, explained},
 };

@@ -58,21 +58,36 @@ pub fn backup_claim(claim: &Object, directory: &Path) -> Result<PathBuf, Error> 
     save(claim, &claim.reference(), version, directory)
 }
 
+/// Writes the value that etcd has for the object of a plan, byte for byte, and returns its path.
+pub fn backup_stored(value: &[u8], plan: &Plan, directory: &Path) -> Result<PathBuf, Error> {
+    let name = |number| file_name(&plan.target, &plan.resource_version, number, "etcd");
+    publish(value, directory, name)
+}
+
 fn save(object: &Object, target: &ObjectRef, version: &str, directory: &Path) -> Result<PathBuf, Error> {
-    let first = directory.join(file_name(target, version, 1));
+    let name = |number| file_name(target, version, number, "yaml");
+    let text = text(object).map_err(|error| Error::Write {
+        path: directory.join(name(1)),
+        cause: io::Error::other(error),
+    })?;
+    publish(text.as_bytes(), directory, name)
+}
+
+/// Writes a file with the first of these names that is free.
+fn publish(content: &[u8], directory: &Path, name: impl Fn(u32) -> String) -> Result<PathBuf, Error> {
+    let first = directory.join(name(1));
     let failed = |cause| Error::Write {
         path: first.clone(),
         cause,
     };
-    let text = text(object).map_err(|error| failed(std::io::Error::other(error)))?;
     files::directory_for(&first).map_err(failed)?;
     let mut result = Err(io::ErrorKind::AlreadyExists.into());
     for number in 1..=MAX_COPIES {
-        let path = directory.join(file_name(target, version, number));
-        result = write(&path, &text);
+        let path = directory.join(name(number));
+        result = write(&path, content);
         match &result {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if files::has_content(&path, &text) {
+                if files::has_content(&path, content) {
                     return Ok(path);
                 }
             }
@@ -83,15 +98,15 @@ fn save(object: &Object, target: &ObjectRef, version: &str, directory: &Path) ->
     result.map(|()| first.clone()).map_err(failed)
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = NewFile::at(path)?;
     file.check_mode()?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(content)?;
     file.publish()
 }
 
 /// The file of the copy: one for each version of each object, and a number if there are several.
-fn file_name(target: &ObjectRef, version: &str, number: u32) -> String {
+fn file_name(target: &ObjectRef, version: &str, number: u32, form: &str) -> String {
     let place = target.namespace.as_deref().unwrap_or("-");
     let safe = |text: &str| -> String {
         let keep = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -104,7 +119,7 @@ fn file_name(target: &ObjectRef, version: &str, number: u32) -> String {
         more => format!("_{more}"),
     };
     format!(
-        "{}_{}_{}_{}_{}{number}.yaml",
+        "{}_{}_{}_{}_{}{number}.{form}",
         short(&target.type_name),
         short(place),
         short(&target.name),

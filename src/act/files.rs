@@ -106,16 +106,16 @@ fn follow_no_link(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Whether a file that only its owner can read has this content.
-pub(super) fn has_content(path: &Path, text: &str) -> bool {
+pub(super) fn has_content(path: &Path, expected: &[u8]) -> bool {
     let read = || -> io::Result<bool> {
         let mut file = follow_no_link(OpenOptions::new().read(true)).open(path)?;
         let about = file.metadata()?;
-        if !(about.is_file() && new_file::is_only_for_owner(&about) && about.len() == text.len() as u64) {
+        if !(about.is_file() && new_file::is_only_for_owner(&about) && about.len() == expected.len() as u64) {
             return Ok(false);
         }
-        let mut content = Vec::with_capacity(text.len());
+        let mut content = Vec::with_capacity(expected.len());
         file.read_to_end(&mut content)?;
-        Ok(content == text.as_bytes())
+        Ok(content == expected)
     };
     read().unwrap_or(false)
 }

@@ -62,8 +62,8 @@ impl<'a> ReadBack<'a> {
             return After::Another(object);
         }
         let still_on = match (&self.plan.finalizer, self.plan.action) {
-            // Each step of a rescue looks for itself.
-            (_, Action::Rescue) => true,
+            // Such a rescue looks for itself.
+            (_, Action::Rescue | Action::Unmark) => true,
             (_, Action::Retain) => reclaim_policy::policy(&object) != RETAIN,
             (Some(finalizer), Action::Remove | Action::Finalize) => {
                 let count = |all: &[Finalizer]| all.iter().filter(|one| *one == finalizer).count();

@@ -56,6 +56,9 @@ pub struct Receipt<'a> {
     /// The copy of the claim, if the object is a volume that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim_backup: Option<String>,
+    /// The old value from etcd, if it is replaced there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored_backup: Option<String>,
     /// What `--resume` needs, if a volume is made again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rescue: Option<&'a Record>,
@@ -76,6 +79,7 @@ impl<'a> Receipt<'a> {
             consequence: Some(plan.cost.consequence.typed()),
             backup: None,
             claim_backup: None,
+            stored_backup: None,
             rescue: None,
             says: says.into(),
         }

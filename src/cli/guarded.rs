@@ -52,7 +52,7 @@ pub struct NudgeArgs {
 /// Words of `rescue`.
 #[derive(Debug, Args)]
 pub struct RescueArgs {
-    /// Volumes (pv/NAME), or claims (pvc/NAME) for the volumes behind them; with --all-terminating only: pv
+    /// Volumes (pv/NAME), or claims (pvc/NAME) for the volumes behind them; with --all-terminating: pv; with --etcd any object
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     /// Set the reclaim policy to Retain, and change nothing else
@@ -67,9 +67,47 @@ pub struct RescueArgs {
     /// Go on with a rescue that ended early
     #[arg(long, value_name = "RECEIPTS", conflicts_with_all = ["only_retain", "restore_policy"])]
     pub resume: Option<PathBuf>,
+    /// How etcd is reached.
+    #[command(flatten)]
+    pub etcd: EtcdArgs,
     /// How it is guarded.
     #[command(flatten)]
     pub guard: GuardArgs,
+}
+
+/// Words of `rescue` for a cluster whose etcd can be reached.
+#[derive(Debug, Args)]
+pub struct EtcdArgs {
+    /// Take a deletion back in etcd: https://HOST:2379
+    #[arg(
+        long,
+        value_name = "URL",
+        requires_all = ["etcd_cacert", "etcd_cert", "etcd_key"],
+        conflicts_with_all = ["only_retain", "restore_policy", "resume"]
+    )]
+    pub etcd: Option<String>,
+    /// The authority of etcd's certificate
+    #[arg(long, value_name = "FILE", requires = "etcd", hide_short_help = true)]
+    pub etcd_cacert: Option<PathBuf>,
+    /// A client certificate for etcd
+    #[arg(long, value_name = "FILE", requires = "etcd", hide_short_help = true)]
+    pub etcd_cert: Option<PathBuf>,
+    /// The key of that certificate
+    #[arg(long, value_name = "FILE", requires = "etcd", hide_short_help = true)]
+    pub etcd_key: Option<PathBuf>,
+    /// The API server's --etcd-prefix; /registry and /kubernetes.io are found
+    #[arg(long, value_name = "PREFIX", requires = "etcd", hide_short_help = true)]
+    pub etcd_prefix: Option<String>,
+    /// Print how to reach the etcd of this cluster, and change nothing
+    #[arg(
+        long,
+        hide_short_help = true,
+        conflicts_with_all = [
+            "etcd", "only_retain", "all_terminating", "restore_policy", "resume", "plan", "confirm", "backup_dir",
+            "backup_secrets", "audit_file", "event", "output"
+        ]
+    )]
+    pub print_etcd_commands: bool,
 }
 
 /// What all verbs share that change something.

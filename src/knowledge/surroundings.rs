@@ -1,9 +1,9 @@
-//! The embedded tables of platforms, deployers and marks.
+//! The embedded tables of platforms, deployers, marks and datastores.
 
 use std::sync::LazyLock;
 
 use super::Knowledge;
-use super::schema::{Deployer, Mark, Platform};
+use super::schema::{Datastore, Deployer, Mark, Platform};
 
 // `build.rs` wrote them from these types, and a test reads both.
 static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
@@ -14,6 +14,9 @@ static DEPLOYERS: LazyLock<Vec<Deployer>> = LazyLock::new(|| {
 });
 static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/marks.json"))).unwrap_or_default()
+});
+static DATASTORES: LazyLock<Vec<Datastore>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/datastores.json"))).unwrap_or_default()
 });
 
 impl Knowledge {
@@ -31,6 +34,11 @@ impl Knowledge {
     pub fn marks(&self) -> &'static [Mark] {
         &MARKS
     }
+
+    /// The distributions whose etcd can be reached.
+    pub fn datastores(&self) -> &'static [Datastore] {
+        &DATASTORES
+    }
 }
 
 #[cfg(test)]
@@ -41,6 +49,7 @@ mod tests {
     fn all_tables_are_embedded() {
         assert!(PLATFORMS.iter().any(|one| one.name == "EKS"));
         assert!(DEPLOYERS.iter().any(|one| one.name == "Argo CD"));
+        assert!(DATASTORES.iter().any(|one| one.name == "kubeadm"));
         assert!(
             MARKS
                 .iter()

@@ -9,6 +9,7 @@ pub mod json;
 pub mod name;
 mod paste;
 pub mod plan;
+pub mod reach;
 pub mod safe;
 pub mod scan;
 pub mod sheet;

@@ -13,7 +13,7 @@ use crate::{
     object::{Finalizer, short_type},
     report::{
         ObjectName, PlanReport,
-        plan::{CostReport, LineReport, OutsideReport, RefusalReport, RetentionReport},
+        plan::{CostReport, LineReport, OutsideReport, RefusalReport, RetentionReport, StoredReport},
     },
 };
 
@@ -50,6 +50,9 @@ fn write_plan<W: Write>(line: &LineReport, is_accepted: bool, sheet: &mut Sheet<
     if let Some(retention) = &line.retention {
         write_retention(retention, sheet)?;
         write_cost(&line.cost, "disk", sheet)?;
+    } else if let Some(stored) = &line.stored {
+        write_stored(stored, sheet)?;
+        write_cost(&line.cost, "left outside", sheet)?;
     } else {
         match &line.finalizer {
             Some(finalizer) => {
@@ -78,7 +81,13 @@ fn write_plan<W: Write>(line: &LineReport, is_accepted: bool, sheet: &mut Sheet<
     if let Some(why) = &line.untried {
         sheet.fact("dry run", &format!("only after you confirm: {why}"))?;
     }
-    if is_accepted {
+    if let Some(stored) = line.stored.as_ref().filter(|_| is_accepted) {
+        let request = format!(
+            "one transaction in etcd: the new value, only if the key still has revision {}",
+            stored.mod_revision
+        );
+        sheet.fact("request", &request)?;
+    } else if is_accepted {
         let request = line.command.line().unwrap_or_default();
         let makes_again = line.retention.as_ref().is_some_and(|retention| retention.again);
         let text = if makes_again {
@@ -144,6 +153,17 @@ fn write_retention<W: Write>(retention: &RetentionReport, sheet: &mut Sheet<'_, 
     sheet.fact("sets", &sets)?;
     sheet.facts("now", &retention.now)?;
     sheet.facts("then", &retention.then)
+}
+
+fn write_stored<W: Write>(stored: &StoredReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
+    sheet.fact("takes back", "the deletion, in etcd; every other byte stays")?;
+    sheet.facts("now", &stored.now)?;
+    sheet.fact("key", &stored.key)?;
+    sheet.fact("before", &format!("{} ({})", stored.before, stored.form))?;
+    sheet.fact("after", &stored.after)?;
+    let difference: Vec<_> = stored.difference.iter().map(|cut| format!("-{cut}")).collect();
+    sheet.facts("difference", &difference)?;
+    sheet.facts("then", &stored.then)
 }
 
 fn write_cost<W: Write>(cost: &CostReport, outside: &str, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
@@ -233,6 +253,7 @@ mod tests {
             },
             safer: Vec::new(),
             retention: None,
+            stored: None,
             untried: None,
             request: Request {
                 method: "PATCH",

@@ -1,15 +1,12 @@
 //! The digest that confirms a plan where no user can type. It changes with every object and with every byte
 //! that would be sent.
 
-use std::fmt::Write as _;
-
-use ring::digest::{SHA256, digest as hash};
 use serde_json::json;
 
-use super::Plan;
+use super::{Plan, hash::sha256};
 
 /// The length of the digest. A longer one would not be copied by hand; this one is not met by accident.
-const BYTES: usize = 8;
+const DIGITS: usize = 16;
 
 /// The digest of all plans of one run on this server. For each plan it covers the action, the object's uid and version,
 /// the finalizer, the verdict, the cost and what stays outside, when the dry run is made, what the plan says of a disk
@@ -27,25 +24,23 @@ pub fn digest(plans: &[Plan], server: &str) -> String {
                 plan.cost.consequence.typed(),
                 outside(plan),
                 plan.untried.is_some(),
-                plan.retention.as_ref().map(|it| [&it.now, &it.then]),
+                consequences(plan),
                 plan.request,
             ])
         })
         .collect();
-    let hashed = hash(&SHA256, json!([server, plans]).to_string().as_bytes());
-    hashed
-        .as_ref()
-        .iter()
-        .take(BYTES)
-        .fold(String::new(), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    let all = sha256(json!([server, plans]).to_string().as_bytes());
+    all.chars().take(DIGITS).collect()
 }
 
 /// The external resources that stay.
 fn outside(plan: &Plan) -> Vec<[&str; 3]> {
     let outside = plan.cost.outside.iter();
     outside.map(|one| [&*one.what, &*one.field, &*one.id]).collect()
+}
+
+/// What is said of a rescue.
+fn consequences(plan: &Plan) -> Option<[&Vec<String>; 2]> {
+    let kept = plan.retention.as_ref().map(|it| [&it.now, &it.then]);
+    kept.or_else(|| plan.stored.as_ref().map(|it| [&it.now, &it.then]))
 }

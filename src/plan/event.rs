@@ -44,10 +44,14 @@ pub fn event(plan: &Plan, user: Option<&str>, now: Timestamp) -> Request {
             "VolumeMadeAgain",
             format!("{user} let the volume object go and made it again for the same claim and disk"),
         ),
+        Action::Unmark => (
+            "DeletionTakenBack",
+            format!("{user} took the deletion out of the object in etcd"),
+        ),
     };
     let kind = match plan.action {
         Action::Nudge | Action::Retain | Action::Rescue => "Normal",
-        Action::Remove | Action::Finalize => "Warning",
+        Action::Remove | Action::Finalize | Action::Unmark => "Warning",
     };
     Request {
         method: "POST",

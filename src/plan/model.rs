@@ -7,7 +7,7 @@ use crate::{
     snapshot::facts::{Facts, Object},
 };
 
-use super::{Cost, Instead, Refusal, Request, Retention, trial};
+use super::{Cost, Instead, Refusal, Request, Retention, StoredChange, trial};
 
 /// The action of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub enum Action {
     Retain,
     /// Lets a volume go that is being deleted, and makes it again for the same claim.
     Rescue,
+    /// Takes the deletion out of what etcd has stored.
+    Unmark,
 }
 
 impl Action {
@@ -31,7 +33,7 @@ impl Action {
             Action::Remove => "remove",
             Action::Finalize => "finalize",
             Action::Nudge => "nudge",
-            Action::Retain | Action::Rescue => "rescue",
+            Action::Retain | Action::Rescue | Action::Unmark => "rescue",
         }
     }
 }
@@ -95,6 +97,7 @@ impl Seen<'_> {
             cost,
             safer: self.safer_steps(),
             retention: None,
+            stored: None,
             untried: self.untried(),
             request,
         }
@@ -209,6 +212,8 @@ pub struct Plan {
     pub untried: Option<String>,
     /// The disk that it keeps; only for a rescue.
     pub retention: Option<Retention>,
+    /// The change of the stored value; only for a rescue through etcd.
+    pub stored: Option<Box<StoredChange>>,
     /// The request.
     pub request: Request,
 }

@@ -55,6 +55,7 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         cost: Cost::nothing("the change makes controllers look again, and nothing reads the annotation"),
         safer: Vec::new(),
         retention: None,
+        stored: None,
         untried: seen.untried(),
     })
 }

@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 pub use self::next::Next;
-use self::{deleters::deleters, next::unknown_finalizer};
+use self::next::unknown_finalizer;
+pub(super) use self::{compare::changes, deleters::deleters};
 use super::{Action, Claim, Cost, Instead, Plan, RETAIN, Refusal, Request, Retention, retain};
 use crate::{
     command::Command,

@@ -50,6 +50,7 @@ pub fn retain(volume: &Object, claim: Claim) -> Plan {
         cost,
         safer: Vec::new(),
         untried: None,
+        stored: None,
         retention: Some(Retention {
             policy: reclaim_policy::policy(volume).to_owned(),
             now: now(volume, &claim),

@@ -93,6 +93,9 @@ pub struct Outcome {
     pub backup: Option<String>,
     /// Path of the copy of the claim, if the object is a volume that has one.
     pub claim_backup: Option<String>,
+    /// Path of the old value from etcd, after a rescue with `--etcd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored_backup: Option<String>,
     /// Name of the Event that was created for it.
     pub event: Option<String>,
 }

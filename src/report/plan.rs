@@ -10,7 +10,7 @@ use crate::{
     command::{Command, RunFlags, Shown},
     diagnose::Verdict,
     object::Finalizer,
-    plan::{Action, Cost, Instead, Plan, Refusal, Request, Retention},
+    plan::{Action, Cost, Instead, Plan, Refusal, Request, Retention, StoredChange},
 };
 
 /// What the plan would send, or why it will send nothing.
@@ -63,6 +63,9 @@ pub struct LineReport {
     pub untried: Option<String>,
     /// The disk that is kept; only for a rescue.
     pub retention: Option<RetentionReport>,
+    /// The change of the value in etcd; only for a rescue with `--etcd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored: Option<StoredReport>,
     /// The request.
     pub request: Request,
     /// The request as a command.
@@ -82,6 +85,28 @@ pub struct RetentionReport {
     pub then: Vec<String>,
     /// Whether the volume is let go and made again; `then` are the steps.
     pub again: bool,
+}
+
+/// The change of the value that etcd has for an object.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredReport {
+    /// The key.
+    pub key: String,
+    /// The revision at which the value is replaced.
+    pub mod_revision: i64,
+    /// The form of the value: `protobuf` or `JSON`.
+    pub form: &'static str,
+    /// Size and digest of the value now.
+    pub before: String,
+    /// Size and digest of the new value.
+    pub after: String,
+    /// The fields that go, each with its value.
+    pub difference: Vec<String>,
+    /// What the deletion has already done.
+    pub now: Vec<String>,
+    /// What is true once it is taken back.
+    pub then: Vec<String>,
 }
 
 /// An object that already is as it was to be.
@@ -144,12 +169,12 @@ pub struct InsteadReport {
 }
 
 impl PlanReport {
-    /// The report on these plans. Each plan comes with its request as a kubectl command.
+    /// The report on these plans. Each plan comes with its request as a kubectl command, if there is one for it.
     pub fn new(
         action: Action,
         server: &str,
         digest: Option<String>,
-        plans: &[(Plan, Command)],
+        plans: &[(Plan, Option<Command>)],
         refused: &[Refusal],
         unchanged: Vec<UnchangedReport>,
     ) -> Self {
@@ -161,7 +186,7 @@ impl PlanReport {
             digest,
             plans: plans
                 .iter()
-                .map(|(plan, command)| LineReport::new(plan, command))
+                .map(|(plan, command)| LineReport::new(plan, command.as_ref()))
                 .collect(),
             refused: refused.iter().map(Into::into).collect(),
             unchanged,
@@ -170,14 +195,14 @@ impl PlanReport {
 }
 
 impl LineReport {
-    fn new(plan: &Plan, command: &Command) -> Self {
+    fn new(plan: &Plan, command: Option<&Command>) -> Self {
         LineReport {
             target: (&plan.target).into(),
             resource_version: plan.resource_version.clone(),
             finalizer: plan.finalizer.clone(),
             stays: plan.stays.clone(),
             kubelet: plan.kubelet.clone(),
-            verdict: plan.retention.is_none().then_some(plan.verdict),
+            verdict: (plan.action.word() != Action::Rescue.word()).then_some(plan.verdict),
             says: plan.says.clone(),
             evidence: plan.evidence.iter().map(Into::into).collect(),
             cost: (&plan.cost).into(),
@@ -188,6 +213,7 @@ impl LineReport {
                 .collect(),
             untried: plan.untried.clone(),
             retention: plan.retention.as_ref().map(Into::into),
+            stored: plan.stored.as_deref().map(Into::into),
             request: plan.request.clone(),
             command: command.into(),
         }
@@ -201,6 +227,22 @@ impl From<&Retention> for RetentionReport {
             now: retention.now.clone(),
             then: retention.then.clone(),
             again: retention.again,
+        }
+    }
+}
+
+impl From<&StoredChange> for StoredReport {
+    fn from(change: &StoredChange) -> Self {
+        let [before, after] = change.versions();
+        StoredReport {
+            key: change.before.key.clone(),
+            mod_revision: change.before.mod_revision,
+            form: change.form,
+            before,
+            after,
+            difference: change.cuts.clone(),
+            now: change.now.clone(),
+            then: change.then.clone(),
         }
     }
 }

@@ -20,7 +20,9 @@ mod prepare;
 mod resume;
 mod rights;
 mod settle;
+mod stored;
 mod tell;
+mod unmark;
 mod volumes;
 
 use std::path::PathBuf;
@@ -129,9 +131,10 @@ async fn guarded(asked: &Guarded, knowledge: &Knowledge) -> Result<Exit, Error> 
     let mut outcomes = Vec::new();
     let mut exit = Exit::Done;
     for (item, backup) in prepared.items.iter().zip(saved) {
-        let (outcome, ended) = match &item.rescue {
-            Some(rescue) => carrier.make_again(item, rescue.clone(), backup, &identity).await,
-            None => carrier.carry(item, backup).await,
+        let (outcome, ended) = match (&item.rescue, &item.plan.stored) {
+            (Some(rescue), _) => carrier.make_again(item, rescue.clone(), backup, &identity).await,
+            (None, Some(change)) => carrier.unmark(item, change, backup, &prepared.facts).await,
+            (None, None) => carrier.carry(item, backup).await,
         };
         outcomes.push(outcome);
         if exit == Exit::Done {
@@ -196,6 +199,7 @@ fn write_refusal_receipts(asked: &Guarded, prepared: &PreparedPlans, receipts: &
             consequence: None,
             backup: None,
             claim_backup: None,
+            stored_backup: None,
             rescue: None,
             says: refusal.why.clone(),
         };

@@ -2,6 +2,7 @@
 //! module writes to stdout and stderr.
 
 mod catalog;
+mod etcd_commands;
 mod explain;
 mod guarded;
 mod knowledge;
@@ -65,6 +66,10 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
         Verb::Nudge(words) => {
             let nudge = settings::Guarded::nudge(words, connection)?;
             guarded::run(&nudge, &knowledge::load(&files)?)
+        }
+        Verb::Rescue(words) if words.etcd.print_etcd_commands => {
+            let commands = settings::EtcdCommands::new(&words, connection)?;
+            etcd_commands::run(&commands, &knowledge::load(&files)?)
         }
         Verb::Rescue(words) => {
             let rescue = settings::Guarded::rescue(words, connection)?;

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use http::Uri;
+
 use super::{Connection, NamespaceChoice, targets::objects, usage};
 use crate::{
-    cli::{ConnectionArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs},
+    cli::{ConnectionArgs, EtcdArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs},
     error::Error,
     knowledge::Consequence,
     object::{Finalizer, List},
@@ -60,6 +62,82 @@ pub enum Wanted {
         /// The receipts of a run that ended before the last step.
         resume: Option<PathBuf>,
     },
+    /// Take the deletion out of what etcd has stored.
+    Unmark(EtcdAccess),
+}
+
+/// How to reach etcd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EtcdAccess {
+    /// The address.
+    pub url: Uri,
+    /// The authority of its certificate.
+    pub authority: PathBuf,
+    /// The client certificate.
+    pub certificate: PathBuf,
+    /// The key of that certificate.
+    pub key: PathBuf,
+    /// The prefix of all keys; none to try the known ones.
+    pub prefix: Option<String>,
+}
+
+impl EtcdAccess {
+    /// How to reach etcd, if an address is given.
+    fn new(words: EtcdArgs) -> Result<Option<Self>, Error> {
+        let (Some(url), Some(authority), Some(certificate), Some(key)) =
+            (words.etcd, words.etcd_cacert, words.etcd_cert, words.etcd_key)
+        else {
+            return Ok(None);
+        };
+        let url = url.trim_end_matches('/');
+        let parsed = url.parse::<Uri>().ok().filter(|parsed| {
+            parsed.scheme_str() == Some("https")
+                && matches!(parsed.path(), "" | "/")
+                && parsed.query().is_none()
+        });
+        let Some(url) = parsed else {
+            return Err(usage(
+                format!("--etcd: {url:?} is no address of an etcd with TLS"),
+                Some("write it as https://HOST:2379"),
+            ));
+        };
+        Ok(Some(EtcdAccess {
+            url,
+            authority,
+            certificate,
+            key,
+            prefix: words.etcd_prefix,
+        }))
+    }
+}
+
+/// The settings of `rescue --print-etcd-commands`.
+#[derive(Clone, Debug)]
+pub struct EtcdCommands {
+    /// The object to rescue: type and name, as given.
+    pub target: (String, String),
+    /// Its namespace.
+    pub place: NamespaceChoice,
+    /// The connection to the cluster.
+    pub connection: Box<Connection>,
+}
+
+impl EtcdCommands {
+    /// Interprets these arguments of `rescue`.
+    pub fn new(words: &RescueArgs, connection: ConnectionArgs) -> Result<Self, Error> {
+        let mut targets = targets(&words.targets)?;
+        let (Some(target), true) = (targets.pop(), targets.is_empty()) else {
+            return Err(usage(
+                "--print-etcd-commands is for one object".into(),
+                Some("name one object: TYPE/NAME"),
+            ));
+        };
+        Ok(EtcdCommands {
+            target,
+            place: NamespaceChoice::of(&connection),
+            connection: Box::new(Connection::new(connection)?),
+        })
+    }
 }
 
 impl Wanted {
@@ -71,6 +149,7 @@ impl Wanted {
             Wanted::Nudge => Action::Nudge,
             Wanted::Retain => Action::Retain,
             Wanted::Rescue { .. } => Action::Rescue,
+            Wanted::Unmark(_) => Action::Unmark,
         }
     }
 
@@ -79,7 +158,7 @@ impl Wanted {
         let (list, name) = match self {
             Wanted::Remove(name) => (List::Metadata, name.as_str()),
             Wanted::Finalize(name) => (List::Spec, name.as_str()),
-            Wanted::Nudge | Wanted::Retain | Wanted::Rescue { .. } => return None,
+            Wanted::Nudge | Wanted::Retain | Wanted::Rescue { .. } | Wanted::Unmark(_) => return None,
         };
         Some(Finalizer {
             list,
@@ -115,6 +194,16 @@ impl Guarded {
 
     /// Interprets the arguments of `rescue`.
     pub fn rescue(words: RescueArgs, connection: ConnectionArgs) -> Result<Self, Error> {
+        if let Some(access) = EtcdAccess::new(words.etcd)? {
+            let targets = targets(&words.targets)?;
+            return Guarded::new(
+                Wanted::Unmark(access),
+                targets,
+                Vec::new(),
+                words.guard,
+                connection,
+            );
+        }
         if !words.only_retain {
             let targets = targets(&words.targets)?;
             if targets.len() > 1 {

@@ -1,50 +1,23 @@
 //! Makes a deletion older than it is, in etcd, so that a test need not wait for a minute to pass.
 
-use std::sync::{Mutex, PoisonError};
-
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{Cluster, api::Api, kubeconfig};
-
-static CREDENTIALS: Mutex<()> = Mutex::new(());
+use super::Cluster;
 
 impl Cluster {
     /// Puts the deletion of an object back by so many seconds. `key` is the object's key in etcd below `/registry/`, such
     /// as `configmaps/NAMESPACE/NAME`. The API server and all controllers see the change at once.
     #[track_caller]
     pub fn deleted_earlier(&self, key: &str, seconds: i64) {
-        // Each call writes the credentials for etcd into the folder of the cluster, which tests share.
-        let alone = CREDENTIALS.lock().unwrap_or_else(PoisonError::into_inner);
-        let etcd = self.etcd_api();
-        drop(alone);
-        let call = |what: &str, body: &Value| -> Value {
-            let path = format!("/v3/kv/{what}");
-            let answer = etcd.send("POST", &path, "application/json", body);
-            let answer = answer.unwrap_or_else(|error| panic!("{error}"));
-            assert!(answer.code.is_success(), "etcd {what} of {key}: {}", answer.body);
-            answer.body
-        };
         let key_bytes = BASE64.encode(format!("/registry/{key}"));
-        let found = call("range", &json!({"key": key_bytes}));
-        let value = found["kvs"][0]["value"]
-            .as_str()
-            .unwrap_or_else(|| panic!("etcd has no {key}"));
-        let stored = BASE64.decode(value).expect("etcd answers in base64");
+        let stored = self.stored(key).unwrap_or_else(|| panic!("etcd has no {key}"));
         let earlier = put_back(&stored, seconds).unwrap_or_else(|| panic!("{key} is not being deleted"));
-        call("put", &json!({"key": key_bytes, "value": BASE64.encode(earlier)}));
-    }
-
-    fn etcd_api(&self) -> Api {
-        let file = self.directory().join("etcd.kubeconfig");
-        let identity = self.authority.server("etcd-client", &["127.0.0.1"]);
-        Api::new(&kubeconfig::write(
-            file,
-            self.etcd_url(),
-            &self.authority,
-            &identity,
-        ))
+        self.ask_etcd(
+            "kv/put",
+            &json!({"key": key_bytes, "value": BASE64.encode(earlier)}),
+        );
     }
 }
 

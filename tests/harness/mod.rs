@@ -31,6 +31,7 @@ mod cluster;
 mod component;
 mod control_plane;
 mod csi;
+mod etcd;
 mod go;
 mod history;
 mod kubeconfig;

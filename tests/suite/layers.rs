@@ -19,6 +19,7 @@ const LAYERS: &[&str] = &[
     "characters",
     "command",
     "object",
+    "stored",
     "snapshot",
     "knowledge",
     "diagnose",

@@ -30,9 +30,12 @@ use self::{
 };
 use crate::{error::Error, settings::Connection};
 
+pub use self::datastore::datastore;
+
 mod choose;
 mod client;
 mod credentials;
+mod datastore;
 pub mod fault;
 pub mod identity;
 mod in_cluster;

@@ -181,12 +181,12 @@ fn planned(seen: &Seen<'_>) -> Told {
     if seen.object.is("", "persistentvolumes") {
         made.push(Ok(plan::retain(seen.object, Claim::None)));
     }
-    let (mut plans, mut refusals): (Vec<(Plan, Command)>, Vec<Refusal>) = (Vec::new(), Vec::new());
+    let (mut plans, mut refusals): (Vec<(Plan, Option<Command>)>, Vec<Refusal>) = (Vec::new(), Vec::new());
     for one in made {
         match one {
             Ok(plan) => {
                 let command = plan.request.as_kubectl(seen.object);
-                plans.push((plan, command));
+                plans.push((plan, Some(command)));
             }
             Err(refusal) => refusals.push(refusal),
         }

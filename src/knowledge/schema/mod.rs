@@ -5,6 +5,7 @@
 //! same words. Therefore this folder must not use any other part of the crate.
 
 mod check;
+mod datastores;
 mod entry;
 mod file;
 mod glob;
@@ -18,6 +19,7 @@ mod vocabulary;
 mod words;
 
 pub use check::conflicts;
+pub use datastores::{Credential, Datastore, Pods, datastores};
 pub use entry::{
     Entry, Holder, IfRemoved, Lease, NeverByHand, OF_OBJECT, SameAs, Step, VerifiedIn, WaitsFor, Workload,
 };

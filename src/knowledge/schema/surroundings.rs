@@ -151,7 +151,7 @@ pub fn marks(file: &str, text: &str) -> Result<Vec<Mark>, Mistake> {
     })
 }
 
-fn list<T: DeserializeOwned>(
+pub(super) fn list<T: DeserializeOwned>(
     file: &str,
     text: &str,
     judge: impl Fn(&T) -> (String, bool),

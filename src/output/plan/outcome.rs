@@ -58,6 +58,9 @@ fn write_one<W: Write>(outcome: &Outcome, sheet: &mut Sheet<'_, W>) -> io::Resul
         if let Some(claim) = &outcome.claim_backup {
             sheet.fact("", claim)?;
         }
+        if let Some(stored) = &outcome.stored_backup {
+            sheet.fact("old value", stored)?;
+        }
         if matches!(outcome.result, Gone | ReCreated) {
             sheet.command(
                 "undo",

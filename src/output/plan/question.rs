@@ -28,6 +28,7 @@ fn about_one(plan: &Plan) -> String {
         Action::Nudge => format!("Set an annotation on {object}? Its finalizers stay."),
         Action::Retain => format!("Set the reclaim policy of {object} to Retain?"),
         Action::Rescue => format!("Let {object} go and make it again, for the same disk and claim?"),
+        Action::Unmark => format!("Write {object} to etcd without its deletion?"),
     }
 }
 
@@ -37,6 +38,7 @@ fn about_several(plans: &[Plan]) -> String {
     match first.map(|plan| plan.action) {
         Some(Action::Nudge) => format!("Set an annotation on {count} objects? Their finalizers stay."),
         Some(Action::Rescue) => format!("Let {count} volumes go and make them again?"),
+        Some(Action::Unmark) => format!("Write {count} objects to etcd without their deletion?"),
         Some(Action::Retain) => format!("Set the reclaim policy of {count} volumes to Retain?"),
         Some(Action::Remove | Action::Finalize) | None => {
             let finalizer = first.map_or(&[][..], |plan| plan.finalizer.as_slice());

@@ -17,6 +17,20 @@ pub(super) fn differences(before: &Object, after: &Object) -> Vec<String> {
     found
 }
 
+/// The fields of two whole objects that differ, apart from these fields of the metadata.
+pub(in crate::plan) fn changes(before: &Object, after: &Object, apart: &[&str]) -> Vec<String> {
+    let [before, after] = [before, after].map(|object| {
+        let mut value = object.value.clone();
+        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.retain(|field, _| !apart.contains(&field.as_str()));
+        }
+        value
+    });
+    let mut found = Vec::new();
+    compare("", &before, &after, &mut found);
+    found
+}
+
 fn comparable(object: &Object) -> Value {
     let metadata = object.value.get("metadata");
     let mut written: Map<_, _> = WRITTEN

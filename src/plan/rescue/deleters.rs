@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A sentence for each. `what` is the object in a word.
-pub(super) fn deleters(object: &Object, what: &str, knowledge: &Knowledge) -> Vec<String> {
+pub(in crate::plan) fn deleters(object: &Object, what: &str, knowledge: &Knowledge) -> Vec<String> {
     let mut names = Vec::new();
     for owner in object.list("/metadata/ownerReferences") {
         let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -12,7 +12,10 @@ use super::{
     settle::{self, DoneBy, Settled},
 };
 use crate::{
-    act::{After, ReadBack, Receipt, Receipts, Trial, backup, backup_claim, leave_event, send, try_out},
+    act::{
+        After, ReadBack, Receipt, Receipts, Trial, backup, backup_claim, backup_stored, leave_event, send,
+        try_out,
+    },
     cluster::{self, Written},
     error::Error,
     exit::Exit,
@@ -41,12 +44,19 @@ pub(super) struct Saved {
     object: PathBuf,
     /// The claim of a volume.
     claim: Option<PathBuf>,
+    /// The value from etcd.
+    stored: Option<PathBuf>,
 }
 
 impl Saved {
     pub(super) fn note_in(&self, receipt: &mut Receipt<'_>) {
         receipt.backup = Some(self.object.display().to_string());
         receipt.claim_backup = self.claim_path();
+        receipt.stored_backup = self.stored_path();
+    }
+
+    fn stored_path(&self) -> Option<String> {
+        self.stored.as_ref().map(|path| path.display().to_string())
     }
 
     fn claim_path(&self) -> Option<String> {
@@ -81,8 +91,15 @@ impl Carrier<'_> {
     /// Saves an object, and the claim of a volume.
     async fn save(&self, object: &Object, plan: &Plan, facts: &Facts) -> Result<Saved, Error> {
         let claim = self.save_claim(plan)?;
+        let stored = plan.stored.as_ref();
+        let stored = stored.map(|change| backup_stored(&change.before.value, plan, self.backups));
+        let stored = stored.transpose()?;
         let object = self.save_whole(object, plan, facts).await?;
-        Ok(Saved { object, claim })
+        Ok(Saved {
+            object,
+            claim,
+            stored,
+        })
     }
 
     fn save_claim(&self, plan: &Plan) -> Result<Option<PathBuf>, Error> {
@@ -268,7 +285,11 @@ impl Carrier<'_> {
         let settled = self.stored(&item.plan, facts, proved).await;
         let saved = self.save_claim(&item.plan).and_then(|claim| {
             let object = backup(&item.object, &item.plan, self.backups)?;
-            Ok(Saved { object, claim })
+            Ok(Saved {
+                object,
+                claim,
+                stored: None,
+            })
         });
         let saved = saved.inspect_err(complain).ok();
         self.add_receipt(&Receipt {
@@ -345,6 +366,7 @@ pub(super) fn outcome(plan: &Plan, saved: Option<&Saved>, settled: &Settled) -> 
         },
         backup: saved.map(|saved| saved.object.display().to_string()),
         claim_backup: saved.and_then(Saved::claim_path),
+        stored_backup: saved.and_then(Saved::stored_path),
         event: None,
     }
 }

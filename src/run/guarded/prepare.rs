@@ -15,7 +15,7 @@ use crate::{
     plan::{self, Instead, Need, Plan, Refusal, Rescue, Seen, veto},
     run::{
         complain, explain,
-        guarded::{rights, volumes},
+        guarded::{rights, stored, volumes},
         target::{Named, find, look::Explainer, watch::Watch},
         warn,
         witness::Witness,
@@ -252,6 +252,22 @@ impl Planner<'_> {
             Wanted::Remove(finalizer) => &|seen| plan::remove(seen, finalizer),
             Wanted::Finalize(name) => &|seen| plan::finalize(seen, name),
             Wanted::Nudge => &plan::nudge,
+            Wanted::Unmark(access) => {
+                if let Some(refusal) = plan::cannot_unmark(object) {
+                    return Err(refusal);
+                }
+                let doing = || format!("{}: reading it in etcd", object.name());
+                let reading = stored::read(Witness::Server(self.server), access, object, facts);
+                let Some(read) = self.watch.show_progress(doing, reading).await else {
+                    return Err(stopped(&object.reference()));
+                };
+                let (object, entry) = read?;
+                return Ok(Item {
+                    plan: plan::unmark(&object, entry, self.knowledge)?,
+                    object,
+                    rescue: None,
+                });
+            }
             Wanted::Retain => {
                 let claim = volumes::claim_of(Witness::Server(self.server), object, facts).await;
                 return Ok(without_steps(plan::retain(object, claim)));
@@ -317,6 +333,8 @@ impl Planner<'_> {
             let missing = rights::first_missing(server, &rights).await;
             let trial = match (&item.rescue, &plan.untried) {
                 (Some(rescue), _) => try_steps(server, now, &rescue.trials(now)).await,
+                // etcd has no dry run.
+                (None, None) if plan.stored.is_some() => Trial::Fine,
                 (None, None) => try_out(server, facts, plan).await,
                 (None, Some(_)) => Trial::Fine,
             };
@@ -327,12 +345,7 @@ impl Planner<'_> {
             (missing, trial, event)
         };
         let Some((missing, trial, event)) = self.watch.show_progress(doing, asking).await else {
-            return Err(Refusal::new(
-                target,
-                "stopped before the server answered",
-                "the run is not stopped",
-                Instead::only("Run the command again."),
-            ));
+            return Err(stopped(target));
         };
         if let Some((right, reason)) = missing {
             return Err(right.refusal(target, &reason));
@@ -351,6 +364,15 @@ impl Planner<'_> {
             _ => None,
         }
     }
+}
+
+fn stopped(target: &ObjectRef) -> Refusal {
+    Refusal::new(
+        target,
+        "stopped before the server answered",
+        "the run is not stopped",
+        Instead::only("Run the command again."),
+    )
 }
 
 /// What the dry runs of a request and of its Event show.

@@ -25,6 +25,8 @@ pub(super) fn needed(plan: &Plan) -> Vec<Right> {
     match plan.action {
         Action::Remove | Action::Nudge | Action::Retain => vec![right("patch", "", target)],
         Action::Finalize => vec![right("update", "finalize", target)],
+        // The object has been read already, and etcd knows no such rights.
+        Action::Unmark => Vec::new(),
         Action::Rescue => {
             let mut all: Vec<_> = ["get", "patch", "create"]
                 .map(|verb| right(verb, "", target))

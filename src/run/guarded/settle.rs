@@ -205,7 +205,9 @@ fn longest_wait(plan: &Plan, lost: bool) -> Duration {
     match plan.action {
         _ if lost => MAX_WAIT_FOR_SERVER,
         Action::Nudge => MAX_WAIT_FOR_CONTROLLER,
-        Action::Remove | Action::Finalize | Action::Retain | Action::Rescue => MAX_WAIT_FOR_DELETION,
+        Action::Remove | Action::Finalize | Action::Retain | Action::Rescue | Action::Unmark => {
+            MAX_WAIT_FOR_DELETION
+        }
     }
 }
 

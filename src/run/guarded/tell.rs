@@ -24,7 +24,12 @@ pub(super) fn plan(
     let lines: Vec<_> = prepared
         .items
         .iter()
-        .map(|item| (item.plan.clone(), item.plan.request.as_kubectl(&item.object)))
+        .map(|item| {
+            // Nothing but this program writes to etcd like that.
+            let is_for_server = item.plan.stored.is_none();
+            let command = is_for_server.then(|| item.plan.request.as_kubectl(&item.object));
+            (item.plan.clone(), command)
+        })
         .collect();
     let unchanged: Vec<_> = prepared.unchanged.iter().map(unchanged).collect();
     if lines.is_empty()

@@ -17,6 +17,7 @@ mod rbac;
 mod rejected;
 mod rescue;
 mod rescue_again;
+mod rescue_etcd;
 mod terminal;
 mod webhook;
 

@@ -54,7 +54,7 @@ fn rescued(disk: &Disk<'_>, more: &[&str]) -> Output {
 
 /// The outcome of a run with these words, planned and confirmed.
 #[track_caller]
-fn outcome(case: &Case<'_>, words: &[&str]) -> Value {
+pub(super) fn outcome(case: &Case<'_>, words: &[&str]) -> Value {
     let plan = case
         .run(&[words, &["--plan", "-o=json"]].concat())
         .run()

@@ -6,7 +6,6 @@ mod api_machinery;
 mod asked;
 mod changing;
 mod custom_resources;
-pub mod dice;
 mod garbage_collector;
 pub mod holder;
 mod impact;
@@ -27,6 +26,8 @@ mod several;
 mod storage;
 pub mod told;
 mod withheld;
+
+pub use testkit::dice;
 
 use std::sync::LazyLock;
 

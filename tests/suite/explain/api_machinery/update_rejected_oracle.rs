@@ -17,8 +17,13 @@ const HOLD: &str = "admission.example.test/hold";
 const ROUNDS: u64 = 16;
 
 /// Random choices of this test.
-impl Dice {
+trait Choices {
     /// One or two of these values.
+    fn some(&mut self, from: &[&str]) -> Value;
+    fn selector(&mut self) -> Value;
+}
+
+impl Choices for Dice {
     fn some(&mut self, from: &[&str]) -> Value {
         let mut all = vec![*self.pick(from)];
         if self.below(3) == 0 {
