@@ -194,33 +194,6 @@ fn rights_that_are_withdrawn_prove_nothing() {
 }
 
 #[test]
-fn a_namespace_goes_while_the_api_server_restarts() {
-    let cluster = Cluster::start();
-    let ns = cluster.namespace("watched");
-    held(&ns);
-    cluster
-        .kubectl(["delete", "ns", ns.name(), "--wait=false"])
-        .success();
-    let watch = lines(
-        cluster
-            .plugin(["watch", &format!("ns/{}", ns.name())])
-            .within(SOON * 4),
-    );
-    watch.see("cm/held");
-    cluster.api_server().kill();
-    watch.see("cannot read");
-    cluster.api_server().start();
-    watch.see("can read the types of the server again.");
-    // It ends when it loses its Lease, and the kubelet would start it again.
-    cluster.controller_manager().kill();
-    cluster.controller_manager().start();
-    release(&ns);
-    let out = watch.finish();
-    assert_eq!(out.code, 0, "{out}");
-    assert!(out.stdout.lines().last().unwrap().ends_with(": gone."), "{out}");
-}
-
-#[test]
 fn a_watch_that_expires_begins_anew_and_misses_nothing() {
     const MAPS: &str = "/api/v1/namespaces/db/configmaps";
     let expired = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}"#;
