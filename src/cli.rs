@@ -104,6 +104,13 @@ pub enum Verb {
     /// does not have the name, the answer says what the name suggests.
     #[command(before_help = examples::EXPLAIN)]
     Explain(ExplainArgs),
+    /// Watch what still holds objects, until they are gone
+    ///
+    /// Shows why each object is stuck and what to do next, and tells each change with its time. It waits for the end of
+    /// objects that are not being deleted, too. Exits with 0 when all objects are gone or do not exist, and with 4 after
+    /// --timeout. It replaces kubectl wait --for=delete.
+    #[command(before_help = examples::WATCH)]
+    Watch(WatchArgs),
     /// List the known finalizers, without a cluster
     #[command(before_help = examples::CATALOG)]
     Catalog(CatalogArgs),
@@ -171,6 +178,32 @@ pub struct ExplainArgs {
     /// Format of the output
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
+}
+
+/// Words of `watch`.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Objects, written as for explain
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    /// Stop after this time, and exit with 4: 90s, 10m, 2h
+    #[arg(long, value_name = "DURATION")]
+    pub timeout: Option<String>,
+    /// What to wait for, as in kubectl wait: only delete
+    #[arg(long = "for", value_name = "CONDITION", value_parser = ["delete"], hide_possible_values = true)]
+    pub condition: Option<String>,
+    /// Format of the output
+    #[arg(short, long, value_enum, default_value_t = WatchFormat::Table)]
+    pub output: WatchFormat,
+}
+
+/// Forms of output of `watch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WatchFormat {
+    /// On a terminal the present state, in a pipe one line for each change
+    Table,
+    /// One JSON object on a line for each change, in a versioned schema
+    Json,
 }
 
 /// Words of `catalog`.

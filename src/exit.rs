@@ -15,7 +15,7 @@ pub enum Exit {
     Usage,
     /// A guard refused to act.
     Refused,
-    /// With `--exit-code`: an object is stuck.
+    /// With `--exit-code`: an object is stuck. With `watch --timeout`: one is not gone yet.
     Stuck,
     /// With `--exit-code`: no object is stuck as far as known, but not everything could be read.
     Incomplete,

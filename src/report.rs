@@ -14,6 +14,7 @@ mod reason;
 pub mod root_causes;
 pub mod scan;
 pub mod together;
+pub mod watch;
 mod worst_first;
 
 use std::collections::BTreeMap;

@@ -6,6 +6,7 @@ mod explain;
 mod guarded;
 mod snapshot;
 mod targets;
+mod watch;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -25,6 +26,7 @@ pub use self::{
     guarded::{EtcdAccess, EtcdCommands, Guarded, Wanted},
     snapshot::Snapshot,
     targets::{Target, explained},
+    watch::Watch,
 };
 
 /// How to reach the API server, from the command line. Empty fields take the value of the kubeconfig.

@@ -28,6 +28,15 @@ Examples:
   # What a finalizer protects; this needs no cluster
   kubectl finalizers explain kubernetes.io/pv-protection";
 
+pub(super) const WATCH: &str = "\
+Examples:
+  # What still holds this claim, until it is gone
+  kubectl finalizers watch pvc/data-0 -n db
+  # Wait for the end of a namespace, and fail with the cause after ten minutes
+  kubectl finalizers watch ns/pay --timeout 10m
+  # One line of JSON for each change
+  kubectl finalizers watch pvc/data-0 pod/db-0 -n db -o json";
+
 pub(super) const CATALOG: &str = "\
 Examples:
   # The finalizers of volumes and claims

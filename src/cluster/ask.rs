@@ -183,7 +183,7 @@ async fn version(server: &Server) -> Result<String, Why> {
 }
 
 /// The parameters of a list that select by this.
-fn selector_parameters(by: &By) -> String {
+pub(super) fn selector_parameters(by: &By) -> String {
     let mut parameters = String::new();
     match by {
         By::Name(name) => {

@@ -23,6 +23,7 @@ mod request;
 mod rights;
 mod same;
 mod scan;
+pub mod watch;
 mod write;
 
 pub use self::{

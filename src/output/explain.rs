@@ -41,6 +41,24 @@ pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl W
     write!(out, "{}", parts.join("\n"))
 }
 
+/// Where it stands, what keeps it, and the first step.
+pub fn brief(report: &ExplainReport, style: &Style) -> String {
+    let layout = Layout::new(style);
+    let mut text = layout.head(report) + &layout.answers(report, false);
+    text += &layout.steps(report.steps.get(..1).unwrap_or_default());
+    text
+}
+
+/// The verdict and what keeps it, in one line of any length.
+pub fn in_one_line(report: &ExplainReport) -> String {
+    answer::in_one_line(report)
+}
+
+/// The lines of a text in the width of the terminal.
+pub fn wrapped(text: &str, style: &Style) -> Vec<String> {
+    Layout::new(style).lines(text, 0, 2)
+}
+
 /// An effect with the names of the first objects. Names in the target's namespace have no namespace in front.
 fn effect_in_words(effect: &EffectReport, report: &ExplainReport, most: usize) -> String {
     let own = report.target.namespace.as_ref();

@@ -18,6 +18,17 @@ pub fn write(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
+/// Writes a report as one line of JSON.
+pub fn write_line(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    let mut pretty = Vec::new();
+    write(report, &mut pretty)?;
+    // Line ends in strings are escaped, so each of these is between two values.
+    for line in pretty.split(|&byte| byte == b'\n') {
+        out.write_all(line.trim_ascii_start())?;
+    }
+    writeln!(out)
+}
+
 struct Harmless<'a>(PrettyFormatter<'a>);
 
 impl Formatter for Harmless<'_> {

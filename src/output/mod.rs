@@ -15,6 +15,7 @@ pub mod scan;
 pub mod sheet;
 pub mod style;
 pub mod table;
+pub mod watch;
 pub mod yaml;
 
 pub use style::Style;

@@ -12,6 +12,7 @@ mod scan;
 mod snapshot;
 mod target;
 mod terminal;
+mod watch;
 mod witness;
 
 #[cfg(test)]
@@ -45,6 +46,10 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
         Verb::Explain(words) => {
             let explain = settings::Explain::new(words, connection)?;
             explain::run(&explain, &knowledge::load(&files)?)
+        }
+        Verb::Watch(words) => {
+            let watch = settings::Watch::new(&words, connection)?;
+            watch::run(&watch, &knowledge::load(&files)?)
         }
         Verb::Catalog(words) => {
             settings::without_cluster(&connection)?;

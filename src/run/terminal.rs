@@ -9,6 +9,9 @@ use crate::{cli::Color, output::Style};
 /// Columns of a pipe. A saved output and a document then look like the terminal of most people.
 const PIPE: usize = 100;
 
+/// Rows of a terminal that does not say how many it has.
+const USUAL_ROWS: usize = 24;
+
 /// Applies `--color` to everything that the process prints.
 pub(super) fn choose(color: Color) {
     let choice = match color {
@@ -44,6 +47,14 @@ pub(super) fn plain() -> Style {
 /// Whether the terminal can only print text: no colours, no cursor, no line drawing.
 pub(super) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// The rows of the terminal.
+pub(super) fn rows() -> usize {
+    terminal_size::terminal_size_of(stdout())
+        .map(|(_, height)| usize::from(height.0))
+        .filter(|&rows| rows > 0)
+        .unwrap_or(USUAL_ROWS)
 }
 
 /// `COLUMNS` decides also where there is no terminal. A size of 0 means that it is unknown.

@@ -41,3 +41,4 @@ mod schema;
 mod snapshot;
 mod stories;
 mod stuck;
+mod watch;

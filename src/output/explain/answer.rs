@@ -225,6 +225,21 @@ fn finalizer_in_words(finalizer: &Finalizer) -> String {
     }
 }
 
+/// The worst verdict, and why.
+pub(super) fn in_one_line(report: &ExplainReport) -> String {
+    let Some(wait) = worst(&report.waits_for) else {
+        return sentence(&report.headline);
+    };
+    let shown = usize::from(says_first_fact(wait));
+    let mut sentences = vec![format!(
+        "{}.",
+        wait.verdict.word().replace('-', " ").to_uppercase()
+    )];
+    sentences.extend(reason(wait, report.deletion.is_some()));
+    sentences.extend(wait.now.iter().skip(shown).take(1).map(|fact| sentence(fact)));
+    sentences.join(" ")
+}
+
 fn worst(waits: &[WaitReport]) -> Option<&WaitReport> {
     waits.iter().min_by_key(|wait| wait.verdict.rank())
 }

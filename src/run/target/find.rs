@@ -20,6 +20,12 @@ use crate::{
 /// Maximum number of objects with one name. `scan` lists more.
 const MAX_OBJECTS: usize = 20;
 
+/// Where an object can be: its type, and its namespaces.
+pub(in crate::run) struct Places {
+    pub(in crate::run) ty: ResourceType,
+    pub(in crate::run) namespaces: Vec<Option<String>>,
+}
+
 /// Finds the object, or with `-A` all objects of that name; never none. `notes` gets the other types that the
 /// word could mean.
 pub(in crate::run) async fn find(
@@ -29,25 +35,43 @@ pub(in crate::run) async fn find(
     facts: &mut Facts,
     notes: &mut BTreeSet<String>,
 ) -> Result<Vec<Object>, Error> {
-    let ty = type_of(target.resource, facts, notes)?;
-    let places = match place {
-        _ if !ty.namespaced => vec![None],
-        NamespaceChoice::In(namespace) => vec![Some(namespace.clone())],
-        NamespaceChoice::OfContext => vec![Some(witness.namespace().to_owned())],
-        NamespaceChoice::Anywhere => namespaces_with(witness, &ty, target.name).await?,
-    };
+    let Places { ty, namespaces } = places(witness, target, place, facts, notes).await?;
+    if namespaces.is_empty() {
+        return Err(Error::Server {
+            message: format!("there is no {} {} in any namespace", ty.name(), target.name),
+            hint: Some("if it was stuck, it is gone now".into()),
+        });
+    }
     let mut found = Vec::new();
-    for namespace in &places {
+    for namespace in &namespaces {
         match read(witness, &ty, namespace.as_deref(), target.name, facts).await? {
             Some(object) => found.push(object),
             // It was listed a moment ago and is gone now.
-            None if places.len() > 1 => {}
+            None if namespaces.len() > 1 => {}
             None => {
                 return Err(near::not_found(witness, &ty, namespace.as_deref(), target.name, facts).await);
             }
         }
     }
     Ok(found)
+}
+
+/// The namespaces in which the object is, or for a single namespace, can be.
+pub(in crate::run) async fn places(
+    witness: Witness<'_>,
+    target: Named<'_>,
+    place: &NamespaceChoice,
+    facts: &Facts,
+    notes: &mut BTreeSet<String>,
+) -> Result<Places, Error> {
+    let ty = type_of(target.resource, facts, notes)?;
+    let namespaces = match place {
+        _ if !ty.namespaced => vec![None],
+        NamespaceChoice::In(namespace) => vec![Some(namespace.clone())],
+        NamespaceChoice::OfContext => vec![Some(witness.namespace().to_owned())],
+        NamespaceChoice::Anywhere => namespaces_with(witness, &ty, target.name).await?,
+    };
+    Ok(Places { ty, namespaces })
 }
 
 /// The type that a word means to kubectl.
@@ -91,10 +115,6 @@ async fn namespaces_with(
         .await
         .map_err(|why| unreadable(ty, &what, &why))?;
     match names.len() {
-        0 => Err(Error::Server {
-            message: format!("there is no {what}"),
-            hint: Some("if it was stuck, it is gone now".into()),
-        }),
         many if many > MAX_OBJECTS => Err(Error::Usage {
             message: format!("there are {many} {} {name}: which one is it?", ty.name()),
             hint: Some(format!(
@@ -106,7 +126,8 @@ async fn namespaces_with(
     }
 }
 
-async fn read(
+/// Reads the object; none if it does not exist.
+pub(in crate::run) async fn read(
     witness: Witness<'_>,
     ty: &ResourceType,
     namespace: Option<&str>,

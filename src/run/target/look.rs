@@ -35,7 +35,7 @@ pub(in crate::run) struct Explainer<'a> {
 
 impl Explainer<'_> {
     /// Explains the object as it is at the end of the reads.
-    pub(super) async fn explain(
+    pub(in crate::run) async fn explain(
         &mut self,
         name: &str,
         mut object: Object,

@@ -62,6 +62,11 @@ impl Watch {
         }
     }
 
+    /// Shows no progress from now on.
+    pub(in crate::run) fn end_progress(&mut self) {
+        self.line = None;
+    }
+
     /// Waits for the user without a progress line; none if the user stopped it.
     pub(in crate::run) async fn without_progress<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         if self.stopped {

@@ -1,0 +1,183 @@
+//! Tells when objects of a type change, from a watch of their metadata. It never ends by itself: it begins again after
+//! each end, and says why it does not see anything meanwhile. It decides nothing; what an object is now, a read tells.
+
+use std::{pin::pin, time::Duration};
+
+use futures::TryStreamExt as _;
+use http::{Request, StatusCode, header};
+use kube::{Client, core::WatchEvent};
+use serde::Deserialize;
+use tokio::time::{sleep, timeout};
+
+use super::{
+    ask::selector_parameters,
+    paths::collection_path,
+    request::{METADATA_OBJECT, Server, quoted},
+};
+use crate::{
+    object::ResourceType,
+    snapshot::{Why, facts::By},
+};
+
+/// The server ends a watch after this time. client-go asks for 5 to 10 minutes.
+const WATCH_SECONDS: u64 = 300;
+/// A connection that is silently lost ends at the latest after this time.
+const LIMIT: Duration = Duration::from_secs(WATCH_SECONDS + 30);
+/// The pause before a watch begins again. It doubles as long as the watch fails.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(16);
+
+/// What one watch covers.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// The type.
+    pub ty: ResourceType,
+    /// The namespace; none for cluster-scoped types.
+    pub namespace: Option<String>,
+    /// The only object; none for all objects in the namespace.
+    pub name: Option<String>,
+}
+
+/// What a watch tells.
+#[derive(Debug)]
+pub enum Signal {
+    /// It begins. Unless it continues an earlier watch, changes before it were not seen.
+    Began {
+        /// Whether it continues an earlier one.
+        continued: bool,
+    },
+    /// The object was made or changed.
+    Changed(Named),
+    /// The object is gone.
+    Deleted(Named),
+    /// It cannot see anything, and tries again.
+    Failed(Why),
+}
+
+/// The object of a signal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Its uid.
+    pub uid: String,
+}
+
+/// Any object of a watch, as far as the watch needs it.
+#[derive(Clone, Deserialize)]
+struct Seen {
+    metadata: SeenMetadata,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SeenMetadata {
+    name: String,
+    uid: String,
+    resource_version: String,
+}
+
+/// Watches until it is dropped.
+pub async fn watch(client: Client, watched: Watched, tell: impl Fn(Signal)) {
+    let mut from = None;
+    let mut pause = PAUSE;
+    loop {
+        // A connection that was lost without a word is an end like any other.
+        let ended = timeout(LIMIT, follow(&client, &watched, &mut from, &tell)).await;
+        if let Ok(Err(why)) = ended {
+            tell(Signal::Failed(why));
+            sleep(pause).await;
+            pause = LONGEST_PAUSE.min(pause.saturating_mul(2));
+        } else {
+            pause = PAUSE;
+            sleep(pause).await;
+        }
+    }
+}
+
+/// Follows one watch to its end. `from` is the version of the last change, and none if the server no longer has it.
+async fn follow(
+    client: &Client,
+    watched: &Watched,
+    from: &mut Option<String>,
+    tell: &impl Fn(Signal),
+) -> Result<(), Why> {
+    let request = Request::get(path(watched, from.as_deref()))
+        .header(header::ACCEPT, METADATA_OBJECT)
+        .body(Vec::new())
+        .map_err(|error| Why::Undecodable(error.to_string()))?;
+    let events = match client.request_events::<Seen>(request).await {
+        Ok(events) => events,
+        Err(error) => return ended(&error, from),
+    };
+    tell(Signal::Began {
+        continued: from.is_some(),
+    });
+    let mut events = pin!(events);
+    loop {
+        let (object, deleted) = match events.try_next().await {
+            Ok(Some(WatchEvent::Added(object) | WatchEvent::Modified(object))) => (object, false),
+            Ok(Some(WatchEvent::Deleted(object))) => (object, true),
+            Ok(Some(WatchEvent::Bookmark(mark))) => {
+                *from = Some(mark.metadata.resource_version);
+                continue;
+            }
+            Ok(Some(WatchEvent::Error(status))) => return ended(&kube::Error::Api(status), from),
+            Ok(None) => return Ok(()),
+            Err(error) => return ended(&error, from),
+        };
+        *from = Some(object.metadata.resource_version);
+        let named = Named {
+            name: object.metadata.name,
+            uid: object.metadata.uid,
+        };
+        tell(if deleted {
+            Signal::Deleted(named)
+        } else {
+            Signal::Changed(named)
+        });
+    }
+}
+
+/// Why a watch ended. A version that the server no longer has is no failure: the watch begins anew.
+fn ended(error: &kube::Error, from: &mut Option<String>) -> Result<(), Why> {
+    let kube::Error::Api(status) = error else {
+        return Err(Why::Connection(error.to_string()));
+    };
+    let message = quoted(&status.message);
+    Err(match StatusCode::from_u16(status.code).unwrap_or_default() {
+        StatusCode::GONE => {
+            *from = None;
+            return Ok(());
+        }
+        StatusCode::UNAUTHORIZED => Why::Unauthorized(message),
+        StatusCode::FORBIDDEN => Why::Forbidden(message),
+        StatusCode::NOT_FOUND => Why::Vanished,
+        StatusCode::TOO_MANY_REQUESTS => Why::Throttled(message),
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT | StatusCode::BAD_GATEWAY => {
+            Why::Unavailable(message)
+        }
+        _ => Why::ServerError(message),
+    })
+}
+
+fn path(watched: &Watched, from: Option<&str>) -> String {
+    let ty = &watched.ty;
+    let collection = collection_path(ty, &ty.version, watched.namespace.as_deref());
+    let mut path = format!("{collection}?watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}");
+    if let Some(name) = &watched.name {
+        path += &selector_parameters(&By::Name(name.clone()));
+    }
+    if let Some(from) = from {
+        path += "&resourceVersion=";
+        crate::object::escape(from, &mut path);
+    }
+    path
+}
+
+impl Server {
+    /// The client, for work that outlives one request.
+    pub fn client(&self) -> Client {
+        self.connected.client.clone()
+    }
+}

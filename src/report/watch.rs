@@ -1,0 +1,352 @@
+//! The report of `watch`: one change of an object that is watched, and the comparison that finds changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{
+    API_VERSION, ExplainReport, ObjectName,
+    explain::{BlockerReport, WaitReport},
+};
+use crate::{diagnose::Verdict, object::Finalizer, snapshot::Why};
+
+/// One change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeReport {
+    /// Version of this schema.
+    pub api_version: &'static str,
+    /// `Change`.
+    pub kind: &'static str,
+    /// When it was seen.
+    pub time: Timestamp,
+    /// Seconds from the begin of the watch until then.
+    pub watched_seconds: u64,
+    /// The object that is watched; none if the change concerns all of them.
+    pub target: Option<ObjectName>,
+    /// What changed.
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+/// What changed.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "change", rename_all = "kebab-case")]
+pub enum Change {
+    /// The object does not exist when the watch begins.
+    NotFound,
+    /// It exists and is not being deleted.
+    NotDeleted,
+    /// It is being deleted, and this is what holds it: at the begin, and whenever a verdict changes.
+    Held {
+        /// Why.
+        explanation: Box<ExplainReport>,
+    },
+    /// A finalizer was removed.
+    FinalizerRemoved {
+        /// Which.
+        finalizer: Finalizer,
+    },
+    /// An object that held it is gone.
+    BlockerGone {
+        /// Which.
+        object: ObjectName,
+    },
+    /// An object no longer holds it. It may still exist.
+    BlockerReleased {
+        /// Which.
+        object: ObjectName,
+    },
+    /// Another object holds it.
+    BlockerFound {
+        /// Which.
+        object: ObjectName,
+        /// Its state.
+        says: String,
+    },
+    /// It is gone.
+    Gone {
+        /// Whether another object of that name exists now.
+        replaced: bool,
+    },
+    /// Something cannot be read or watched any more.
+    Lost {
+        /// What.
+        what: String,
+        /// One word: `Forbidden`, `Connection` …
+        reason: &'static str,
+        /// The full reason.
+        message: String,
+    },
+    /// It can be read or watched again.
+    Regained {
+        /// What.
+        what: String,
+    },
+    /// The time was up.
+    TimedOut {
+        /// What still holds it; none if it could not be read.
+        explanation: Option<Box<ExplainReport>>,
+    },
+    /// The user stopped the watch.
+    Stopped {
+        /// What still holds it; none if it could not be read.
+        explanation: Option<Box<ExplainReport>>,
+    },
+}
+
+impl Change {
+    /// Something that cannot be read or watched.
+    pub fn lost(what: &str, why: &Why) -> Self {
+        Change::Lost {
+            what: what.to_owned(),
+            reason: why.word(),
+            message: why.message(),
+        }
+    }
+
+    /// The change with its time.
+    pub fn report(self, target: Option<ObjectName>, time: Timestamp, watched_seconds: u64) -> ChangeReport {
+        ChangeReport {
+            api_version: API_VERSION,
+            kind: "Change",
+            time,
+            watched_seconds,
+            target,
+            change: self,
+        }
+    }
+}
+
+/// What changed between two explanations of one object. `is_told` says of which objects it is told already that they
+/// are gone.
+pub fn changes(
+    before: Option<&ExplainReport>,
+    after: &ExplainReport,
+    is_told: impl Fn(&ObjectName) -> bool,
+) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let now = blockers(after);
+    if let Some(before) = before {
+        let then = blockers(before);
+        let left: BTreeSet<_> = finalizers(after).collect();
+        changes.extend(
+            finalizers(before)
+                .filter(|finalizer| !left.contains(finalizer))
+                .map(|finalizer| Change::FinalizerRemoved {
+                    finalizer: finalizer.clone(),
+                }),
+        );
+        // An object that could not be read again may hold it still.
+        let unseen = |object: &ObjectName| {
+            let is_hidden = |gap: &super::GapReport| gap.name.as_ref() == Some(&object.resource);
+            after.interrupted || after.not_read.iter().any(is_hidden)
+        };
+        for (key, blocker) in &then {
+            let Some(object) = blocker.object.as_ref().filter(|_| !now.contains_key(key)) else {
+                continue;
+            };
+            if !(is_told(object) || unseen(object)) {
+                let object = object.clone();
+                changes.push(Change::BlockerReleased { object });
+            }
+        }
+        // Before the deletion there were effects, and no blockers.
+        if before.deletion.is_some() {
+            for (_, blocker) in now.iter().filter(|(key, _)| !then.contains_key(*key)) {
+                changes.extend(blocker.object.clone().map(|object| Change::BlockerFound {
+                    object,
+                    says: blocker.says.clone(),
+                }));
+            }
+        }
+    }
+    let is_new = before.is_none_or(|before| state(before) != state(after));
+    if after.deletion.is_none() && is_new {
+        changes.push(Change::NotDeleted);
+    } else if is_new {
+        changes.push(Change::Held {
+            explanation: Box::new(after.clone()),
+        });
+    }
+    changes
+}
+
+/// The objects that hold the target, directly or through others.
+pub fn holding(report: &ExplainReport) -> Vec<&ObjectName> {
+    let found = blockers(report);
+    found
+        .into_values()
+        .filter_map(|blocker| blocker.object.as_ref())
+        .collect()
+}
+
+/// What a reader must know anew when it changes. A finalizer that went is a change of its own.
+fn state(report: &ExplainReport) -> (bool, BTreeSet<Verdict>) {
+    let verdicts = report.waits_for.iter().map(|wait| wait.verdict).collect();
+    (report.deletion.is_some(), verdicts)
+}
+
+fn finalizers(report: &ExplainReport) -> impl Iterator<Item = &Finalizer> {
+    report.waits_for.iter().filter_map(|wait| wait.finalizer.as_ref())
+}
+
+type Key<'a> = (&'a str, Option<&'a str>, &'a str, Option<&'a str>);
+
+fn blockers(report: &ExplainReport) -> BTreeMap<Key<'_>, &BlockerReport> {
+    let mut found = BTreeMap::new();
+    if report.deletion.is_some() {
+        add_waits(&report.waits_for, &mut found);
+    }
+    found
+}
+
+fn add_waits<'a>(waits: &'a [WaitReport], found: &mut BTreeMap<Key<'a>, &'a BlockerReport>) {
+    for wait in waits {
+        add_blockers(&wait.blockers, found);
+    }
+}
+
+fn add_blockers<'a>(blockers: &'a [BlockerReport], found: &mut BTreeMap<Key<'a>, &'a BlockerReport>) {
+    for blocker in blockers {
+        if let Some(object) = &blocker.object {
+            let key = (
+                object.resource.as_str(),
+                object.namespace.as_deref(),
+                object.name.as_str(),
+                object.uid.as_deref(),
+            );
+            found.entry(key).or_insert(blocker);
+        }
+        add_blockers(&blocker.blockers, found);
+        add_waits(&blocker.waits_for, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        object::{List, ObjectRef},
+        report::DeletionReport,
+    };
+
+    fn object(name: &str) -> ObjectName {
+        ObjectName::from(&ObjectRef {
+            type_name: "pods".into(),
+            kind: "Pod".into(),
+            api_version: "v1".into(),
+            namespace: Some("db".into()),
+            name: name.into(),
+            uid: format!("uid of {name}"),
+        })
+    }
+
+    /// A claim in deletion, with these finalizers, which these pods hold.
+    fn report(finalizers: &[&str], verdict: Verdict, pods: &[&str]) -> ExplainReport {
+        let target = ObjectRef {
+            type_name: "persistentvolumeclaims".into(),
+            kind: "PersistentVolumeClaim".into(),
+            api_version: "v1".into(),
+            namespace: Some("db".into()),
+            name: "data".into(),
+            uid: "u".into(),
+        };
+        let mut report = ExplainReport::gone(&target, Timestamp::UNIX_EPOCH);
+        report.gone = false;
+        let deletion = crate::object::Deletion {
+            timestamp: Timestamp::UNIX_EPOCH,
+            grace_seconds: 0,
+        };
+        report.deletion = Some(DeletionReport::new(&deletion, Timestamp::UNIX_EPOCH));
+        let blocker = |name: &&str| BlockerReport {
+            object: Some(object(name)),
+            says: "Running".into(),
+            root_cause: true,
+            rest: false,
+            blockers: Vec::new(),
+            waits_for: Vec::new(),
+        };
+        let wait = |name: &&str| WaitReport {
+            finalizer: Some(Finalizer {
+                list: List::Metadata,
+                name: (*name).to_owned(),
+            }),
+            verdict,
+            says: String::new(),
+            holder: None,
+            once: None,
+            work: None,
+            now: Vec::new(),
+            protects: None,
+            if_removed: None,
+            blockers: pods.iter().map(blocker).collect(),
+        };
+        report.waits_for = finalizers.iter().map(wait).collect();
+        report
+    }
+
+    /// The changes in a few letters.
+    fn seen(before: Option<&ExplainReport>, after: &ExplainReport) -> Vec<String> {
+        let words = |change| match change {
+            Change::Held { .. } => "held".to_owned(),
+            Change::NotDeleted => "not deleted".to_owned(),
+            Change::FinalizerRemoved { finalizer } => format!("-{}", finalizer.name),
+            Change::BlockerReleased { object } => format!("-{}", object.name),
+            Change::BlockerFound { object, .. } => format!("+{}", object.name),
+            other => format!("{other:?}"),
+        };
+        let told = |object: &ObjectName| object.name == "told";
+        changes(before, after, told).into_iter().map(words).collect()
+    }
+
+    #[test]
+    fn what_did_not_change_is_not_told_again() {
+        let one = report(&["a/x"], Verdict::InUse, &["p"]);
+        assert_eq!(seen(None, &one), ["held"]);
+        assert!(seen(Some(&one), &one).is_empty());
+    }
+
+    #[test]
+    fn each_finalizer_and_each_blocker_that_goes_or_comes_is_told_once() {
+        let one = report(&["a/x", "a/y"], Verdict::InUse, &["p", "q", "told"]);
+        let two = report(&["a/y"], Verdict::InUse, &["q", "r"]);
+        assert_eq!(seen(Some(&one), &two), ["-a/x", "-p", "+r"]);
+    }
+
+    #[test]
+    fn another_verdict_and_the_begin_of_the_deletion_are_told() {
+        let one = report(&["a/x"], Verdict::InUse, &[]);
+        let two = report(&["a/x"], Verdict::Stalled, &[]);
+        assert_eq!(seen(Some(&one), &two), ["held"]);
+        let mut before = report(&["a/x"], Verdict::InUse, &["p"]);
+        before.deletion = None;
+        assert_eq!(seen(None, &before), ["not deleted"]);
+        // What would hold it then is no change now.
+        assert_eq!(
+            seen(Some(&before), &report(&["a/x"], Verdict::InUse, &["p"])),
+            ["held"]
+        );
+    }
+
+    #[test]
+    fn a_blocker_that_was_not_read_again_may_still_hold_it() {
+        let one = report(&["a/x"], Verdict::InUse, &["p"]);
+        let mut two = report(&["a/x"], Verdict::InUse, &[]);
+        two.interrupted = true;
+        assert!(seen(Some(&one), &two).is_empty());
+        two.interrupted = false;
+        two.not_read = vec![
+            (&crate::snapshot::Gap {
+                what: crate::snapshot::What::Type {
+                    name: "pods".into(),
+                    read: 0,
+                },
+                why: Why::Forbidden("no".into()),
+            })
+                .into(),
+        ];
+        assert!(seen(Some(&one), &two).is_empty());
+    }
+}
