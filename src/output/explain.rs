@@ -128,7 +128,7 @@ impl Layout<'_> {
 
     fn evidence(&self, report: &ExplainReport, wide: bool) -> String {
         let many = report.evidence.len();
-        let pages = self.pages(report);
+        let pages = pages(report);
         if !wide {
             let more = match many {
                 0 => String::new(),
@@ -149,19 +149,6 @@ impl Layout<'_> {
         text
     }
 
-    /// The pages about the causes that are told.
-    fn pages(&self, report: &ExplainReport) -> String {
-        let causes = report.waits_for.iter().filter_map(|wait| wait.cause.as_ref());
-        let mut pages: Vec<_> = causes.map(CauseReport::page).collect();
-        let mut told = BTreeSet::new();
-        pages.retain(|page| told.insert(page.clone()));
-        match pages.len() {
-            0 => String::new(),
-            1 => format!("Page: {}", pages.join("")),
-            _ => format!("Pages: {}", pages.join(", ")),
-        }
-    }
-
     fn not_read(&self, report: &ExplainReport, wide: bool) -> String {
         let groups = gaps::grouped(&report.not_read);
         if groups.is_empty() {
@@ -174,6 +161,19 @@ impl Layout<'_> {
             text += &self.hanging(&line, 2, 4);
         }
         text
+    }
+}
+
+/// The pages about the causes that are told.
+fn pages(report: &ExplainReport) -> String {
+    let causes = report.waits_for.iter().filter_map(|wait| wait.cause.as_ref());
+    let mut pages: Vec<_> = causes.map(CauseReport::page).collect();
+    let mut told = BTreeSet::new();
+    pages.retain(|page| told.insert(page.clone()));
+    match pages.len() {
+        0 => String::new(),
+        1 => format!("Page: {}", pages.join("")),
+        _ => format!("Pages: {}", pages.join(", ")),
     }
 }
 

@@ -269,6 +269,7 @@ mod tests {
             waits_for: Vec::new(),
         };
         let wait = |name: &&str| WaitReport {
+            cause: None,
             finalizer: Some(Finalizer {
                 list: List::Metadata,
                 name: (*name).to_owned(),

@@ -17,7 +17,9 @@ fn close(schema: &mut Value) {
         Value::Object(fields) => {
             fields.values_mut().for_each(close);
             if fields.contains_key("properties") && fields.get("type").is_some_and(|ty| ty == "object") {
-                fields.entry("additionalProperties").or_insert(Value::Bool(false));
+                fields
+                    .entry("unevaluatedProperties")
+                    .or_insert(Value::Bool(false));
             }
         }
         Value::Array(items) => items.iter_mut().for_each(close),

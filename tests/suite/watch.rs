@@ -94,6 +94,28 @@ fn a_claim_goes_when_its_pod_is_gone() {
 }
 
 #[test]
+fn a_restart_of_the_api_server_is_survived() {
+    let cluster = Cluster::start();
+    let ns = cluster.namespace("watched-restart");
+    held(&ns);
+    delete(&ns, "cm/held");
+    let watch = lines(
+        cluster
+            .plugin(["watch", "cm/held", "-n", ns.name()])
+            .within(SOON * 4),
+    );
+    watch.see("cm/held");
+    cluster.api_server().kill();
+    watch.see("cannot read");
+    cluster.api_server().start();
+    watch.see("can read the types of the server again.");
+    release(&ns);
+    let out = watch.finish();
+    assert_eq!(out.code, 0, "{out}");
+    assert!(out.stdout.lines().last().unwrap().ends_with(": gone."), "{out}");
+}
+
+#[test]
 fn a_terminal_shows_the_present_state_and_the_last_changes() {
     let cluster = Cluster::shared();
     let ns = cluster.namespace("watched-screen");
