@@ -281,10 +281,13 @@ fn observations_are_counted_and_shown_in_wide_output() {
     let count = report.evidence.len();
     let usual = printed(&report, None, true, false);
     assert!(
-        usual.contains(&format!("More: {count} observations under -o wide.\n")),
+        usual.contains(&format!(
+            "More: {count} observations under -o wide. Page: docs/causes/"
+        )),
         "{usual}"
     );
     let wide = printed(&report, None, true, true);
+    assert!(wide.contains("\nPage: docs/causes/"), "{wide}");
     assert_eq!(wide.matches(&report.evidence[0].value).count(), 1, "{wide}");
 }
 
