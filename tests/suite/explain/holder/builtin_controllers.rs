@@ -291,7 +291,9 @@ fn a_disabled_controller_and_one_without_its_right_are_named() {
         let words = command.unwrap_or_else(|| panic!("{story}")).split(' ').skip(1);
         assert_eq!(cluster.kubectl(words).stdout.trim(), answer, "{story}");
     }
-    // With its right back, that controller does its work. The other needs a restart without the flag.
+    // With its right back, that controller does its work, at its next try or when the claim is touched. It is paused
+    // until the explanation is there.
+    cluster.controller_manager().pause();
     cluster
         .kubectl([
             "apply",
@@ -299,9 +301,11 @@ fn a_disabled_controller_and_one_without_its_right_are_named() {
             &format!("--filename={}", file.display()),
         ])
         .success();
-    // Its next try may come by itself, before this touch.
-    ns.kubectl(["annotate", "pvc/data", "example.com/touched=yes"]);
+    let story = told(cluster, "pvc/data", ns.name());
+    cluster.controller_manager().resume();
+    story.nudge(cluster);
     goes(cluster, "pvc/data", ns.name());
+    // The other controller needs a restart without the flag.
     release(cluster, "pv/spare", "");
     goes(cluster, "pv/spare", "");
 }
