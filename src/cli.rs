@@ -189,7 +189,7 @@ pub struct WatchArgs {
     /// Stop after this time, and exit with 4: 90s, 10m, 2h
     #[arg(long, value_name = "DURATION")]
     pub timeout: Option<String>,
-    /// What to wait for, as in kubectl wait: only delete
+    /// The condition to wait for, as in kubectl wait. It can only be delete
     #[arg(long = "for", value_name = "CONDITION", value_parser = ["delete"], hide_possible_values = true)]
     pub condition: Option<String>,
     /// Format of the output

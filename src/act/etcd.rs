@@ -80,7 +80,7 @@ impl Etcd {
         })
     }
 
-    /// What etcd has under this key, read from a majority of its members; none if there is nothing.
+    /// Reads a key from a majority of the members; none if etcd does not have it.
     pub async fn get(&self, key: &str) -> Result<Option<Entry>, String> {
         let answer = self
             .post("/v3/kv/range", &json!({"key": STANDARD.encode(key)}))
@@ -88,7 +88,7 @@ impl Etcd {
         let answer = answer.map_err(|failure| match failure {
             Failure::Refused(why) | Failure::Unanswered(why) => why,
         })?;
-        let strange = || "its answer is not that of etcd".to_owned();
+        let strange = || "the answer does not look like one of etcd".to_owned();
         let range: Range = serde_json::from_value(answer).map_err(|_| strange())?;
         let Some(found) = range.kvs.into_iter().next() else {
             return Ok(None);
@@ -114,7 +114,9 @@ impl Etcd {
             Ok(answer) => match serde_json::from_value(answer) {
                 Ok(Transaction { succeeded: true }) => Replaced::Done,
                 Ok(Transaction { succeeded: false }) => Replaced::Changed,
-                Err(error) => Replaced::Unanswered(format!("its answer is not that of etcd: {error}")),
+                Err(error) => {
+                    Replaced::Unanswered(format!("the answer does not look like one of etcd: {error}"))
+                }
             },
             Err(Failure::Refused(why)) => Replaced::Refused(why),
             Err(Failure::Unanswered(why)) => Replaced::Unanswered(why),

@@ -1,4 +1,4 @@
-//! What `watch` shows: one line for each change in a pipe, and the present state on a terminal.
+//! The output of `watch`: one line for each change in a pipe, and the present state on a terminal.
 
 use std::io::{self, Write};
 

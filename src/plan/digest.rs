@@ -39,7 +39,7 @@ fn outside(plan: &Plan) -> Vec<[&str; 3]> {
     outside.map(|one| [&*one.what, &*one.field, &*one.id]).collect()
 }
 
-/// What is said of a rescue.
+/// The state and the outcome that the plan of a rescue shows.
 fn consequences(plan: &Plan) -> Option<[&Vec<String>; 2]> {
     let kept = plan.retention.as_ref().map(|it| [&it.now, &it.then]);
     kept.or_else(|| plan.stored.as_ref().map(|it| [&it.now, &it.then]))

@@ -20,7 +20,7 @@ pub struct Reach {
     pub name: String,
     /// The pod or the node where etcd runs.
     pub place: String,
-    /// What to do, in this order.
+    /// The steps in order, each with its command if it has one.
     pub steps: Vec<(String, Option<Command>)>,
 }
 

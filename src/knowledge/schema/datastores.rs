@@ -19,7 +19,7 @@ pub struct Datastore {
     /// The label of the nodes on which its etcd runs without a pod.
     #[serde(default)]
     pub nodes: Option<String>,
-    /// The port of the JSON form of etcd's API.
+    /// The port of etcd's JSON API.
     pub port: u16,
     /// The authority of its certificate.
     pub authority: Credential,
@@ -27,7 +27,7 @@ pub struct Datastore {
     pub certificate: Credential,
     /// The key of that certificate.
     pub key: Credential,
-    /// What a cluster without those pods or nodes has instead.
+    /// The message where a cluster has neither those pods nor those nodes.
     #[serde(default)]
     pub otherwise: Option<String>,
 }
