@@ -140,14 +140,11 @@ impl Scan {
         // `-n "$NAMESPACE"` with an unset variable: kubectl also takes an empty name as none.
         let namespace = connection.namespace.clone().filter(|name| !name.is_empty());
         let scope = namespace.clone().map_or(Scope::All, Scope::Namespace);
-        let there = RunFlags {
-            from: words.from.iter().map(|path| path.display().to_string()).collect(),
-            kubeconfig: connection
-                .kubeconfig
-                .as_ref()
-                .map(|path| path.display().to_string()),
-            context: connection.context.clone(),
-        };
+        let there = RunFlags::of(
+            &words.from,
+            connection.kubeconfig.as_deref(),
+            connection.context.as_deref(),
+        );
         let source = if words.from.is_empty() {
             Source::Server(Box::new(Connection::new(connection)?))
         } else {

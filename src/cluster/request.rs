@@ -121,17 +121,28 @@ impl Failure {
             Failure::Connection(error) => Why::Connection(error.to_string()),
             Failure::TimedOut(limit) => Why::TimedOut(*limit),
             Failure::Body(message) => Why::Undecodable(message.clone()),
-            Failure::Status { code, message, .. } => match *code {
-                StatusCode::UNAUTHORIZED => Why::Unauthorized(message.clone()),
-                StatusCode::FORBIDDEN => Why::Forbidden(message.clone()),
-                StatusCode::NOT_FOUND if self.is_not_found() => Why::Vanished,
-                StatusCode::TOO_MANY_REQUESTS => Why::Throttled(message.clone()),
-                StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT | StatusCode::BAD_GATEWAY => {
-                    Why::Unavailable(message.clone())
-                }
-                _ => Why::ServerError(message.clone()),
-            },
+            Failure::Status {
+                code: StatusCode::NOT_FOUND,
+                message,
+                by_api: false,
+                ..
+            } => Why::ServerError(message.clone()),
+            Failure::Status { code, message, .. } => why_of(*code, message.clone()),
         }
+    }
+}
+
+/// The answer of an API server with this code and message as the reason of a gap.
+pub(super) fn why_of(code: StatusCode, message: String) -> Why {
+    match code {
+        StatusCode::UNAUTHORIZED => Why::Unauthorized(message),
+        StatusCode::FORBIDDEN => Why::Forbidden(message),
+        StatusCode::NOT_FOUND => Why::Vanished,
+        StatusCode::TOO_MANY_REQUESTS => Why::Throttled(message),
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT | StatusCode::BAD_GATEWAY => {
+            Why::Unavailable(message)
+        }
+        _ => Why::ServerError(message),
     }
 }
 

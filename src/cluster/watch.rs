@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use super::{
     ask::selector_parameters,
     paths::collection_path,
-    request::{METADATA_OBJECT, Server, quoted},
+    request::{METADATA_OBJECT, Server, quoted, why_of},
 };
 use crate::{
     object::ResourceType,
@@ -27,7 +27,7 @@ const LIMIT: Duration = Duration::from_secs(WATCH_SECONDS + 30);
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
-/// What one watch covers.
+/// The objects of one watch.
 #[derive(Clone, Debug)]
 pub struct Watched {
     /// The type.
@@ -38,7 +38,7 @@ pub struct Watched {
     pub name: Option<String>,
 }
 
-/// What a watch tells.
+/// The news of a watch.
 #[derive(Debug)]
 pub enum Signal {
     /// It begins. Unless it continues an earlier watch, changes before it were not seen.
@@ -144,21 +144,12 @@ fn ended(error: &kube::Error, from: &mut Option<String>) -> Result<(), Why> {
     let kube::Error::Api(status) = error else {
         return Err(Why::Connection(error.to_string()));
     };
-    let message = quoted(&status.message);
-    Err(match StatusCode::from_u16(status.code).unwrap_or_default() {
-        StatusCode::GONE => {
-            *from = None;
-            return Ok(());
-        }
-        StatusCode::UNAUTHORIZED => Why::Unauthorized(message),
-        StatusCode::FORBIDDEN => Why::Forbidden(message),
-        StatusCode::NOT_FOUND => Why::Vanished,
-        StatusCode::TOO_MANY_REQUESTS => Why::Throttled(message),
-        StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT | StatusCode::BAD_GATEWAY => {
-            Why::Unavailable(message)
-        }
-        _ => Why::ServerError(message),
-    })
+    let code = StatusCode::from_u16(status.code).unwrap_or_default();
+    if code == StatusCode::GONE {
+        *from = None;
+        return Ok(());
+    }
+    Err(why_of(code, quoted(&status.message)))
 }
 
 fn path(watched: &Watched, from: Option<&str>) -> String {

@@ -1,6 +1,8 @@
 //! The flags of a run that its printed commands need too: a command that reads another cluster or another file than the
 //! run did would show something else.
 
+use std::path::{Path, PathBuf};
+
 use super::{Command, Part, Word};
 
 /// Where a run read from, as its user typed it.
@@ -15,6 +17,15 @@ pub struct RunFlags {
 }
 
 impl RunFlags {
+    /// The flags of a run that read these files, or else the server of this kubeconfig and context.
+    pub fn of(from: &[PathBuf], kubeconfig: Option<&Path>, context: Option<&str>) -> Self {
+        RunFlags {
+            from: from.iter().map(|path| path.display().to_string()).collect(),
+            context: context.map(str::to_owned),
+            kubeconfig: kubeconfig.map(|path| path.display().to_string()),
+        }
+    }
+
     /// Whether another run can read the same. What came in on standard input is gone.
     pub fn is_possible(&self) -> bool {
         self.from.iter().all(|path| path != "-")

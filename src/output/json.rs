@@ -1,4 +1,4 @@
-//! Indented JSON that is as safe as the text output. Characters that act on a terminal are escaped. JSON
+//! JSON that is as safe as the text output. Characters that act on a terminal are escaped. JSON
 //! allows that in every string, so readers get the original characters back.
 
 use std::io::{self, Write};
@@ -6,32 +6,31 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{
     Serializer,
-    ser::{Formatter, PrettyFormatter},
+    ser::{CompactFormatter, Formatter, PrettyFormatter},
 };
 
 use crate::characters::is_unseen;
 
 /// Writes a report as one JSON document.
 pub fn write(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
-    let mut serializer = Serializer::with_formatter(&mut *out, Harmless(PrettyFormatter::new()));
-    report.serialize(&mut serializer).map_err(io::Error::from)?;
-    writeln!(out)
+    print(report, PrettyFormatter::new(), out)
 }
 
 /// Writes a report as one line of JSON.
 pub fn write_line(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
-    let mut pretty = Vec::new();
-    write(report, &mut pretty)?;
-    // Line ends in strings are escaped, so each of these is between two values.
-    for line in pretty.split(|&byte| byte == b'\n') {
-        out.write_all(line.trim_ascii_start())?;
-    }
+    print(report, CompactFormatter, out)
+}
+
+fn print(report: &impl Serialize, form: impl Formatter, out: &mut impl Write) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(&mut *out, Harmless(form));
+    report.serialize(&mut serializer).map_err(io::Error::from)?;
     writeln!(out)
 }
 
-struct Harmless<'a>(PrettyFormatter<'a>);
+/// Another formatter, with escapes for what acts on a terminal.
+struct Harmless<F>(F);
 
-impl Formatter for Harmless<'_> {
+impl<F: Formatter> Formatter for Harmless<F> {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some(at) = rest.find(is_unseen) {

@@ -24,7 +24,11 @@ use super::{
     witness::Witness,
 };
 use crate::{
-    cluster::{Server, connect::connect, watch::Signal},
+    cluster::{
+        Server,
+        connect::connect,
+        watch::{self, Signal},
+    },
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
@@ -169,7 +173,7 @@ impl Run<'_> {
         let reading = followed.read(witness, facts);
         let found = match self.waiting.show_progress(doing, reading).await {
             Some(Ok(found)) => found,
-            Some(Err(why)) if is_first => return Err(unreadable(&name, &why)),
+            Some(Err(why)) if is_first => return Err(find::unreadable(&followed.ty, &name, &why)),
             Some(Err(why)) => return self.lose(&name, &why),
             None => return Ok(()),
         };
@@ -257,37 +261,38 @@ impl Run<'_> {
 
     /// Tells what a signal says by itself, and returns the objects that it concerns.
     fn heed(&mut self, watched: &watches::Place, signal: Signal) -> Result<Vec<usize>, Error> {
-        let (Signal::Changed(named) | Signal::Deleted(named)) = &signal else {
-            let what = watched.in_words();
-            return match signal {
-                Signal::Failed(why) => self.lose(&what, &why).map(|()| Vec::new()),
-                Signal::Began { continued } => {
-                    self.regain(&what)?;
-                    Ok(if continued {
-                        Vec::new()
-                    } else {
-                        (0..self.followed.len()).collect()
-                    })
-                }
-                Signal::Changed(_) | Signal::Deleted(_) => Ok(Vec::new()),
-            };
-        };
+        let what = watched.in_words();
+        match signal {
+            Signal::Failed(why) => self.lose(&what, &why).map(|()| Vec::new()),
+            Signal::Began { continued: true } => self.regain(&what).map(|()| Vec::new()),
+            Signal::Began { continued: false } => {
+                self.regain(&what).map(|()| (0..self.followed.len()).collect())
+            }
+            Signal::Changed(named) => self.heed_object(watched, &named, false),
+            Signal::Deleted(named) => self.heed_object(watched, &named, true),
+        }
+    }
+
+    /// Tells whose blocker was deleted, and returns the objects that this object concerns: itself, and what it holds.
+    fn heed_object(
+        &mut self,
+        watched: &watches::Place,
+        named: &watch::Named,
+        deleted: bool,
+    ) -> Result<Vec<usize>, Error> {
         let mut concerned = Vec::new();
         let mut told = Vec::new();
-        for (at, followed) in self
-            .followed
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, followed)| !followed.gone)
-        {
-            let is_meant = |object: &&ObjectName| watched.has(object) && object.name == named.name;
+        let is_meant = |object: &&ObjectName| watched.has(object) && object.name == named.name;
+        for (at, followed) in self.followed.iter_mut().enumerate() {
+            if followed.gone {
+                continue;
+            }
             if is_meant(&&followed.target) {
                 concerned.push(at);
             }
             if let Some(object) = followed.holding().into_iter().find(is_meant).cloned() {
                 concerned.push(at);
-                let is_gone = matches!(signal, Signal::Deleted(_))
-                    && object.uid.as_ref().is_none_or(|uid| *uid == named.uid);
+                let is_gone = deleted && object.uid.as_ref().is_none_or(|uid| *uid == named.uid);
                 if is_gone && followed.is_new_loss(&object) {
                     told.push((at, Change::BlockerGone { object }));
                 }
@@ -335,12 +340,5 @@ impl Run<'_> {
         }
         self.screen.draw(&self.followed)?;
         Ok(exit)
-    }
-}
-
-fn unreadable(name: &str, why: &Why) -> Error {
-    Error::Server {
-        message: format!("cannot read {name}: {}", why.message()),
-        hint: None,
     }
 }

@@ -60,15 +60,12 @@ pub enum Asked {
 impl Explain {
     /// The flags that printed commands need to read where this run reads.
     pub fn run_flags(&self) -> RunFlags {
-        RunFlags {
-            from: self.from.iter().map(|path| path.display().to_string()).collect(),
-            context: self.connection.context.clone(),
-            kubeconfig: self
-                .connection
-                .kubeconfig
-                .as_ref()
-                .map(|path| path.display().to_string()),
-        }
+        let connection = &self.connection;
+        RunFlags::of(
+            &self.from,
+            connection.kubeconfig.as_deref(),
+            connection.context.as_deref(),
+        )
     }
 
     /// Whether the names come from the command line.

@@ -46,14 +46,11 @@ impl Watch {
 
     /// The flags that printed commands need to read where this run reads.
     pub fn run_flags(&self) -> RunFlags {
-        RunFlags {
-            from: Vec::new(),
-            context: self.connection.context.clone(),
-            kubeconfig: self
-                .connection
-                .kubeconfig
-                .as_ref()
-                .map(|path| path.display().to_string()),
-        }
+        let connection = &self.connection;
+        RunFlags::of(
+            &[],
+            connection.kubeconfig.as_deref(),
+            connection.context.as_deref(),
+        )
     }
 }

@@ -126,33 +126,40 @@ async fn namespaces_with(
     }
 }
 
-/// Reads the object; none if it does not exist.
-pub(in crate::run) async fn read(
+async fn read(
     witness: Witness<'_>,
     ty: &ResourceType,
     namespace: Option<&str>,
     name: &str,
     facts: &mut Facts,
 ) -> Result<Option<Object>, Error> {
+    let found = look_up(witness, ty, namespace, name, facts).await;
+    found.map_err(|why| unreadable(ty, &described(ty, namespace, name), &why))
+}
+
+/// Reads the object, unless the facts have it; none if it does not exist.
+pub(in crate::run) async fn look_up(
+    witness: Witness<'_>,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+    name: &str,
+    facts: &mut Facts,
+) -> Result<Option<Object>, Why> {
     let query = query_for(ty, namespace, name);
     if !facts.answers.contains_key(&query) {
         witness.answer([query.clone()], facts).await;
     }
-    let what = described(ty, namespace, name);
     match facts.answers.get(&query) {
         Some(Ok(Answer::Object(None))) => Ok(None),
         Some(Ok(Answer::Object(Some(object)))) if object.name() == name => Ok(Some((**object).clone())),
-        Some(Ok(_)) => Err(unreadable(
-            ty,
-            &what,
-            &Why::Undecodable("the answer is something else".into()),
-        )),
-        Some(Err(why)) => Err(unreadable(ty, &what, why)),
-        _ => Err(unreadable(ty, &what, &Why::Interrupted)),
+        Some(Ok(_)) => Err(Why::Undecodable("the answer is something else".into())),
+        Some(Err(why)) => Err(why.clone()),
+        None => Err(Why::Interrupted),
     }
 }
 
-fn unreadable(ty: &ResourceType, what: &str, why: &Why) -> Error {
+/// The error about an object that could not be read.
+pub(in crate::run) fn unreadable(ty: &ResourceType, what: &str, why: &Why) -> Error {
     Error::Server {
         message: format!("cannot read {what}: {}", why.message()),
         hint: match why {

@@ -3,17 +3,17 @@
 use crate::{
     object::ResourceType,
     report::{ExplainReport, ObjectName, watch::holding},
-    run::{target::find::query_for, witness::Witness},
+    run::{target::find, witness::Witness},
     snapshot::{
         Why,
-        facts::{Answer, Facts, Object},
+        facts::{Facts, Object},
     },
 };
 
 /// An object, and what is known about it.
 pub(super) struct Followed {
     pub(super) target: ObjectName,
-    ty: ResourceType,
+    pub(super) ty: ResourceType,
     /// The last explanation.
     pub(super) report: Option<ExplainReport>,
     /// Whether it is gone, or never was there.
@@ -42,16 +42,8 @@ impl Followed {
 
     /// Reads the object; none if it does not exist.
     pub(super) async fn read(&self, witness: Witness<'_>, facts: &mut Facts) -> Result<Option<Object>, Why> {
-        let query = query_for(&self.ty, self.target.namespace.as_deref(), &self.target.name);
-        witness.answer([query.clone()], facts).await;
-        match facts.answers.get(&query) {
-            Some(Ok(Answer::Object(None))) => Ok(None),
-            Some(Ok(Answer::Object(Some(object)))) if object.name() == self.target.name => {
-                Ok(Some((**object).clone()))
-            }
-            Some(Err(why)) => Err(why.clone()),
-            _ => Err(Why::Undecodable("the answer is something else".into())),
-        }
+        let namespace = self.target.namespace.as_deref();
+        find::look_up(witness, &self.ty, namespace, &self.target.name, facts).await
     }
 
     /// Takes the newest explanation.
