@@ -14,6 +14,7 @@ omitStages: [RequestReceived]
 rules:
 - {level: None, users: ['system:apiserver', 'system:kube-controller-manager']}
 - {level: None, userGroups: ['system:serviceaccounts']}
+- {level: Metadata, verbs: [watch], resources: [{group: '', resources: [pods]}]}
 - {level: None, verbs: [watch]}
 - {level: RequestResponse, verbs: [get, list], resources: [{group: '', resources: [secrets, configmaps]}]}
 - {level: Metadata}

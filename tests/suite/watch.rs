@@ -45,6 +45,18 @@ fn delete(ns: &Namespace<'_>, object: &str) {
     ns.kubectl(["delete", object, "--wait=false"]).success();
 }
 
+/// Deletes the Pod once it is watched: what goes before that is not seen to go.
+fn stop_pod(cluster: &Cluster, ns: &Namespace<'_>) {
+    wait("the pods are watched", SOON, || {
+        let asked = cluster.asked(ns.name());
+        asked
+            .iter()
+            .any(|one| one.verb == "watch" && one.type_name == "pods")
+    });
+    ns.kubectl(["delete", "pod/db", "--force", "--grace-period=0"])
+        .success();
+}
+
 fn release(ns: &Namespace<'_>) {
     let patch = r#"{"metadata":{"finalizers":null}}"#;
     ns.kubectl(["patch", "cm/held", "--type=merge", "-p", patch])
@@ -78,8 +90,7 @@ fn a_claim_goes_when_its_pod_is_gone() {
     watch.see("not being deleted. Waiting for its deletion.");
     delete(&ns, "pvc/data");
     watch.see("IN USE.").see("pod/db").see("Next: kubectl");
-    ns.kubectl(["delete", "pod/db", "--force", "--grace-period=0"])
-        .success();
+    stop_pod(cluster, &ns);
     let out = watch.finish();
     assert_eq!(out.code, 0, "{out}");
     let last: Vec<_> = out.stdout.lines().rev().take(2).collect();
@@ -126,8 +137,7 @@ fn a_terminal_shows_the_present_state_and_the_last_changes() {
         .env("TERM", "xterm")
         .at_terminal();
     watch.see("IN USE  pvc/data").see("in deletion.");
-    ns.kubectl(["delete", "pod/db", "--force", "--grace-period=0"])
-        .success();
+    stop_pod(cluster, &ns);
     let out = watch.finish();
     assert_eq!(out.code, 0, "{out}");
     let last = out.stdout.rsplit("\x1b[J").next().unwrap();
