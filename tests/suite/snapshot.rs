@@ -350,7 +350,9 @@ fn a_redacted_snapshot_gives_the_same_result_without_the_names() {
     assert!(!text.contains("127.0.0.1"));
     let mut names = BTreeMap::new();
     let (plain_scan, hidden_scan) = (at(&plain, "scan -o json"), at(&redacted, "scan -o json"));
-    assert_eq!(plain_scan["totals"], hidden_scan["totals"]);
+    // Objects such as Events come and go between the two snapshots.
+    let stuck = |scan: &Value| ["stuck", "types", "leftBehind"].map(|total| scan["totals"][total].clone());
+    assert_eq!(stuck(&plain_scan), stuck(&hidden_scan));
     same_but_for_names(
         &sorted(plain_scan)["terminating"],
         &sorted(hidden_scan)["terminating"],
