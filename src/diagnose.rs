@@ -40,7 +40,10 @@ use std::collections::BTreeSet;
 
 pub(crate) use crate::diagnose::{causes::storage::reclaim_policy, limits::TARGETS_OF_ONE_PLAN};
 pub use crate::diagnose::{
-    causes::{advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled},
+    causes::{
+        advice::NUDGED, api_machinery::is_definition_failure, operators::known_finalizer::filled,
+        storage::pvc_protection::uses as uses_claim,
+    },
     model::{
         Blocker, CauseState, Diagnosis, Evidence, Fate, Finding, Outlook, Release, Safety, Step, Verdict,
         Wait,

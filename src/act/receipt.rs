@@ -36,7 +36,7 @@ pub struct Receipts {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt<'a> {
-    /// `sending`, or the result: `done`, `done-answer-lost`, `done-by-others`, `refused`, `not-confirmed`,
+    /// `sending`, `waiting`, or the result: `done`, `done-answer-lost`, `done-by-others`, `refused`, `not-confirmed`,
     /// `failed`, `unfinished`, `unknown`, `dry-run-stored`.
     pub what: &'static str,
     /// The verb.

@@ -11,6 +11,7 @@ use super::{Style, sheet::Sheet};
 use crate::{
     command::{Command, Shown},
     object::{Finalizer, short_type},
+    plan::Lost,
     report::{
         ObjectName, PlanReport,
         plan::{CostReport, LineReport, OutsideReport, RefusalReport, RetentionReport, StoredReport},
@@ -89,11 +90,10 @@ fn write_plan<W: Write>(line: &LineReport, is_accepted: bool, sheet: &mut Sheet<
         sheet.fact("request", &request)?;
     } else if is_accepted {
         let request = line.command.line().unwrap_or_default();
-        let makes_again = line.retention.as_ref().is_some_and(|retention| retention.again);
-        let text = if makes_again {
-            "that makes the volume again, as kubectl would send it:"
-        } else {
-            "as kubectl would send it:"
+        let text = match line.retention.as_ref().and_then(|retention| retention.again) {
+            Some(Lost::Volume) => "that makes the volume again, as kubectl would send it:",
+            Some(Lost::Claim) => "that makes the claim again, as kubectl would send it:",
+            None => "as kubectl would send it:",
         };
         sheet.command("request", text, request)?;
     }
@@ -141,8 +141,12 @@ fn noun(kind: &str) -> &str {
 }
 
 fn write_retention<W: Write>(retention: &RetentionReport, sheet: &mut Sheet<'_, W>) -> io::Result<()> {
-    if retention.again {
-        sheet.fact("makes again", "the volume, for the same disk and the same claim")?;
+    if let Some(lost) = retention.again {
+        let what = match lost {
+            Lost::Volume => "the volume, for the same disk and the same claim",
+            Lost::Claim => "its claim, for the same disk and the same volume",
+        };
+        sheet.fact("makes again", what)?;
         sheet.facts("now", &retention.now)?;
         return sheet.facts("steps", &retention.then);
     }

@@ -72,6 +72,15 @@ impl Request {
         Request::patch(volume, operations)
     }
 
+    /// Lets a volume name the claim with this uid, with the same tests. Its name and namespace stay.
+    pub(super) fn set_claim(volume: &Object, uid: &str) -> Self {
+        const CLAIM: &str = "/spec/claimRef/uid";
+        let mut operations = unchanged(volume);
+        operations.push(json!({"op": "test", "path": CLAIM, "value": volume.text(CLAIM)}));
+        operations.push(json!({"op": "replace", "path": CLAIM, "value": uid}));
+        Request::patch(volume, operations)
+    }
+
     /// Removes all finalizers of a volume in one step, with the same tests, and only if they and the policy are as they
     /// were read.
     pub(super) fn let_go(volume: &Object, policy: &str) -> Self {

@@ -1,4 +1,5 @@
-//! `rescue pv/NAME`: lets a Bound volume go that was deleted by mistake, and makes it again for the same claim.
+//! `rescue pv/NAME`: lets a Bound volume go that was deleted by mistake, and makes it again for the same claim. Of a claim
+//! that was deleted by mistake it waits for the end, see [`claim`].
 //!
 //! A deletion cannot be taken back. But with policy Retain nobody deletes the disk, and the claim waits. It is Lost while
 //! its volume is away, and Bound again once a volume has its name and names its uid
@@ -9,6 +10,7 @@
 //!
 //! Each step follows from the present state, so a run that ended anywhere can be continued.
 
+mod claim;
 mod compare;
 mod deleters;
 mod next;
@@ -18,10 +20,10 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-pub use self::next::Next;
 use self::next::unknown_finalizer;
+pub use self::{claim::Users, next::Next};
 pub(super) use self::{compare::changes, deleters::deleters};
-use super::{Action, Claim, Cost, Instead, Plan, RETAIN, Refusal, Request, Retention, retain};
+use super::{Action, Claim, Cost, Instead, Lost, Plan, RETAIN, Refusal, Request, Retention, retain};
 use crate::{
     command::Command,
     diagnose::reclaim_policy,
@@ -36,7 +38,7 @@ const ATTACHER: &str = "external-attacher/";
 /// Metadata that the new object keeps.
 const KEPT: [&str; 3] = ["name", "labels", "annotations"];
 
-/// A volume to be made again and its claim, as they were when the rescue began.
+/// A volume and its claim, as they were when the rescue began. One of them is made again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rescue {
@@ -44,8 +46,11 @@ pub struct Rescue {
     claim: Object,
     /// Whether the old reclaim policy comes back at the end.
     restore_policy: bool,
-    /// Whether the volume was seen with policy Retain. Otherwise its disk may go with it.
+    /// Whether the volume was seen with policy Retain before anything went. Otherwise its disk may go.
     kept: bool,
+    /// Which of them was deleted.
+    #[serde(default)]
+    lost: Lost,
 }
 
 impl Rescue {
@@ -53,12 +58,16 @@ impl Rescue {
     pub fn new(volume: &Object, claim: Claim, restore_policy: bool) -> Result<Self, Refusal> {
         let target = volume.reference();
         let refuse = |why: String, needs: &str, instead| Refusal::new(&target, why, needs, instead);
-        if volume.deletion().is_none() {
-            let why = "it is not being deleted, so there is nothing to take back".into();
-            return Err(refuse(why, "it is being deleted", keep_disk(volume)));
+        let claim_goes = matches!(&claim, Claim::Found(claim) if claim.deletion().is_some());
+        if volume.deletion().is_none() && !claim_goes {
+            let why = "neither it nor its claim is being deleted, so there is nothing to take back".into();
+            return Err(refuse(why, "one of them is being deleted", keep_disk(volume)));
         }
         let claim =
             bound_claim(volume, claim).map_err(|(why, needs)| refuse(why, needs, keep_disk(volume)))?;
+        if volume.deletion().is_none() {
+            return Rescue::of_claim(volume, claim, restore_policy);
+        }
         if let Some(owner) = volume.list("/metadata/ownerReferences").first() {
             let field = |name: &str| owner.get(name).and_then(Value::as_str).unwrap_or_default();
             return Err(refuse(
@@ -97,7 +106,18 @@ impl Rescue {
             volume: volume.clone(),
             claim,
             restore_policy,
+            lost: Lost::Volume,
         })
+    }
+
+    /// Whether the volume was seen with policy Retain before anything went.
+    pub fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// Which of them is made again.
+    pub fn lost(&self) -> Lost {
+        self.lost
     }
 
     /// The volume as it was.
@@ -110,8 +130,17 @@ impl Rescue {
         &self.claim
     }
 
-    /// The plan, before the first step.
-    pub fn plan(&self, knowledge: &Knowledge) -> Plan {
+    /// The plan, before the first step. `users` are the pods that use the claim.
+    pub fn plan(&self, users: &Users, knowledge: &Knowledge) -> Plan {
+        let mut now = match self.lost {
+            Lost::Volume => self.volume_now(),
+            Lost::Claim => self.claim_now(users),
+        };
+        now.extend(self.deleters(knowledge));
+        self.plan_from(now)
+    }
+
+    fn volume_now(&self) -> Vec<String> {
         let claim = self.claim.reference().pasteable();
         let mut now = vec![format!(
             "The volume is being deleted. It is Bound to {claim}, with policy {}.",
@@ -119,12 +148,12 @@ impl Rescue {
         )];
         if self.claim.deletion().is_some() {
             now.push(
-                "The claim is being deleted, too, and that goes on. When it goes, the volume is Released and keeps its disk."
+                "The claim is being deleted, too, and that goes on. When it goes, the volume is Released and keeps its \
+                 disk. Rescue the claim after the volume."
                     .into(),
             );
         }
-        now.extend(self.deleters(knowledge));
-        self.plan_from(now)
+        now
     }
 
     /// The plan to go on with a rescue that ended in this state, or what a person has to decide first.
@@ -145,6 +174,7 @@ impl Rescue {
             ));
         }
         let state = match volume {
+            _ if self.lost == Lost::Claim => claim_state(self.claim.uid(), claim),
             None => "The volume object is gone, and its policy was Retain.".into(),
             Some(volume) if volume.uid() == self.volume.uid() => format!(
                 "The volume is still being deleted, with policy {}.",
@@ -163,34 +193,38 @@ impl Rescue {
             action: Action::Rescue,
             cost: Cost {
                 consequence: Consequence::Metadata,
-                text: "the volume object gets a new uid and new times; disk, claim and pods stay".into(),
+                text: match self.lost {
+                    Lost::Volume => "the volume object gets a new uid and new times; disk, claim and pods stay",
+                    Lost::Claim => {
+                        "the claim gets a new uid and new times, and its pods have to end first; disk and volume stay"
+                    }
+                }
+                .into(),
                 ..first.cost
             },
             retention: Some(Retention {
                 policy: reclaim_policy::policy(&self.volume).to_owned(),
                 now,
-                then: self.steps(),
+                then: match self.lost {
+                    Lost::Volume => self.volume_steps(),
+                    Lost::Claim => self.claim_steps(),
+                },
                 claim,
-                again: true,
+                again: Some(self.lost),
             }),
-            request: self.creation(self.volume.name()),
+            request: match self.lost {
+                Lost::Volume => self.creation(self.volume.name()),
+                Lost::Claim => self.claim_creation(self.claim.name()),
+            },
             ..first
         }
     }
 
     /// The steps, a sentence each.
-    fn steps(&self) -> Vec<String> {
+    fn volume_steps(&self) -> Vec<String> {
         let held: Vec<_> = self.volume.finalizers().into_iter().map(|one| one.name).collect();
         let carried = attacher_finalizers(&self.volume);
-        let policy = reclaim_policy::policy(&self.volume);
-        let mut all = Vec::new();
-        if policy == RETAIN {
-            all.push("The policy is Retain already, so nobody deletes the disk.".into());
-        } else {
-            all.push(
-                "Set the policy to Retain, and read it back. From then on nobody deletes the disk.".into(),
-            );
-        }
+        let mut all = vec![self.keep_step()];
         all.push(format!(
             "Remove {}, only if the policy is Retain. The volume object goes.",
             held.join(", ")
@@ -206,14 +240,29 @@ impl Rescue {
             ));
         }
         all.push("Wait until volume and claim are Bound, and compare them with their copies.".into());
-        all.push(if self.restore_policy {
+        all.push(self.policy_step());
+        all
+    }
+
+    /// The step that keeps the disk.
+    fn keep_step(&self) -> String {
+        if reclaim_policy::policy(&self.volume) == RETAIN {
+            "The policy is Retain already, so nobody deletes the disk.".into()
+        } else {
+            "Set the policy to Retain, and read it back. From then on nobody deletes the disk.".into()
+        }
+    }
+
+    /// What becomes of the policy at the end.
+    fn policy_step(&self) -> String {
+        let policy = reclaim_policy::policy(&self.volume);
+        if self.restore_policy {
             format!("Set the policy to {policy} again. If the claim is deleted after that, so is the disk.")
         } else if policy == RETAIN {
             "The policy stays Retain.".into()
         } else {
             "The policy stays Retain. --restore-policy brings the old one back.".into()
-        });
-        all
+        }
     }
 
     /// Who may delete the volume or its claim again, a sentence each.
@@ -229,6 +278,9 @@ impl Rescue {
         // A uid is unique, so no volume has this name.
         let creation = self.creation(&format!("rescue-{}", self.volume.uid()));
         match volume {
+            volume if self.lost == Lost::Claim => {
+                volume.map(|now| self.claim_trials(now)).unwrap_or_default()
+            }
             None => vec![creation],
             Some(old) if old.uid() == self.volume.uid() => {
                 let mut all = vec![creation];
@@ -245,12 +297,7 @@ impl Rescue {
 
     /// The request that makes the volume again, with this name.
     fn creation(&self, name: &str) -> Request {
-        let old = self.volume.value.get("metadata");
-        let mut metadata: Map<_, _> = KEPT
-            .iter()
-            .filter_map(|field| Some(((*field).to_owned(), old?.get(*field)?.clone())))
-            .collect();
-        metadata.insert("name".into(), name.into());
+        let mut metadata = metadata_to_keep(&self.volume, name);
         let carried = attacher_finalizers(&self.volume);
         if !carried.is_empty() {
             metadata.insert("finalizers".into(), carried.into());
@@ -262,6 +309,26 @@ impl Rescue {
         let body =
             json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec});
         Request::create(&self.volume, body)
+    }
+}
+
+/// The metadata of a new object of this name that is made like the old one.
+fn metadata_to_keep(old: &Object, name: &str) -> Map<String, Value> {
+    let old = old.value.get("metadata");
+    let mut metadata: Map<_, _> = KEPT
+        .iter()
+        .filter_map(|field| Some(((*field).to_owned(), old?.get(*field)?.clone())))
+        .collect();
+    metadata.insert("name".into(), name.into());
+    metadata
+}
+
+/// How far the rescue of the claim with this uid got.
+fn claim_state(uid: &str, claim: Option<&Object>) -> String {
+    match claim {
+        None => "The claim is gone, and the volume stays.".into(),
+        Some(claim) if claim.uid() == uid => "The claim is still being deleted.".into(),
+        Some(claim) => format!("The claim exists again. It is {}.", claim.text("/status/phase")),
     }
 }
 

@@ -56,7 +56,7 @@ pub fn retain(volume: &Object, claim: Claim) -> Plan {
             now: now(volume, &claim),
             then: then(volume, reclaim_policy::policy(volume)),
             claim,
-            again: false,
+            again: None,
         }),
         request: Request::set_retain(volume),
     }

@@ -1,5 +1,7 @@
 //! The disk that a plan of `rescue` keeps.
 
+use serde::{Deserialize, Serialize};
+
 use crate::snapshot::facts::Object;
 
 /// The reclaim policy that keeps the disk.
@@ -18,6 +20,17 @@ pub enum Claim {
     Unread(String),
 }
 
+/// What was deleted, and is made again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Lost {
+    /// The volume of a claim.
+    #[default]
+    Volume,
+    /// The claim of a volume that stays.
+    Claim,
+}
+
 /// The disk that a plan keeps.
 #[derive(Clone, Debug)]
 pub struct Retention {
@@ -25,10 +38,10 @@ pub struct Retention {
     pub policy: String,
     /// What is true now, a sentence each.
     pub now: Vec<String>,
-    /// What is true once the policy is Retain, and who acts next, a sentence each. The steps, if the volume is made again.
+    /// What is true once the policy is Retain, and who acts next, a sentence each. The steps, if something is made again.
     pub then: Vec<String>,
-    /// Whether the volume is let go and made again. Otherwise only its policy changes.
-    pub again: bool,
+    /// What is made again; none if only the policy changes.
+    pub again: Option<Lost>,
     /// The claim, which is copied too.
     pub claim: Claim,
 }

@@ -23,6 +23,11 @@ pub fn veto(message: &str) -> Need {
     }
 }
 
+/// Whether a quota refused it.
+pub fn exceeds_quota(message: &str) -> bool {
+    message.contains("exceeded quota")
+}
+
 fn parts(message: &str) -> (String, Option<&'static str>) {
     const WEBHOOKS: &str = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
     let after = |start: &str, end: char| {
@@ -55,7 +60,7 @@ fn parts(message: &str) -> (String, Option<&'static str>) {
     }
     let (says, look) = if message.contains("conversion webhook for ") {
         ("the conversion webhook of its type can be called again", None)
-    } else if message.contains("exceeded quota") {
+    } else if exceeds_quota(message) {
         ("the quota that it names has room", None)
     } else if message.contains("is forbidden: ") {
         (

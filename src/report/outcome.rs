@@ -41,7 +41,7 @@ pub enum OutcomeResult {
     Asleep,
     /// The reclaim policy of the volume is Retain.
     Retained,
-    /// The volume was made again, and is Bound to its claim.
+    /// The volume or its claim was made again, and both are Bound.
     Rescued,
     /// A rescue ended between two steps.
     Unfinished,

@@ -10,7 +10,7 @@ use crate::{
     command::{Command, RunFlags, Shown},
     diagnose::Verdict,
     object::Finalizer,
-    plan::{Action, Cost, Instead, Plan, Refusal, Request, Retention, StoredChange},
+    plan::{Action, Cost, Instead, Lost, Plan, Refusal, Request, Retention, StoredChange},
 };
 
 /// What the plan would send, or why it will send nothing.
@@ -83,8 +83,8 @@ pub struct RetentionReport {
     pub now: Vec<String>,
     /// What is true once the policy is Retain, and who acts next.
     pub then: Vec<String>,
-    /// Whether the volume is let go and made again; `then` are the steps.
-    pub again: bool,
+    /// Whether the volume or its claim is made again; `then` are the steps. None if only the policy changes.
+    pub again: Option<Lost>,
 }
 
 /// The change of the value that etcd has for an object.

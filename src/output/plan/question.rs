@@ -3,7 +3,7 @@
 use super::{joined, then};
 use crate::{
     output::{Style, safe::harmless, sheet::WIDTH_IN_PIPE, table::wrap},
-    plan::{Action, Plan},
+    plan::{Action, Lost, Plan},
 };
 
 /// The question for these plans, and a line for the answer. `word` confirms. The objects are text from the server.
@@ -27,7 +27,10 @@ fn about_one(plan: &Plan) -> String {
         }
         Action::Nudge => format!("Set an annotation on {object}? Its finalizers stay."),
         Action::Retain => format!("Set the reclaim policy of {object} to Retain?"),
-        Action::Rescue => format!("Let {object} go and make it again, for the same disk and claim?"),
+        Action::Rescue => match plan.retention.as_ref().and_then(|retention| retention.again) {
+            Some(Lost::Claim) => format!("Keep {object}, and make its claim again once that is gone?"),
+            _ => format!("Let {object} go and make it again, for the same disk and claim?"),
+        },
         Action::Unmark => format!("Write {object} to etcd without its deletion?"),
     }
 }
@@ -37,7 +40,7 @@ fn about_several(plans: &[Plan]) -> String {
     let first = plans.first();
     match first.map(|plan| plan.action) {
         Some(Action::Nudge) => format!("Set an annotation on {count} objects? Their finalizers stay."),
-        Some(Action::Rescue) => format!("Let {count} volumes go and make them again?"),
+        Some(Action::Rescue) => format!("Make {count} volumes or their claims again, as planned?"),
         Some(Action::Unmark) => format!("Write {count} objects to etcd without their deletion?"),
         Some(Action::Retain) => format!("Set the reclaim policy of {count} volumes to Retain?"),
         Some(Action::Remove | Action::Finalize) | None => {

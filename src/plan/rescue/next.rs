@@ -1,6 +1,6 @@
 //! The next step of a rescue. It follows from what is in the cluster now, whoever made it so.
 
-use super::{ATTACHER, Rescue, compare::differences};
+use super::{ATTACHER, Lost, Rescue, compare::differences};
 use crate::{
     diagnose::reclaim_policy,
     plan::{RETAIN, Request},
@@ -17,7 +17,7 @@ pub enum Next {
     Send(&'static str, Request),
     /// A controller acts next.
     Wait(&'static str),
-    /// The volume is there again. What differs from before without reason, a line each.
+    /// The volume or the claim is there again. What differs from before without reason, a line each.
     Done(Vec<String>),
     /// A person has to decide.
     Stop(String),
@@ -27,6 +27,7 @@ impl Rescue {
     /// The next step in this state. Remembers whether the volume was seen with policy Retain.
     pub fn next(&mut self, volume: Option<&Object>, claim: Option<&Object>) -> Next {
         match volume {
+            _ if self.lost == Lost::Claim => self.next_for_claim(volume, claim),
             Some(volume) if volume.uid() == self.volume.uid() => {
                 self.kept = reclaim_policy::policy(volume) == RETAIN;
                 next_with_old(volume)

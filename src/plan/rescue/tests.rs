@@ -67,7 +67,7 @@ fn rescue(restore_policy: bool) -> Rescue {
 }
 
 fn planned(rescue: &Rescue) -> Plan {
-    rescue.plan(&Knowledge::builtin())
+    rescue.plan(&Ok(Vec::new()), &Knowledge::builtin())
 }
 
 /// What the plan says, as one text.
@@ -245,7 +245,7 @@ fn each_field_that_differs_is_named() {
 fn what_cannot_be_taken_back_is_refused() {
     let refused: [(&str, Change<'_>, Claim); 8] = [
         (
-            "not being deleted",
+            "neither it nor its claim is being deleted",
             &|it| it["metadata"]["deletionTimestamp"] = Value::Null,
             found(claim(unchanged)),
         ),

@@ -19,7 +19,7 @@ use crate::{
     act::{Receipt, Record, send_step},
     cluster::{self, Written},
     exit::Exit,
-    plan::{Next, Request, Rescue, veto},
+    plan::{Lost, Next, Request, Rescue, veto},
     report::outcome::{Outcome, OutcomeResult},
     settings::Wanted,
     snapshot::facts::Facts,
@@ -66,7 +66,7 @@ impl Carrier<'_> {
         (outcome, settled.exit)
     }
 
-    /// Checks that the volume is still as it was confirmed. A rescue that goes on checks each state by itself.
+    /// Checks that all is still as it was confirmed. A rescue that goes on checks each state by itself.
     async fn checked(
         &mut self,
         confirmed: &Item,
@@ -85,7 +85,7 @@ impl Carrier<'_> {
     }
 
     async fn walk(&mut self, current: &Current, record: &mut Record, facts: &Facts) -> Settled {
-        let (mut sent, mut refusals) = (false, 0);
+        let (mut sent, mut noted, mut refusals) = (false, false, 0);
         let mut progress = Instant::now();
         loop {
             let pair = volumes::read_pair(self.planner.server, facts, &record.steps).await;
@@ -97,9 +97,18 @@ impl Carrier<'_> {
                 Ok(pair) => match record.steps.next(pair.volume.as_ref(), pair.claim.as_ref()) {
                     Next::Done(differences) => return self.done(&record.steps, differences),
                     Next::Stop(why) => return ended(sent, &format!("Stopped: {why}.")),
-                    Next::Wait(until) => (READ_INTERVAL, until.to_owned()),
+                    Next::Wait(until) => {
+                        // The claim can go after this run ended, and then only the receipt knows that its disk was kept.
+                        if record.steps.lost() == Lost::Claim && record.steps.is_kept() && !noted {
+                            if let Err(why) = self.note(current, record, until, None) {
+                                return ended(sent, &format!("There would be no receipt: {why}"));
+                            }
+                            noted = true;
+                        }
+                        (READ_INTERVAL, until.to_owned())
+                    }
                     Next::Send(what, request) => {
-                        if let Err(why) = self.note(current, record, what, &request) {
+                        if let Err(why) = self.note(current, record, what, Some(&request)) {
                             return ended(sent, &format!("There would be no receipt: {why}"));
                         }
                         sent = true;
@@ -155,23 +164,38 @@ impl Carrier<'_> {
         }
     }
 
-    /// Writes the receipt of a step that is about to be sent.
-    fn note(&self, current: &Current, record: &Record, what: &str, request: &Request) -> Result<(), String> {
-        let says = format!("about to be sent: {what}");
-        let mut receipt = Receipt::of("sending", &current.item.plan, self.digest, says);
-        receipt.request = Some(request);
+    /// Writes the receipt of a step that is about to be sent; without a request, of what is waited for.
+    fn note(
+        &self,
+        current: &Current,
+        record: &Record,
+        what: &str,
+        request: Option<&Request>,
+    ) -> Result<(), String> {
+        let (word, says) = match request {
+            Some(_) => ("sending", format!("about to be sent: {what}")),
+            None => ("waiting", format!("waiting until {what}")),
+        };
+        let mut receipt = Receipt::of(word, &current.item.plan, self.digest, says);
+        receipt.request = request;
         receipt.rescue = Some(record);
         current.saved.note_in(&mut receipt);
         self.receipts.add(&receipt).map_err(|error| error.to_string())
     }
 
     async fn send_for(&self, request: &Request, pair: &Pair) -> Written {
-        let uid = pair.volume.as_ref().map(crate::snapshot::facts::Object::uid);
+        let is_new = request.method == "POST";
+        let volume = pair.volume.as_ref().filter(|_| !is_new);
+        let uid = volume.map(crate::snapshot::facts::Object::uid);
         send_step(self.planner.server, request, uid).await
     }
 
     fn done(&self, steps: &Rescue, differences: Vec<String>) -> Settled {
-        let mut says = vec!["The volume is made again, for the same disk.".to_owned()];
+        let what = match steps.lost() {
+            Lost::Volume => "The volume is made again, for the same disk.",
+            Lost::Claim => "The claim is made again, for the same volume and disk.",
+        };
+        let mut says = vec![what.to_owned()];
         says.extend(steps.deleters(self.planner.knowledge));
         let mut settled = Settled::new(OutcomeResult::Rescued, says.join(" "), Exit::Done);
         settled.differences = differences;

@@ -12,7 +12,7 @@ use crate::{
     error::Error,
     knowledge::Knowledge,
     object::ObjectRef,
-    plan::{self, Instead, Need, Plan, Refusal, Rescue, Seen, veto},
+    plan::{self, Instead, Lost, Need, Plan, Refusal, Rescue, Seen, exceeds_quota, veto},
     run::{
         complain, explain,
         guarded::{rights, stored, volumes},
@@ -275,9 +275,10 @@ impl Planner<'_> {
             Wanted::Rescue { restore_policy, .. } => {
                 let claim = volumes::claim_of(Witness::Server(self.server), object, facts).await;
                 let rescue = Rescue::new(object, claim, *restore_policy)?;
+                let users = volumes::users(Witness::Server(self.server), &rescue, facts).await;
                 return Ok(Item {
                     object: object.clone(),
-                    plan: rescue.plan(self.knowledge),
+                    plan: rescue.plan(&users, self.knowledge),
                     rescue: Some(rescue),
                 });
             }
@@ -332,7 +333,13 @@ impl Planner<'_> {
         let asking = async {
             let missing = rights::first_missing(server, &rights).await;
             let trial = match (&item.rescue, &plan.untried) {
-                (Some(rescue), _) => try_steps(server, now, &rescue.trials(now)).await,
+                (Some(rescue), _) => match try_steps(server, now, &rescue.trials(now)).await {
+                    // The quota counts the old claim until that is gone.
+                    Trial::Refused(message) if rescue.lost() == Lost::Claim && exceeds_quota(&message) => {
+                        Trial::Fine
+                    }
+                    trial => trial,
+                },
                 // etcd has no dry run.
                 (None, None) if plan.stored.is_some() => Trial::Fine,
                 (None, None) => try_out(server, facts, plan).await,

@@ -4,7 +4,7 @@ use crate::{
     cluster::{self, Server},
     command::Command,
     object::ObjectRef,
-    plan::{Action, Claim, Instead, Plan, Refusal},
+    plan::{Action, Claim, Instead, Lost, Plan, Refusal},
 };
 
 /// One right.
@@ -28,12 +28,18 @@ pub(super) fn needed(plan: &Plan) -> Vec<Right> {
         // The object has been read already, and etcd knows no such rights.
         Action::Unmark => Vec::new(),
         Action::Rescue => {
-            let mut all: Vec<_> = ["get", "patch", "create"]
-                .map(|verb| right(verb, "", target))
-                .into();
-            if let Some(Claim::Found(claim)) = plan.retention.as_ref().map(|retention| &retention.claim) {
-                all.push(right("get", "", &claim.reference()));
-            }
+            let mut all: Vec<_> = ["get", "patch"].map(|verb| right(verb, "", target)).into();
+            let retention = plan.retention.as_ref();
+            let claim = match retention.map(|retention| &retention.claim) {
+                Some(Claim::Found(claim)) => Some(claim.reference()),
+                _ => None,
+            };
+            let made = match retention.and_then(|retention| retention.again) {
+                Some(Lost::Claim) => claim.as_ref(),
+                _ => Some(target),
+            };
+            all.extend(made.map(|made| right("create", "", made)));
+            all.extend(claim.as_ref().map(|claim| right("get", "", claim)));
             all
         }
     }

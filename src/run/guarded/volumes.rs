@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use crate::{
     cluster::Server,
     command::Command,
+    diagnose::uses_claim,
     error::Error,
-    plan::{Claim, Instead, Refusal, Rescue},
+    plan::{Claim, Instead, Lost, Refusal, Rescue, Users},
     run::{target::find, witness::Witness},
     snapshot::{
         Why,
@@ -87,6 +88,27 @@ pub(super) async fn claim_of(witness: Witness<'_>, volume: &Object, facts: &mut 
         Ok(Some(claim)) if is_bound_to(volume, &claim) => Claim::Found(claim.into()),
         Ok(_) => Claim::Gone,
         Err(why) => Claim::Unread(why.message()),
+    }
+}
+
+/// The pods that use a claim that is made again.
+pub(super) async fn users(witness: Witness<'_>, rescue: &Rescue, facts: &mut Facts) -> Users {
+    if rescue.lost() == Lost::Volume {
+        return Ok(Vec::new());
+    }
+    let claim = rescue.claim();
+    let query = Query::List {
+        resource: Resource::new("", "pods"),
+        namespace: Some(claim.namespace().to_owned()),
+    };
+    witness.answer([query.clone()], facts).await;
+    match facts.answers.get(&query) {
+        Some(Ok(Answer::List(pods))) => {
+            let users = pods.iter().filter(|pod| uses_claim(pod, claim));
+            Ok(users.map(Object::reference).collect())
+        }
+        Some(Err(why)) => Err(why.message()),
+        _ => Err(Why::Interrupted.message()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `rescue pv/NAME`: the volume is there again, for the same disk and the same claim, with the real provisioner, attacher
 //! and kube-controller-manager.
 
+mod claims;
 mod interrupted;
 mod refused;
 
@@ -114,7 +115,7 @@ fn a_volume_that_was_deleted_is_there_again_and_its_pod_is_unchanged() {
     let pv = disk.pv();
     let out = case.run(&["rescue", &pv]).run();
     assert_eq!(out.code, 3, "{out}");
-    says(&out, "it is not being deleted");
+    says(&out, "neither it nor its claim is being deleted");
     let receipts = case.place.path().join("receipts.jsonl");
     let out = case
         .run(&["rescue", &pv, "--resume", receipts.to_str().unwrap()])

@@ -86,7 +86,7 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
 }
 
 /// Whether the protection controller counts the pod as a user of the claim.
-fn uses(pod: &Object, claim: &Object) -> bool {
+pub fn uses(pod: &Object, claim: &Object) -> bool {
     if pod.text("/spec/nodeName").is_empty() {
         return false;
     }

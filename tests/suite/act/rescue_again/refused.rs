@@ -22,7 +22,7 @@ fn what_cannot_be_taken_back_is_refused_with_something_to_do() {
     let volume = static_volume(&case, &json!({}));
     let pv = format!("pv/{volume}");
     let keep = format!("kubectl finalizers rescue {pv} --only-retain --plan");
-    refuses(&case, &volume, "it is not being deleted", &keep);
+    refuses(&case, &volume, "neither it nor its claim is being deleted", &keep);
 
     let patch = |text: &str| {
         cluster
