@@ -92,7 +92,7 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
     }
     finalizer_re_added::add_re_added(object, &mut findings, &of_operators, view);
     external_resource::add_external_resources(object, &mut findings);
-    release::add_end_of_claim(object, &mut findings, view);
+    release::add_ends(object, &mut findings, view);
     findings
 }
 

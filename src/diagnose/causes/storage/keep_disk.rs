@@ -5,17 +5,21 @@
 //! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). With policy Retain
 //! nobody does, whatever finalizers the objects have
 //! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete). **Wants** the volumes
-//! of the claims. **Concludes** nothing about a finalizer. **Advises** to set the volumes to Retain, as the first step that
-//! changes something.
+//! of the claims, and the claim of a volume. **Concludes** nothing about a finalizer. **Advises** to set the volumes to
+//! Retain, as the first step that changes something, and to take back the deletion of a volume whose claim stays.
 
 use crate::{
+    command::Command,
     diagnose::{
         causes::{
             advice,
-            storage::reclaim_policy::{disk, policy, volumes_of},
+            storage::{
+                pv_protection,
+                reclaim_policy::{disk, policy, volumes_of},
+            },
         },
         limits,
-        model::{Finding, Outlook, Step},
+        model::{Finding, Outlook, Safety, Step},
         view::{Missing, View},
     },
     snapshot::facts::Object,
@@ -27,7 +31,7 @@ pub(crate) fn add_keep_disk_step(object: &Object, findings: &mut [Finding], view
         return;
     };
     if object.is("", "persistentvolumes") {
-        finding.steps.splice(0..0, volume_step(object));
+        finding.steps.splice(0..0, volume_steps(object, view));
     } else if object.is("", "persistentvolumeclaims") {
         finding.steps.splice(0..0, claim_step(object, view));
     } else if object.is("", "namespaces") {
@@ -35,18 +39,32 @@ pub(crate) fn add_keep_disk_step(object: &Object, findings: &mut [Finding], view
     }
 }
 
-fn volume_step(volume: &Object) -> Option<Step> {
-    let text = if volume.text("/status/phase") == "Bound" {
-        "Keep the disk: set the volume to Retain. The volume still goes when its claim goes. Without --only-retain, the \
-         same command takes the deletion back."
-            .to_owned()
-    } else {
-        format!(
+fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
+    if !is_at_stake(volume) {
+        return Vec::new();
+    }
+    if volume.text("/status/phase") != "Bound" {
+        let text = format!(
             "Keep the disk {}, if it still exists: set the volume to Retain. The volume object then goes.",
             disk(volume)
-        )
-    };
-    is_at_stake(volume).then(|| advice::keep_disks(advice::MISTAKE, text, &[volume]))
+        );
+        return vec![advice::keep_disks(advice::MISTAKE, text, &[volume])];
+    }
+    let text = "Keep the disk: set the volume to Retain. The volume still goes when its claim goes.";
+    let mut steps = vec![advice::keep_disks(advice::MISTAKE, text.into(), &[volume])];
+    let claim = pv_protection::claim_of(volume, view);
+    if claim.is_ok_and(|claim| claim.is_some_and(|claim| claim.deletion().is_none())) {
+        steps.push(Step {
+            when: advice::MISTAKE,
+            text: "Take the deletion back: the volume goes, and is made again for the same claim. The disk, the claim and \
+                   its pods stay."
+                .into(),
+            command: Some(Command::of("kubectl finalizers rescue pv/{}", [volume.name()])),
+            safety: Safety::Reversible,
+            lets_go: Vec::new(),
+        });
+    }
+    steps
 }
 
 fn claim_step(claim: &Object, view: &View<'_>) -> Option<Step> {

@@ -19,7 +19,8 @@ use crate::{
             pods::stop_consumers,
             storage::{
                 pvc_protection,
-                reclaim_policy::{disk, fate, fate_without_claim, is_leaked, policy},
+                reclaim_policy::{disk, fate, fate_without_claim, is_leaked},
+                release,
             },
             verdicts,
             verdicts::unknown,
@@ -188,41 +189,19 @@ fn write_down_disk(volume: &Object) -> Step {
     }
 }
 
-/// The step that deletes the claim, with what that costs.
+/// The step that deletes the claim, with what becomes of the disk.
 pub(crate) fn delete_claim(volume: &Object, claim: &Object) -> Step {
-    let disk = disk(volume);
-    let (text, safety) = if is_leaked(volume) {
-        (
-            format!(
-                "LEAKED INFRASTRUCTURE: delete the claim; the volume goes with it, and the disk {disk} stays at the \
-                 provider with nothing that points to it"
-            ),
-            Safety::Destructive,
-        )
-    } else if policy(volume) == "Delete" {
-        (
-            format!("DATA LOSS: delete the claim; the disk {disk} is destroyed with it"),
-            Safety::Destructive,
-        )
-    } else {
-        (
-            format!(
-                "delete the claim; the disk {disk} stays (policy {})",
-                policy(volume)
-            ),
-            Safety::Reversible,
-        )
-    };
-    Step {
+    let step = Step {
         when: advice::INTENDED,
-        text,
+        text: "delete the claim".into(),
         command: Some(Command::of(
             "kubectl -n {} delete pvc {}",
             [claim.namespace(), claim.name()],
         )),
-        safety,
+        safety: Safety::Reversible,
         lets_go: Vec::new(),
-    }
+    };
+    release::letting_go(step, vec![release::of_volume(volume)])
 }
 
 /// The claim of `spec.claimRef`, if it exists with that uid.

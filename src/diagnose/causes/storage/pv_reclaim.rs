@@ -82,11 +82,7 @@ fn disk_not_deleted(
     in_tree: bool,
     view: &View<'_>,
 ) -> Finding {
-    let disk = disk(volume);
-    let leak = format!(
-        "LEAKED INFRASTRUCTURE: take this one finalizer off; the disk {disk} stays at the provider with nothing that \
-         points to it. Write down its name first, and set policy Retain, so that nobody deletes it later by surprise"
-    );
+    let leak = "LEAKED INFRASTRUCTURE: take this one finalizer off. Write down the name of the disk first";
     let mut finding = match (policy(volume), volume.text("/status/phase")) {
         ("Retain" | "Recycle", _) => {
             let mut finding = Finding::new(
@@ -100,18 +96,19 @@ fn disk_not_deleted(
             if finding.wait.verdict == Verdict::Stalled {
                 finding.steps.push(advice::nudge(volume));
             }
-            controller.add_if_gone_or_late(&mut finding, volume, &leak);
+            controller.add_if_gone_or_late(&mut finding, volume, leak);
             finding
         }
-        (_, "Released") => released(volume, finalizer, controller, says, &leak, view),
-        (_, "Failed") if in_tree => released(volume, finalizer, controller, says, &leak, view),
+        (_, "Released") => released(volume, finalizer, controller, says, leak, view),
+        (_, "Failed") if in_tree => released(volume, finalizer, controller, says, leak, view),
         (_, "Bound") => still_bound(volume, finalizer, says),
         (_, phase) => never_reclaimed(volume, finalizer, says, phase),
     };
     controller.add_evidence(&mut finding);
     finding.do_not.push(format!(
-        "remove {} by hand: the disk {disk} stays at the provider with nothing that points to it",
-        finalizer.name
+        "remove {} by hand: the disk {} stays at the provider with nothing that points to it",
+        finalizer.name,
+        disk(volume)
     ));
     finding
 }

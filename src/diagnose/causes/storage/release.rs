@@ -2,14 +2,16 @@
 //! what follows from it, so this decides its label.
 
 use crate::{
-    command::Command,
     diagnose::{
         causes::storage::reclaim_policy,
         model::{Fate, Finding, Release, Safety, Step},
         view::{Missing, View},
     },
+    object::Finalizer,
     snapshot::facts::Object,
 };
+
+const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 
 /// The step with what it lets go. A loss makes the step destructive, and its text says so. What only reads lets nothing
 /// go.
@@ -56,27 +58,25 @@ pub(crate) fn by_end_of(object: &Object) -> Vec<Release> {
         let is_reclaimed = matches!(object.text("/status/phase"), "Released" | "Failed" | "Bound");
         return is_reclaimed.then(|| of_volume(object)).into_iter().collect();
     }
-    if object.is("snapshot.storage.k8s.io", "volumesnapshotcontents") {
+    if object.is(SNAPSHOTS, "volumesnapshotcontents") {
         let handle = match object.text("/status/snapshotHandle") {
             "" => object.text("/spec/source/snapshotHandle"),
             handle => handle,
         };
-        return match object.text("/spec/deletionPolicy") {
-            _ if handle.is_empty() => Vec::new(),
-            "Retain" => vec![release("snapshot", handle, Fate::Kept, "deletion policy Retain")],
-            "Delete" => vec![release(
-                "snapshot",
-                handle,
-                Fate::Destroyed,
-                "deletion policy Delete",
-            )],
-            _ => vec![release(
-                "snapshot",
-                handle,
-                Fate::Unknown,
-                "it has no known deletion policy",
-            )],
+        // Before the driver has answered, its snapshot may exist already.
+        let named = if handle.is_empty() { object.name() } else { handle };
+        let of_name = if handle.is_empty() {
+            "snapshot of"
+        } else {
+            "snapshot"
         };
+        let (fate, why) = match object.text("/spec/deletionPolicy") {
+            "Retain" => (Fate::Kept, "deletion policy Retain"),
+            "Delete" if handle.is_empty() => (Fate::Unknown, "its driver has named none yet"),
+            "Delete" => (Fate::Destroyed, "deletion policy Delete"),
+            _ => (Fate::Unknown, "it has no known deletion policy"),
+        };
+        return vec![release(of_name, named, fate, why)];
     }
     Vec::new()
 }
@@ -99,22 +99,56 @@ pub(crate) fn by_end_of_claim(claim: &Object, view: &View<'_>) -> Vec<Release> {
     }
 }
 
-/// Adds what the end of a claim lets go to each step that can end it: one that wakes its controllers, or that removes a
-/// finalizer from it.
-pub(crate) fn add_end_of_claim(object: &Object, findings: &mut [Finding], view: &View<'_>) {
-    if !object.is("", "persistentvolumeclaims") {
-        return;
-    }
-    let released = by_end_of_claim(object, view);
-    let ends_it = |command: &Command| command.is_nudge() || command.is_remove();
-    for step in findings.iter_mut().flat_map(|finding| &mut finding.steps) {
-        if step.lets_go.is_empty() && step.command.as_ref().is_some_and(ends_it) {
-            *step = letting_go(step.clone(), released.clone());
+/// Adds what the end of a claim, volume or snapshot content lets go to each step that can bring it: one that wakes its
+/// controllers, or that removes a finalizer from it.
+pub(crate) fn add_ends(object: &Object, findings: &mut [Finding], view: &View<'_>) {
+    let of_claim = if object.is("", "persistentvolumeclaims") {
+        by_end_of_claim(object, view)
+    } else {
+        Vec::new()
+    };
+    for finding in findings {
+        for step in &mut finding.steps {
+            let Some(command) = step.command.as_ref().filter(|_| step.lets_go.is_empty()) else {
+                continue;
+            };
+            let released = match &finding.wait.finalizer {
+                Some(finalizer) if command.is_remove() && of_claim.is_empty() => {
+                    by_removal(object, finalizer)
+                }
+                _ if command.is_nudge() || command.is_remove() => of_claim.clone(),
+                _ => Vec::new(),
+            };
+            if !released.is_empty() {
+                *step = letting_go(step.clone(), released);
+            }
         }
     }
 }
 
-fn of_volume(volume: &Object) -> Release {
+/// What a volume or a snapshot content lets go if this finalizer is removed by hand. Without the finalizer of its own
+/// controller nobody deletes what it stands for.
+fn by_removal(object: &Object, finalizer: &Finalizer) -> Vec<Release> {
+    let mut released = by_end_of(object);
+    let names = object.finalizers();
+    let deletes = |name: &str| {
+        reclaim_policy::is_reclaim_finalizer(name) || object.is(SNAPSHOTS, "volumesnapshotcontents")
+    };
+    let is_last = names
+        .iter()
+        .filter(|each| deletes(&each.name))
+        .all(|each| each == finalizer);
+    if deletes(&finalizer.name) && is_last {
+        for one in released.iter_mut().filter(|one| one.fate == Fate::Destroyed) {
+            one.fate = Fate::Leaked;
+            one.why = format!("without {} it goes before its driver is asked", finalizer.name);
+        }
+    }
+    released
+}
+
+/// What the end of a volume that was held by a claim lets go.
+pub(crate) fn of_volume(volume: &Object) -> Release {
     let disk = reclaim_policy::disk(volume);
     match reclaim_policy::policy(volume) {
         "Delete" if reclaim_policy::is_leaked(volume) => release(

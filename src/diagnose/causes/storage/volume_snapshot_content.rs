@@ -14,7 +14,13 @@ use serde_json::Value;
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, cause::Cause, controller::Controller, storage::csi_errors, verdicts},
+        causes::{
+            advice,
+            cause::Cause,
+            controller::Controller,
+            storage::{csi_errors, release},
+            verdicts,
+        },
         events::last_event,
         model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         timing,
@@ -38,6 +44,10 @@ pub(crate) const GROUP: &str = "snapshot.storage.k8s.io";
 const BEING_DELETED: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted";
 
 const BEING_CREATED: &str = "snapshot.storage.kubernetes.io/volumesnapshot-being-created";
+
+/// What a removal by hand costs, beside what becomes of the snapshot.
+const LEAK: &str =
+    "LEAKED INFRASTRUCTURE: take this one finalizer off. Write down the name of the snapshot first";
 
 /// Answers for the finalizer on a content.
 fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
@@ -77,7 +87,7 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
                 None,
                 format!("driver {driver} has not answered yet whether it took the snapshot (CreateSnapshot)"),
             ));
-            controller.add_if_gone_or_late(&mut finding, content, &leak(content));
+            controller.add_if_gone_or_late(&mut finding, content, LEAK);
             return finding;
         }
         if !has_annotation(content, BEING_DELETED) {
@@ -94,7 +104,7 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
         .is_some_and(|time| timing::is_within_last_hour(time, view))
         || finding.wait.verdict == Verdict::Failing && content.text("/status/error/message").is_empty();
     if !failed_recently {
-        controller.add_if_gone_or_late(&mut finding, content, &leak(content));
+        controller.add_if_gone_or_late(&mut finding, content, LEAK);
     }
     finding.steps.extend(keep_snapshot_step(content));
     finding
@@ -170,19 +180,18 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
         if content.deletion().is_some() {
             finding.steps.extend(keep_snapshot_step(content));
             if snapshot.deletion().is_none() {
-                finding.steps.push(Step {
+                let step = Step {
                     when: advice::INTENDED,
-                    text: format!(
-                        "{}: delete its VolumeSnapshot {namespace}/{name}; the content goes with it",
-                        cost(content)
-                    ),
+                    text: format!("delete its VolumeSnapshot {namespace}/{name}; the content goes with it"),
                     command: Some(Command::of(
                         "kubectl -n {} delete volumesnapshots.{}/{}",
                         [namespace, GROUP, name],
                     )),
-                    safety: Safety::Destructive,
+                    safety: Safety::Reversible,
                     lets_go: Vec::new(),
-                });
+                };
+                let released = release::by_end_of(content);
+                finding.steps.push(release::letting_go(step, released));
             }
         }
         return finding;
@@ -211,16 +220,18 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
         },
     );
     finding.steps.extend(keep_snapshot_step(content));
-    finding.steps.push(Step {
+    let step = Step {
         when: advice::INTENDED,
-        text: format!("{}: set the mark that its snapshot would have set", cost(content)),
+        text: "set the mark that its snapshot would have set".into(),
         command: Some(Command::of(
             "kubectl annotate {}/{} {}=yes",
             [&content.resource.name(), content.name(), BEING_DELETED],
         )),
-        safety: Safety::Destructive,
+        safety: Safety::Reversible,
         lets_go: Vec::new(),
-    });
+    };
+    let released = release::by_end_of(content);
+    finding.steps.push(release::letting_go(step, released));
     finding
 }
 
@@ -268,24 +279,4 @@ pub(crate) fn fate(content: &Object) -> String {
         ),
         policy => format!("the snapshot {} stays (deletionPolicy {policy})", handle(content)),
     }
-}
-
-/// What the deletion of a content costs, as the first words of a step.
-fn cost(content: &Object) -> String {
-    match content.text("/spec/deletionPolicy") {
-        "Delete" => format!("DATA LOSS (the snapshot {} is destroyed)", handle(content)),
-        _ => format!(
-            "LEAKED INFRASTRUCTURE (the snapshot {} stays at the provider)",
-            handle(content)
-        ),
-    }
-}
-
-/// What removing the finalizer by hand costs.
-fn leak(content: &Object) -> String {
-    format!(
-        "LEAKED INFRASTRUCTURE: take this one finalizer off; the snapshot {} stays at the provider with nothing that \
-         points to it. Write down its name first",
-        handle(content)
-    )
 }
