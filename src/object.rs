@@ -143,7 +143,7 @@ pub fn pasteable(type_name: &str, namespace: Option<&str>, name: &str) -> String
 }
 
 /// The groups that the API server serves itself, without `.k8s.io` (`kubernetes/kubernetes:pkg/apis/` and the
-/// aggregator). Its other groups have no dot in their name.
+/// aggregator). Its other groups have no dot.
 const BUILT_IN_GROUPS: [&str; 18] = [
     "admissionregistration",
     "apiextensions",
@@ -168,10 +168,16 @@ const BUILT_IN_GROUPS: [&str; 18] = [
 /// The domain of Kubernetes, which projects outside the API server also use: `snapshot.storage.k8s.io`.
 const SHARED_DOMAIN: &str = ".k8s.io";
 
+/// The groups of the API server itself that have no dot. An aggregated API server can have one, too.
+const WITHOUT_DOT: [&str; 6] = ["", "apps", "autoscaling", "batch", "extensions", "policy"];
+
 /// Whether the group comes from a CustomResourceDefinition or an aggregated API server, not from the API server itself.
 pub fn is_custom_group(group: &str) -> bool {
+    if !group.contains('.') {
+        return !WITHOUT_DOT.contains(&group);
+    }
     let in_shared = group.strip_suffix(SHARED_DOMAIN);
-    group.contains('.') && in_shared.is_none_or(|name| !BUILT_IN_GROUPS.contains(&name))
+    in_shared.is_none_or(|name| !BUILT_IN_GROUPS.contains(&name))
 }
 
 /// Whether the group belongs to one product, judging by its name. Groups in Kubernetes' own domain, such as volume

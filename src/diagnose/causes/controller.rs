@@ -8,7 +8,7 @@ use crate::{
             storage::{csi_driver::CsiDriver, release},
         },
         holder,
-        holder::Life,
+        holder::{Holder, Life, Sign, Tells},
         model::{Blocker, CauseState, Finding, Liveness, Outlook, Safety, Said, Step, Verdict},
         view::View,
     },
@@ -25,14 +25,24 @@ pub(crate) struct Controller {
     life: Option<Life>,
     /// The driver, if the controller is a sidecar of a CSI driver.
     driver: Option<CsiDriver>,
+    /// What the search for the sidecar found, if the cluster does not know the driver.
+    found: Option<Holder>,
+    /// Whether names are hidden, which would tell whose sidecar a workload runs.
+    are_names_hidden: bool,
 }
 
 impl Controller {
     /// The sidecar of `driver` that removes `finalizer`.
     pub(crate) fn sidecar(object: &Object, finalizer: &Finalizer, driver: &str, view: &View<'_>) -> Self {
         let controller = Controller::of(object, finalizer, Some(driver), view);
+        let read = CsiDriver::read(driver, controller.life.as_ref(), view);
+        // An unregistered driver can still have a sidecar that runs, so the sidecar is searched for.
+        let found = read
+            .is_unknown_to_the_cluster()
+            .then(|| holder::sidecar_of(driver, object, finalizer, view));
         Controller {
-            driver: Some(CsiDriver::read(driver, controller.life.as_ref(), view)),
+            driver: Some(read),
+            found: found.flatten(),
             ..controller
         }
     }
@@ -48,6 +58,8 @@ impl Controller {
         Controller {
             life: entry.map(|entry| holder::life(&entry, driver, view)),
             driver: None,
+            found: None,
+            are_names_hidden: view.is_redacted(),
         }
     }
 
@@ -63,7 +75,10 @@ impl Controller {
     /// Whether the controller is a sidecar of a driver that is gone.
     pub(crate) fn is_gone(&self) -> bool {
         matches!(self.life, Some(Life::Stale { .. } | Life::NoLease))
-            && self.driver.as_ref().is_some_and(CsiDriver::is_gone)
+            && self
+                .found
+                .as_ref()
+                .is_some_and(|found| found.liveness() == Liveness::Gone)
     }
 
     /// Adds the evidence about the controller and its driver.
@@ -130,7 +145,12 @@ impl Controller {
             return;
         }
         if !self.is_gone() {
-            if self.driver.as_ref().is_none_or(|driver| driver.is_fully_read) {
+            if let Some(found) = &self.found {
+                self.add_unproved(found, finding);
+            }
+            let is_searched = self.found.as_ref().is_none_or(|found| found.unseen.is_empty());
+            let is_read = self.driver.as_ref().is_none_or(|driver| driver.is_fully_read);
+            if is_searched && is_read {
                 self.add_if_late(finding, object);
             }
             return;
@@ -159,6 +179,24 @@ impl Controller {
                 .steps
                 .push(advice::remove_finalizer(object, &finalizer, DRIVER_IS_GONE, cost));
         }
+    }
+
+    /// Adds what may be the sidecar of a driver that no node and no `CSIDriver` has.
+    fn add_unproved(&self, found: &Holder, finding: &mut Finding) {
+        let why = match (&found.elsewhere, found.with(Tells::Possible).next()) {
+            (_, Some(_)) => found.possible_in_words(),
+            (Some(place), None) if found.unseen.is_empty() => format!("it may run {place}"),
+            _ => return,
+        };
+        if self.are_names_hidden {
+            finding.wait.verdict = Verdict::Unknown;
+        }
+        let driver = self.driver_name();
+        finding.say(format!("no node and no CSIDriver has driver {driver}"));
+        finding.say(why);
+        let possible = found.with(Tells::Possible);
+        finding.evidence.extend(possible.map(Sign::evidence));
+        finding.steps.retain(|step| !advice::is_nudge(step));
     }
 
     /// The name of the driver, empty if the controller belongs to none.

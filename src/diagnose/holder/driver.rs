@@ -4,9 +4,16 @@
 //! driver's manifests, and the `CSINode` entries that kubelets write for a running node plugin
 //! (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). Either of them shows that the driver is installed.
 
+use std::collections::BTreeSet;
+
 use crate::{
     diagnose::{
-        holder::trace::{Holder, Sign, Tells, Trace},
+        holder::{
+            bystander::Wanted,
+            rights::is_meant_to_run,
+            trace::{Holder, Sign, Tells, Trace},
+            workload::sidecar,
+        },
         model::Strength,
         view::View,
     },
@@ -26,7 +33,7 @@ pub(super) struct Driver {
     pub name: String,
     /// Whether the driver itself writes this name as that of a CSI driver. A cluster in which it is installed
     /// then knows it by that name.
-    is_registered: bool,
+    pub is_registered: bool,
 }
 
 /// Whether the entry describes a controller that each driver has its own copy of.
@@ -133,7 +140,11 @@ pub(super) fn add_installation(driver: &Driver, holder: &mut Holder, view: &View
     let mut add = |trace, source: String, value: String| {
         holder.add(Sign::new(trace, tells, Strength::Moderate, source, value));
     };
-    add(Trace::Product, format!("CSIDriver {driver}"), exists.to_owned());
+    add(
+        Trace::Installation,
+        format!("CSIDriver {driver}"),
+        exists.to_owned(),
+    );
     if registered {
         add(
             Trace::Workload,
@@ -143,6 +154,52 @@ pub(super) fn add_installation(driver: &Driver, holder: &mut Holder, view: &View
     } else if !nodes.is_empty() {
         let value = format!("none of {} names {driver}", nodes.len());
         add(Trace::Workload, "CSINodes spec.drivers".into(), value);
+    }
+}
+
+/// Adds what runs the sidecar of a driver and may be that of this one. A workload is that of another driver if it is named
+/// like a driver that a node has registered. The sidecar itself does not tell whose volumes it serves.
+pub(super) fn add_sidecars(driver: &Driver, entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+    let nodes = match view.list("storage.k8s.io", "csinodes", "") {
+        Ok(nodes) => nodes,
+        Err(missing) => return holder.add_missing(&missing),
+    };
+    let registered: BTreeSet<_> = nodes
+        .iter()
+        .flat_map(|node| node.list("/spec/drivers"))
+        .filter_map(|entry| entry.get("name")?.as_str())
+        .filter(|name| *name != driver.name)
+        .collect();
+    let others: Vec<_> = registered
+        .into_iter()
+        .map(|name| Wanted::of_driver(entry, name))
+        .collect();
+    for plural in ["deployments", "statefulsets", "daemonsets"] {
+        let workloads = match view.list("apps", plural, "") {
+            Ok(workloads) => workloads,
+            Err(missing) => {
+                holder.add_missing(&missing);
+                continue;
+            }
+        };
+        for workload in workloads.iter().filter(|one| is_meant_to_run(one)) {
+            let Some(container) = sidecar(entry, workload) else {
+                continue;
+            };
+            if others.iter().any(|other| other.shares_a_word(workload)) {
+                continue;
+            }
+            let source = format!("{} {}/{}", workload.kind, workload.namespace(), workload.name());
+            let value = format!("runs {container}, for a driver that it does not name");
+            let sign = Sign::new(
+                Trace::Workload,
+                Tells::Possible,
+                Strength::Moderate,
+                source,
+                value,
+            );
+            holder.add(sign.about(workload.reference()));
+        }
     }
 }
 

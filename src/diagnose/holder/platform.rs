@@ -5,7 +5,7 @@
 
 use crate::{
     diagnose::{
-        holder::trace::{Holder, Trace},
+        holder::trace::{Holder, Tells, Trace},
         view::{Missing, View},
     },
     knowledge::{Entry, Platform, schema::glob},
@@ -15,9 +15,10 @@ use crate::{
 /// Records that the controller runs out of sight, if the cluster is on a platform that hides it and only absence speaks
 /// for its being gone.
 pub(super) fn add_hiding_platform(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
-    let left_behind = [Trace::Lease, Trace::Product];
-    let signs = holder.observations_of_absence();
-    if entry.holder.hidden_on.is_empty() || left_behind.iter().any(|trace| signs.contains(trace)) {
+    let left_behind = holder
+        .with(Tells::Gone)
+        .any(|sign| matches!(sign.trace, Trace::Lease | Trace::Product));
+    if entry.holder.hidden_on.is_empty() || left_behind {
         return;
     }
     match hiding_platform(entry, view) {

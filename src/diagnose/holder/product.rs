@@ -125,7 +125,7 @@ fn add_missing_owners(definition: &Object, holder: &mut Holder, view: &View<'_>)
         if gone {
             holder.add(
                 Sign::new(
-                    Trace::Product,
+                    Trace::Installation,
                     Tells::Gone,
                     Strength::Strong,
                     format!("{} {}", definition.kind, definition.name()),

@@ -164,11 +164,13 @@ impl Changers {
     pub fn candidates<'a>(&'a self, object: &Object) -> Vec<Candidate<'a>> {
         let covering = || self.named.iter().filter(|(_, grant)| grant.covers(object));
         let as_controller = covering().any(|(_, grant)| grant.as_controller);
+        // An account that is granted only other objects by name can still have wildcard rights.
+        let is_named = |account: &Account| self.named.get(account).is_some_and(|grant| grant.covers(object));
         let named = covering().map(|(account, grant)| (account, grant, true));
         let general = self
             .general
             .iter()
-            .filter(|(account, grant)| grant.covers(object) && !self.named.contains_key(*account))
+            .filter(|(account, grant)| grant.covers(object) && !is_named(account))
             .map(|(account, grant)| (account, grant, false));
         named
             .chain(general)

@@ -329,7 +329,7 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-/// What runs, without the Pods of a workload that is also there. They tell no more.
+/// What runs, without the Pods of a workload that is also there and has replicas. They tell no more.
 fn without_own_pods<'a>(runners: &[&Runner<'a>]) -> Vec<&'a Object> {
     let is_own = |object: &Object| runners.iter().any(|one| is_pod_of(object, one.object));
     let objects = runners.iter().map(|one| one.object);
@@ -353,6 +353,7 @@ fn is_pod_of(pod: &Object, workload: &Object) -> bool {
     };
     pod.is("", "pods")
         && !workload.is("", "pods")
+        && is_meant_to_run(workload)
         && pod.controller().is_some()
         && is_named(workload.name())
         && images(pod, "/spec") == images(workload, "/spec/template/spec")
@@ -363,7 +364,7 @@ fn is_finished(object: &Object) -> bool {
 }
 
 /// Whether a workload has replicas, or a Pod has not ended. What crashes may come back.
-fn is_meant_to_run(object: &Object) -> bool {
+pub(super) fn is_meant_to_run(object: &Object) -> bool {
     match &*object.resource.plural {
         "pods" => !is_finished(object),
         "daemonsets" => object.number("/status/desiredNumberScheduled") != Some(0),

@@ -99,6 +99,9 @@ pub(super) fn described_with_driver(
                 &mut holder,
                 view,
             );
+            if let Some(driver) = driver {
+                driver::add_sidecars(driver, entry, &mut holder, view);
+            }
             if holder.liveness() == Liveness::Gone {
                 lease::add_renewed_leases(&wanted, &mut holder, view);
             }
@@ -110,6 +113,25 @@ pub(super) fn described_with_driver(
     }
     add_lack_of_sight(object, entry, &holder, view);
     holder
+}
+
+/// The sidecar of a registered CSI driver. None if the catalogue does not describe the finalizer.
+pub fn sidecar_of(driver: &str, object: &Object, finalizer: &Finalizer, view: &View<'_>) -> Option<Holder> {
+    let reference = object.reference();
+    let entry = view
+        .knowledge
+        .lookup(&finalizer.name, finalizer.list, Some((&reference).into()))?;
+    let driver = Driver {
+        name: driver.to_owned(),
+        is_registered: true,
+    };
+    Some(described_with_driver(
+        Some(&driver),
+        object,
+        finalizer,
+        &entry,
+        view,
+    ))
 }
 
 /// Adds what may be the controller, by its rights, and by Leases of the domain of this finalizer.

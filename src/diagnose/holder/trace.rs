@@ -34,6 +34,8 @@ pub enum Trace {
     Rights,
     /// Other parts of the same product: webhooks and API services.
     Product,
+    /// What its installation creates or belongs to: the `CSIDriver`, the package of a definition.
+    Installation,
     /// The namespace that it is installed in.
     Home,
     /// The fields that it wrote to the object.
@@ -45,6 +47,7 @@ impl Trace {
     fn observation(self) -> Trace {
         match self {
             Trace::Account => Trace::Workload,
+            Trace::Installation => Trace::Product,
             other => other,
         }
     }

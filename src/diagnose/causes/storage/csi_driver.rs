@@ -3,8 +3,9 @@
 //! **Recognises** nothing by itself. **Why:** three independent objects show that a driver is there. Its manifests
 //! create the `CSIDriver` object. The kubelet writes a `CSINode` entry for a running node plugin
 //! (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). The sidecar renews a Lease; a Lease that nobody has
-//! renewed for ten minutes is a sign that the driver is gone. **Wants** these three. **Concludes** `orphaned` only if
-//! two of them show that the driver is gone and none shows that it is there.
+//! renewed for ten minutes is a sign that the driver is gone. **Wants** these three. **Concludes** nothing
+//! alone: if two of them show that the driver is gone and none shows that it is there, its sidecar is searched for like
+//! every other controller, see [`holder::sidecar_of`].
 
 use crate::diagnose::{
     holder,
@@ -60,8 +61,8 @@ impl CsiDriver {
         driver
     }
 
-    /// Whether two independent signs show that the driver is gone, and none shows that it is installed.
-    pub(crate) fn is_gone(&self) -> bool {
+    /// Whether two independent signs show that no node and no installation knows the driver. Its sidecars can still run.
+    pub(crate) fn is_unknown_to_the_cluster(&self) -> bool {
         !self.name.is_empty() && !self.is_installed && self.is_fully_read && self.signs_of_absence.len() > 1
     }
 }

@@ -2,13 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnose::{
-    Lost, Unable, Verdict,
-    causes::storage::tests::{
-        PROVISIONER, assert_destructive_steps_warn, attachment, claim, csi_node, driver, failed_delete,
-        lease, text, verdict, volume,
+use crate::{
+    diagnose::{
+        Lost, Unable, Verdict,
+        causes::storage::tests::{
+            PROVISIONER, assert_destructive_steps_warn, attachment, claim, csi_node, driver, failed_delete,
+            lease, text, verdict, volume,
+        },
+        testing::{
+            fixtures::LONG_AGO,
+            world::{World, bare as object},
+        },
     },
-    testing::{fixtures::LONG_AGO, world::World},
+    snapshot::facts::Object,
 };
 
 #[test]
@@ -146,10 +152,67 @@ fn a_driver_is_gone_only_if_two_signs_agree() {
     assert!(text(&diagnosis).contains("LEAKED INFRASTRUCTURE: take this one finalizer off"));
     assert_destructive_steps_warn(&diagnosis);
     // An object that could not be read is no sign.
-    for hidden in ["csidrivers", "csinodes", "leases"] {
+    for hidden in ["csidrivers", "csinodes", "leases", "deployments", "daemonsets"] {
         let world = World::of([released(), stale()]).hiding(hidden);
         assert_eq!(verdict_of(world), Verdict::Stalled, "{hidden}");
     }
+}
+
+/// A Deployment whose Pods have this container.
+fn deployment(name: &str, container: &str) -> Object {
+    object(
+        "apps",
+        "deployments",
+        "Deployment",
+        json!({"metadata": {"name": name, "namespace": "ops"},
+            "spec": {"replicas": 1, "template": {"spec": {"containers": [{"name": container, "image": "i"}]}}},
+            "status": {"readyReplicas": 1}}),
+    )
+}
+
+#[test]
+fn a_driver_that_no_node_has_is_not_gone_while_something_may_be_its_provisioner() {
+    let with = |workload: Object| {
+        let volume = volume(&[PROVISIONER], "Delete", "Released", true);
+        World::of([volume, csi_node("nfs.csi.k8s.io"), workload]).explain_first()
+    };
+    // Nothing in its name says whose volumes it serves.
+    for name in ["d-example-controller", "storage"] {
+        let diagnosis = with(deployment(name, "csi-provisioner"));
+        assert_eq!(verdict(&diagnosis), Verdict::Stalled, "{name}");
+        assert!(
+            text(&diagnosis).contains(&format!("Deployment ops/{name}")),
+            "{}",
+            text(&diagnosis)
+        );
+        assert!(!text(&diagnosis).contains("take this one finalizer off"));
+    }
+    // That of a driver which nodes have registered, and what provisions nothing.
+    for (name, container) in [("csi-nfs-controller", "csi-provisioner"), ("shop", "web")] {
+        let diagnosis = with(deployment(name, container));
+        assert_eq!(verdict(&diagnosis), Verdict::Orphaned, "{name}");
+    }
+}
+
+#[test]
+fn a_driver_that_the_platform_hides_is_not_gone() {
+    let node = |labels: Value| {
+        object(
+            "",
+            "nodes",
+            "Node",
+            json!({"metadata": {"name": "n", "labels": labels}}),
+        )
+    };
+    let with = |node: Object| {
+        let volume = volume(&[PROVISIONER], "Delete", "Released", true);
+        verdict(&World::of([volume, csi_node("other.example.com"), node]).explain_first())
+    };
+    assert_eq!(with(node(json!({}))), Verdict::Orphaned);
+    assert_eq!(
+        with(node(json!({"cloud.google.com/gke-nodepool": "a"}))),
+        Verdict::Stalled
+    );
 }
 
 #[test]
