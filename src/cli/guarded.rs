@@ -52,7 +52,7 @@ pub struct NudgeArgs {
 /// Words of `rescue`.
 #[derive(Debug, Args)]
 pub struct RescueArgs {
-    /// Volumes (pv/NAME), or claims (pvc/NAME) for their volumes. With --all-terminating: pv. With --etcd: any object
+    /// Volumes (pv/NAME), or claims (pvc/NAME). With --all-terminating: pv. With --etcd: any object
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     /// Set the reclaim policy to Retain, and change nothing else

@@ -35,7 +35,7 @@ pub use names::{Names, is_telling};
 pub use pod_template::labels;
 pub use product::installer;
 pub use reach::{Reach, reach};
-pub use search::{described, sidecar_of, undescribed};
+pub use search::{described, may_be_another, sidecar_of, undescribed};
 pub use trace::{Holder, Sign, Tells, Trace};
 
 pub use super::model::Liveness;

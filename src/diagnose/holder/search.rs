@@ -10,7 +10,7 @@ use crate::{
             driver,
             driver::Driver,
             lease, platform, product, rights, silence,
-            trace::{Holder, Tells, Trace},
+            trace::{Holder, Sign, Tells, Trace},
             workload, writer,
         },
         model::Liveness,
@@ -80,10 +80,7 @@ pub(super) fn described_with_driver(
         Liveness::Unknown | Liveness::Gone
             if holder.unseen.is_empty() && matches!(entry.holder.runs, Runs::InCluster | Runs::Nobody) =>
         {
-            let wanted = driver.map_or_else(
-                || Wanted::of(entry, object, finalizer),
-                |driver| Wanted::of_driver(entry, &driver.name),
-            );
+            let wanted = wanted(driver, entry, object, finalizer);
             // On a custom type the rights are the second sign. The sidecars of all drivers, and the controllers of all
             // instances, write under one name. The sign comes before the search that may refute it.
             let is_only_one = driver.is_none() && !workload::is_of_each_instance(entry);
@@ -113,6 +110,45 @@ pub(super) fn described_with_driver(
     }
     add_lack_of_sight(object, entry, &holder, view);
     holder
+}
+
+/// What the controller is recognised by.
+fn wanted(driver: Option<&Driver>, entry: &Entry, object: &Object, finalizer: &Finalizer) -> Wanted {
+    driver.map_or_else(
+        || Wanted::of(entry, object, finalizer),
+        |driver| Wanted::of_driver(entry, &driver.name),
+    )
+}
+
+/// Whether something else than the workload that fails may be the controller, by its rights, by its Lease, or where a
+/// platform hides it. An older installation can be left behind and fail. What could not be seen may be the controller, too.
+pub fn may_be_another(
+    object: &Object,
+    finalizer: &Finalizer,
+    entry: Option<&Entry>,
+    holder: &Holder,
+    view: &View<'_>,
+) -> bool {
+    let fails: Vec<_> = holder
+        .with(Tells::Failing)
+        .filter_map(|sign| sign.object.as_ref())
+        .collect();
+    let is_another = |sign: &Sign| {
+        matches!(sign.tells, Tells::Alive | Tells::Possible)
+            && sign.object.as_ref().is_none_or(|object| !fails.contains(&object))
+    };
+    let mut others = Holder::default();
+    if let Some(entry) = entry {
+        let driver = driver::driver_of(object, finalizer, entry, None);
+        let wanted = wanted(driver.as_ref(), entry, object, finalizer);
+        add_candidates(object, None, Some(&wanted), &mut others, view);
+        lease::add_renewed_leases(&wanted, &mut others, view);
+        platform::add_hiding_platform(entry, &mut others, view);
+    }
+    others.pending
+        || others.elsewhere.is_some()
+        || !others.unseen.is_empty()
+        || holder.signs.iter().chain(&others.signs).any(is_another)
 }
 
 /// The sidecar of a registered CSI driver. None if the catalogue does not describe the finalizer.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Case, HOLD, guards::refused};
+use super::{Case, HOLD, guards::refused, rescue_again::static_volume};
 use crate::{
     explain::told::{SOON, delete},
     harness::{Cluster, Plugin, wait},
@@ -113,6 +113,10 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
     assert_eq!(missed(&told), [""; 0], "{told:#}");
     let file = reader.place.path().join("all.snapshot").display().to_string();
     reading(&reader, &["snapshot", &file]).run().success();
+    let watch = ["watch", "cm/held", "-n", reader.ns.name(), "--timeout=3s"];
+    let out = reading(&reader, &watch).run();
+    assert_eq!(out.code, 4, "{out}");
+    assert!(!out.stdout.contains("cannot read"), "{out}");
     refused(
         &reader,
         reader.remove(&["--plan"]),
@@ -146,6 +150,18 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
     assert_eq!(out.code, 0, "{out}");
     let volume = cluster.get(["pv", "kept"]).unwrap();
     assert_eq!(volume["spec"]["persistentVolumeReclaimPolicy"], "Retain");
+    let volume = static_volume(&actor, &serde_json::json!({}));
+    delete(&cluster, &format!("pv/{volume}"), "");
+    let out = actor.confirm(&["rescue", &format!("pv/{volume}")]).run();
+    assert_eq!(out.code, 0, "{out}");
+    let hold = r#"[{"op": "add", "path": "/metadata/finalizers/-", "value": "example.com/hold"}]"#;
+    actor
+        .ns
+        .kubectl(["patch", "pvc/data", "--type=json", "-p", hold])
+        .success();
+    delete(&cluster, "pvc/data", actor.ns.name());
+    // The plan tries all requests out.
+    actor.run(&["rescue", "pvc/data", "--plan"]).run().success();
 
     let name = cluster.unique("own");
     cluster.apply(&format!(

@@ -192,7 +192,7 @@ fn a_volume_that_a_person_made_is_there_again_too() {
 }
 
 /// A volume without a driver, Bound to claim `data`, with this metadata added. Returns its name.
-fn static_volume(case: &Case<'_>, metadata: &Value) -> String {
+pub(super) fn static_volume(case: &Case<'_>, metadata: &Value) -> String {
     let name = case.cluster.unique("static");
     let mut volume = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
         "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain",

@@ -47,7 +47,8 @@ pub(crate) fn finding(
             finding.wait.verdict = Verdict::Failing;
             // What runs and may not do its work does it once it may.
             let runs = holder.with(Tells::Alive).next().is_some();
-            finding.wait.unable = (!runs).then_some(Unable::CannotRun);
+            let is_the_only_one = !runs && !holder::may_be_another(object, finalizer, entry, holder, view);
+            finding.wait.unable = is_the_only_one.then_some(Unable::CannotRun);
             add_holder_blockers(&mut finding, holder, Tells::Failing);
             quote_words(object, &mut finding, view);
         }
