@@ -94,6 +94,93 @@ fn argocd(namespace: &str, name: &str, labels: &Value) -> Object {
     )
 }
 
+/// A Deployment that an older installation left behind cannot run. The controller may run under another name.
+#[test]
+fn what_cannot_run_is_the_controller_only_if_nothing_else_may_be_it() {
+    let unable = |more: Vec<Object>| {
+        let mut all = vec![definition(), deployment("cert-manager", &labels(), 1, 0)];
+        all.extend(more);
+        let diagnosis = World::of(all).explain(&challenge());
+        assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
+        diagnosis.waits[0].unable
+    };
+    assert_eq!(unable(Vec::new()), Some(crate::diagnose::Unable::CannotRun));
+    let renamed = runner(
+        "Deployment",
+        "platform",
+        "issuer",
+        &json!({}),
+        "issuer",
+        "registry/x:1",
+    );
+    let types = json!(["challenges"]);
+    assert_eq!(
+        unable(installed_as(renamed, "acme.cert-manager.io", &types)),
+        None
+    );
+}
+
+/// An account with all rights, and with a grant on one other object of the type.
+#[test]
+fn a_second_grant_hides_no_account() {
+    let program = runner(
+        "Deployment",
+        "platform",
+        "worker",
+        &json!({}),
+        "worker",
+        "registry/x:1",
+    );
+    let subject = account_of("platform", "worker");
+    let mut all = vec![definition(), program];
+    all.extend(bound("everything", &json!(["*"]), &json!(["*"]), &subject));
+    let mut one = bound(
+        "one",
+        &json!(["acme.cert-manager.io"]),
+        &json!(["challenges"]),
+        &subject,
+    );
+    one[0].value["rules"][0]["resourceNames"] = json!(["another"]);
+    all.extend(one);
+    let diagnosis = World::of(all).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+}
+
+/// Pods that run beside a Deployment of their name that has no replicas, as a Rollout with a workloadRef makes them.
+#[test]
+fn pods_beside_a_deployment_without_replicas_are_looked_into() {
+    let spec =
+        json!({"serviceAccountName": "worker", "containers": [{"name": "c", "image": "registry/x:1"}]});
+    let mut idle = runner(
+        "Deployment",
+        "platform",
+        "worker",
+        &json!({}),
+        "worker",
+        "registry/x:1",
+    );
+    idle.value["spec"]["replicas"] = 0.into();
+    idle.value["spec"]["template"]["spec"] = spec.clone();
+    let pod = object(
+        "",
+        "pods",
+        "Pod",
+        json!({"metadata": {"name": "worker-7c9f-abcde", "namespace": "platform", "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "worker-7c9f", "uid": "u", "controller": true}]},
+            "spec": spec, "status": {"phase": "Running"}}),
+    );
+    let subject = account_of("platform", "worker");
+    let mut all = vec![definition(), idle, pod];
+    all.extend(bound("everything", &json!(["*"]), &json!(["*"]), &subject));
+    let diagnosis = World::of(all).explain(&challenge());
+    assert_eq!(verdict(&diagnosis), Verdict::Unknown, "{diagnosis:#?}");
+    assert!(
+        said(&diagnosis).contains("worker-7c9f-abcde"),
+        "{}",
+        said(&diagnosis)
+    );
+}
+
 /// Argo CD may change every object, and is recognised by its image.
 #[test]
 fn an_uninstalled_controller_is_gone_beside_another_product_with_all_rights() {
