@@ -154,7 +154,7 @@ fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost
     if consequence == Consequence::None {
         return;
     }
-    let cost = cost.map_or_else(String::new, |cost| format!(": {cost}"));
+    let cost = cost.map_or_else(String::new, |cost| format!(". {cost}"));
     finding.do_not.push(format!(
         "remove {} by hand before that ({consequence}){cost}",
         finalizer.name

@@ -37,9 +37,7 @@ pub(crate) fn add_keep_disk_step(object: &Object, findings: &mut [Finding], view
 
 fn volume_step(volume: &Object) -> Option<Step> {
     let text = if volume.text("/status/phase") == "Bound" {
-        "Keep the disk: set the volume to Retain. The volume still goes when its claim goes. Without --only-retain, the \
-         same command takes the deletion back."
-            .to_owned()
+        "Keep the disk: set the volume to Retain. Without --only-retain, the volume stays, too.".to_owned()
     } else {
         format!(
             "Keep the disk {}, if it still exists: set the volume to Retain. The volume object then goes.",
