@@ -379,7 +379,7 @@ fn stuck_and_other_filters_select_holders() {
 fn holders_fit_a_narrow_terminal_and_a_pipe() {
     let pipe = scan(&[]).success();
     let rows: Vec<_> = pipe.lines().collect();
-    assert!(rows[0].starts_with("HOLDERS ("), "{pipe}");
+    assert!(rows[0].starts_with("CONTROLLERS ("), "{pipe}");
     let row = rows
         .iter()
         .find(|row| row.trim_start().starts_with("flagger "))
@@ -393,7 +393,7 @@ fn holders_fit_a_narrow_terminal_and_a_pipe() {
     );
     let bare = scan(&["--no-headers"]).success();
     assert!(
-        !bare.contains("HOLDERS") && !bare.contains("what shows it"),
+        !bare.contains("CONTROLLERS") && !bare.contains("what shows it"),
         "{bare}"
     );
 
