@@ -65,10 +65,7 @@ fn the_situations_are_of_all_families() {
 #[test]
 #[ignore = "prints the table of all counts, and what is over a limit"]
 fn the_table_of_all_counts() {
-    println!(
-        "| situation | {} |",
-        Count::ALL.map(Count::heading).join(" | ")
-    );
+    println!("| situation | {} |", Count::ALL.map(Count::heading).join(" | "));
     println!("|---|{}", "--:|".repeat(Count::ALL.len()));
     let mut details = Vec::new();
     for situation in situations() {
