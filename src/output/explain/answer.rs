@@ -82,7 +82,9 @@ impl Layout<'_> {
             (true, _) => usize::MAX,
             (false, Some(_)) => usize::from(is_running(wait)),
             // What it waits for, and when that ends, is the answer.
-            (false, None) if wait.verdict == Verdict::Waiting => usize::from(wait.blockers.is_empty()),
+            (false, None) if wait.verdict == Verdict::Waiting => {
+                usize::from(wait.blockers.is_empty() || wait.once.is_none())
+            }
             // The state of the object that it waits for is told already.
             (false, None) if wait.verdict == Verdict::Failing && wait.holder.is_none() => 1,
             (false, None) => FACTS,

@@ -45,11 +45,12 @@ impl Layout<'_> {
             .rev()
             .find(fits)
             .unwrap_or(FEWEST.min(steps.len()));
-        // What costs something is not the last that is seen: a safer step may follow it.
-        let is_cut_there = |shown: usize| shown < steps.len() && costs(&steps[shown - 1]);
+        // Nobody stops at what costs something while a safer step follows it.
+        let is_cut_there =
+            |shown: &usize| costs(&steps[shown - 1]) && steps[*shown..].iter().any(|step| !costs(step));
         let shown = (1..=shown)
             .rev()
-            .find(|shown| !is_cut_there(*shown))
+            .find(|shown| !is_cut_there(shown))
             .unwrap_or(shown);
         (self.steps(&steps[..shown]), steps.len() - shown)
     }
