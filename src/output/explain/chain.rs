@@ -100,9 +100,10 @@ impl Layout<'_> {
             return;
         }
         let has_name = !node.name.is_empty();
-        let beside = has_name && used + NOTHING.len() <= column;
+        let is_short = used + NOTHING.len() + node.state.width() <= self.width;
+        let beside = has_name && (used + NOTHING.len() <= column || is_short);
         let margin = if beside {
-            column
+            column.max(used + NOTHING.len())
         } else if !has_name {
             used
         } else {
@@ -120,7 +121,7 @@ impl Layout<'_> {
             if at == 0 && !has_name {
                 // It stands right behind its branch.
             } else if at == 0 && beside {
-                text.push_str(&" ".repeat(column.saturating_sub(used)));
+                text.push_str(&" ".repeat(margin.saturating_sub(used)));
             } else {
                 let space = margin.saturating_sub(node.below.width());
                 text.extend([&*node.below, &*" ".repeat(space)]);
