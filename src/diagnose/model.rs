@@ -315,7 +315,7 @@ impl Blocker {
 /// The condition of an outlook that says how to see that the work is done.
 pub const DONE_WHEN: &str = "done when";
 /// The conditions of an outlook that says what happens without any action.
-pub const MEANWHILE: [&str; 3] = ["if nothing is done", "meanwhile", "until it is gone"];
+pub const MEANWHILE: [&str; 2] = ["if nothing is done", "meanwhile"];
 
 /// What happens, and under which condition.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -83,7 +83,7 @@ impl Layout<'_> {
             (false, Some(_)) => usize::from(is_running(wait)),
             // What it waits for, and when that ends, is the answer.
             (false, None) if wait.verdict == Verdict::Waiting => {
-                usize::from(wait.blockers.is_empty() || wait.once.is_none())
+                usize::from(wait.blockers.len() != 1 || wait.once.is_none())
             }
             // The state of the object that it waits for is told already.
             (false, None) if wait.verdict == Verdict::Failing && wait.holder.is_none() => 1,
@@ -245,7 +245,7 @@ fn blocked(wait: &WaitReport, by: &str, words: &str) -> Vec<String> {
     }));
     let more = wait.blockers.len().saturating_sub(1);
     if more > 0 {
-        said.push(format!("The chain below names {more} more."));
+        said.push(format!("The chain names {more} more."));
     }
     said
 }

@@ -216,7 +216,7 @@ fn add_outlook(finding: &mut Finding, name: &str, is_incomplete: bool, view: &Vi
     finding.outlook.push(Outlook {
         when: "until it is gone".into(),
         then: format!(
-            "nothing can be created in it: unable to create new content in namespace {name} because it is being terminated"
+            "nothing can be created in it (\"unable to create new content in namespace {name} because it is being terminated\")"
         ),
     });
     finding.outlook.push(Outlook {
