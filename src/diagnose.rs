@@ -36,7 +36,7 @@ pub(crate) mod testing;
 mod timing;
 pub mod view;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, mem};
 
 pub(crate) use crate::diagnose::{causes::storage::reclaim_policy, limits::TARGETS_OF_ONE_PLAN};
 pub use crate::diagnose::{
@@ -57,7 +57,7 @@ use crate::{
         view::{Causes, View},
     },
     knowledge::Knowledge,
-    object::{Age, ObjectRef},
+    object::{Age, Finalizer, ObjectRef},
     snapshot::facts::{Facts, Object, Query},
 };
 
@@ -152,26 +152,45 @@ fn assemble(target: &Object, findings: Vec<Finding>, impact: Impact, view: &View
         outlook: Vec::new(),
         effects: impact.effects,
         steps: Vec::new(),
+        steps_for: Vec::new(),
         do_not: Vec::new(),
         evidence: Vec::new(),
         gaps: view.gaps(),
     };
-    for finding in findings {
+    let mut blocks = Vec::new();
+    for mut finding in findings {
+        let mut on = Vec::new();
+        extend_new(&mut on, mem::take(&mut finding.wait.on));
+        finding.wait.on = on;
+        blocks.push((
+            finding.wait.verdict.rank(),
+            finding.wait.finalizer.clone(),
+            finding.steps,
+        ));
         diagnosis.waits.push(finding.wait);
         extend_new(&mut diagnosis.outlook, finding.outlook);
-        extend_new(&mut diagnosis.steps, finding.steps);
         extend_new(&mut diagnosis.do_not, finding.do_not);
         extend_new(&mut diagnosis.evidence, finding.evidence);
     }
-    extend_new(&mut diagnosis.steps, impact.steps);
+    blocks.sort_by_key(|(rank, _, _)| *rank);
+    for (_, finalizer, steps) in blocks {
+        add_block(&mut diagnosis, finalizer.as_ref(), steps);
+    }
+    add_block(&mut diagnosis, None, impact.steps);
     extend_new(&mut diagnosis.evidence, impact.evidence);
-    // Steps for the same moment stand together, in the order in which the moments first occur.
-    let moments: Vec<_> = diagnosis.steps.iter().map(|step| step.when).collect();
-    diagnosis
-        .steps
-        .sort_by_key(|step| moments.iter().position(|when| *when == step.when));
     cut::shorten_texts(&mut diagnosis);
     diagnosis
+}
+
+/// Adds the steps for one finalizer. Those for the same moment stand together, in the order in which the moments first
+/// occur.
+fn add_block(diagnosis: &mut Diagnosis, finalizer: Option<&Finalizer>, mut steps: Vec<Step>) {
+    let moments: Vec<_> = steps.iter().map(|step| step.when).collect();
+    steps.sort_by_key(|step| moments.iter().position(|when| *when == step.when));
+    extend_new(&mut diagnosis.steps, steps);
+    diagnosis
+        .steps_for
+        .resize(diagnosis.steps.len(), finalizer.cloned());
 }
 
 /// Adds the items that are not in the list yet. Two finalizers that wait for the same thing say the same.

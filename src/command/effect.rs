@@ -58,6 +58,37 @@ impl Command {
     }
 }
 
+/// Flags of kubectl that take the next word, as far as commands have them in front of a type.
+const WITH_VALUE: [&str; 5] = ["-n", "-l", "-o", "-L", "--context"];
+
+impl Command {
+    /// The words with which a command of kubectl names types of a group: `settings.longhorn.io`.
+    pub fn qualified_types(&self) -> Vec<String> {
+        let mut words = self.words.iter();
+        if words.next().and_then(Word::ours_alone) != Some("kubectl") {
+            return Vec::new();
+        }
+        let mut named = words.skip_while(|word| {
+            !matches!(
+                word.ours_alone(),
+                Some("annotate" | "delete" | "describe" | "edit" | "get" | "label" | "patch" | "scale")
+            )
+        });
+        named.next();
+        while let Some(word) = named.next() {
+            let text = word.text();
+            if WITH_VALUE.contains(&&*text) {
+                named.next();
+            } else if !text.starts_with('-') {
+                let (types, _) = text.split_once('/').unwrap_or((&text, ""));
+                let types = types.split(',').filter(|name| name.contains('.'));
+                return types.map(str::to_owned).collect();
+            }
+        }
+        Vec::new()
+    }
+}
+
 impl Word {
     /// The word, if we wrote all of it.
     fn ours_alone(&self) -> Option<&str> {

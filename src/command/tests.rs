@@ -215,6 +215,21 @@ fn a_real_shell_gives_the_same_words() {
 }
 
 #[test]
+fn a_command_names_the_types_that_it_needs() {
+    let types = |template: &'static str| Command::of(template, ["a.b"]).qualified_types();
+    assert_eq!(types("kubectl -n {} get x.y.io,pods z -o yaml"), ["x.y.io"]);
+    assert_eq!(types("kubectl patch -n {} x.y.io/z -p a.b"), ["x.y.io"]);
+    for other in [
+        "kubectl get pods {}",
+        "kubectl -n {} logs deploy/x.y.io",
+        "kubectl finalizers explain x.y.io {}",
+        "helm get values.yaml {}",
+    ] {
+        assert!(types(other).is_empty(), "{other}");
+    }
+}
+
+#[test]
 fn only_a_verb_of_ours_tells_what_a_command_does() {
     let effect = |template: &'static str| Command::of(template, ["get"]).effect();
     assert_eq!(effect("kubectl -n {} delete pod x"), Effect::Changes);

@@ -35,8 +35,10 @@ pub struct Diagnosis {
     pub outlook: Vec<Outlook>,
     /// The effects of a deletion on other things; empty if the object is already being deleted.
     pub effects: Vec<Effect>,
-    /// The steps to take, in order.
+    /// The steps to take, in order: those for one finalizer stand together.
     pub steps: Vec<Step>,
+    /// For which finalizer each of the steps is; none for the object as a whole.
+    pub steps_for: Vec<Option<Finalizer>>,
     /// What not to do, and why.
     pub do_not: Vec<String>,
     /// The evidence for it.
@@ -312,6 +314,8 @@ impl Blocker {
 
 /// The condition of an outlook that says how to see that the work is done.
 pub const DONE_WHEN: &str = "done when";
+/// The conditions of an outlook that says what happens without any action.
+pub const MEANWHILE: [&str; 2] = ["if nothing is done", "meanwhile"];
 
 /// What happens, and under which condition.
 #[derive(Clone, Debug, PartialEq, Eq)]

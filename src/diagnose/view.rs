@@ -205,6 +205,22 @@ impl<'a> View<'a> {
         &self.facts.types
     }
 
+    /// Whether the API server may have the type that kubectl finds by `name.group`. A group that did not answer may have it.
+    pub fn may_have_type(&self, name: &str) -> bool {
+        let names = |ty: &ResourceType| {
+            let group = &ty.group;
+            let of_group = |one: &str| one.to_lowercase() + "." + group;
+            [of_group(&ty.plural), of_group(&ty.singular), of_group(&ty.kind)].contains(&name.to_lowercase())
+        };
+        let is_silent = |gap: &Gap| match &gap.what {
+            What::GroupVersion { group, .. } => name.ends_with(&format!(".{group}")),
+            _ => true,
+        };
+        self.types().is_empty()
+            || self.types().iter().any(names)
+            || self.silent_groups().iter().any(is_silent)
+    }
+
     /// The definition of a custom type (`plural.group`).
     pub fn definition(&self, type_name: &str) -> Result<Option<&'a Object>, Missing> {
         self.object("apiextensions.k8s.io", "customresourcedefinitions", "", type_name)

@@ -19,6 +19,10 @@ use crate::report::{
     gaps,
 };
 
+/// Lines of an explanation that is read at once. Steps that do not fit are shown with `-o wide`.
+const LINES: usize = 30;
+/// The heading of what was not read.
+const NOT_READ: &str = "NOT READ (could change the answer):";
 /// Maximum number of names for one reason in `NOT READ`; all with `-o wide`.
 const GAPS: usize = 6;
 /// Maximum number of affected objects per effect; all with `-o wide`.
@@ -27,16 +31,34 @@ const AFFECTED: usize = 3;
 /// Writes one explanation.
 pub fn write(report: &ExplainReport, wide: bool, style: &Style, out: &mut impl Write) -> io::Result<()> {
     let layout = Layout::new(style);
-    let mut parts = vec![
+    let before = [
         layout.head(report),
         layout.answers(report, wide),
         layout.if_deleted(report, wide),
-        layout.steps(&report.steps),
-        layout.do_not(report),
-        layout.chain(report, wide),
-        layout.evidence(report, wide),
-        layout.not_read(report, wide),
     ];
+    let after = [
+        layout.do_not(report, wide),
+        layout.chain(report, wide),
+        layout.not_read(report, wide),
+        layout.last(report, report.steps.len(), wide),
+    ];
+    let (steps, left_out) = if wide {
+        (layout.steps(&report.steps), 0)
+    } else {
+        let others = before.iter().chain(&after).filter(|part| !part.is_empty());
+        // An empty line behind each of them.
+        let taken: usize = others.map(|part| part.lines().count() + 1).sum();
+        layout.first_steps(&report.steps, LINES.saturating_sub(taken))
+    };
+    let [do_not, chain, not_read, _] = after;
+    let last = layout.last(report, left_out, wide);
+    let mut parts: Vec<_> = before
+        .into_iter()
+        .chain([steps, do_not, chain, not_read, last])
+        .collect();
+    if wide {
+        parts.push(layout.evidence(report));
+    }
     parts.retain(|part| !part.is_empty());
     write!(out, "{}", parts.join("\n"))
 }
@@ -99,48 +121,57 @@ pub fn write_name(report: &ExplainReport, out: &mut impl Write) -> io::Result<bo
 }
 
 impl Layout<'_> {
-    /// The effects on other objects, with one heading for each kind of effect.
+    /// The effects on other objects, each with its kind in front.
     fn if_deleted(&self, report: &ExplainReport, wide: bool) -> String {
         let most = if wide { usize::MAX } else { AFFECTED };
-        let mut text = String::new();
-        for effects in report.if_deleted.chunk_by(|a, b| a.fate == b.fate) {
-            let fate = effects.first().map_or("", |effect| effect.fate.word());
-            text += &self.heading(&format!("Its deletion: {fate}"));
-            for effect in effects {
-                let says = sentence(&effect_in_words(effect, report, most));
-                text += &self.hanging(&format!("- {says}"), 2, 4);
-            }
+        if report.if_deleted.is_empty() {
+            return String::new();
+        }
+        let mut text = self.heading("Its deletion");
+        for effect in &report.if_deleted {
+            let says = sentence(&effect_in_words(effect, report, most));
+            text += &self.hanging(&format!("- {}: {says}", effect.fate.word()), 2, 4);
         }
         text
     }
 
-    fn do_not(&self, report: &ExplainReport) -> String {
+    fn do_not(&self, report: &ExplainReport, wide: bool) -> String {
         let mut text: String = report
             .do_not
             .iter()
             .map(|what| self.hanging(&format!("Do not {}", uncapitalized_sentence(what)), 0, 2))
             .collect();
-        for outlook in report.outlook.iter().filter(|outlook| outlook.is_end()) {
+        for outlook in report.outlook.iter().filter(|outlook| wide && outlook.is_end()) {
             text += &self.hanging(&sentence(&format!("{} {}", outlook.when, outlook.then)), 0, 2);
         }
         text
     }
 
-    fn evidence(&self, report: &ExplainReport, wide: bool) -> String {
-        let many = report.evidence.len();
-        let pages = pages(report);
-        if !wide {
-            let more = match many {
-                0 => String::new(),
-                1 => "More: 1 observation under -o wide. ".to_owned(),
-                many => format!("More: {many} observations under -o wide. "),
-            };
-            return self.hanging((more + &pages).trim(), 0, 2);
+    /// How much more `-o wide` shows, and the pages.
+    fn last(&self, report: &ExplainReport, left_out: usize, wide: bool) -> String {
+        let counted = |many: usize, what: &str| match many {
+            _ if wide => None,
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            many => Some(format!("{many} {what}s")),
+        };
+        let steps = counted(left_out, "step");
+        let observations = counted(report.evidence.len(), "observation");
+        let more: Vec<_> = steps.into_iter().chain(observations).collect();
+        let pages = pages(report, if wide { usize::MAX } else { 1 });
+        let text = if more.is_empty() {
+            pages
+        } else {
+            format!("More: {} under -o wide. {pages}", more.join(" and "))
+        };
+        self.hanging(text.trim(), 0, 2)
+    }
+
+    fn evidence(&self, report: &ExplainReport) -> String {
+        if report.evidence.is_empty() {
+            return String::new();
         }
-        let mut text = self.hanging(&pages, 0, 2);
-        if many > 0 {
-            text += &self.heading("Evidence");
-        }
+        let mut text = self.heading("Evidence");
         for evidence in &report.evidence {
             let strength = evidence.strength.word();
             let line = format!("- {}: {} ({strength})", evidence.source, evidence.value);
@@ -155,21 +186,30 @@ impl Layout<'_> {
             return String::new();
         }
         let most = if wide { usize::MAX } else { GAPS };
-        let mut text = self.warning("NOT READ (could change the answer above):");
+        let line = |group: &gaps::GapGroup<'_>| {
+            format!("{}: {}", gaps::first_names(&group.subjects, most), group.why)
+        };
+        if let [only] = &*groups {
+            let text = self.hanging(&format!("{NOT_READ} {}", line(only)), 0, 2);
+            return text.replacen(NOT_READ, &self.style.caution(NOT_READ), 1);
+        }
+        let mut text = self.warning(NOT_READ);
         for group in &groups {
-            let line = format!("- {}: {}", gaps::first_names(&group.subjects, most), group.why);
-            text += &self.hanging(&line, 2, 4);
+            text += &self.hanging(&format!("- {}", line(group)), 2, 4);
         }
         text
     }
 }
 
-/// The pages about the causes that are told.
-fn pages(report: &ExplainReport) -> String {
-    let causes = report.waits_for.iter().filter_map(|wait| wait.cause.as_ref());
+/// The pages about the causes that are told, the worst first.
+fn pages(report: &ExplainReport, most: usize) -> String {
+    let mut waits: Vec<_> = report.waits_for.iter().collect();
+    waits.sort_by_key(|wait| wait.verdict.rank());
+    let causes = waits.into_iter().filter_map(|wait| wait.cause.as_ref());
     let mut pages: Vec<_> = causes.map(CauseReport::page).collect();
     let mut told = BTreeSet::new();
     pages.retain(|page| told.insert(page.clone()));
+    pages.truncate(most);
     match pages.len() {
         0 => String::new(),
         1 => format!("Page: {}", pages.join("")),

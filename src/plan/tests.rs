@@ -96,6 +96,7 @@ impl World {
             outlook: Vec::new(),
             effects: Vec::new(),
             steps: Vec::new(),
+            steps_for: Vec::new(),
             do_not: Vec::new(),
             evidence: Vec::new(),
             gaps: self.gaps.clone(),

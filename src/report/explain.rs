@@ -8,7 +8,7 @@ use crate::{
     command::{RunFlags, Shown},
     diagnose::{
         Blocker, Diagnosis, Safety, Step, Verdict, Wait,
-        model::{DONE_WHEN, Effect, Evidence, Fate, Liveness, Page, Release, Strength},
+        model::{DONE_WHEN, Effect, Evidence, Fate, Liveness, MEANWHILE, Page, Release, Strength},
     },
     object::{Finalizer, ObjectRef},
 };
@@ -164,12 +164,20 @@ impl OutlookReport {
     pub fn is_end(&self) -> bool {
         self.when == DONE_WHEN
     }
+
+    /// Whether it says what happens without any action, which the verdict tells in short.
+    pub fn is_meanwhile(&self) -> bool {
+        MEANWHILE.contains(&&*self.when)
+    }
 }
 
 /// One step.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepReport {
+    /// The finalizer that the step is for; none if it is for the object as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finalizer: Option<String>,
     /// The situation in which this step is right.
     pub when: String,
     /// What to do, and why.
@@ -252,16 +260,22 @@ impl ExplainReport {
                 })
                 .collect(),
             if_deleted: diagnosis.effects.iter().map(Into::into).collect(),
-            steps: diagnosis
-                .steps
-                .iter()
-                .map(|step| StepReport::new(step, run))
-                .collect(),
+            steps: steps(diagnosis, run),
             do_not: diagnosis.do_not.clone(),
             evidence: diagnosis.evidence.iter().map(Into::into).collect(),
             not_read: diagnosis.gaps.iter().map(Into::into).collect(),
         }
     }
+}
+
+fn steps(diagnosis: &Diagnosis, run: &RunFlags) -> Vec<StepReport> {
+    let steps = diagnosis.steps.iter().zip(&diagnosis.steps_for);
+    steps
+        .map(|(step, finalizer)| StepReport {
+            finalizer: finalizer.as_ref().map(|finalizer| finalizer.name.clone()),
+            ..StepReport::new(step, run)
+        })
+        .collect()
 }
 
 impl From<&Wait> for WaitReport {
@@ -329,6 +343,7 @@ impl StepReport {
     pub fn new(step: &Step, run: &RunFlags) -> Self {
         let command = step.command.clone().map(|command| command.in_run(run));
         StepReport {
+            finalizer: None,
             when: step.when.to_owned(),
             text: step.text.clone(),
             command: command.as_ref().into(),

@@ -284,8 +284,11 @@ impl Holder {
             .collect();
         match signs.as_slice() {
             [] => None,
-            [one] => Some(format!("{one}, which is one sign and no proof")),
-            all => Some(format!("{}, which are not two independent signs", all.join("; "))),
+            [one] => Some(format!("{one} (suggestive only)")),
+            all => Some(format!(
+                "{} (suggestive only: not two independent signs)",
+                all.join("; ")
+            )),
         }
     }
 

@@ -4,14 +4,16 @@ use unicode_width::UnicodeWidthStr;
 
 use super::layout::{Layout, sentence};
 use crate::{
-    diagnose::Verdict,
-    object::{Finalizer, List},
+    diagnose::{Verdict, model::Liveness},
+    object::List,
     output::safe::harmless,
     report::explain::{BlockerReport, ExplainReport, WaitReport},
 };
 
 /// How many clauses about the state of a wait are shown; all with `-o wide`.
-const FACTS: usize = 3;
+const FACTS: usize = 2;
+/// Words of a sentence that is read once.
+const SENTENCE: usize = 20;
 
 impl Layout<'_> {
     /// The verdict, the object, and for how long it is Terminating.
@@ -57,29 +59,43 @@ impl Layout<'_> {
         waits.sort_by_key(|wait| wait.verdict.rank());
         let is_deleted = report.deletion.is_some();
         let mut text = String::new();
-        for wait in waits {
-            text += &self.answer(wait, is_deleted, wide);
+        for (at, wait) in waits.iter().enumerate() {
+            let is_told = waits.iter().take(at).any(|other| have_one_fault(other, wait));
+            text += &self.answer(wait, is_told, is_deleted, wide);
         }
-        for outlook in report.outlook.iter().filter(|outlook| !outlook.is_end()) {
+        let outlook = report.outlook.iter().filter(|outlook| !outlook.is_end());
+        for outlook in outlook.filter(|outlook| wide || !outlook.is_meanwhile()) {
             text += &self.paragraph(&sentence(&format!("{}: {}", outlook.when, outlook.then)), 0);
         }
         text
     }
 
-    fn answer(&self, wait: &WaitReport, is_deleted: bool, wide: bool) -> String {
-        let mut sentences = reason(wait, is_deleted);
-        let facts = if wide { usize::MAX } else { FACTS };
+    /// What one finalizer waits for. `is_told` if another waits for the same.
+    fn answer(&self, wait: &WaitReport, is_told: bool, is_deleted: bool, wide: bool) -> String {
+        let mut sentences = if is_told {
+            vec![format!("{} The reason is the same.", is_removed(wait))]
+        } else {
+            reason(wait, is_deleted, wide)
+        };
+        let work = wait.work.as_ref().filter(|_| wide || is_work_the_answer(wait));
+        let facts = match (wide, work) {
+            (true, _) => usize::MAX,
+            (false, Some(_)) => usize::from(is_running(wait)),
+            // What it waits for, and when that ends, is the answer.
+            (false, None) if wait.verdict == Verdict::Waiting => {
+                usize::from(wait.blockers.len() != 1 || wait.once.is_none())
+            }
+            // The state of the object that it waits for is told already.
+            (false, None) if wait.verdict == Verdict::Failing && wait.holder.is_none() => 1,
+            (false, None) => FACTS,
+        };
         let shown = usize::from(says_first_fact(wait));
         sentences.extend(wait.now.iter().skip(shown).take(facts).map(|fact| sentence(fact)));
         let mut text = self.paragraph(&sentences.join(" "), 0);
-        if let Some(work) = wait
-            .work
-            .as_ref()
-            .filter(|_| wide || wait.verdict != Verdict::Orphaned)
-        {
-            text += &self.paragraph(&format!("It must do this first: {}", sentence(work)), 0);
+        if let Some(work) = work {
+            text += &self.paragraph(&format!("Before that: {}", sentence(work)), 0);
         }
-        if is_deleted && !matches!(wait.verdict, Verdict::InUse | Verdict::Waiting) {
+        if is_deleted && !is_told && !matches!(wait.verdict, Verdict::InUse | Verdict::Waiting) {
             text += &self.cost(wait);
         }
         text
@@ -121,91 +137,141 @@ impl Layout<'_> {
     }
 }
 
-/// Why the finalizer, or the object without one, is still there.
-fn reason(wait: &WaitReport, is_deleted: bool) -> Vec<String> {
-    let holder = wait
-        .holder
+/// Whether what the controller must do is the best that is known: nothing else is in its way.
+fn is_work_the_answer(wait: &WaitReport) -> bool {
+    matches!(wait.verdict, Verdict::Stalled | Verdict::Unknown) && wait.blockers.is_empty()
+}
+
+/// Whether both wait for the same fault, and a removal costs the same.
+fn have_one_fault(one: &WaitReport, other: &WaitReport) -> bool {
+    let blocks = |wait: &WaitReport| wait.blockers.iter().map(blocker_in_words).collect::<Vec<_>>();
+    let cost = |wait: &WaitReport| wait.if_removed.as_ref().map(|cost| cost.consequence.clone());
+    one.verdict == Verdict::Failing
+        && other.verdict == one.verdict
+        && !one.blockers.is_empty()
+        && blocks(one) == blocks(other)
+        && cost(one) == cost(other)
+}
+
+fn is_running(wait: &WaitReport) -> bool {
+    let state = wait.holder.as_ref().map(|holder| holder.state);
+    state == Some(Liveness::Running)
+}
+
+fn holder_in_words(wait: &WaitReport) -> &str {
+    wait.holder
         .as_ref()
-        .map_or("its controller", |holder| &*holder.name);
-    let finalizer = wait
-        .finalizer
-        .as_ref()
-        .map_or_else(|| "it".to_owned(), finalizer_in_words);
-    let is_removed = format!("{finalizer} is removed by {holder}.");
+        .map_or("its controller", |holder| &*holder.name)
+}
+
+/// Who removes the finalizer.
+fn is_removed(wait: &WaitReport) -> String {
+    format!(
+        "{} is removed by {}.",
+        finalizer_in_words(wait),
+        holder_in_words(wait)
+    )
+}
+
+/// Why the finalizer, or the object without one, is still there, in sentences.
+fn reason(wait: &WaitReport, is_deleted: bool, wide: bool) -> Vec<String> {
+    let (holder, finalizer) = (holder_in_words(wait), finalizer_in_words(wait));
     let removes = wait
         .once
         .as_ref()
-        .map(|once| sentence(&format!("{holder} removes {finalizer} once {once}")));
-    let blocked = |by: &str| {
-        let blocker = wait.blockers.iter().find(|blocker| !blocker.rest)?;
-        let more = wait.blockers.len() - 1;
-        let more = match more {
-            0 => String::new(),
-            more => format!(" The chain below names {more} more."),
-        };
-        Some(format!(
-            "{by} {}.{}{more}",
-            blocker_in_words(blocker),
-            beyond(blocker)
-        ))
-    };
+        .map(|once| sentence(&format!("{holder} removes {finalizer} when {once}")));
     let first_fact = || wait.now.first().map(|fact| sentence(fact));
     match wait.verdict {
         Verdict::InUse => {
-            let by = if is_deleted {
-                "No fault: it is used by"
+            let (no_fault, by) = if is_deleted {
+                ("No fault", "No fault: it is used by")
             } else {
-                "It is used by"
+                ("It is used", "It is used by")
             };
-            [blocked(by), removes].into_iter().flatten().collect()
+            blocked(wait, by, no_fault).into_iter().chain(removes).collect()
         }
         Verdict::Waiting => {
-            // What is no object is a statement: a report of the controller, or a state.
-            let is_object = wait
-                .blockers
-                .iter()
-                .find(|blocker| !blocker.rest)
-                .is_none_or(|first| first.object.is_some());
-            let by = match (is_deleted, is_object) {
-                (true, true) => "It waits for",
-                (true, false) => "It waits:",
-                (false, true) => "It would wait for",
-                (false, false) => "It would wait:",
+            let (by, waits) = if is_deleted {
+                ("It waits for", "It waits")
+            } else {
+                ("It would wait for", "It would wait")
             };
-            [blocked(by), removes].into_iter().flatten().collect()
+            blocked(wait, by, waits).into_iter().chain(removes).collect()
         }
+        Verdict::Failing if wait.holder.is_none() => blocked(wait, "It waits for", "It fails"),
         Verdict::Failing => {
-            let fails = format!("{is_removed} It fails:");
-            vec![match (blocked(&fails), first_fact()) {
-                (Some(blocked), _) => blocked,
-                (None, Some(fact)) => format!("{fails} {fact}"),
-                (None, None) => format!("{is_removed} It fails."),
-            }]
+            let fails = format!("{finalizer} is removed by {holder}, which fails");
+            let mut said = blocked(wait, "The fault is in", &fails);
+            if wait.blockers.iter().any(is_object) || said.is_empty() {
+                said.insert(0, format!("{fails}."));
+            }
+            said
         }
-        Verdict::Rejected => {
-            let refused = "The API server would refuse the update that ends this.".to_owned();
-            [Some(refused), blocked("It is refused by")]
-                .into_iter()
-                .flatten()
-                .collect()
-        }
+        Verdict::Rejected => blocked(wait, "The removal would be refused by", "The removal is refused"),
         Verdict::Stalled if wait.holder.is_some() => {
             vec![format!(
                 "Nothing blocks the removal of {finalizer}, and {holder} has not acted."
             )]
         }
-        Verdict::Orphaned if wait.holder.is_some() => vec![format!("{is_removed} It is gone.")],
-        Verdict::Unknown if wait.holder.is_some() => {
-            let signs = wait.holder.iter().flat_map(|holder| &holder.signs);
-            let why = signs.map(|sign| sentence(sign));
-            let blocked = blocked("It may wait for");
-            [is_removed].into_iter().chain(why).chain(blocked).collect()
+        Verdict::Orphaned if wait.holder.is_some() => {
+            vec![format!("{finalizer} is removed by {holder}, which is gone.")]
         }
-        Verdict::Stalled | Verdict::Orphaned | Verdict::Unknown => [first_fact(), blocked("It may wait for")]
+        Verdict::Unknown if wait.holder.is_some() => {
+            let holder = wait.holder.as_ref().filter(|_| wide || !is_running(wait));
+            let signs = holder.into_iter().flat_map(|holder| &holder.signs);
+            [is_removed(wait)]
+                .into_iter()
+                .chain(signs.map(|sign| sentence(sign)))
+                .chain(blocked(wait, "It may wait for", "It may wait"))
+                .collect()
+        }
+        Verdict::Stalled | Verdict::Orphaned | Verdict::Unknown => first_fact()
             .into_iter()
-            .flatten()
+            .chain(blocked(wait, "It may wait for", "It may wait"))
             .collect(),
     }
+}
+
+/// The first blocker, what it waits for in the end, and how many more there are. `by` leads to an object, `words` to a
+/// report in words.
+fn blocked(wait: &WaitReport, by: &str, words: &str) -> Vec<String> {
+    let Some(first) = first(wait) else {
+        return Vec::new();
+    };
+    let mut said = blocker_in_sentences(first, by, words);
+    said.extend(root(first).map(|root| match &root.object {
+        Some(object) => format!("That waits for {}.", object.pasteable()),
+        None => format!("That waits: {}.", root.says.trim_end_matches('.')),
+    }));
+    let more = wait.blockers.len().saturating_sub(1);
+    if more > 0 {
+        said.push(format!("The chain names {more} more."));
+    }
+    said
+}
+
+/// The blocker as one sentence, or as two where one would be long.
+fn blocker_in_sentences(blocker: &BlockerReport, by: &str, words: &str) -> Vec<String> {
+    let says = blocker.says.trim_end_matches('.');
+    let Some(object) = &blocker.object else {
+        return vec![format!("{words}: {says}.")];
+    };
+    let name = object.pasteable();
+    let whole = format!("{by} {name}: {says}.");
+    if whole.split_whitespace().count() <= SENTENCE {
+        vec![whole]
+    } else {
+        vec![format!("{by} {name}."), sentence(says)]
+    }
+}
+
+/// The blocker that the answer tells.
+pub(super) fn first(wait: &WaitReport) -> Option<&BlockerReport> {
+    wait.blockers.iter().find(|blocker| !blocker.rest)
+}
+
+fn is_object(blocker: &BlockerReport) -> bool {
+    !blocker.rest && blocker.object.is_some()
 }
 
 /// Whether the first clause about the state stands in the reason already.
@@ -218,10 +284,11 @@ fn says_first_fact(wait: &WaitReport) -> bool {
 }
 
 /// `kubernetes.io/pv-protection`, `kubernetes in spec.finalizers`.
-fn finalizer_in_words(finalizer: &Finalizer) -> String {
-    match finalizer.list {
-        List::Metadata => finalizer.name.clone(),
-        List::Spec => format!("{} in spec.finalizers", finalizer.name),
+fn finalizer_in_words(wait: &WaitReport) -> String {
+    match &wait.finalizer {
+        None => "it".to_owned(),
+        Some(finalizer) if finalizer.list == List::Spec => format!("{} in spec.finalizers", finalizer.name),
+        Some(finalizer) => finalizer.name.clone(),
     }
 }
 
@@ -235,7 +302,7 @@ pub(super) fn in_one_line(report: &ExplainReport) -> String {
         "{}.",
         wait.verdict.word().replace('-', " ").to_uppercase()
     )];
-    sentences.extend(reason(wait, report.deletion.is_some()));
+    sentences.extend(reason(wait, report.deletion.is_some(), false));
     sentences.extend(wait.now.iter().skip(shown).take(1).map(|fact| sentence(fact)));
     sentences.join(" ")
 }
@@ -249,14 +316,6 @@ fn blocker_in_words(blocker: &BlockerReport) -> String {
         Some(object) => format!("{}: {}", object.pasteable(), blocker.says.trim_end_matches('.')),
         None => blocker.says.trim_end_matches('.').to_owned(),
     }
-}
-
-/// What the blocker itself waits for in the end, if that is something else.
-fn beyond(blocker: &BlockerReport) -> String {
-    let Some(root) = root(blocker) else {
-        return String::new();
-    };
-    format!(" That waits for {}.", blocker_in_words(root))
 }
 
 /// The first root cause below a blocker.

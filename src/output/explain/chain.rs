@@ -1,9 +1,11 @@
 //! The chain from the object to what keeps it: one short line a node. Its vertical lines continue beside wrapped text, so
 //! that the eye can follow them.
 
+use std::ptr;
+
 use unicode_width::UnicodeWidthStr;
 
-use super::layout::Layout;
+use super::{answer::first, layout::Layout};
 use crate::{
     diagnose::{Verdict, model::Liveness},
     output::{safe::harmless, table::truncate},
@@ -29,11 +31,19 @@ const ASCII: Branches = Branches {
 };
 const NOTHING: &str = "   ";
 /// The mark of a fault that waits for nothing else.
-const ROOT: &str = "root cause: ";
+const ROOT: &str = "root cause";
+/// The mark of a thing that waits for nothing else and is no fault.
+const KEEPS: &str = "keeps it";
 /// Lines that the state of a blocker may take; all with `-o wide`.
 const MOST_LINES: usize = 2;
 /// Columns of the widest name that still has its state beside it, of a hundred.
 const NAME_SHARE: usize = 55;
+
+/// The nodes, and the blockers whose state stands above the chain already.
+struct Nodes<'a> {
+    told: Vec<&'a BlockerReport>,
+    all: Vec<Node>,
+}
 
 /// One node: its branches, its name, and its state.
 struct Node {
@@ -50,8 +60,17 @@ impl Layout<'_> {
         if report.waits_for.is_empty() {
             return String::new();
         }
-        let mut nodes = Vec::new();
+        let mut nodes = Nodes {
+            told: report
+                .waits_for
+                .iter()
+                .filter(|_| !wide)
+                .filter_map(first)
+                .collect(),
+            all: Vec::new(),
+        };
         self.waits(&report.waits_for, "  ", &mut nodes);
+        let nodes = nodes.all;
         let heading = if report.deletion.is_some() {
             "Chain"
         } else {
@@ -62,6 +81,7 @@ impl Layout<'_> {
         let most = self.width * NAME_SHARE / 100;
         let column = nodes
             .iter()
+            .filter(|node| !node.name.is_empty())
             .map(|node| node.item.width() + node.name.width() + NOTHING.len())
             .filter(|width| *width <= most)
             .max()
@@ -79,9 +99,13 @@ impl Layout<'_> {
             text.push('\n');
             return;
         }
-        let beside = used + NOTHING.len() <= column;
+        let has_name = !node.name.is_empty();
+        let is_short = used + NOTHING.len() + node.state.width() <= self.width;
+        let beside = has_name && (used + NOTHING.len() <= column || is_short);
         let margin = if beside {
-            column
+            column.max(used + NOTHING.len())
+        } else if !has_name {
+            used
         } else {
             node.below.width() + NOTHING.len()
         };
@@ -90,12 +114,14 @@ impl Layout<'_> {
             let rest = lines.split_off(node.most - 1).join(" ");
             lines.push(truncate(&rest, self.width.saturating_sub(margin), self.style));
         }
-        if !beside {
+        if has_name && !beside {
             text.push('\n');
         }
         for (at, line) in lines.iter().enumerate() {
-            if at == 0 && beside {
-                text.push_str(&" ".repeat(column.saturating_sub(used)));
+            if at == 0 && !has_name {
+                // It stands right behind its branch.
+            } else if at == 0 && beside {
+                text.push_str(&" ".repeat(margin.saturating_sub(used)));
             } else {
                 let space = margin.saturating_sub(node.below.width());
                 text.extend([&*node.below, &*" ".repeat(space)]);
@@ -111,46 +137,66 @@ impl Layout<'_> {
         }
     }
 
-    fn waits(&self, waits: &[WaitReport], prefix: &str, nodes: &mut Vec<Node>) {
+    fn waits<'r>(&self, waits: &'r [WaitReport], prefix: &str, nodes: &mut Nodes<'r>) {
         for (at, wait) in waits.iter().enumerate() {
+            // Without a finalizer, what the object waits for stands right below it.
+            if wait.finalizer.is_none() && waits.len() == 1 && !wait.blockers.is_empty() {
+                self.blockers(&wait.blockers, wait.verdict, prefix, nodes);
+                continue;
+            }
             let (item, below) = self.branch(prefix, at + 1 == waits.len());
             let name = wait
                 .finalizer
                 .as_ref()
                 .map_or("(no finalizer)".to_owned(), ToString::to_string);
-            nodes.push(Node {
+            nodes.all.push(Node {
                 item,
                 below: below.clone(),
                 name: harmless(&name).into_owned(),
                 state: wait_in_words(wait),
-                most: 1,
+                most: MOST_LINES,
             });
             self.blockers(&wait.blockers, wait.verdict, &below, nodes);
         }
     }
 
-    fn blockers(&self, blockers: &[BlockerReport], verdict: Verdict, prefix: &str, nodes: &mut Vec<Node>) {
-        for (at, blocker) in blockers.iter().enumerate() {
-            let (item, below) = self.branch(prefix, at + 1 == blockers.len());
+    fn blockers<'r>(
+        &self,
+        blockers: &'r [BlockerReport],
+        verdict: Verdict,
+        prefix: &str,
+        nodes: &mut Nodes<'r>,
+    ) {
+        // A report in words that the answer quotes is no node.
+        let is_told = |blocker: &BlockerReport| nodes.told.iter().any(|told| told.says == blocker.says);
+        let shown: Vec<_> = blockers
+            .iter()
+            .filter(|blocker| blocker.object.is_some() || !is_told(blocker))
+            .collect();
+        for (at, blocker) in shown.iter().enumerate() {
+            let (item, below) = self.branch(prefix, at + 1 == shown.len());
             let mark = match verdict {
                 _ if !blocker.root_cause => "",
-                Verdict::InUse => "keeps it: ",
+                Verdict::InUse => KEEPS,
                 _ => ROOT,
             };
-            let says = harmless(&blocker.says);
-            let (name, state) = match &blocker.object {
-                Some(object) => (
-                    harmless(&object.pasteable()).into_owned(),
-                    format!("{mark}{says}"),
-                ),
-                None => ("(no object)".to_owned(), format!("{mark}{says}")),
+            let says = match &*harmless(&blocker.says) {
+                _ if blocker.object.is_some() && nodes.told.iter().any(|told| ptr::eq(*told, *blocker)) => {
+                    mark.to_owned()
+                }
+                says if mark.is_empty() => says.to_owned(),
+                says => format!("{mark}: {says}"),
             };
-            nodes.push(Node {
+            let (name, state, most) = match &blocker.object {
+                Some(object) => (harmless(&object.pasteable()).into_owned(), says, MOST_LINES),
+                None => (String::new(), says, 1),
+            };
+            nodes.all.push(Node {
                 item,
                 below: below.clone(),
                 name,
                 state,
-                most: MOST_LINES,
+                most,
             });
             self.blockers(&blocker.blockers, verdict, &below, nodes);
             self.waits(&blocker.waits_for, &below, nodes);
@@ -169,18 +215,22 @@ impl Layout<'_> {
     }
 }
 
-/// Whether the controller lives, and who it is.
+/// Who removes the finalizer, and whether that lives.
 fn wait_in_words(wait: &WaitReport) -> String {
     let Some(holder) = &wait.holder else {
         return wait.verdict.word().to_owned();
     };
-    let state = match holder.state {
-        Liveness::Running => "running",
-        Liveness::Off => "switched off",
-        Liveness::Failing => "failing",
-        Liveness::Gone => "gone",
-        Liveness::Elsewhere => "outside this cluster",
-        Liveness::Unknown => "state unknown",
+    let (state, verb) = match holder.state {
+        Liveness::Running => ("running", "removes it"),
+        Liveness::Off => ("switched off", "must remove it"),
+        Liveness::Failing => ("failing", "must remove it"),
+        Liveness::Gone => ("gone", "must remove it"),
+        Liveness::Elsewhere => ("outside this cluster", "removes it"),
+        Liveness::Unknown => ("state unknown", "removes it"),
     };
-    format!("{}; removed by {} ({state})", wait.verdict.word(), holder.name)
+    // `kube-controller-manager (pvc-protection)` names its part in parentheses already.
+    match holder.name.strip_suffix(')') {
+        Some(name) => format!("{name}, {state}) {verb}"),
+        None => format!("{} ({state}) {verb}", holder.name),
+    }
 }

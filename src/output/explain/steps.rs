@@ -10,20 +10,49 @@ use crate::{
 
 /// Indentation of a step's text and command.
 const INDENT: usize = 5;
+/// The fewest steps that are shown.
+const FEWEST: usize = 1;
 
 impl Layout<'_> {
+    /// All steps.
     pub(super) fn steps(&self, steps: &[StepReport]) -> String {
+        let is_of_several = steps
+            .windows(2)
+            .any(|pair| pair[0].finalizer != pair[1].finalizer);
         let mut text = String::new();
         let mut number = 0_usize;
-        for block in steps.chunk_by(|a, b| a.when == b.when) {
-            let when = block.first().map_or("", |step| &*step.when);
-            text += &self.heading(&capitalized(when));
+        for block in steps.chunk_by(|a, b| a.when == b.when && a.finalizer == b.finalizer) {
+            let Some(first) = block.first() else { continue };
+            let when = capitalized(&first.when);
+            let heading = match &first.finalizer {
+                Some(finalizer) if is_of_several => format!("{when} ({finalizer})"),
+                _ => when,
+            };
+            text += &self.heading(&heading);
             for step in block {
                 number += 1;
                 text += &self.step(number, step);
             }
         }
         text
+    }
+
+    /// The first steps that fit into this many lines, and how many are left out. Those in front prepare those behind them, so
+    /// none is left out between two.
+    pub(super) fn first_steps(&self, steps: &[StepReport], lines: usize) -> (String, usize) {
+        let fits = |many: &usize| self.steps(&steps[..*many]).lines().count() <= lines;
+        let shown = (FEWEST.min(steps.len())..=steps.len())
+            .rev()
+            .find(fits)
+            .unwrap_or(FEWEST.min(steps.len()));
+        // Nobody stops at what costs something while a safer step follows it.
+        let is_cut_there =
+            |shown: &usize| costs(&steps[shown - 1]) && steps[*shown..].iter().any(|step| !costs(step));
+        let shown = (1..=shown)
+            .rev()
+            .find(|shown| !is_cut_there(shown))
+            .unwrap_or(shown);
+        (self.steps(&steps[..shown]), steps.len() - shown)
     }
 
     fn step(&self, number: usize, step: &StepReport) -> String {
@@ -53,6 +82,10 @@ impl Layout<'_> {
             Safety::ReadOnly => self.style.faint(&label),
         }
     }
+}
+
+fn costs(step: &StepReport) -> bool {
+    step.safety == Safety::Destructive
 }
 
 fn capitalized(text: &str) -> String {

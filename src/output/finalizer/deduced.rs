@@ -26,7 +26,7 @@ pub(super) fn write<W: Write>(deduced: &Deduced, sheet: &mut Sheet<'_, W>) -> io
     {
         sheet.command(
             "an object?",
-            "Then write two words:",
+            "Write its type and its name as two words:",
             &Command::of("kubectl finalizers explain {} {}", [ty, object]).to_string(),
         )?;
     }

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::{Scan, count, thousands};
+use super::{Scan, thousands};
 use crate::{
     object::Finalizer,
     output::table::{self, Column},
@@ -11,7 +11,7 @@ use crate::{
 };
 
 const HOLDERS: &[Column] = &[
-    Column::fixed("holder"),
+    Column::fixed("controller"),
     Column::fixed("state"),
     Column::fixed("objects"),
     Column::fixed("terminating"),
@@ -28,7 +28,7 @@ impl Scan<'_> {
                 self.no_holders_found().to_owned()
             } else {
                 self.style
-                    .heading(&format!("HOLDERS ({})", count(holders.len() as u64, "holder")))
+                    .heading(&format!("CONTROLLERS ({})", thousands(holders.len() as u64)))
             };
             writeln!(out, "{}", self.wrap(&heading, 1))?;
         }

@@ -28,9 +28,8 @@ impl Scan<'_> {
             return Ok(());
         };
         if !self.options.no_headers {
-            let are = if leftovers.count() == 1 { "is" } else { "are" };
             let heading = format!(
-                "LEFT BEHIND ({}): should be gone, and {are} not being deleted",
+                "LEFT BEHIND ({}): nobody deletes what should be gone",
                 count(leftovers.count(), "object")
             );
             writeln!(out, "\n{}", self.style.heading(&self.wrap(&heading, 1)))?;
@@ -79,7 +78,7 @@ impl Scan<'_> {
             self.below(&format!("{}. {}", at + 1, step.text), 7, out)?;
             self.command(step.command.line(), 7, out)?;
         }
-        self.below("look closer:", 4, out)?;
+        self.below("Look closer:", 4, out)?;
         self.command(namespace.next.line(), 7, out)
     }
 
@@ -102,7 +101,7 @@ impl Scan<'_> {
                 out,
             )?;
             if !self.options.no_headers {
-                self.below("look closer:", 4, out)?;
+                self.below("Look closer:", 4, out)?;
                 self.command(one.next.line(), 7, out)?;
             }
         }

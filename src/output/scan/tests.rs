@@ -166,6 +166,7 @@ fn diagnosis(target: &ObjectRef, waits: Vec<Wait>) -> Diagnosis {
         outlook: Vec::new(),
         effects: Vec::new(),
         steps: Vec::new(),
+        steps_for: Vec::new(),
         do_not: Vec::new(),
         evidence: Vec::new(),
         gaps: Vec::new(),

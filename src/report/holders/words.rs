@@ -42,6 +42,6 @@ pub(super) fn evidence_line(holder: &Holder) -> String {
         (_, None) if holder.with(Tells::Possible).next().is_some() => holder.possible_in_words(),
         (_, None) => holder
             .unproved_in_words()
-            .unwrap_or_else(|| "no sign of it was found, which proves nothing".to_owned()),
+            .unwrap_or_else(|| "not found (inconclusive)".to_owned()),
     }
 }

@@ -75,6 +75,23 @@ const WIDGETS: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "Cust
     "names": {"plural": "widgets", "kind": "Widget"}, "versions": [{"name": "v1", "served": true, "storage": true,
     "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
 
+/// The actor makes a volume again, and may make a claim again.
+#[track_caller]
+fn makes_again(actor: &Case<'_>) {
+    let volume = static_volume(actor, &serde_json::json!({}));
+    delete(actor.cluster, &format!("pv/{volume}"), "");
+    let out = actor.confirm(&["rescue", &format!("pv/{volume}")]).run();
+    assert_eq!(out.code, 0, "{out}");
+    let hold = r#"[{"op": "add", "path": "/metadata/finalizers/-", "value": "example.com/hold"}]"#;
+    actor
+        .ns
+        .kubectl(["patch", "pvc/data", "--type=json", "-p", hold])
+        .success();
+    delete(actor.cluster, "pvc/data", actor.ns.name());
+    // The plan tries all requests out.
+    actor.run(&["rescue", "pvc/data", "--plan"]).run().success();
+}
+
 #[test]
 fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
     let cluster = Cluster::start();
@@ -150,18 +167,7 @@ fn each_verb_works_with_the_roles_for_it_and_says_what_it_misses_with_less() {
     assert_eq!(out.code, 0, "{out}");
     let volume = cluster.get(["pv", "kept"]).unwrap();
     assert_eq!(volume["spec"]["persistentVolumeReclaimPolicy"], "Retain");
-    let volume = static_volume(&actor, &serde_json::json!({}));
-    delete(&cluster, &format!("pv/{volume}"), "");
-    let out = actor.confirm(&["rescue", &format!("pv/{volume}")]).run();
-    assert_eq!(out.code, 0, "{out}");
-    let hold = r#"[{"op": "add", "path": "/metadata/finalizers/-", "value": "example.com/hold"}]"#;
-    actor
-        .ns
-        .kubectl(["patch", "pvc/data", "--type=json", "-p", hold])
-        .success();
-    delete(&cluster, "pvc/data", actor.ns.name());
-    // The plan tries all requests out.
-    actor.run(&["rescue", "pvc/data", "--plan"]).run().success();
+    makes_again(&actor);
 
     let name = cluster.unique("own");
     cluster.apply(&format!(

@@ -185,7 +185,7 @@ fn ten_thousand_pods_are_counted_and_not_listed() {
             .success();
         assert!(out.lines().count() < 60, "{out}");
         assert!(out.len() < 10_000, "{out}");
-        assert!(out.contains("in-use"), "{out}");
+        assert!(out.contains("IN USE"), "{out}");
     }
     let report = document(&explain(&server, "persistentvolumeclaims").success());
     assert!(report.to_string().len() < 30_000, "{report:#}");

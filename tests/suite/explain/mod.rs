@@ -5,6 +5,7 @@
 mod api_machinery;
 mod asked;
 mod changing;
+mod commands;
 mod custom_resources;
 mod garbage_collector;
 pub mod holder;

@@ -281,9 +281,7 @@ fn observations_are_counted_and_shown_in_wide_output() {
     let count = report.evidence.len();
     let usual = printed(&report, None, true, false);
     assert!(
-        usual.contains(&format!(
-            "More: {count} observations under -o wide. Page: docs/causes/"
-        )),
+        usual.contains(&format!("{count} observations under -o wide. Page: docs/causes/")),
         "{usual}"
     );
     let wide = printed(&report, None, true, true);

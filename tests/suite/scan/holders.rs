@@ -220,7 +220,7 @@ fn each_holder_has_its_objects_and_its_evidence() {
     let unsure = holder(&report, REALM.finalizer);
     assert_eq!(text(unsure, "state"), "unknown", "{unsure:#}");
     assert!(
-        text(unsure, "says").ends_with("which are not two independent signs"),
+        text(unsure, "says").ends_with("(suggestive only: not two independent signs)"),
         "{unsure:#}"
     );
 
@@ -261,7 +261,7 @@ fn explain_says_the_same_of_each_holder() {
             "It runs. Deployment external-secrets/external-secrets: 1 of 1 ready",
         ),
         (KUSTOMIZATION, "apps", "It is gone."),
-        (REALM, "staff", "which are not two independent signs"),
+        (REALM, "staff", "(suggestive only: not two independent signs)"),
         (
             OWN,
             "one",
@@ -379,7 +379,7 @@ fn stuck_and_other_filters_select_holders() {
 fn holders_fit_a_narrow_terminal_and_a_pipe() {
     let pipe = scan(&[]).success();
     let rows: Vec<_> = pipe.lines().collect();
-    assert!(rows[0].starts_with("HOLDERS ("), "{pipe}");
+    assert!(rows[0].starts_with("CONTROLLERS ("), "{pipe}");
     let row = rows
         .iter()
         .find(|row| row.trim_start().starts_with("flagger "))
@@ -393,7 +393,7 @@ fn holders_fit_a_narrow_terminal_and_a_pipe() {
     );
     let bare = scan(&["--no-headers"]).success();
     assert!(
-        !bare.contains("HOLDERS") && !bare.contains("what shows it"),
+        !bare.contains("CONTROLLERS") && !bare.contains("what shows it"),
         "{bare}"
     );
 
@@ -487,7 +487,7 @@ fn the_sidecar_of_one_driver_says_nothing_about_others() {
     // A cluster without Nodes does not prove a driver gone.
     assert_eq!(text(b, "state"), "unknown", "{b:#}");
     assert!(
-        text(b, "says").ends_with("does not exist, which is one sign and no proof"),
+        text(b, "says").ends_with("does not exist (suggestive only)"),
         "{b:#}"
     );
     assert_eq!(text(c, "state"), "unknown", "{c:#}");

@@ -219,7 +219,7 @@ fn the_table_gives_the_next_command_at_every_width() {
         let words: Vec<_> = out.split_whitespace().collect();
         let flat = words.join(" ");
         for said in [
-            "LEFT BEHIND (11 objects): should be gone, and are not being deleted",
+            "LEFT BEHIND (11 objects): nobody deletes what should be gone",
             "6 objects in namespace lost 6 configmaps (c0, c1, c2 and 3 more) Namespace lost does not exist: it was finalized \
              by force",
             "kubectl create namespace lost",

@@ -75,8 +75,8 @@ fn instances_remain(crd: &Object, finalizer: &Finalizer, view: &View<'_>) -> Fin
         stored_version::add_none_served(&mut finding, crd);
     }
     finding.do_not.push(format!(
-        "take out {} by hand: the objects stay in etcd where no API reaches them, and come back, still being deleted, \
-         with the next definition of that name (ORPHANED OBJECTS)",
+        "take out {} by hand (ORPHANED OBJECTS). The objects stay in etcd where no API reaches them. They come back, \
+         still being deleted, with the next definition of that name",
         finalizer.name
     ));
     finding
@@ -174,7 +174,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
             finding.steps.push(Step {
                 when: advice::INTENDED,
                 text: format!(
-                    "see what holds {}{more}, and resolve that; the definition then goes by itself",
+                    "see what holds {}{more}, and resolve that. The definition is then removed automatically",
                     first.name()
                 ),
                 command: Some(Command::explain(name, first.name(), first.namespace())),
@@ -199,7 +199,7 @@ fn add_instances(finding: &mut Finding, crd: &Object, instances: &[Object], view
             0,
             Step {
                 when: advice::MISTAKE,
-                text: "save what is left now: the deletion cannot be taken back, and the server is deleting all objects of \
+                text: "save what is left now. The deletion cannot be taken back, and the server is deleting all objects of \
                        this type"
                     .into(),
                 command: Some(Command::save_all(name)),

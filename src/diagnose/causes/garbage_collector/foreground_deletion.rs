@@ -41,14 +41,14 @@ pub(crate) fn dependents_remain(owner: &Object, finalizer: &Finalizer, view: &Vi
         Some(finalizer.clone()),
         Verdict::Waiting,
         holder
-            .removes("the garbage collector of kube-controller-manager")
-            .once("no object is left that names it as owner with blockOwnerDeletion"),
+            .removes("kube-controller-manager (garbage collector)")
+            .once("no dependent with blockOwnerDeletion is left"),
     );
     finding.tell_of(Page::of(module_path!()));
     holder.add_evidence(&mut finding);
     finding.do_not.push(format!(
-        "take {} off by hand: the owner goes at once, what it owns is deleted only afterwards, and what is stuck there \
-         stays stuck and is harder to find",
+        "take {} off by hand: the owner goes at once, and what it owns is deleted afterwards. What is stuck there stays \
+         stuck and is harder to find",
         finalizer.name
     ));
     match Dependents::of(owner, view, blocks) {
@@ -96,10 +96,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
         if let Some(object) = blocker.object.as_ref().filter(|_| any_being_deleted) {
             finding.steps.push(Step {
                 when: "what to do",
-                text: format!(
-                    "see what holds {} {}, and resolve that: its owner then goes by itself",
-                    object.kind, object.name
-                ),
+                text: format!("see what holds {} {}, and resolve that", object.kind, object.name),
                 command: Some(Command::explain(&object.type_name, &object.name, object.place())),
                 safety: Safety::ReadOnly,
                 lets_go: Vec::new(),
@@ -108,7 +105,7 @@ fn add_dependents(finding: &mut Finding, owner: &Object, dependents: &Dependents
     }
     finding.outlook.push(Outlook {
         when: "when they are gone".into(),
-        then: "it goes by itself".into(),
+        then: "it is removed automatically".into(),
     });
     finding.wait.on.extend(blockers);
 }
@@ -136,7 +133,7 @@ fn add_maker(finding: &mut Finding, dependent: &Object) {
     finding.steps.push(Step {
         when: "what to do",
         text: format!(
-            "see which field manager makes {} {}, and stop it from that: its owner then goes by itself",
+            "see which field manager makes {} {}, and stop it from that",
             dependent.kind,
             dependent.name()
         ),

@@ -36,7 +36,7 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
         Some(finalizer.clone()),
         Verdict::Waiting,
         holder
-            .removes("the garbage collector of kube-controller-manager")
+            .removes("kube-controller-manager (garbage collector)")
             .once(
                 "it has taken this owner out of the ownerReferences of all that it owns, so that those outlive it",
             ),
@@ -55,8 +55,8 @@ pub(crate) fn dependents_not_orphaned(owner: &Object, finalizer: &Finalizer, vie
         }
     };
     finding.do_not.push(format!(
-        "take {} off by hand, or delete it again with another --cascade, while an object still names it as owner: the \
-         garbage collector then deletes that object (DATA LOSS)",
+        "take {} off by hand, or delete it again with another --cascade. The garbage collector then deletes each object \
+         that still names it as owner (DATA LOSS)",
         finalizer.name
     ));
     let blockers = dependents.blockers(view, |_| "still names it as its owner".to_owned());

@@ -75,8 +75,8 @@ pub(crate) fn content_remains(namespace: &Object, finalizer: &Finalizer, view: &
     }
     add_conditions(&mut finding, namespace, view);
     finding.do_not.push(
-        "empty spec.finalizers through /finalize: what is left stays in etcd in a namespace that no longer exists, and \
-         its clean-up never runs"
+        "empty spec.finalizers through /finalize: what is left stays in etcd without a namespace. Its clean-up never \
+         runs"
             .into(),
     );
     finding
@@ -216,7 +216,7 @@ fn add_outlook(finding: &mut Finding, name: &str, is_incomplete: bool, view: &Vi
     finding.outlook.push(Outlook {
         when: "until it is gone".into(),
         then: format!(
-            "nothing can be created in it: unable to create new content in namespace {name} because it is being terminated"
+            "nothing can be created in it (\"unable to create new content in namespace {name} because it is being terminated\")"
         ),
     });
     finding.outlook.push(Outlook {

@@ -50,7 +50,7 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
             ..ObjectRef::default()
         }),
         format!(
-            "API group {group}/{version} does not answer, which stops the deletion of every namespace: {why}"
+            "API group {group}/{version} does not answer, which stops the deletion of every namespace. {why}"
         ),
     );
     finding.tell_of(Page::of(module_path!()));
@@ -62,7 +62,7 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
     });
     finding.steps.push(Step {
         when: "what to do",
-        text: format!("bring the backend of {group}/{version} back: see which Service it is, and its pods"),
+        text: "see which Service serves it, and bring that back".into(),
         command: Some(Command::of("kubectl get apiservice {} -o yaml", [&name])),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
@@ -70,8 +70,8 @@ fn add_unavailable_group(finding: &mut Finding, group: &str, version: &str, why:
     finding.steps.push(Step {
         when: "product is gone?",
         text: format!(
-            "ORPHANED OBJECTS if that API server stores objects of its own: delete the APIService, only if what served \
-             {group} is really uninstalled. APIs that compute their answers, such as metrics, store nothing"
+            "ORPHANED OBJECTS if that API server stores objects. Delete the APIService only if what served {group} is \
+             uninstalled. APIs that compute their answers, such as metrics, store nothing"
         ),
         command: Some(Command::of("kubectl delete apiservice {}", [&name])),
         safety: Safety::Destructive,

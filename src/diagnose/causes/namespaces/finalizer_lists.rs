@@ -195,7 +195,7 @@ pub(crate) fn leaves_nothing_behind(namespace: &Object, finding: &mut Finding, v
             true
         }
         Ok(Some(content)) if content.counts.is_empty() => {
-            finding.say("nothing was found in it, but not everything could be read, so it is not known what would be left behind");
+            finding.say("nothing was found in it, but not everything could be read");
             false
         }
         Ok(Some(content)) => {

@@ -144,15 +144,16 @@ fn signs_in_words(holder: &Holder) -> Vec<String> {
 
 /// Why nothing is known of the controller.
 fn why_unknown(holder: &Holder) -> String {
-    if !holder.unseen.is_empty() {
-        return holder.unseen.join("; ");
+    // One is enough here: the diagnosis lists all its gaps.
+    if let Some(first) = holder.unseen.first() {
+        return first.clone();
     }
     if holder.with(Tells::Possible).next().is_some() {
         return holder.possible_in_words();
     }
     holder
         .unproved_in_words()
-        .unwrap_or_else(|| "no sign of it was found, which proves nothing".to_owned())
+        .unwrap_or_else(|| "not found (inconclusive)".to_owned())
 }
 
 /// The text with a capital letter in front.

@@ -65,7 +65,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     };
     finding
         .steps
-        .extend(fitting_steps(&entry, &holder, &filled, &in_command));
+        .extend(fitting_steps(&entry, &holder, &filled, &in_command, view));
     let cost = filled(&entry.if_removed.text);
     let removal =
         holder_report::removal_step(object, finalizer, &holder, (entry.if_removed.consequence, &cost));
@@ -98,6 +98,7 @@ fn fitting_steps(
     holder: &Holder,
     filled: &impl Fn(&str) -> String,
     in_command: &impl Fn(&Template) -> Command,
+    view: &View<'_>,
 ) -> Vec<Step> {
     let when = |step: &knowledge::Step| match (step.if_holder, holder.liveness()) {
         (None, _)
@@ -118,6 +119,13 @@ fn fitting_steps(
         .iter()
         .filter_map(|step| {
             let command = step.command.as_ref().map(in_command);
+            let can_work =
+                |command: &Command| command.qualified_types().iter().all(|ty| view.may_have_type(ty));
+            // Nothing can be seen of a type that the server does not have. What else the step says may still be done.
+            let command = match (command, step.label) {
+                (Some(command), Label::ReadOnly) if !can_work(&command) => return None,
+                (command, _) => command.filter(can_work),
+            };
             Some(Step {
                 when: when(step)?,
                 text: with_open_words(filled(&step.text), command.as_ref()),
@@ -154,7 +162,7 @@ fn add_warning(finding: &mut Finding, finalizer: &Finalizer, entry: &Entry, cost
     if consequence == Consequence::None {
         return;
     }
-    let cost = cost.map_or_else(String::new, |cost| format!(": {cost}"));
+    let cost = cost.map_or_else(String::new, |cost| format!(". {cost}"));
     finding.do_not.push(format!(
         "remove {} by hand before that ({consequence}){cost}",
         finalizer.name

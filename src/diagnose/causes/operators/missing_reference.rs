@@ -177,9 +177,9 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
         && matches!(view.object("", "namespaces", "", namespace), Ok(Some(place)) if place.deletion().is_some());
     let text = if namespace_is_terminating {
         format!(
-            "the namespace is being deleted, so {} {name} cannot be made again in it (unable to create new content in \
-             namespace {namespace} because it is being terminated). If its controller can take its credentials from \
-             elsewhere, give them there: it then cleans up and finishes by itself",
+            "{} {name} cannot be made again (\"unable to create new content in namespace {namespace} because it is being \
+             terminated\"). If its controller can take its credentials from elsewhere, give them there. It then cleans up and \
+             finishes by itself",
             ty.kind
         )
     } else {

@@ -70,22 +70,21 @@ pub(crate) fn force_warning(pod: &Object) -> String {
         .collect();
     let writers = match pod.controller() {
         Some(("StatefulSet", name)) => format!(
-            "StatefulSet {name} starts {} again elsewhere at once, and if the old one still runs, two of the same identity \
-             write at the same time (DATA LOSS)",
+            "StatefulSet {name} then starts {} again elsewhere. DATA LOSS if the old one still runs: both write",
             pod.name()
         ),
-        _ => "its containers may go on running, and nobody would know".to_owned(),
+        _ => "Its containers may go on running, and nobody would know".to_owned(),
     };
     let volumes = if claims.is_empty() {
         String::new()
     } else {
         format!(
-            "; its volumes ({}) may still be mounted on {}",
+            ". Its volumes ({}) may still be mounted on {}",
             claims.join(", "),
             pod.text("/spec/nodeName")
         )
     };
-    format!("force it (--force --grace-period=0): only the object goes; {writers}{volumes}")
+    format!("force it (--force --grace-period=0): only the object goes. {writers}{volumes}")
 }
 
 /// Whether it is the mirror of a static Pod. The kubelet creates the mirror again while the manifest is on the node.

@@ -11,7 +11,7 @@ use crate::{
         causes::pods::grace_period::force_warning,
         events::{event_time, last_event, newest_event},
         kinds::Pod,
-        model::{Blocker, CauseState, Evidence, Finding, Outlook, Safety, Step, Strength, Verdict},
+        model::{Blocker, CauseState, Evidence, Finding, Outlook, Safety, Said, Step, Strength, Verdict},
         timing,
         view::View,
     },
@@ -51,17 +51,12 @@ pub(crate) fn not_finished_by_kubelet(
     let why = if !running.is_empty() {
         format!("it says that these containers still run: {}", running.join(", "))
     } else if Pod(pod).is_finished() {
-        "its containers have ended, so what is left is the clean-up on the node: most often a volume that cannot be \
-         unmounted, which only the kubelet's own log tells"
+        "its containers have ended, so the clean-up on the node is left, as a rule a volume to unmount"
             .to_owned()
     } else {
-        "a container that cannot be killed, or a volume that cannot be unmounted".to_owned()
+        "a container cannot be killed, or a volume cannot be unmounted".to_owned()
     };
-    let mut finding = Finding::new(
-        None,
-        Verdict::Failing,
-        format!("{says}; its node {name} is Ready, so its kubelet tries and does not get done: {why}"),
-    );
+    let mut finding = Finding::new(None, Verdict::Failing, Said::default());
     if let Some(event) = last_failure(pod, view) {
         let (reason, message) = (event.text("/reason"), event.text("/message"));
         finding.say(format!("{reason}: {message}"));
@@ -71,14 +66,19 @@ pub(crate) fn not_finished_by_kubelet(
             strength: Strength::Strong,
         });
     }
-    finding.wait.on.push(view.blocker(
-        node,
-        "Ready; something on it keeps its kubelet from finishing the pod".to_owned(),
-    ));
+    finding.say(why);
+    finding.say(says);
+    finding
+        .wait
+        .on
+        .push(view.blocker(node, "Ready, but its kubelet does not finish the pod".to_owned()));
     finding.steps.push(Step {
         when: "what to do",
-        text: format!("see what the kubelet says; a failing unmount is only in its own log (journalctl -u kubelet on {name})"),
-        command: Some(Command::of("kubectl -n {} describe pod {}", [pod.namespace(), pod.name()])),
+        text: format!("see what the kubelet says. Its own log tells more (journalctl -u kubelet on {name})"),
+        command: Some(Command::of(
+            "kubectl -n {} describe pod {}",
+            [pod.namespace(), pod.name()],
+        )),
         safety: Safety::ReadOnly,
         lets_go: Vec::new(),
     });
@@ -147,8 +147,8 @@ pub(crate) fn kubelet_silent(
     finding.steps.push(Step {
         when: "machine is off?",
         text: format!(
-            "DATA LOSS if the machine of {name} still runs, because two pods may then write to one volume: ONLY when it \
-             is certainly off, say so. The pods on it are then removed and their volumes detached"
+            "DATA LOSS if the machine of {name} still runs: two pods may then write to one volume. ONLY when it is \
+             certainly off, say so. The pods on it are then removed and their volumes detached"
         ),
         command: Some(Command::of("kubectl taint node {} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", [name])),
         safety: Safety::Destructive,

@@ -174,7 +174,7 @@ fn last_heartbeat(node: &Object, view: &View<'_>) -> String {
         .find(|condition| condition.get("type").and_then(Value::as_str) == Some("Ready"))
         .and_then(|ready| ready.get("lastHeartbeatTime").and_then(Value::as_str))
         .and_then(|text| text.parse().ok())
-        .map(|time| format!(", last heard of {} ago", Age::between(time, view.now())))
+        .map(|time| format!(", last heartbeat {} ago", Age::between(time, view.now())))
         .unwrap_or_default()
 }
 

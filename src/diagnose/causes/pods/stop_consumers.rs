@@ -184,8 +184,8 @@ fn stop_step(pod: &Object, owner: &ObjectRef, namespace: &str, view: &View<'_>) 
         ),
         Err(missing) => (
             format!(
-                "DATA LOSS is possible: {text}. Whether it deletes the claims of all its pods when it is scaled down \
-                 (persistentVolumeClaimRetentionPolicy) is not known: {}",
+                "DATA LOSS is possible: {text}. Its persistentVolumeClaimRetentionPolicy is not known: {}. With whenScaled \
+                 Delete it deletes the claims of all its pods",
                 missing.in_words()
             ),
             Safety::Destructive,

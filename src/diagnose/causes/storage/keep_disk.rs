@@ -56,9 +56,7 @@ fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
     if claim.is_ok_and(|claim| claim.is_some_and(|claim| claim.deletion().is_none())) {
         steps.push(Step {
             when: advice::MISTAKE,
-            text: "Take the deletion back: the volume goes, and is made again for the same claim. The disk, the claim and \
-                   its pods stay."
-                .into(),
+            text: "Take the deletion back: the volume is made again. Its disk, claim and pods stay.".into(),
             command: Some(Command::of("kubectl finalizers rescue pv/{}", [volume.name()])),
             safety: Safety::Reversible,
             lets_go: Vec::new(),

@@ -138,7 +138,7 @@ fn claim_exists(
     if volume.deletion().is_none() {
         finding.outlook.push(Outlook {
             when: "if it is deleted now".into(),
-            then: "it stays, Terminating, as long as the claim exists; that cannot be taken back, and pods keep their data"
+            then: "it stays, Terminating, as long as the claim exists, and pods keep their data. That cannot be taken back"
                 .into(),
         });
         return finding;

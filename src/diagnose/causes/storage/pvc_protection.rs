@@ -44,7 +44,7 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
     let controller = Controller::of(claim, finalizer, None, view);
     let says = controller
         .removes("kube-controller-manager (pvc-protection)")
-        .once("no pod that has a node names the claim");
+        .once("no pod uses the claim");
     let pods = match view.list("", "pods", claim.namespace()) {
         Ok(pods) => pods,
         Err(missing) => return unknown(finalizer, &says, "whether one does", &missing),
@@ -67,7 +67,7 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         finding.say(if claim.deletion().is_some() {
             "no pod does any more"
         } else {
-            "; none does now"
+            "no pod does now"
         });
         // The diagnosis says this elsewhere for a claim that is not being deleted.
         if claim.deletion().is_some() {
@@ -144,8 +144,8 @@ pub(crate) fn blockers(users: &[&Object], view: &View<'_>) -> Vec<Blocker> {
 /// The state of a pod, in words.
 fn describe_pod(pod: &Object) -> String {
     let phase = match pod.text("/status/phase") {
-        "Succeeded" => "Completed, and counts as long as it exists".to_owned(),
-        "Failed" => "Failed, and counts as long as it exists".to_owned(),
+        "Succeeded" => "Completed (counts while it exists)".to_owned(),
+        "Failed" => "Failed (counts while it exists)".to_owned(),
         "" => "in no phase yet".to_owned(),
         phase => phase.to_owned(),
     };
@@ -166,7 +166,7 @@ fn add_advice(finding: &mut Finding, claim: &Object, users: &[&Object], view: &V
     if claim.deletion().is_none() {
         finding.outlook.push(Outlook {
             when: "if it is deleted now".into(),
-            then: "it stays, Terminating, until these pods are gone; that cannot be taken back, and no new pod can use it"
+            then: "it stays, Terminating, until these pods are gone, and no new pod can use it. That cannot be taken back"
                 .into(),
         });
         return;

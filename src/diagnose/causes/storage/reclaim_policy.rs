@@ -62,8 +62,8 @@ pub(crate) fn why_no_reclaim_finalizer(volume: &Object) -> String {
         return "It is no CSI volume, and nobody provisioned it: nobody adds one".to_owned();
     }
     format!(
-        "The csi-provisioner of {} adds external-provisioner.volume.kubernetes.io/finalizer while a volume is Bound, from \
-         v5.0 on (HonorPVReclaimPolicy): it is older, or did not run since",
+        "The csi-provisioner of {} is older than v5.0, or did not run since: newer ones add \
+         external-provisioner.volume.kubernetes.io/finalizer",
         volume.text("/spec/csi/driver")
     )
 }
@@ -85,8 +85,8 @@ pub(crate) fn fate(volume: &Object) -> String {
     let disk = disk(volume);
     match policy(volume) {
         "Delete" if is_leaked(volume) => format!(
-            "the volume object goes, and the disk {disk} IS LEAKED: the volume was deleted first, and no finalizer \
-             makes the provisioner delete it. {}",
+            "the volume object goes, and the disk {disk} IS LEAKED: the volume was deleted first. No finalizer makes \
+             the provisioner delete the disk. {}",
             why_no_reclaim_finalizer(volume)
         ),
         "Delete" => format!("the disk {disk} IS DESTROYED (reclaim policy Delete)"),

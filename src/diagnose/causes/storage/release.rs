@@ -186,7 +186,8 @@ impl Release {
         let Release { what, why, .. } = self;
         match self.fate {
             Fate::Destroyed => format!("The {what} is DESTROYED ({why})."),
-            Fate::Leaked => format!("The {what} LEAKS: it stays at the provider ({why})."),
+            // Why is told once, where the explanation says what becomes of the data.
+            Fate::Leaked => format!("The {what} LEAKS: it stays at the provider."),
             Fate::Kept => format!("The {what} stays ({why})."),
             _ => format!("Whether the {what} is DESTROYED is not known: {why}."),
         }

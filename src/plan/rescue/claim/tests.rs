@@ -20,7 +20,9 @@ fn volume(changes: &[Change<'_>]) -> Object {
             "csi": {"driver": "d.example.com", "volumeHandle": "disk-1"}},
         "status": {"phase": "Bound"},
     });
-    changes.iter().for_each(|change| change(&mut value));
+    for change in changes {
+        change(&mut value);
+    }
     bare("", "persistentvolumes", "PersistentVolume", value)
 }
 
@@ -32,7 +34,9 @@ fn claim(changes: &[Change<'_>]) -> Object {
         "spec": {"volumeName": "pv", "resources": {"requests": {"storage": "1Gi"}}},
         "status": {"phase": "Bound"},
     });
-    changes.iter().for_each(|change| change(&mut value));
+    for change in changes {
+        change(&mut value);
+    }
     bare("", "persistentvolumeclaims", "PersistentVolumeClaim", value)
 }
 

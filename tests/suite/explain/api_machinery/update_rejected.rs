@@ -172,7 +172,9 @@ fn an_unreachable_webhook_is_blamed_if_and_only_if_the_server_calls_it() {
         if refused {
             assert_eq!(story.verdict(HOLD), "rejected", "{case}: {story}");
             story
-                .has_root(&format!("{kind} {hook}: webhook case.example.test is asked"))
+                .has_root(&format!(
+                    "{kind} {hook}: webhook case.example.test cannot be called"
+                ))
                 .says("no-such-service does not exist");
         } else {
             assert_eq!(story.verdict(HOLD), "unknown", "{case}: {story}");

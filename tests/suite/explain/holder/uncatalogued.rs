@@ -93,7 +93,7 @@ fn an_expired_lease_and_missing_rights_are_two_signs() {
     assert_eq!(story.verdict(&finalizer), "unknown", "{story}");
     story
         .says("no ServiceAccount may change")
-        .says("one sign and no proof")
+        .says("suggestive only")
         .never_advises("finalizers remove");
 
     lease(

@@ -70,7 +70,7 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
     story
         .says("none is Deployment *-entity-operator with strimzi.io/cluster=prod")
         .says("what runs and may change kafkatopics.kafka.strimzi.io belongs to other products or instances")
-        .says("which are not two independent signs")
+        .says("(suggestive only: not two independent signs)")
         .never_says("It runs")
         .never_says("It likely runs")
         .never_says("It is gone")

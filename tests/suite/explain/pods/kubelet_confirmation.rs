@@ -65,8 +65,8 @@ fn a_pod_on_a_dead_node_waits_for_its_kubelet() {
     story
         .has_root(&format!("Node {node}: not ready"))
         .says("only the kubelet of")
-        .says("StatefulSet web starts p again elsewhere")
-        .says("its volumes (data) may still be mounted")
+        .says("StatefulSet web then starts p again elsewhere")
+        .says("Its volumes (data) may still be mounted")
         .never_advises("--force")
         .is_careful();
     withstands_real_rights(cluster, "pod/p", ns.name(), 8);

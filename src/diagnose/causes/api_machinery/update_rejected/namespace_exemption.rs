@@ -42,8 +42,8 @@ pub(crate) fn step(object: &Object, matcher: &RequestMatcher<'_>) -> Option<Step
     Some(Step {
         when: "what to do",
         text: format!(
-            "or, with its owner, except {what} from {} for as long as this takes: it stays in force everywhere else. A \
-             product that manages it may put it back; afterwards take the exception out again",
+            "or, with its owner, except {what} from {} for as long as this takes. It stays in force everywhere else. A \
+             product that manages it may put it back. Afterwards take the exception out again",
             matcher.name
         ),
         command: Some(Command::of(

