@@ -145,6 +145,12 @@ pub enum Verb {
     /// the same disk and the same claim.
     #[command(before_help = examples::RESCUE)]
     Rescue(RescueArgs),
+    /// Print the versions of the plugin, the catalogue and the server
+    ///
+    /// Says, too, whether the plugin was tested with this version of Kubernetes. As in kubectl version, a server that
+    /// does not answer is an error, after the rest was printed.
+    #[command(before_help = examples::VERSION)]
+    Version(VersionArgs),
     /// List the flags that all commands accept
     #[command(before_help = examples::OPTIONS)]
     Options,
@@ -227,6 +233,28 @@ pub struct CatalogArgs {
     /// Format of the output
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub output: Format,
+}
+
+/// Words of `version`.
+#[derive(Debug, Args)]
+pub struct VersionArgs {
+    /// Only the plugin and its catalogue; ask no server
+    #[arg(long)]
+    pub client: bool,
+    /// Format of the output
+    #[arg(short, long, value_enum, default_value_t = VersionFormat::Table)]
+    pub output: VersionFormat,
+}
+
+/// Forms of output of `version`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VersionFormat {
+    /// For people
+    Table,
+    /// Everything, in a versioned schema
+    Json,
+    /// The same as YAML
+    Yaml,
 }
 
 /// Words of `scan`.

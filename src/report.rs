@@ -14,6 +14,7 @@ mod reason;
 pub mod root_causes;
 pub mod scan;
 pub mod together;
+pub mod version;
 pub mod watch;
 mod worst_first;
 
@@ -24,7 +25,7 @@ use serde::Serialize;
 
 pub use self::{
     catalog::CatalogReport, explain::ExplainReport, finalizer::FinalizersReport, gaps::GapReport,
-    outcome::OutcomeReport, plan::PlanReport, scan::ScanReport,
+    outcome::OutcomeReport, plan::PlanReport, scan::ScanReport, version::VersionReport,
 };
 use crate::{
     command::Command,

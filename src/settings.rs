@@ -6,6 +6,7 @@ mod explain;
 mod guarded;
 mod snapshot;
 mod targets;
+mod version;
 mod watch;
 
 use std::{path::PathBuf, time::Duration};
@@ -26,6 +27,7 @@ pub use self::{
     guarded::{EtcdAccess, EtcdCommands, Guarded, Wanted},
     snapshot::Snapshot,
     targets::{Target, explained},
+    version::Version,
     watch::Watch,
 };
 

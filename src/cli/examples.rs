@@ -97,6 +97,15 @@ Examples:
   # Only show what would be sent
   kubectl finalizers rescue pvc/data-0 -n db --only-retain --plan";
 
+pub(super) const VERSION: &str = "\
+Examples:
+  # The plugin, its catalogue and the server
+  kubectl finalizers version
+  # Without a cluster
+  kubectl finalizers version --client
+  # For a bug report or a script
+  kubectl finalizers version --client -o json";
+
 pub(super) const OPTIONS: &str = "\
 Examples:
   # List the flags for the connection, the catalogue and colors

@@ -23,6 +23,7 @@ mod request;
 mod rights;
 mod same;
 mod scan;
+mod version;
 pub mod watch;
 mod write;
 
@@ -33,6 +34,7 @@ pub use self::{
     rights::{may, myself},
     same::identity,
     scan::{Progress, Reading, scan},
+    version::version,
     write::Written,
 };
 

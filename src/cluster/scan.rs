@@ -257,6 +257,11 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
 }
 
 pub(super) fn no_discovery(server: &Server, failure: Failure) -> Error {
+    refused(server, failure, "types", "/apis")
+}
+
+/// The error for a first request that failed: for what it asked, and by which path.
+pub(super) fn refused(server: &Server, failure: Failure, asked: &str, path: &str) -> Error {
     let connected = &server.connected;
     if failure.is(http::StatusCode::UNAUTHORIZED) {
         return connected.unauthorized();
@@ -270,17 +275,20 @@ pub(super) fn no_discovery(server: &Server, failure: Failure) -> Error {
         failure => {
             let why = failure.why();
             Error::Server {
-                message: format!("cannot ask {} for its types: {}", connected.server, why.message()),
+                message: format!(
+                    "cannot ask {} for its {asked}: {}",
+                    connected.server,
+                    why.message()
+                ),
                 hint: match why {
-                    Why::Forbidden(_) => {
-                        Some("check with: kubectl auth whoami, and with: kubectl get --raw /apis")
-                    }
-                    Why::Undecodable(_) => {
-                        Some("is that an API server, and not a proxy before it? kubectl get --raw /apis")
-                    }
+                    Why::Forbidden(_) => Some(format!(
+                        "check with: kubectl auth whoami, and with: kubectl get --raw {path}"
+                    )),
+                    Why::Undecodable(_) => Some(format!(
+                        "is that an API server, and not a proxy before it? kubectl get --raw {path}"
+                    )),
                     _ => None,
-                }
-                .map(str::to_owned),
+                },
             }
         }
     }

@@ -32,6 +32,8 @@ pub use schema::{
     Workload, WorkloadKind,
 };
 
+use std::collections::BTreeSet;
+
 use schema::Located;
 
 /// The built-in catalogue and the user's own entries, which take precedence.
@@ -64,6 +66,19 @@ impl Knowledge {
         } else {
             self.all().count()
         }
+    }
+
+    /// Number of projects that the entries belong to.
+    pub fn projects(&self) -> usize {
+        let projects: BTreeSet<String> = self.all().map(|entry| entry.project).collect();
+        projects.len()
+    }
+
+    /// The day of the newest upstream commit in which a built-in entry was verified.
+    pub fn verified_until() -> String {
+        let entries = (0..builtin::len()).filter_map(builtin::entry);
+        let days = entries.flat_map(|entry| entry.verified_in);
+        days.map(|place| place.date).max().unwrap_or_default()
     }
 
     /// Whether there are no entries, which never happens.

@@ -15,6 +15,7 @@ pub mod scan;
 pub mod sheet;
 pub mod style;
 pub mod table;
+pub mod version;
 pub mod watch;
 pub mod yaml;
 

@@ -12,6 +12,7 @@ mod scan;
 mod snapshot;
 mod target;
 mod terminal;
+mod version;
 mod watch;
 mod witness;
 
@@ -79,6 +80,10 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
         Verb::Rescue(words) => {
             let rescue = settings::Guarded::rescue(words, connection)?;
             guarded::run(&rescue, &knowledge::load(&files)?)
+        }
+        Verb::Version(words) => {
+            let version = settings::Version::new(&words, connection)?;
+            version::run(&version, &knowledge::load(&files)?)
         }
         Verb::Options => {
             settings::without_cluster(&connection)?;

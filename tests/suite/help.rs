@@ -144,10 +144,14 @@ fn the_other_examples_find_their_objects_in_a_cluster() {
         });
         cluster.plugin(words).home(folder.path()).run()
     };
-    for verb in ["snapshot", "remove", "finalize", "nudge", "rescue"] {
+    for verb in ["snapshot", "version", "remove", "finalize", "nudge", "rescue"] {
         for words in examples(&short(&[verb])) {
             let out = run(&words);
-            let expected: &[i32] = if verb == "snapshot" { &[0] } else { &[0, 3] };
+            let expected: &[i32] = if ["snapshot", "version"].contains(&verb) {
+                &[0]
+            } else {
+                &[0, 3]
+            };
             assert!(expected.contains(&out.code), "{words:?}: {out}");
             assert!(!out.stderr.contains("not found"), "{words:?}: {out}");
         }

@@ -41,4 +41,5 @@ mod schema;
 mod snapshot;
 mod stories;
 mod stuck;
+mod version;
 mod watch;

@@ -143,6 +143,41 @@ fn every_platform_follows_krews_rules() {
     }
 }
 
+/// `cargo binstall` fills in the words between braces.
+#[test]
+fn binstall_downloads_an_archive_of_the_manifest_and_finds_the_program_in_it() {
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let package = packages.iter().find(|one| one["name"] == env!("CARGO_PKG_NAME"));
+    let binstall = &package.unwrap()["metadata"]["binstall"];
+    let rendered = |field: &str| {
+        [
+            ("repo", env!("CARGO_PKG_REPOSITORY")),
+            ("name", env!("CARGO_PKG_NAME")),
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("target", "x86_64-unknown-linux-gnu"),
+            ("bin", "kubectl-finalizers"),
+            ("binary-ext", ""),
+        ]
+        .iter()
+        .fold(
+            binstall[field].as_str().unwrap().to_owned(),
+            |text, (word, value)| text.replace(&format!("{{ {word} }}"), value),
+        )
+    };
+    let manifest = committed();
+    let url = rendered("pkg-url");
+    let named = platforms(&manifest).iter().find(|one| one["uri"] == url.as_str());
+    let platform = named.unwrap_or_else(|| panic!("no platform of the manifest has {url}"));
+    assert_eq!(platform["bin"], rendered("bin-dir").as_str());
+    assert_eq!(binstall["pkg-fmt"], "tgz");
+}
+
 fn is_sum(sum: &Value) -> bool {
     let digit = |c| matches!(c, '0'..='9' | 'a'..='f');
     sum.as_str()

@@ -1,0 +1,99 @@
+//! The report of the `version` command.
+
+use serde::Serialize;
+
+use super::API_VERSION;
+use crate::knowledge::Knowledge;
+
+/// The version of Kubernetes that the tests of this program run.
+pub const TESTED: &str = "1.36";
+
+/// The versions of the program, of its catalogue and of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionReport {
+    /// Version of this schema.
+    pub api_version: &'static str,
+    /// `Version`.
+    pub kind: &'static str,
+    /// Version of the program.
+    pub client: &'static str,
+    /// Its catalogue.
+    pub catalogue: CatalogueVersion,
+    /// The versions of Kubernetes that the tests run.
+    pub tested: [&'static str; 1],
+    /// The server; none if it was not asked, or did not answer.
+    pub server: Option<ServerVersion>,
+}
+
+/// The state of the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CatalogueVersion {
+    /// Number of names and families of names, with those of `--knowledge`.
+    pub names: usize,
+    /// Number of projects.
+    pub projects: usize,
+    /// The day of the newest upstream commit in which a built-in entry was verified.
+    pub verified_until: String,
+}
+
+/// The version of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerVersion {
+    /// The whole version, as the server says it.
+    pub version: String,
+    /// Whether the tests run this minor version.
+    pub tested: bool,
+}
+
+impl ServerVersion {
+    /// The version that a server says of itself: `v1.36.3`, and what its provider adds.
+    pub fn new(version: String) -> Self {
+        let patch = version
+            .strip_prefix('v')
+            .and_then(|numbers| numbers.strip_prefix(TESTED));
+        let tested = patch.is_some_and(|patch| patch.starts_with('.'));
+        ServerVersion { version, tested }
+    }
+}
+
+impl VersionReport {
+    /// The versions of the program, of this catalogue and of a server.
+    pub fn new(knowledge: &Knowledge, server: Option<ServerVersion>) -> Self {
+        VersionReport {
+            api_version: API_VERSION,
+            kind: "Version",
+            client: env!("CARGO_PKG_VERSION"),
+            catalogue: CatalogueVersion {
+                names: knowledge.len(),
+                projects: knowledge.projects(),
+                verified_until: Knowledge::verified_until(),
+            },
+            tested: [TESTED],
+            server,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ServerVersion, TESTED};
+
+    #[test]
+    fn only_the_minor_version_of_the_tests_is_tested() {
+        let tested = |version: &str| ServerVersion::new(version.into()).tested;
+        assert!(tested(&format!("v{TESTED}.0")));
+        assert!(tested(&format!("v{TESTED}.4-eks-a737599")));
+        for other in [
+            "v1.3.0",
+            &format!("v{TESTED}0.1"),
+            &format!("v2{TESTED}.0"),
+            "v0.0.0-master",
+            "",
+        ] {
+            assert!(!tested(other), "{other}");
+        }
+    }
+}
