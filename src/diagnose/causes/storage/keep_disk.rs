@@ -50,10 +50,15 @@ fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
         );
         return vec![advice::keep_disks(advice::MISTAKE, text, &[volume])];
     }
-    let text = "Keep the disk: set the volume to Retain. The volume still goes when its claim goes.";
-    let mut steps = vec![advice::keep_disks(advice::MISTAKE, text.into(), &[volume])];
     let claim = pv_protection::claim_of(volume, view);
-    if claim.is_ok_and(|claim| claim.is_some_and(|claim| claim.deletion().is_none())) {
+    let claim_stays = claim.is_ok_and(|claim| claim.is_some_and(|claim| claim.deletion().is_none()));
+    let text = if claim_stays {
+        "Keep the disk: set Retain. Without --only-retain, it takes the deletion back."
+    } else {
+        "Keep the disk: set the volume to Retain. The volume still goes when its claim goes."
+    };
+    let mut steps = vec![advice::keep_disks(advice::MISTAKE, text.into(), &[volume])];
+    if claim_stays {
         steps.push(Step {
             when: advice::MISTAKE,
             text: "Take the deletion back: the volume is made again. Its disk, claim and pods stay.".into(),
