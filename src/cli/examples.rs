@@ -93,7 +93,6 @@ Examples:
   kubectl finalizers rescue pv --all-terminating --only-retain
   # A volume or a claim was deleted by mistake: take that back
   kubectl finalizers rescue pv/pvc-6791fdd4
-  kubectl finalizers rescue pvc/data-0 -n db
   # Only show what would be sent
   kubectl finalizers rescue pvc/data-0 -n db --only-retain --plan";
 

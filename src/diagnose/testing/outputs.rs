@@ -49,13 +49,7 @@ pub(crate) fn every_output(
     knowledge: &Knowledge,
 ) -> Vec<Told> {
     let snapshot = snapshot(facts, target);
-    let seen = Seen {
-        object: target,
-        diagnosis,
-        complete: true,
-        facts,
-        knowledge,
-    };
+    let seen = seen(target, diagnosis, facts, knowledge);
     vec![
         explained(diagnosis),
         scanned(&snapshot, diagnosis, knowledge),
@@ -71,18 +65,27 @@ pub(crate) fn later_output(
     (diagnosis, facts): (&Diagnosis, &Facts),
     knowledge: &Knowledge,
 ) -> Vec<Told> {
-    let seen = Seen {
-        object: target,
-        diagnosis,
-        complete: true,
-        facts,
-        knowledge,
-    };
+    let seen = seen(target, diagnosis, facts, knowledge);
     vec![
         later::left_behind(world, target, facts, knowledge),
         later::watched(diagnosis),
         later::ended(&seen),
     ]
+}
+
+fn seen<'a>(
+    object: &'a Object,
+    diagnosis: &'a Diagnosis,
+    facts: &'a Facts,
+    knowledge: &'a Knowledge,
+) -> Seen<'a> {
+    Seen {
+        object,
+        diagnosis,
+        complete: true,
+        facts,
+        knowledge,
+    }
 }
 
 fn style() -> Style {

@@ -91,6 +91,6 @@ fn stuck_snapshots_and_contents_name_their_cause() {
     );
     says(&said, "it stays for ever");
     assert!(command(&said, "set deletionPolicy Retain").contains("Retain"));
-    run(cluster, &command(&said, "DATA LOSS (the snapshot"));
+    run(cluster, &command(&said, "DATA LOSS: set the mark"));
     wait("the content is deleted", SOON, || content(&two).is_none());
 }
