@@ -64,7 +64,7 @@ pub async fn try_out(server: &Server, facts: &Facts, plan: &Plan) -> Trial {
 /// server stored it.
 pub async fn try_steps(server: &Server, object: Option<&Object>, requests: &[Request]) -> Trial {
     for request in requests {
-        let is_new = request.method == "POST";
+        let is_new = request.makes_an_object();
         let object = object.filter(|_| !is_new);
         let uid = object.map(Object::uid);
         let metadata = match send_request(server, request, uid, true).await {

@@ -260,7 +260,7 @@ pub(super) fn no_discovery(server: &Server, failure: Failure) -> Error {
     refused(server, failure, "types", "/apis")
 }
 
-/// The error for a first request that failed: for what it asked, and by which path.
+/// The error for a first request that failed. It asked for `asked` at `path`.
 pub(super) fn refused(server: &Server, failure: Failure, asked: &str, path: &str) -> Error {
     let connected = &server.connected;
     if failure.is(http::StatusCode::UNAUTHORIZED) {

@@ -129,6 +129,11 @@ impl Request {
         }
     }
 
+    /// Whether it makes a new object.
+    pub fn makes_an_object(&self) -> bool {
+        self.method == "POST"
+    }
+
     /// The path with its parameters.
     pub fn uri(&self, dry_run: bool) -> String {
         let dry_run = if dry_run { "&dryRun=All" } else { "" };
@@ -138,7 +143,7 @@ impl Request {
     /// The request as a kubectl command, to read it, and to run it by hand if needed.
     pub fn as_kubectl(&self, object: &Object) -> Command {
         let body = visible(&self.body);
-        if self.method == "POST" {
+        if self.makes_an_object() {
             return Command::of("printf %s {} | kubectl create -f -", [&body]);
         }
         if self.method == "PUT" {

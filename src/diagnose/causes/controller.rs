@@ -25,7 +25,7 @@ pub(crate) struct Controller {
     life: Option<Life>,
     /// The driver, if the controller is a sidecar of a CSI driver.
     driver: Option<CsiDriver>,
-    /// What the search for the sidecar found, if the cluster does not know the driver.
+    /// The result of the search for the sidecar. None if the cluster knows the driver.
     found: Option<Holder>,
     /// Whether names are hidden, which would tell whose sidecar a workload runs.
     are_names_hidden: bool,

@@ -81,7 +81,7 @@ impl Layout<'_> {
         let facts = match (wide, work) {
             (true, _) => usize::MAX,
             (false, Some(_)) => usize::from(is_running(wait)),
-            // What it waits for, and when that ends, is the answer.
+            // The answer is the object that it waits for, and the end of that wait.
             (false, None) if wait.verdict == Verdict::Waiting => {
                 usize::from(wait.blockers.len() != 1 || wait.once.is_none())
             }

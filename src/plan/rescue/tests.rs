@@ -77,7 +77,7 @@ fn said(plan: &Plan) -> String {
 }
 
 #[track_caller]
-fn sent(next: Next) -> Request {
+pub(super) fn sent(next: Next) -> Request {
     match next {
         Next::Send(_, request) => request,
         other => panic!("nothing is sent: {other:?}"),

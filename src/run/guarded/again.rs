@@ -184,8 +184,7 @@ impl Carrier<'_> {
     }
 
     async fn send_for(&self, request: &Request, pair: &Pair) -> Written {
-        let is_new = request.method == "POST";
-        let volume = pair.volume.as_ref().filter(|_| !is_new);
+        let volume = pair.volume.as_ref().filter(|_| !request.makes_an_object());
         let uid = volume.map(crate::snapshot::facts::Object::uid);
         send_step(self.planner.server, request, uid).await
     }

@@ -121,7 +121,7 @@ fn fitting_steps(
             let command = step.command.as_ref().map(in_command);
             let can_work =
                 |command: &Command| command.qualified_types().iter().all(|ty| view.may_have_type(ty));
-            // Nothing can be seen of a type that the server does not have. What else the step says may still be done.
+            // A command for a type that the server does not have only fails. The rest of the step stays.
             let command = match (command, step.label) {
                 (Some(command), Label::ReadOnly) if !can_work(&command) => return None,
                 (command, _) => command.filter(can_work),

@@ -4,8 +4,8 @@
 //! create the `CSIDriver` object. The kubelet writes a `CSINode` entry for a running node plugin
 //! (`kubernetes/kubernetes:pkg/volume/csi/nodeinfomanager`). The sidecar renews a Lease; a Lease that nobody has
 //! renewed for ten minutes is a sign that the driver is gone. **Wants** these three. **Concludes** nothing
-//! alone: if two of them show that the driver is gone and none shows that it is there, its sidecar is searched for like
-//! every other controller, see [`holder::sidecar_of`].
+//! alone. Two of them can show that the driver is gone, while none shows that it is there. Then its sidecar is searched for
+//! like every other controller, see [`holder::sidecar_of`].
 
 use crate::diagnose::{
     holder,

@@ -99,8 +99,8 @@ pub(crate) fn by_end_of_claim(claim: &Object, view: &View<'_>) -> Vec<Release> {
     }
 }
 
-/// Adds what the end of a claim, volume or snapshot content lets go to each step that can bring it: one that wakes its
-/// controllers, or that removes a finalizer from it.
+/// Adds what the end of a claim, volume or snapshot content lets go. Each step that can bring the end gets it: one that
+/// wakes controllers, and one that removes a finalizer.
 pub(crate) fn add_ends(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     let of_claim = if object.is("", "persistentvolumeclaims") {
         by_end_of_claim(object, view)
@@ -126,8 +126,8 @@ pub(crate) fn add_ends(object: &Object, findings: &mut [Finding], view: &View<'_
     }
 }
 
-/// What a volume or a snapshot content lets go if this finalizer is removed by hand. Without the finalizer of its own
-/// controller nobody deletes what it stands for.
+/// The disk or snapshot that is let go if this finalizer is removed by hand. Nobody deletes it once the finalizer of its
+/// controller is removed.
 fn by_removal(object: &Object, finalizer: &Finalizer) -> Vec<Release> {
     let mut released = by_end_of(object);
     let names = object.finalizers();

@@ -6,7 +6,7 @@ use super::{Next, Rescue, Users};
 use crate::{
     diagnose::testing::world::bare,
     knowledge::Knowledge,
-    plan::{Claim, Request},
+    plan::{Claim, rescue::tests::sent},
     snapshot::facts::Object,
 };
 
@@ -74,14 +74,6 @@ fn kept(restore_policy: bool) -> Rescue {
     let wait = rescue.next(Some(&volume(&[&retained])), Some(&claim(&[])));
     assert!(matches!(wait, Next::Wait(_)), "{wait:?}");
     rescue
-}
-
-#[track_caller]
-fn sent(next: Next) -> Request {
-    match next {
-        Next::Send(_, request) => request,
-        other => panic!("nothing is sent: {other:?}"),
-    }
 }
 
 #[track_caller]
