@@ -119,6 +119,13 @@ impl Component {
         self.reaper.signal(&self.name, Signal::CONT);
     }
 
+    /// Replaces a paused program by a new process. A program with a Lease that was paused for longer than the Lease
+    /// is valid has lost it, and ends as soon as it resumes.
+    pub fn replace(&self) {
+        self.kill();
+        self.start();
+    }
+
     /// Whether the process exists, even if paused.
     pub fn is_running(&self) -> bool {
         self.pid().is_some()

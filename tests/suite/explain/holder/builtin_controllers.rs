@@ -302,7 +302,7 @@ fn a_disabled_controller_and_one_without_its_right_are_named() {
         ])
         .success();
     let story = told(cluster, "pvc/data", ns.name());
-    cluster.controller_manager().resume();
+    cluster.controller_manager().replace();
     story.nudge(cluster);
     goes(cluster, "pvc/data", ns.name());
     // The other controller needs a restart without the flag.

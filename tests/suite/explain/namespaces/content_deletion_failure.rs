@@ -75,6 +75,6 @@ fn more_objects_of_one_type_than_one_request_can_delete() {
         assert!(left() < before, "none of {before} went");
     }
     assert_eq!(left(), 0);
-    cluster.controller_manager().resume();
+    cluster.controller_manager().replace();
     goes(cluster, "ns/crowd", "");
 }
