@@ -49,16 +49,23 @@ const VALUES: &[&str] = &[
     "command",
     "env",
     "envFrom",
+    "httpHeaders",
     "ignition",
     "networkData",
     "networkDataBase64",
     "postKubeadmCommands",
     "preKubeadmCommands",
+    "script",
     "stringData",
     "sysprep",
     "userData",
     "userDataBase64",
+    "valuesContent",
+    "valuesObject",
 ];
+/// Fields whose text or map holds values for a program. A list of that name holds something else: the `values` of a
+/// label selector, or the `content` of a resource.
+const VALUES_UNLESS_LIST: &[&str] = &["content", "values"];
 /// Ends of the names of fields whose text is a secret.
 const SECRET_ENDINGS: &[&str] = &[
     "accesskey",
@@ -93,7 +100,7 @@ pub(super) fn strip(object: &mut Object) {
     }
     if !is_schema {
         for (_, value) in whole.iter_mut().filter(|(key, _)| *key != "metadata") {
-            strip_values(value);
+            strip_values("", value);
         }
     }
 }
@@ -128,22 +135,28 @@ fn holds_object(name: &str, value: &Value) -> bool {
         || is_secret_field(name)
 }
 
-fn strip_values(value: &mut Value) {
+/// Removes values for programs from the value of a field, at any depth.
+fn strip_values(name: &str, value: &mut Value) {
     match value {
-        Value::Array(values) => values.iter_mut().for_each(strip_values),
+        Value::Array(values) => values.iter_mut().for_each(|value| strip_values(name, value)),
         Value::Object(fields) => {
-            // A template of a Secret or ConfigMap.
+            // A template of a Secret or ConfigMap. Some operators leave its kind out.
             let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
-            let is_template = matches!(kind, "Secret" | "ConfigMap");
+            let is_template = matches!(kind, "Secret" | "ConfigMap") || name == "template";
             fields.retain(|key, value| {
+                let key = key.as_str();
                 let is_data = is_template && key == "data";
                 let is_secret = value.is_string() && is_secret_field(key);
-                !(is_data || is_secret || VALUES.contains(&key.as_str()))
+                let is_value =
+                    VALUES.contains(&key) || !value.is_array() && VALUES_UNLESS_LIST.contains(&key);
+                !(is_data || is_secret || is_value)
             });
             if let Some(annotations) = annotations(fields) {
                 annotations.retain(|name, value| !holds_object(name, value));
             }
-            fields.values_mut().for_each(strip_values);
+            fields
+                .iter_mut()
+                .for_each(|(name, value)| strip_values(name, value));
         }
         _ => {}
     }
@@ -206,6 +219,12 @@ mod tests {
             "template": {"kind": "Secret", "data": {"p": "hunter2"}, "stringData": {"p": "hunter2"}, "metadata": {"annotations": {
                 "kubectl.kubernetes.io/last-applied-configuration": "hunter2"}}},
             "data": {"storage": "10Gi"},
+            "files": [{"path": "/etc/key", "content": "hunter2"}],
+            "chart": {"values": {"p": "hunter2"}, "valuesContent": "p: hunter2", "valuesObject": {"p": "hunter2"}},
+            "selector": {"matchExpressions": [{"key": "k", "operator": "In", "values": ["a"]}]},
+            "probe": {"httpGet": {"path": "/", "httpHeaders": [{"name": "Authorization", "value": "hunter2"}]}},
+            "steps": [{"script": "login hunter2"}],
+            "target": {"template": {"data": {"p": "hunter2"}, "type": "Opaque"}},
         }});
         let kept = json!({"metadata": {"name": "w", "annotations": {"example.com/owner": "team"}},
         "spec": {
@@ -214,6 +233,12 @@ mod tests {
             "db": {"passwordSecretRef": {"name": "ref"}},
             "template": {"kind": "Secret", "metadata": {"annotations": {}}},
             "data": {"storage": "10Gi"},
+            "files": [{"path": "/etc/key"}],
+            "chart": {},
+            "selector": {"matchExpressions": [{"key": "k", "operator": "In", "values": ["a"]}]},
+            "probe": {"httpGet": {"path": "/"}},
+            "steps": [{}],
+            "target": {"template": {"type": "Opaque"}},
         }});
         assert_eq!(stripped("x.test", "widgets", value), kept);
     }

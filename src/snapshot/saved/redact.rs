@@ -27,18 +27,21 @@ use crate::snapshot::{
 
 /// Names that every cluster has.
 const COMMON: &[&str] = &[
+    "admin",
+    "cluster-admin",
     "default",
+    "edit",
     "kube-controller-manager",
     "kube-node-lease",
     "kube-public",
     "kube-scheduler",
     "kube-system",
     "kubernetes",
+    "view",
 ];
 /// Types whose objects are definitions. They are named after products, types and drivers.
 const DEFINITIONS: &[&str] = &[
     "apiservices.apiregistration.k8s.io",
-    "clusterroles.rbac.authorization.k8s.io",
     "csidrivers.storage.k8s.io",
     "customresourcedefinitions.apiextensions.k8s.io",
     "ingressclasses.networking.k8s.io",
@@ -138,6 +141,7 @@ impl Saved {
     fn drivers(&self) -> BTreeSet<String> {
         let seen = self.kept.iter().filter_map(|seen| seen.driver.as_deref());
         let read = self.answers.values().flatten().flat_map(objects);
+        let read = read.filter(|object| driver::is_named_by(&object.resource.group, &object.kind));
         seen.chain(read.flat_map(|object| driver::names(&object.value)))
             .map(driver::plain)
             .collect()

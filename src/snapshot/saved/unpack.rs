@@ -10,7 +10,7 @@ const MAX_RATIO: u64 = 100;
 /// Up to this size the ratio does not matter: the first kilobytes of packed data can hold much.
 const ANY_RATIO: u64 = 4 << 20;
 /// The largest snapshot, unpacked. Parsed, it takes several times as much memory.
-const MAX_SIZE: u64 = 1 << 30;
+const MAX_SIZE: u64 = 512 << 20;
 
 /// The decompressed content of a snapshot.
 pub(super) struct Unpacked<'r> {

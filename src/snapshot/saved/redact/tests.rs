@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::tests::{example, packed, query},
-    texts::KEPT,
+    texts::{FREE, KEPT},
     *,
 };
 use crate::snapshot::facts::Resource;
@@ -91,12 +91,24 @@ fn objects() -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
+/// A custom resource that gives every name of a kept field its own meaning.
+fn tenant() -> (&'static str, &'static str, Value) {
+    let kept: serde_json::Map<_, _> = KEPT
+        .iter()
+        .map(|key| ((*key).to_owned(), json!("zorgblat")))
+        .collect();
+    let value = json!({"kind": "Tenant", "metadata": {"name": "t-1", "labels": {"group": "zorgblat"}}, "spec": kept,
+        "status": {"storageClassName": ["zorgblat"]}});
+    ("tenants", "Tenant", value)
+}
+
 fn with(all: impl IntoIterator<Item = (&'static str, &'static str, Value)>) -> Saved {
     let mut saved = example();
     for (plural, kind, value) in all {
         let name = value["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let group = if plural == "tenants" { "acme.example" } else { "" };
         let object = Object {
-            resource: Resource::new("", plural),
+            resource: Resource::new(group, plural),
             kind: kind.into(),
             api_version: "v1".into(),
             value,
@@ -110,8 +122,9 @@ fn with(all: impl IntoIterator<Item = (&'static str, &'static str, Value)>) -> S
 
 #[test]
 fn what_identifies_a_cluster_is_hidden_and_what_a_diagnosis_reads_stays() {
-    let text = unpacked(&with(objects()).redacted(&public()));
+    let text = unpacked(&with(objects().into_iter().chain([tenant()])).redacted(&public()));
     for hidden in [
+        "zorgblat",
         "corp",
         "nas.",
         "jane",
@@ -162,26 +175,30 @@ fn secret(number: usize) -> String {
     )
 }
 
-/// Puts `form` with a new secret word into each field and each map.
-fn plant(key: &str, value: &mut Value, form: &str, planted: &mut usize) {
+/// Puts `form` with a new secret word into each field and each map, except for fields by which Kubernetes names types,
+/// classes and drivers. Custom resources and maps of free keys have no such fields.
+fn plant(key: &str, is_defined: bool, value: &mut Value, form: &str, planted: &mut usize) {
     let mut next = || {
         *planted += 1;
         secret(*planted)
     };
     match value {
         Value::String(text)
-            if !KEPT.contains(&key) && !key.contains("provision") && !key.ends_with("imestamp") =>
+            if !(is_defined && KEPT.contains(&key))
+                && !key.contains("provision")
+                && !key.ends_with("imestamp") =>
         {
             *text = form.replace("SECRET", &next());
         }
         Value::Array(values) => values
             .iter_mut()
-            .for_each(|value| plant(key, value, form, planted)),
+            .for_each(|value| plant(key, is_defined, value, form, planted)),
         Value::Object(fields) => {
             fields.insert(next(), "a".into());
+            let are_defined = is_defined && !FREE.contains(&key);
             fields
                 .iter_mut()
-                .for_each(|(key, value)| plant(key, value, form, planted));
+                .for_each(|(key, value)| plant(key, are_defined, value, form, planted));
         }
         _ => {}
     }
@@ -199,10 +216,22 @@ fn a_word_that_nobody_knows_is_hidden_in_every_field() {
         "größe-SECRET/SECRETé",
     ] {
         let mut planted = 0;
-        let all = objects().into_iter().map(|(plural, kind, mut value)| {
-            plant("", &mut value, form, &mut planted);
-            (plural, kind, value)
-        });
+        let all = objects()
+            .into_iter()
+            .chain([tenant()])
+            .map(|(plural, kind, mut value)| {
+                let is_custom = plural == "tenants";
+                for (name, value) in value.as_object_mut().expect("an object") {
+                    plant(
+                        name,
+                        !is_custom || matches!(&**name, "kind" | "metadata"),
+                        value,
+                        form,
+                        &mut planted,
+                    );
+                }
+                (plural, kind, value)
+            });
         let mut saved = with(all.collect::<Vec<_>>());
         let note = form.replace("SECRET", &secret(0));
         saved.notes.push(note.clone());

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::{Leftovers, Saved};
 use crate::{
-    object::ObjectRef,
+    object::{ObjectRef, is_product_group},
     snapshot::{
         Gap, Namespaces, Seen, What, Why,
         facts::{Answer, By, Content, Object, Query, Where},
@@ -14,7 +14,8 @@ use crate::{
     },
 };
 
-/// Fields whose values stay whole: they name types, classes, drivers and finalizers.
+/// Fields that Kubernetes defines, and whose values stay whole: they name types, classes, drivers and finalizers. A custom
+/// resource may give such a field any meaning.
 pub(super) const KEPT: &[&str] = &[
     "apiGroups",
     "apiVersion",
@@ -42,6 +43,16 @@ pub(super) const KEPT: &[&str] = &[
 ];
 /// Fields that stay with all that is in them: the schema of a type, and which fields a program wrote.
 const WHOLE: &[&str] = &["fieldsV1", "openAPIV3Schema"];
+/// Maps whose keys the author of the object chooses.
+pub(super) const FREE: &[&str] = &[
+    "annotations",
+    "labels",
+    "matchLabels",
+    "nodeSelector",
+    "parameters",
+    "selector",
+    "volumeAttributes",
+];
 /// Annotations that name a driver.
 const DRIVERS: &[&str] = &[
     "pv.kubernetes.io/migrated-to",
@@ -292,35 +303,59 @@ fn answered(answer: &mut Answer, see: See<'_>) {
 }
 
 fn object(object: &mut Object, see: See<'_>) {
-    field("", &mut object.value, see);
+    let is_product = is_product_group(&object.resource.group);
+    let Value::Object(fields) = &mut object.value else {
+        return field("", false, &mut object.value, see);
+    };
+    for_each_field(fields, see, |name, value, see| match name {
+        "apiVersion" | "kind" => {}
+        "metadata" => field(name, true, value, see),
+        _ => field(name, !is_product, value, see),
+    });
 }
 
-fn field(name: &str, value: &mut Value, see: See<'_>) {
+/// Calls `see` for each text in the value of a field.
+fn field(name: &str, is_defined: bool, value: &mut Value, see: See<'_>) {
     match value {
         Value::String(text) => see(if is_naming(name) { Role::Name } else { Role::Text }, text),
-        Value::Array(values) => values.iter_mut().for_each(|value| field(name, value, see)),
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| field(name, is_defined, value, see)),
         Value::Object(fields) => {
-            let all = std::mem::take(fields).into_iter().map(|(mut key, mut value)| {
-                if !stays(name, &key, &value) {
-                    field(&key, &mut value, see);
+            let are_defined = is_defined && !FREE.contains(&name);
+            for_each_field(fields, see, |key, value, see| {
+                if !stays(name, are_defined, key, value) {
+                    field(key, are_defined, value, see);
                 }
-                see(Role::Key, &mut key);
-                (key, value)
             });
-            *fields = all.collect::<Map<_, _>>();
         }
         _ => {}
     }
 }
 
-/// Whether the value of a field stays.
-fn stays(parent: &str, key: &str, value: &Value) -> bool {
+/// Calls `each` for each field, and `see` for its name.
+fn for_each_field(
+    fields: &mut Map<String, Value>,
+    see: See<'_>,
+    mut each: impl FnMut(&str, &mut Value, See<'_>),
+) {
+    let all = std::mem::take(fields).into_iter().map(|(mut key, mut value)| {
+        each(&key, &mut value, see);
+        see(Role::Key, &mut key);
+        (key, value)
+    });
+    *fields = all.collect();
+}
+
+/// Whether the value of a field stays. `is_defined` says whether Kubernetes defines the field.
+fn stays(parent: &str, is_defined: bool, key: &str, value: &Value) -> bool {
     let is_text = |value: &Value| !(value.is_object() || value.is_array());
     let is_plain = is_text(value) || value.as_array().is_some_and(|values| values.iter().all(is_text));
-    WHOLE.contains(&key)
-        || is_plain && (KEPT.contains(&key) || DRIVERS.contains(&key))
+    let is_kept = WHOLE.contains(&key)
+        || is_plain && KEPT.contains(&key)
         // The drivers of a CSINode.
-        || (parent, key) == ("drivers", "name")
+        || (parent, key) == ("drivers", "name");
+    is_defined && is_kept || parent == "annotations" && is_plain && DRIVERS.contains(&key)
 }
 
 fn is_naming(key: &str) -> bool {
