@@ -1,5 +1,7 @@
 //! Tests plans and refusals with hand-made diagnoses, so that each verdict is tried.
 
+mod living;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

@@ -7,13 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         holder::{
             could_be_holder, is_of_each_instance,
-            pod_template::{POD_SPECS, labels},
+            pod_template::{POD_SPECS, images, labels},
             workload::labels_of_instance,
             writer,
         },
@@ -170,23 +168,6 @@ fn is_known_deployer(object: &Object, view: &View<'_>) -> bool {
         };
         is_chart || images.iter().any(|image| is_image(image))
     })
-}
-
-/// The repositories of all images, without tag and digest.
-fn images(object: &Object) -> Vec<String> {
-    POD_SPECS
-        .iter()
-        .flat_map(|spec| object.list(&format!("{spec}/containers")))
-        .filter_map(|container| container.get("image").and_then(Value::as_str))
-        .map(|image| {
-            let image = image.split('@').next().unwrap_or_default();
-            match image.rsplit_once(':') {
-                // A colon before a slash belongs to the port of the registry.
-                Some((repository, tag)) if !tag.contains('/') => repository.to_owned(),
-                _ => image.to_owned(),
-            }
-        })
-        .collect()
 }
 
 /// The name of the Helm chart: the label has its version behind it.

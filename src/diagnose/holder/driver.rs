@@ -10,6 +10,8 @@ use crate::{
     diagnose::{
         holder::{
             bystander::Wanted,
+            pod_template::name_of,
+            rights,
             rights::is_meant_to_run,
             trace::{Holder, Sign, Tells, Trace},
             workload::sidecar,
@@ -159,7 +161,13 @@ pub(super) fn add_installation(driver: &Driver, holder: &mut Holder, view: &View
 
 /// Adds what runs the sidecar of a driver and may be that of this one. A workload is that of another driver if it is named
 /// like a driver that a node has registered. The sidecar itself does not tell whose volumes it serves.
-pub(super) fn add_sidecars(driver: &Driver, entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+pub(super) fn add_sidecars(
+    driver: &Driver,
+    object: &Object,
+    entry: &Entry,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
     let nodes = match view.list("storage.k8s.io", "csinodes", "") {
         Ok(nodes) => nodes,
         Err(missing) => return holder.add_missing(&missing),
@@ -174,32 +182,30 @@ pub(super) fn add_sidecars(driver: &Driver, entry: &Entry, holder: &mut Holder, 
         .into_iter()
         .map(|name| Wanted::of_driver(entry, name))
         .collect();
+    let mut workloads = Vec::new();
     for plural in ["deployments", "statefulsets", "daemonsets"] {
-        let workloads = match view.list("apps", plural, "") {
-            Ok(workloads) => workloads,
-            Err(missing) => {
-                holder.add_missing(&missing);
-                continue;
-            }
-        };
-        for workload in workloads.iter().filter(|one| is_meant_to_run(one)) {
-            let Some(container) = sidecar(entry, workload) else {
-                continue;
-            };
-            if others.iter().any(|other| other.shares_a_word(workload)) {
-                continue;
-            }
-            let source = format!("{} {}/{}", workload.kind, workload.namespace(), workload.name());
-            let value = format!("runs {container}, for a driver that it does not name");
-            let sign = Sign::new(
-                Trace::Workload,
-                Tells::Possible,
-                Strength::Moderate,
-                source,
-                value,
-            );
-            holder.add(sign.about(workload.reference()));
+        match view.list("apps", plural, "") {
+            Ok(all) => workloads.extend(all),
+            Err(missing) => holder.add_missing(&missing),
         }
+    }
+    workloads.extend(rights::lone_pods(object, holder, view));
+    for workload in workloads.into_iter().filter(|one| is_meant_to_run(one)) {
+        let Some(container) = sidecar(entry, workload) else {
+            continue;
+        };
+        if others.iter().any(|other| other.shares_a_word(workload)) {
+            continue;
+        }
+        let value = format!("runs {container}, for a driver that it does not name");
+        let sign = Sign::new(
+            Trace::Workload,
+            Tells::Possible,
+            Strength::Moderate,
+            name_of(workload),
+            value,
+        );
+        holder.add(sign.about(workload.reference()));
     }
 }
 

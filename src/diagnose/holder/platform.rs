@@ -9,6 +9,7 @@ use crate::{
         view::{Missing, View},
     },
     knowledge::{Entry, Platform, schema::glob},
+    object::Finalizer,
     snapshot::{Gap, facts::Object},
 };
 
@@ -21,7 +22,37 @@ pub(super) fn add_hiding_platform(entry: &Entry, holder: &mut Holder, view: &Vie
     if entry.holder.hidden_on.is_empty() || left_behind {
         return;
     }
-    match hiding_platform(entry, view) {
+    let hides = |platform: &Platform| entry.holder.hidden_on.contains(&platform.name);
+    add_platform(hides, holder, view);
+}
+
+/// Like [`add_hiding_platform`], for a finalizer that the catalogue does not describe: a platform may hide what is in a
+/// domain of its provider.
+pub(super) fn add_platform_of_domain(
+    object: &Object,
+    finalizer: &Finalizer,
+    holder: &mut Holder,
+    view: &View<'_>,
+) {
+    let domain = finalizer
+        .name
+        .split_once('/')
+        .map_or(&*finalizer.name, |(domain, _)| domain);
+    let is_in = |name: &str, domain: &str| {
+        name.strip_suffix(domain)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    let hides = |platform: &Platform| {
+        let mut domains = platform.domains.iter();
+        domains.any(|known| is_in(domain, known) || is_in(&object.resource.group, known))
+    };
+    if view.knowledge.platforms().iter().any(hides) {
+        add_platform(hides, holder, view);
+    }
+}
+
+fn add_platform(hides: impl Fn(&Platform) -> bool, holder: &mut Holder, view: &View<'_>) {
+    match hiding_platform(hides, view) {
         Ok(Some(platform)) => {
             holder.elsewhere = Some(format!("where {} hides it", platform.name));
         }
@@ -32,9 +63,14 @@ pub(super) fn add_hiding_platform(entry: &Entry, holder: &mut Holder, view: &Vie
 
 /// The platform of this cluster, if it is one that hides the controller. A platform may have no nodes at the moment, so
 /// its types and the version of its API server are looked at, too.
-fn hiding_platform<'a>(entry: &Entry, view: &View<'a>) -> Result<Option<&'a Platform>, Missing> {
-    let hides = |platform: &&Platform| entry.holder.hidden_on.contains(&platform.name);
-    let platforms = || view.knowledge.platforms().iter().filter(hides);
+fn hiding_platform<'a>(
+    hides: impl Fn(&Platform) -> bool,
+    view: &View<'a>,
+) -> Result<Option<&'a Platform>, Missing> {
+    let platforms = || {
+        let all = view.knowledge.platforms().iter();
+        all.filter(|platform| hides(platform))
+    };
     let serves = |platform: &&Platform| {
         let mut types = view.types().iter();
         types.any(|ty| platform.groups.contains(&ty.group))

@@ -45,11 +45,21 @@ const RUNNERS: [(&str, &str, &str); 5] = [
     ("", "pods", "/spec"),
 ];
 
+/// How far to look.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// Until something is likely the controller.
+    Found,
+    /// At everybody.
+    End,
+}
+
 /// Adds who runs with the rights to change the object, or that nobody does. `wanted` is the product that is looked for.
 /// Without it, for a finalizer that nobody has described, everything that runs with these rights may be the controller.
 pub(super) fn add_who_may_change(
     object: &Object,
     wanted: Option<&Wanted>,
+    until: Until,
     holder: &mut Holder,
     view: &View<'_>,
 ) {
@@ -58,8 +68,11 @@ pub(super) fn add_who_may_change(
         Err(missing) => return holder.add_missing(&missing),
     };
     let is_shared = is_shared(object, wanted);
+    let is_over = |holder: &Holder| {
+        until == Until::Found && !matches!(holder.liveness(), Liveness::Gone | Liveness::Unknown)
+    };
     // There the rights only keep a controller from being gone, so nobody is looked for unless it seems to be.
-    if is_shared && holder.liveness() != Liveness::Gone {
+    if is_shared && until == Until::Found && holder.liveness() != Liveness::Gone {
         return;
     }
     let search = Search {
@@ -72,7 +85,7 @@ pub(super) fn add_who_may_change(
     };
     let candidates = changers.candidates(object);
     let signs = holder.signs.len();
-    let runners = search.runners(&places(&candidates, &changers), holder);
+    let runners = runners(&places(&candidates, &changers), holder, view);
     if holder.pending {
         return;
     }
@@ -82,13 +95,13 @@ pub(super) fn add_who_may_change(
         search.add_named(candidate, own(&by_account, candidate), holder);
     }
     // Rights alone are no sign of life. They only speak against its being gone.
-    if matches!(holder.liveness(), Liveness::Gone | Liveness::Unknown) {
+    if !is_over(holder) {
         for candidate in likely {
             search.add_unnamed(candidate, own(&by_account, candidate), holder);
         }
     }
     // Who else may change the object only matters while nobody is found.
-    if !matches!(holder.liveness(), Liveness::Gone | Liveness::Unknown) {
+    if is_over(holder) {
         return;
     }
     search.add_subjects_that_run_anywhere(&changers, holder);
@@ -120,6 +133,29 @@ pub(super) fn add_who_may_change(
             value,
         ));
     }
+}
+
+/// The Pods in the namespaces of accounts that may change the object, without those of a workload that is there, too.
+pub(super) fn lone_pods<'a>(object: &Object, holder: &mut Holder, view: &View<'a>) -> Vec<&'a Object> {
+    let changers = match Changers::of(object, view) {
+        Ok(changers) => changers,
+        Err(missing) => {
+            holder.add_missing(&missing);
+            return Vec::new();
+        }
+    };
+    let candidates = changers.candidates(object);
+    let is_everywhere = changers.groups.keys().any(|group| namespace_of(group).is_none());
+    let places = if is_everywhere {
+        BTreeSet::from([""])
+    } else {
+        places(&candidates, &changers)
+    };
+    let runners = runners(&places, holder, view);
+    let all: Vec<_> = runners.iter().collect();
+    let mut lone = without_own_pods(&all);
+    lone.retain(|object| object.is("", "pods"));
+    lone
 }
 
 /// Whether many controllers change objects of this type: the types that Kubernetes has, and those of all CSI drivers.
@@ -177,6 +213,25 @@ fn own<'m, 'r, 'a>(all: &'m ByAccount<'r, 'a>, candidate: &'m Candidate<'_>) -> 
         .map_or(&[], Vec::as_slice)
 }
 
+/// Everything that runs in these namespaces, and what could not be read. Many namespaces are read at once.
+fn runners<'a>(places: &BTreeSet<&str>, holder: &mut Holder, view: &View<'a>) -> Vec<Runner<'a>> {
+    let places: Vec<_> = if places.len() > limits::NAMESPACES_ONE_BY_ONE {
+        vec![""]
+    } else {
+        places.iter().copied().collect()
+    };
+    let mut runners = Vec::new();
+    for (group, plural, spec) in RUNNERS {
+        for place in &places {
+            match view.list(group, plural, place) {
+                Ok(all) => runners.extend(all.iter().map(|object| Runner { object, spec })),
+                Err(missing) => holder.add_missing(&missing),
+            }
+        }
+    }
+    runners
+}
+
 struct Search<'s, 'a> {
     /// The type that is changed, `plural.group`.
     what: String,
@@ -212,25 +267,6 @@ impl<'a> Search<'_, 'a> {
                 value,
             ));
         }
-    }
-
-    /// Everything that runs in these namespaces, and what could not be read. Many namespaces are read at once.
-    fn runners(&self, places: &BTreeSet<&str>, holder: &mut Holder) -> Vec<Runner<'a>> {
-        let places: Vec<_> = if places.len() > limits::NAMESPACES_ONE_BY_ONE {
-            vec![""]
-        } else {
-            places.iter().copied().collect()
-        };
-        let mut runners = Vec::new();
-        for (group, plural, spec) in RUNNERS {
-            for place in &places {
-                match self.view.list(group, plural, place) {
-                    Ok(all) => runners.extend(all.iter().map(|object| Runner { object, spec })),
-                    Err(missing) => holder.add_missing(&missing),
-                }
-            }
-        }
-        runners
     }
 
     /// Whether what runs as this account is likely the controller. The controllers of all instances have the same rights,

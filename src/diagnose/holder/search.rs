@@ -47,7 +47,7 @@ pub(super) fn described_with_driver(
         // A workload of that name here belongs to this cluster: a hub that manages itself has an agent, too.
         // Only the writes of the other cluster's controller show here.
         writer::add_writers(object, finalizer, &mut holder, view);
-        add_lack_of_sight(object, entry, &holder, view);
+        add_lack_of_sight(object, &entry.project, &holder, view);
         return holder;
     }
     workload::add_workloads(entry, finalizer, object, &mut holder, view);
@@ -97,7 +97,7 @@ pub(super) fn described_with_driver(
                 view,
             );
             if let Some(driver) = driver {
-                driver::add_sidecars(driver, entry, &mut holder, view);
+                driver::add_sidecars(driver, object, entry, &mut holder, view);
             }
             if holder.liveness() == Liveness::Gone {
                 lease::add_renewed_leases(&wanted, &mut holder, view);
@@ -108,7 +108,7 @@ pub(super) fn described_with_driver(
     if holder.liveness() == Liveness::Gone {
         platform::add_hiding_platform(entry, &mut holder, view);
     }
-    add_lack_of_sight(object, entry, &holder, view);
+    add_lack_of_sight(object, &entry.project, &holder, view);
     holder
 }
 
@@ -133,18 +133,28 @@ pub fn may_be_another(
         .with(Tells::Failing)
         .filter_map(|sign| sign.object.as_ref())
         .collect();
+    // What fails beside it was not ready at this moment. It may run in the next.
     let is_another = |sign: &Sign| {
-        matches!(sign.tells, Tells::Alive | Tells::Possible)
+        matches!(sign.tells, Tells::Alive | Tells::Possible | Tells::Failing)
             && sign.object.as_ref().is_none_or(|object| !fails.contains(&object))
     };
     let mut others = Holder::default();
-    if let Some(entry) = entry {
+    let wanted = entry.map(|entry| {
         let driver = driver::driver_of(object, finalizer, entry, None);
-        let wanted = wanted(driver.as_ref(), entry, object, finalizer);
-        add_candidates(object, None, Some(&wanted), &mut others, view);
-        lease::add_renewed_leases(&wanted, &mut others, view);
-        platform::add_hiding_platform(entry, &mut others, view);
+        wanted(driver.as_ref(), entry, object, finalizer)
+    });
+    // Leases first: beside a workload, a Lease in another namespace counts as that of another instance.
+    match (entry, &wanted) {
+        (Some(entry), Some(wanted)) => {
+            lease::add_renewed_leases(wanted, &mut others, view);
+            platform::add_hiding_platform(entry, &mut others, view);
+        }
+        _ => {
+            lease::add_leases_of_domain(object, finalizer, &mut others, view);
+            platform::add_platform_of_domain(object, finalizer, &mut others, view);
+        }
     }
+    rights::add_who_may_change(object, wanted.as_ref(), rights::Until::End, &mut others, view);
     others.pending
         || others.elsewhere.is_some()
         || !others.unseen.is_empty()
@@ -181,23 +191,23 @@ fn add_candidates(
     // On a type that many controllers change, rights only keep a controller from being gone, so they come last.
     let is_shared = rights::is_shared(object, wanted);
     if !is_shared {
-        rights::add_who_may_change(object, wanted, holder, view);
+        rights::add_who_may_change(object, wanted, rights::Until::Found, holder, view);
     }
     if let Some(finalizer) = by_domain {
         lease::add_leases_of_domain(object, finalizer, holder, view);
     }
     if is_shared {
-        rights::add_who_may_change(object, wanted, holder, view);
+        rights::add_who_may_change(object, wanted, rights::Until::Found, holder, view);
     }
 }
 
 /// Records that a controller which this cluster does not show was not seen.
-fn add_lack_of_sight(object: &Object, entry: &Entry, holder: &Holder, view: &View<'_>) {
+fn add_lack_of_sight(object: &Object, project: &str, holder: &Holder, view: &View<'_>) {
     if let (Liveness::Elsewhere, Some(place)) = (holder.liveness(), &holder.elsewhere)
         && object.deletion().is_some()
     {
         view.miss(&Gap {
-            what: What::Controller(entry.project.clone()),
+            what: What::Controller(project.to_owned()),
             why: Why::OutOfSight(place.clone()),
         });
     }
@@ -210,6 +220,10 @@ pub fn undescribed(object: &Object, finalizer: &Finalizer, view: &View<'_>) -> H
     product::add_definition(object, &mut holder, view);
     add_candidates(object, Some(finalizer), None, &mut holder, view);
     writer::add_writers(object, finalizer, &mut holder, view);
+    if holder.liveness() == Liveness::Gone {
+        platform::add_platform_of_domain(object, finalizer, &mut holder, view);
+        add_lack_of_sight(object, &finalizer.name, &holder, view);
+    }
     holder
 }
 

@@ -3,7 +3,6 @@
 mod entries;
 mod gone;
 mod life;
-mod living;
 mod rights;
 mod signs;
 mod silence;

@@ -14,7 +14,7 @@ use crate::{
     diagnose::{
         holder::{
             node,
-            pod_template::{account_of, labels, name_of},
+            pod_template::{POD_SPECS, account_of, images, labels, name_of},
             rbac::Changers,
             standing,
             trace::{Holder, Sign, Tells, Trace},
@@ -294,12 +294,13 @@ pub fn could_be_holder(entry: &Entry, object: &Object) -> bool {
 /// sidecar of any driver. The workload does not tell whose objects it serves.
 pub fn sidecar<'a>(entry: &'a Entry, object: &Object) -> Option<&'a str> {
     let open = entry.holder.workloads.iter().filter(|one| !is_findable(one));
-    let containers = object.list("/spec/template/spec/containers");
-    open.filter_map(|one| one.container.as_deref()).find(|name| {
-        containers
-            .iter()
-            .any(|container| container.get("name").is_some_and(|other| other == name))
-    })
+    let containers: Vec<_> = POD_SPECS
+        .iter()
+        .flat_map(|spec| object.list(&format!("{spec}/containers")))
+        .filter_map(|container| container.get("name")?.as_str())
+        .collect();
+    open.filter_map(|one| one.container.as_deref())
+        .find(|name| containers.contains(name))
 }
 
 /// Whether the workload or its Pods have these labels.
@@ -332,8 +333,9 @@ fn fits(object: &Object, workload: &Workload, entry: &Entry) -> bool {
         .namespaces
         .iter()
         .any(|home| glob(home, object.namespace()));
+    let is_image = |image: &String| workload.images.iter().any(|pattern| glob(pattern, image));
     match labels {
-        Some(fit) => fit,
+        Some(fit) => fit && (workload.images.is_empty() || images(object).iter().any(is_image)),
         None => name && (at_home || workload.namespace.is_some()),
     }
 }

@@ -48,3 +48,21 @@ pub(crate) fn controller(namespace: &str, name: &str, labels: &Value, group: &st
         ),
     ]
 }
+
+/// A role with the rights of a controller on these types, and its binding.
+pub(crate) fn bound(role: &str, groups: &Value, resources: &Value, subject: &Value) -> [Object; 2] {
+    [
+        object(
+            "rbac.authorization.k8s.io",
+            "clusterroles",
+            "ClusterRole",
+            json!({"metadata": {"name": role}, "rules": [{"apiGroups": groups, "resources": resources, "verbs": ["*"]}]}),
+        ),
+        object(
+            "rbac.authorization.k8s.io",
+            "clusterrolebindings",
+            "ClusterRoleBinding",
+            json!({"metadata": {"name": role}, "roleRef": {"kind": "ClusterRole", "name": role}, "subjects": [subject]}),
+        ),
+    ]
+}

@@ -158,6 +158,21 @@ fn check_holder(holder: &Holder, add_problem: &mut impl FnMut(&str, String)) {
     }
 }
 
+/// Technologies that operators of several products manage, and name themselves after.
+const TECHNOLOGIES: &[&str] = &[
+    "database",
+    "keycloak",
+    "logging",
+    "maintenance",
+    "mysql",
+    "network",
+    "postgres",
+    "postgresql",
+    "redis",
+    "secrets",
+    "zookeeper",
+];
+
 /// A selector without the name of the product makes any operator the holder: kubebuilder writes
 /// `control-plane=controller-manager` into each.
 fn check_selectors(entry: &Entry, add_problem: &mut impl FnMut(&str, String)) {
@@ -172,7 +187,13 @@ fn check_selectors(entry: &Entry, add_problem: &mut impl FnMut(&str, String)) {
             .chain(instance)
             .map(str::to_lowercase)
             .collect();
-        let says = |text: &str| names.iter().any(|name| text.contains(name.as_str()));
+        let has_image = !workload.images.is_empty();
+        let says = |text: &str| {
+            let mut names = names
+                .iter()
+                .filter(|name| has_image || !TECHNOLOGIES.contains(&name.as_str()));
+            names.any(|name| text.contains(name.as_str()))
+        };
         // The labels then only count on workloads whose name fits.
         let pattern = workload.name.as_deref().filter(|name| name.contains('*'));
         if !labels.iter().any(|label| says(label)) && !pattern.is_some_and(says) {
@@ -180,7 +201,7 @@ fn check_selectors(entry: &Entry, add_problem: &mut impl FnMut(&str, String)) {
                 selector,
                 format!(
                     "`{selector}` does not name the product, so that any program may have these labels: add a label that does, \
-                     or leave the selector out; `known-as` has short names"
+                     or `images`, or leave the selector out; `known-as` has short names"
                 ),
             );
         }

@@ -225,6 +225,9 @@ pub struct Workload {
     /// object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instance: Vec<SameAs>,
+    /// Patterns of its image, without the tag: one must fit. For labels that operators of other products have, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
     /// Name of the container in its Pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,

@@ -23,6 +23,9 @@ pub struct Platform {
     /// API groups that only it serves.
     #[serde(default)]
     pub groups: Vec<String>,
+    /// Domains of its provider. A finalizer or an API group in one of them may belong to a part that nobody sees.
+    #[serde(default)]
+    pub domains: Vec<String>,
 }
 
 /// A program that deploys objects, and usually may change every object of a cluster.

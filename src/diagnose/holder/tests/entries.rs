@@ -74,13 +74,16 @@ fn installation(entry: &Entry, finalizer: &Finalizer, target: &Object) -> Vec<Ob
         let name = workload.name.as_deref().map_or_else(|| format!("w{at}"), plain);
         let namespace = workload.namespace.clone().unwrap_or_else(|| home.clone());
         let namespace = namespace.replace(OF_OBJECT, target.namespace());
+        let images = workload.images.iter().take(1);
+        let containers: Vec<_> = images.map(|image| json!({"image": plain(image)})).collect();
         all.push(object(
             group,
             plural,
             kind,
             json!({"metadata": {"name": name, "namespace": namespace, "labels": labels, "uid": format!("w{at}")},
                 "spec": {"replicas": 1, "serviceAccountName": "a",
-                    "template": {"metadata": {"labels": labels}, "spec": {"serviceAccountName": "a"}}},
+                    "template": {"metadata": {"labels": labels}, "spec":
+                        {"serviceAccountName": "a", "containers": containers}}},
                 "status": {"readyReplicas": 1, "desiredNumberScheduled": 1, "numberReady": 1, "active": 1,
                     "conditions": [{"type": "Ready", "status": "True"}]}}),
         ));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    diagnose::testing::told::said,
+    diagnose::testing::{fixtures::bound, told::said},
     snapshot::{
         Why,
         facts::{Answer, Query},
@@ -38,24 +38,6 @@ fn runner(kind: &str, namespace: &str, name: &str, labels: &Value, account: &str
                 "status": {"readyReplicas": 1, "desiredNumberScheduled": 1, "numberReady": 1}}),
         ),
     }
-}
-
-/// A role with the rights of a controller on these types, and its binding.
-pub(super) fn bound(role: &str, groups: &Value, resources: &Value, subject: &Value) -> [Object; 2] {
-    [
-        object(
-            RBAC,
-            "clusterroles",
-            "ClusterRole",
-            json!({"metadata": {"name": role}, "rules": [{"apiGroups": groups, "resources": resources, "verbs": ["*"]}]}),
-        ),
-        object(
-            RBAC,
-            "clusterrolebindings",
-            "ClusterRoleBinding",
-            json!({"metadata": {"name": role}, "roleRef": {"kind": "ClusterRole", "name": role}, "subjects": [subject]}),
-        ),
-    ]
 }
 
 fn account_of(namespace: &str, name: &str) -> Value {
@@ -600,6 +582,38 @@ fn a_stranger_with_a_general_label_is_not_the_controller() {
             Verdict::Failing,
             "{finalizer}: {diagnosis:#?}"
         );
+    }
+}
+
+/// Operators of two products have the same name and the same label. Their images differ.
+#[test]
+fn an_operator_of_another_product_with_the_same_label_is_not_the_controller() {
+    let cluster = custom(
+        "mysql.presslabs.org",
+        "mysqlclusters",
+        "MysqlCluster",
+        "mysql.presslabs.org/registered-in-orchestrator",
+    );
+    for (image, is_its) in [
+        ("quay.io/presslabs/mysql-operator:v0.6.3", true),
+        ("mirror.test/hub/bitpoke/mysql-operator@sha256:ab", true),
+        ("registry.test/team/mysql-operator:v1", false),
+    ] {
+        let runs = runner(
+            "Deployment",
+            "db",
+            "mysql-operator",
+            &json!({"app.kubernetes.io/name": "mysql-operator"}),
+            "m",
+            image,
+        );
+        let diagnosis = World::of(installed_as(runs, "mysql.presslabs.org", &json!(["*"]))).explain(&cluster);
+        let expected = if is_its {
+            Verdict::Stalled
+        } else {
+            Verdict::Unknown
+        };
+        assert_eq!(verdict(&diagnosis), expected, "{image}: {diagnosis:#?}");
     }
 }
 

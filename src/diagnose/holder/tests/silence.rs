@@ -3,9 +3,12 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::snapshot::{
-    Why,
-    facts::{Query, Resource},
+use crate::{
+    diagnose::testing::fixtures::bound,
+    snapshot::{
+        Why,
+        facts::{Query, Resource},
+    },
 };
 
 const HANDLER: &str = "wrangler.cattle.io/thing";
@@ -124,7 +127,7 @@ fn a_program_that_may_be_it_outweighs_the_silence() {
     rancher.value["metadata"]["name"] = "rancher-fork".into();
     rancher.value["spec"]["template"]["spec"]["serviceAccountName"] = "rancher-fork".into();
     let mut all = vec![sibling(), rancher];
-    all.extend(super::gone::bound(
+    all.extend(bound(
         "fork",
         &json!([""]),
         &json!(["configmaps"]),

@@ -63,3 +63,40 @@ fn an_undescribed_controller_is_gone_by_two_signs() {
             .is_some_and(|step| step.text.starts_with("DATA LOSS"))
     );
 }
+
+#[test]
+fn an_undescribed_controller_in_the_domain_of_its_platform_may_be_hidden() {
+    let target = |group: &str| {
+        let mut widget = widget();
+        widget.resource.group = group.into();
+        widget.value["metadata"]["finalizers"] = json!([format!("{group}/clean")]);
+        widget
+    };
+    let world = |group: &str| {
+        let mut definition = definition();
+        definition.value["metadata"]["name"] = format!("widgets.{group}").into();
+        definition.value["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"service":
+            {"namespace": "ops", "name": "webhook"}}}});
+        World::of([definition])
+    };
+    let node = |label: &str| {
+        object(
+            "",
+            "nodes",
+            "Node",
+            json!({"metadata": {"name": "n", "labels": {label: "a"}}}),
+        )
+    };
+    for (group, label, expected) in [
+        ("pool.gke.io", "cloud.google.com/gke-nodepool", Verdict::Unknown),
+        ("pool.gke.io", "kubernetes.azure.com/cluster", Verdict::Orphaned),
+        ("widgets.test", "cloud.google.com/gke-nodepool", Verdict::Orphaned),
+        ("notgke.io", "cloud.google.com/gke-nodepool", Verdict::Orphaned),
+    ] {
+        let diagnosis = world(group).with(node(label)).explain(&target(group));
+        assert_eq!(verdict(&diagnosis), expected, "{group} {label}: {diagnosis:#?}");
+        let is_hidden = expected == Verdict::Unknown;
+        assert_eq!(diagnosis.waits[0].says().contains("GKE hides it"), is_hidden);
+        assert_eq!(diagnosis.gaps.is_empty(), !is_hidden, "{:?}", diagnosis.gaps);
+    }
+}
