@@ -1,7 +1,9 @@
 //! Disks that go with a deletion, and the step that keeps them.
 //!
-//! **Recognises** a volume in deletion, a claim in deletion, and a namespace in deletion that still has claims. **Why:**
-//! the volume of a claim is released with it. With policy Delete its provisioner then deletes the disk
+//! **Recognises** a volume in deletion, a claim in deletion, and a namespace in deletion that still has claims. Recognises
+//! a StatefulSet and an object of an operator in deletion that own claims: the garbage collector deletes the claims after
+//! their owner (`kubernetes/kubernetes:pkg/controller/garbagecollector/garbagecollector.go` attemptToDeleteItem). Which
+//! objects may own claims is in the catalogue. **Why:** the volume of a claim is released with it. With policy Delete its provisioner then deletes the disk
 //! (`kubernetes/kubernetes:pkg/controller/volume/persistentvolume/pv_controller.go` reclaimVolume). With policy Retain
 //! nobody does, whatever finalizers the objects have
 //! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete). **Wants** the volumes
@@ -22,7 +24,17 @@ use crate::{
         model::{Finding, Outlook, Safety, Step},
         view::{Missing, View},
     },
+    knowledge::{
+        GroupKind,
+        schema::{KindPattern, Wait},
+    },
+    object::Finalizer,
     snapshot::facts::Object,
+};
+
+const CLAIM: GroupKind<'_> = GroupKind {
+    group: "",
+    kind: "PersistentVolumeClaim",
 };
 
 /// Adds the step in front of all others.
@@ -36,7 +48,38 @@ pub(crate) fn add_keep_disk_step(object: &Object, findings: &mut [Finding], view
         finding.steps.splice(0..0, claim_step(object, view));
     } else if object.is("", "namespaces") {
         add_namespace_step(object.name(), finding, view);
+    } else if may_own_claims(object, view) {
+        add_owner_step(object, finding, view);
     }
+}
+
+/// Whether claims may go with this object. An orphaning deletion keeps everything that it owns.
+fn may_own_claims(object: &Object, view: &View<'_>) -> bool {
+    let finalizers = object.finalizers();
+    let reference = object.reference();
+    let is_claim = |kind: &KindPattern| kind.matches(CLAIM);
+    let waits_for_claims =
+        |wait: &Wait| matches!(wait, Wait::ChildObjects(kinds) if kinds.iter().any(is_claim));
+    let makes_claims = |finalizer: &Finalizer| {
+        let kind = Some((&reference).into());
+        let entry = view.knowledge.lookup(&finalizer.name, finalizer.list, kind);
+        entry.is_some_and(|entry| entry.waits_for.on.iter().any(waits_for_claims))
+    };
+    !finalizers.iter().any(|finalizer| finalizer.name == "orphan")
+        && (object.is("apps", "statefulsets") || finalizers.iter().any(makes_claims))
+}
+
+/// The claims that this object owns go after it.
+fn add_owner_step(owner: &Object, finding: &mut Finding, view: &View<'_>) {
+    let owned = view
+        .list("", "persistentvolumeclaims", owner.namespace())
+        .and_then(|claims| {
+            let owned = claims
+                .iter()
+                .filter(|claim| claim.owned_by(owner.uid()).next().is_some());
+            volumes_of(owned, view)
+        });
+    add_claims_step(owned, finding);
 }
 
 fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
@@ -83,7 +126,16 @@ fn claim_step(claim: &Object, view: &View<'_>) -> Option<Step> {
 
 /// The claims of a namespace go with it, and may be gone when somebody reads this. So the step names their volumes.
 fn add_namespace_step(namespace: &str, finding: &mut Finding, view: &View<'_>) {
-    let then = match volumes_at_stake(namespace, view) {
+    add_claims_step(volumes_of_namespace(namespace, view), finding);
+}
+
+/// Adds the step that keeps the disks of claims which go, and what becomes of their disks without it.
+fn add_claims_step(volumes: Result<Vec<&Object>, Missing>, finding: &mut Finding) {
+    let volumes = volumes.map(|mut volumes| {
+        volumes.retain(|volume| is_at_stake(volume));
+        volumes
+    });
+    let then = match volumes {
         Ok(volumes) if volumes.is_empty() => return,
         Ok(volumes) => {
             let text = "Keep the disks of its claims: set their volumes to Retain. The claims still go.";
@@ -99,7 +151,7 @@ fn add_namespace_step(namespace: &str, finding: &mut Finding, view: &View<'_>) {
     });
 }
 
-fn volumes_at_stake<'a>(namespace: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
+fn volumes_of_namespace<'a>(namespace: &str, view: &View<'a>) -> Result<Vec<&'a Object>, Missing> {
     let claims = "persistentvolumeclaims";
     // What could not be listed is told with the rest of the content.
     let Ok(Some(content)) = view.content(namespace) else {
@@ -108,9 +160,7 @@ fn volumes_at_stake<'a>(namespace: &str, view: &View<'a>) -> Result<Vec<&'a Obje
     if !content.counts.contains_key(claims) {
         return Ok(Vec::new());
     }
-    let mut volumes = volumes_of(view.list("", claims, namespace)?, view)?;
-    volumes.retain(|volume| is_at_stake(volume));
-    Ok(volumes)
+    volumes_of(view.list("", claims, namespace)?, view)
 }
 
 fn fate(volumes: &[&Object]) -> String {

@@ -118,3 +118,44 @@ fn a_namespace_in_deletion_names_the_volumes_of_its_claims() {
         );
     }
 }
+
+#[test]
+fn it_comes_first_for_the_owner_of_claims() {
+    let owner = |group: &str, plural: &str, kind: &str, finalizer: &str| {
+        let value = json!({"metadata": {"name": "db", "namespace": "ns", "uid": "owner", "finalizers": [finalizer],
+            "deletionTimestamp": "2026-01-01T11:00:00Z"}});
+        object(group, plural, kind, value)
+    };
+    let set = |finalizer| owner("apps", "statefulsets", "StatefulSet", finalizer);
+    let postgres = owner(
+        "acid.zalan.do",
+        "postgresqls",
+        "postgresql",
+        "postgres-operator.acid.zalan.do",
+    );
+    let other = owner("x.test", "widgets", "Widget", "x.test/hold");
+    let keeps = "kubectl finalizers rescue pv/pv --only-retain";
+    for (owner, uid, policy, expected) in [
+        (set("foregroundDeletion"), "owner", "Delete", true),
+        (postgres.clone(), "owner", "Delete", true),
+        (postgres, "another", "Delete", false),
+        (set("foregroundDeletion"), "owner", "Retain", false),
+        (set("orphan"), "owner", "Delete", false),
+        (other, "owner", "Delete", false),
+    ] {
+        let mut owned = claim(&[], false);
+        owned.value["metadata"]["ownerReferences"] =
+            json!([{"apiVersion": "x.test/v1", "kind": "Db", "name": "db", "uid": uid}]);
+        let world = World::of([owner.clone(), owned, volume(&[], policy, "Bound", false)]);
+        let diagnosis = world.explain_first();
+        assert_eq!(
+            first(&diagnosis) == keeps,
+            expected,
+            "{}: {diagnosis:?}",
+            owner.kind
+        );
+        assert_eq!(text(&diagnosis).contains("1 disk IS DESTROYED"), expected);
+    }
+    let unread = World::of([set("foregroundDeletion")]).hiding("persistentvolumeclaims");
+    assert!(text(&unread.explain_first()).contains("what becomes of their disks is not known"));
+}
