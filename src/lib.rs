@@ -6,6 +6,15 @@
 //! `tests/suite/layers.rs` reads the imports and fails if a layer uses one above it. Without the feature `client` only
 //! the pure layers are compiled.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::indexing_slicing,
+        clippy::string_slice,
+        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
+    )
+)]
+
 #[cfg(feature = "client")]
 pub mod act;
 pub mod characters;

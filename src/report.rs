@@ -16,6 +16,10 @@ pub mod scan;
 pub mod together;
 pub mod version;
 pub mod watch;
+#[allow(
+    clippy::indexing_slicing,
+    reason = "its indexes are the numbers of its own rows and causes"
+)]
 mod worst_first;
 
 use std::collections::BTreeMap;

@@ -330,9 +330,10 @@ fn parse_duration(text: &str) -> Option<SignedDuration> {
     let mut rest = text;
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-        let number: i64 = rest[..digits].parse().ok()?;
-        let after = &rest[digits..];
-        let unit = &after[..after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len())];
+        let (number, after) = rest.split_at_checked(digits)?;
+        let number: i64 = number.parse().ok()?;
+        let (unit, next) =
+            after.split_at_checked(after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len()))?;
         let step = match unit {
             "ms" => SignedDuration::from_millis(number),
             "s" => SignedDuration::from_secs(number),
@@ -342,7 +343,7 @@ fn parse_duration(text: &str) -> Option<SignedDuration> {
             _ => return None,
         };
         total = total.checked_add(step)?;
-        rest = &after[unit.len()..];
+        rest = next;
     }
     (!text.is_empty()).then_some(total)
 }

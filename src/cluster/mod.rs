@@ -4,8 +4,6 @@
 #![cfg_attr(
     not(test),
     warn(
-        clippy::indexing_slicing,
-        clippy::string_slice,
         clippy::arithmetic_side_effects,
         reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
     )

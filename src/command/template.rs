@@ -85,7 +85,8 @@ pub(super) fn parse(text: &str) -> (Command, Option<&'static str>) {
     if let [first, _, ..] = &mut *stages
         && begins(first, "printf")
     {
-        if first.len() == 3 && first[1].text() == "%s" {
+        let is_text = matches!(&**first, [_, form, _] if form.text() == "%s");
+        if is_text {
             input = first.pop();
         } else {
             mistake.get_or_insert("input is given with `printf %s TEXT`");

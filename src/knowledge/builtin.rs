@@ -64,8 +64,9 @@ pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
 fn add_equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
     let from = table.partition_point(|&(text, _)| text < key);
     found.extend(
-        table[from..]
+        table
             .iter()
+            .skip(from)
             .take_while(|&&(text, _)| text == key)
             .map(|&(_, at)| usize::from(at)),
     );

@@ -183,7 +183,8 @@ fn own_domain(domain: &str) -> Option<&str> {
         domain
             .rmatch_indices('.')
             .nth(labels - 1)
-            .map_or(domain, |(dot, _)| &domain[dot + 1..])
+            .and_then(|(dot, _)| domain.get(dot + 1..))
+            .unwrap_or(domain)
     };
     (2..=domain.split('.').count())
         .map(tail)

@@ -71,9 +71,10 @@ impl Knowledge {
         let alike = |a: &Fit, b: &Fit| {
             a.no_guess == b.no_guess && a.spelling == b.spelling && a.literals == b.literals
         };
+        let best = matching.first();
         let as_good = matching
             .iter()
-            .take_while(|(fit, _)| alike(fit, &matching[0].0))
+            .take_while(|(fit, _)| best.is_some_and(|(best, _)| alike(fit, best)))
             .count();
         matching.truncate(as_good);
         matching.into_iter().map(|(_, entry)| entry).collect()

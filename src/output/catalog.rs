@@ -51,8 +51,8 @@ pub fn write(
     let long = |entry: &Entry| Some(name(entry)).filter(|name| name.width() > limit);
     let mut rows: Vec<Vec<String>> = report.entries.iter().map(|entry| row(entry, options)).collect();
     for (row, entry) in rows.iter_mut().zip(&report.entries) {
-        if long(entry).is_some() {
-            row[0].clear();
+        if let Some(name) = row.first_mut().filter(|_| long(entry).is_some()) {
+            name.clear();
         }
     }
     let headings = !options.no_headers;

@@ -14,6 +14,11 @@ pub mod safe;
 pub mod scan;
 pub mod sheet;
 pub mod style;
+#[allow(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "its indexes are the numbers of its own columns, and it cuts where it found a character"
+)]
 pub mod table;
 pub mod version;
 pub mod watch;

@@ -190,10 +190,10 @@ fn reason_in_words(gap: &GapReport) -> String {
 
 /// The first `most` names, and the number of the others.
 pub fn first_names(names: &[String], most: usize) -> String {
-    if names.len() <= most {
-        return names.join(", ");
+    match names.split_at_checked(most) {
+        Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
+        _ => names.join(", "),
     }
-    format!("{} and {} more", names[..most].join(", "), names.len() - most)
 }
 
 impl GapReport {

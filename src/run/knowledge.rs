@@ -61,7 +61,7 @@ fn add(knowledge: &mut Knowledge, file: &Path, mistakes: &mut Vec<Mistake>) -> R
     let text = match str::from_utf8(&bytes) {
         Ok(text) => text,
         Err(error) => {
-            let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let good = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
             let last = good.rsplit('\n').next().unwrap_or_default();
             mistakes.push(Mistake {
                 file: name,

@@ -144,15 +144,12 @@ pub fn may_be_another(
         wanted(driver.as_ref(), entry, object, finalizer)
     });
     // Leases first: beside a workload, a Lease in another namespace counts as that of another instance.
-    match (entry, &wanted) {
-        (Some(entry), Some(wanted)) => {
-            lease::add_renewed_leases(wanted, &mut others, view);
-            platform::add_hiding_platform(entry, &mut others, view);
-        }
-        _ => {
-            lease::add_leases_of_domain(object, finalizer, &mut others, view);
-            platform::add_platform_of_domain(object, finalizer, &mut others, view);
-        }
+    if let (Some(entry), Some(wanted)) = (entry, &wanted) {
+        lease::add_renewed_leases(wanted, &mut others, view);
+        platform::add_hiding_platform(entry, &mut others, view);
+    } else {
+        lease::add_leases_of_domain(object, finalizer, &mut others, view);
+        platform::add_platform_of_domain(object, finalizer, &mut others, view);
     }
     rights::add_who_may_change(object, wanted.as_ref(), rights::Until::End, &mut others, view);
     others.pending

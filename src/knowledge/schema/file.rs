@@ -228,8 +228,8 @@ fn resolve(
 fn find_place(text: &str, entry_line: u64, needle: &str) -> (u64, u64) {
     let from = usize::try_from(entry_line).unwrap_or(1).max(1);
     let found = text.lines().enumerate().skip(from - 1).find_map(|(at, line)| {
-        let byte = line.find(needle)?;
-        Some((at as u64 + 1, line[..byte].chars().count() as u64 + 1))
+        let (before, _) = line.split_once(needle)?;
+        Some((at as u64 + 1, before.chars().count() as u64 + 1))
     });
     found.filter(|_| !needle.is_empty()).unwrap_or((entry_line, 1))
 }

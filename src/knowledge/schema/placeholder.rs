@@ -79,7 +79,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         let next = rest
             .char_indices()
             .skip(1)
-            .find(|&(at, c)| c == '{' && leading_placeholder(&rest[at..]).is_some());
+            .find(|&(at, c)| c == '{' && rest.get(at..).and_then(leading_placeholder).is_some());
         let (text, after) = rest.split_at(next.map_or(rest.len(), |(at, _)| at));
         rest = after;
         Some(Piece::Text(text))

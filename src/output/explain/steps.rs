@@ -17,8 +17,9 @@ impl Layout<'_> {
     /// All steps.
     pub(super) fn steps(&self, steps: &[StepReport]) -> String {
         let is_of_several = steps
-            .windows(2)
-            .any(|pair| pair[0].finalizer != pair[1].finalizer);
+            .iter()
+            .zip(steps.iter().skip(1))
+            .any(|(one, next)| one.finalizer != next.finalizer);
         let mut text = String::new();
         let mut number = 0_usize;
         for block in steps.chunk_by(|a, b| a.when == b.when && a.finalizer == b.finalizer) {
@@ -40,19 +41,21 @@ impl Layout<'_> {
     /// The first steps that fit into this many lines, and how many are left out. Those in front prepare those behind them, so
     /// none is left out between two.
     pub(super) fn first_steps(&self, steps: &[StepReport], lines: usize) -> (String, usize) {
-        let fits = |many: &usize| self.steps(&steps[..*many]).lines().count() <= lines;
+        let first = |many: usize| steps.get(..many).unwrap_or(steps);
+        let fits = |many: &usize| self.steps(first(*many)).lines().count() <= lines;
         let shown = (FEWEST.min(steps.len())..=steps.len())
             .rev()
             .find(fits)
             .unwrap_or(FEWEST.min(steps.len()));
         // Nobody stops at what costs something while a safer step follows it.
-        let is_cut_there =
-            |shown: &usize| costs(&steps[shown - 1]) && steps[*shown..].iter().any(|step| !costs(step));
+        let is_cut_there = |shown: &usize| {
+            first(*shown).last().is_some_and(costs) && steps.iter().skip(*shown).any(|step| !costs(step))
+        };
         let shown = (1..=shown)
             .rev()
             .find(|shown| !is_cut_there(shown))
             .unwrap_or(shown);
-        (self.steps(&steps[..shown]), steps.len() - shown)
+        (self.steps(first(shown)), steps.len() - shown)
     }
 
     fn step(&self, number: usize, step: &StepReport) -> String {

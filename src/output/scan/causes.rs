@@ -39,7 +39,8 @@ impl Scan<'_> {
         } else {
             causes.len().min(SHOWN)
         };
-        let blocks: Vec<_> = causes[..shown]
+        let (first, hidden) = causes.split_at(shown);
+        let blocks: Vec<_> = first
             .iter()
             .enumerate()
             .map(|(number, cause)| self.lines(cause.rows.iter().filter(|row| cause.lists(row, number))))
@@ -60,7 +61,7 @@ impl Scan<'_> {
             }
             self.together(cause, out)?;
         }
-        self.hidden(&causes[shown..], out)?;
+        self.hidden(hidden, out)?;
         self.slow(out)
     }
 
@@ -136,11 +137,9 @@ impl Scan<'_> {
             .rows
             .iter()
             .find(|row| row.through.is_none() && cause.lists(row, number));
-        if let Some(used) = used.filter(|_| is_used) {
-            let used = from_namespace(
-                object.namespace.as_deref(),
-                &self.report.terminating[used.at].object,
-            );
+        let used = used.filter(|_| is_used);
+        if let Some(used) = used.and_then(|row| self.report.terminating.get(row.at)) {
+            let used = from_namespace(object.namespace.as_deref(), &used.object);
             flow = flow.text(" uses ").look(Look::Name, &used);
         }
         flow.text(": ").text(&self.sentence(&cause.says))
@@ -156,8 +155,12 @@ impl Scan<'_> {
             .collect();
         let shown = others.len().min(ELSEWHERE);
         let mut flow = flow;
-        for (at, (row, worse)) in others[..shown].iter().enumerate() {
-            let object = self.report.terminating[row.at].object.pasteable();
+        let named = others
+            .iter()
+            .take(shown)
+            .filter_map(|(row, worse)| Some((self.report.terminating.get(row.at)?, worse)));
+        for (at, (object, worse)) in named.enumerate() {
+            let object = object.object.pasteable();
             flow = flow
                 .text(if at == 0 { " Also holds " } else { ", " })
                 .text(&format!("{object} (cause {worse})"));

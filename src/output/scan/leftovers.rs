@@ -35,13 +35,11 @@ impl Scan<'_> {
             writeln!(out, "\n{}", self.style.heading(&self.wrap(&heading, 1)))?;
         }
         let namespaces = leftovers.namespaces.as_deref().unwrap_or_default();
-        for namespace in &namespaces[..self.shown(namespaces.len())] {
+        let (shown, hidden) = namespaces.split_at(self.shown(namespaces.len()));
+        for namespace in shown {
             self.missing_namespace(namespace, out)?;
         }
-        let hidden: u64 = namespaces[self.shown(namespaces.len())..]
-            .iter()
-            .map(|namespace| namespace.objects)
-            .sum();
+        let hidden: u64 = hidden.iter().map(|namespace| namespace.objects).sum();
         self.more(hidden, "object", " in other namespaces that do not exist", out)?;
         for objects in [&leftovers.volumes, &leftovers.attachments].into_iter().flatten() {
             self.leftover_objects(objects, out)?;
@@ -84,7 +82,7 @@ impl Scan<'_> {
 
     fn leftover_objects(&self, objects: &LeftoverObjectsReport, out: &mut impl Write) -> io::Result<()> {
         let shown = self.shown(objects.first.len());
-        for one in &objects.first[..shown] {
+        for one in objects.first.iter().take(shown) {
             let resource = &one.object.resource;
             let name = format!(
                 "{}/{}",

@@ -41,7 +41,9 @@ impl Scan<'_> {
         let mut groups: Vec<(Alike<'_>, Vec<&ObjectReport>)> = Vec::new();
         let rows: Vec<_> = rows.collect();
         for row in &rows {
-            let object = &self.report.terminating[row.at];
+            let Some(object) = self.report.terminating.get(row.at) else {
+                continue;
+            };
             let name = &object.object;
             let key = (
                 name.resource.as_str(),
@@ -120,7 +122,8 @@ impl Scan<'_> {
             Some(through)
                 if rows
                     .iter()
-                    .any(|other| self.report.terminating[other.at].object == *through) =>
+                    .filter_map(|other| self.report.terminating.get(other.at))
+                    .any(|other| other.object == *through) =>
             {
                 parts.push(format!("waits for {}", without_namespace(through)));
             }

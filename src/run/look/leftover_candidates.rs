@@ -62,8 +62,11 @@ impl LeftoverSearch {
                 let is_missing =
                     |all: &HashSet<u64>, name: &str| !name.is_empty() && !all.contains(&hash(name));
                 let refers_to_missing = is_missing(&node_hashes, node) || is_missing(&volume_hashes, &volume);
-                if let Some(&at) = index_by_name.get(&volume) {
-                    attachments_of[at].push(attachment.clone());
+                let attached = index_by_name
+                    .get(&volume)
+                    .and_then(|&at| attachments_of.get_mut(at));
+                if let Some(attached) = attached {
+                    attached.push(attachment.clone());
                 }
                 if search_attachments && refers_to_missing && self.is_leftover_attachment(&attachment) {
                     self.keep(attachment, &mut attachments);

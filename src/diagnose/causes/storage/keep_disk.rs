@@ -71,15 +71,15 @@ fn may_own_claims(object: &Object, view: &View<'_>) -> bool {
 
 /// The claims that this object owns go after it.
 fn add_owner_step(owner: &Object, finding: &mut Finding, view: &View<'_>) {
-    let owned = view
+    let volumes = view
         .list("", "persistentvolumeclaims", owner.namespace())
         .and_then(|claims| {
-            let owned = claims
+            let its = claims
                 .iter()
                 .filter(|claim| claim.owned_by(owner.uid()).next().is_some());
-            volumes_of(owned, view)
+            volumes_of(its, view)
         });
-    add_claims_step(owned, finding);
+    add_claims_step(volumes, finding);
 }
 
 fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
