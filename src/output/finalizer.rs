@@ -12,7 +12,7 @@ use std::{
 };
 
 use self::placeholders::Words;
-use super::{Style, safe::harmless, sheet::Sheet};
+use super::{Style, name::is_plain, sheet::Sheet};
 use crate::{
     knowledge::{Consequence, Entry, Judged, List, Match},
     report::finalizer::{Explained, FinalizersReport},
@@ -30,10 +30,11 @@ pub fn write(report: &FinalizersReport, wide: bool, style: &Style, out: &mut imp
     legend(report, wide, &mut sheet)
 }
 
-/// Writes the names that the catalogue knows, one per line.
+/// Writes the names that the catalogue knows, one per line. Leaves out a name that a shell would misread.
 pub fn write_names(report: &FinalizersReport, out: &mut impl Write) -> io::Result<()> {
-    for explained in report.finalizers.iter().filter(|one| one.in_catalogue) {
-        writeln!(out, "{}", harmless(&explained.name))?;
+    let is_one_word = |explained: &&Explained| explained.name.split('/').all(is_plain);
+    for explained in report.finalizers.iter().filter(|one| one.in_catalogue).filter(is_one_word) {
+        writeln!(out, "{}", explained.name)?;
     }
     Ok(())
 }

@@ -4,9 +4,12 @@
 mod later;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{scanned::snapshot, world::World};
+use super::{
+    scanned::snapshot,
+    world::{World, bare},
+};
 use crate::{
     command::{Command, RunFlags},
     diagnose::{
@@ -16,10 +19,11 @@ use crate::{
     knowledge::Knowledge,
     object::List,
     output::{self, Style, scan::Options},
-    plan::{self, Action, Claim, Plan, Refusal, Seen},
+    plan::{self, Action, Claim, Entry, Plan, Refusal, Rescue, Seen},
     report::{
         ExplainReport, PlanReport, ScanReport,
         causes::{Examination, Examined},
+        finalizer::FinalizersReport,
         holders::{HolderSearch, HolderSearchResult},
         scan::{GroupBy, ScanView},
     },
@@ -55,6 +59,7 @@ pub(crate) fn every_output(
         scanned(&snapshot, diagnosis, knowledge),
         by_holder(world, target, (facts, &snapshot), knowledge),
         planned(&seen),
+        catalogued(&seen),
     ]
 }
 
@@ -207,7 +212,9 @@ fn plans_and_refusals(seen: &Seen<'_>) -> (Vec<Plan>, Vec<Refusal>) {
     }
     if seen.object.is("", "persistentvolumes") {
         made.push(Ok(plan::retain(seen.object, Claim::None)));
+        made.push(rescued(seen));
     }
+    made.push(undeleted(seen));
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
     for one in made {
         match one {
@@ -216,6 +223,55 @@ fn plans_and_refusals(seen: &Seen<'_>) -> (Vec<Plan>, Vec<Refusal>) {
         }
     }
     (plans, refusals)
+}
+
+/// The rescue of a volume, whose claim has the names in its reference and is used by a Pod of that name.
+fn rescued(seen: &Seen<'_>) -> Result<Plan, Refusal> {
+    let volume = seen.object;
+    let of_claim = |field: &str| volume.text(&format!("/spec/claimRef/{field}"));
+    let (name, namespace) = (of_claim("name"), of_claim("namespace"));
+    let metadata = json!({"name": name, "namespace": namespace, "uid": of_claim("uid")});
+    let spec = json!({"volumeName": volume.name()});
+    let value = json!({"metadata": metadata, "spec": spec, "status": {"phase": "Bound"}});
+    let claim = bare("", "persistentvolumeclaims", "PersistentVolumeClaim", value);
+    let pod = json!({"metadata": {"name": name, "namespace": namespace}});
+    let users = Ok(vec![bare("", "pods", "Pod", pod).reference()]);
+    let rescue = Rescue::new(volume, Claim::Found(Box::new(claim)), true)?;
+    Ok(rescue.plan(&users, seen.knowledge))
+}
+
+/// The change in etcd that takes the deletion out of the object.
+fn undeleted(seen: &Seen<'_>) -> Result<Plan, Refusal> {
+    let mut object = seen.object.clone();
+    if let Some(metadata) = object.value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("resourceVersion".into(), "7".into());
+    }
+    let mut stored = seen.object.value.clone();
+    if let Some(fields) = stored.as_object_mut() {
+        fields.insert("kind".into(), object.kind.clone().into());
+        fields.insert("apiVersion".into(), object.api_version.clone().into());
+    }
+    let entry = Entry {
+        key: format!("/registry/{}/{}", object.resource.plural, object.name()),
+        mod_revision: 7,
+        value: stored.to_string().into_bytes(),
+    };
+    plan::unmark(&object, entry, seen.knowledge)
+}
+
+/// What is known of its finalizers without a cluster.
+fn catalogued(seen: &Seen<'_>) -> Told {
+    let finalizers = seen.object.finalizers();
+    let names = finalizers.iter().map(|finalizer| finalizer.name.as_str());
+    let report = FinalizersReport::new(names, seen.knowledge);
+    Told {
+        texts: vec![text_of(|out| {
+            output::finalizer::write(&report, true, &style(), out).expect("written");
+        })],
+        yaml: String::new(),
+        names: text_of(|out| output::finalizer::write_names(&report, out).expect("written")),
+        json: data(&report),
+    }
 }
 
 fn planned(seen: &Seen<'_>) -> Told {
