@@ -33,7 +33,12 @@ pub fn write(report: &FinalizersReport, wide: bool, style: &Style, out: &mut imp
 /// Writes the names that the catalogue knows, one per line. Leaves out a name that a shell would misread.
 pub fn write_names(report: &FinalizersReport, out: &mut impl Write) -> io::Result<()> {
     let is_one_word = |explained: &&Explained| explained.name.split('/').all(is_plain);
-    for explained in report.finalizers.iter().filter(|one| one.in_catalogue).filter(is_one_word) {
+    for explained in report
+        .finalizers
+        .iter()
+        .filter(|one| one.in_catalogue)
+        .filter(is_one_word)
+    {
         writeln!(out, "{}", explained.name)?;
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! A rescue that is killed between two steps, and controllers that restart while the volume is away.
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -29,8 +31,9 @@ fn held_when(gate: &Gate, reached: impl Fn() -> bool) {
     panic!("that state is never reached");
 }
 
-/// Starts a rescue behind a gate, and kills it when it is about to send the first request in this state.
-fn killed_when(reached: impl Fn() -> bool, disk: &Disk<'_>) {
+/// Starts a rescue behind a gate, and kills it when it is about to send the first request in this state. Returns that it
+/// is not over.
+fn killed_when(reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
     let gate = Gate::before(disk.case.cluster, Fate::Held);
     let pv = disk.pv();
     let run = disk
@@ -41,11 +44,54 @@ fn killed_when(reached: impl Fn() -> bool, disk: &Disk<'_>) {
     run.signal(Signal::KILL);
     let out = run.finish();
     assert_ne!(out.code, 0, "{out}");
+    false
+}
+
+/// Starts a rescue behind a gate, and kills the API server when the first request in this state is about to be sent. The
+/// server comes back, and the rescue ends as it can. Returns whether it carried out everything.
+fn cut_off_when(reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
+    let cluster = disk.case.cluster;
+    let gate = Gate::before(cluster, Fate::Held);
+    let pv = disk.pv();
+    let run = disk
+        .case
+        .confirm(&["rescue", &pv, "--restore-policy", gate.flag()])
+        .spawn();
+    held_when(&gate, reached);
+    cluster.api_server().kill();
+    gate.open();
+    // Long enough for a refused connection.
+    std::thread::sleep(Duration::from_secs(3));
+    cluster.api_server().start();
+    // It ends where it could not renew its Lease in time.
+    cluster.controller_manager().replace();
+    let out = run.finish();
+    says(
+        &out,
+        if out.code == 0 {
+            "The volume is made again"
+        } else {
+            "--resume"
+        },
+    );
+    out.code == 0
+}
+
+#[test]
+fn a_rescue_goes_on_after_the_api_server_was_killed_before_any_step() {
+    let cluster = Cluster::start();
+    let disk = Disk::made(&cluster, "cut-off");
+    goes_on_after("cut-off", cut_off_when, &disk);
 }
 
 #[test]
 fn a_rescue_that_is_killed_before_any_step_goes_on() {
     let disk = Disk::made(Cluster::shared(), "killed");
+    goes_on_after("killed", killed_when, &disk);
+}
+
+/// Interrupts the rescue of one disk before each step.
+fn goes_on_after(how: &str, interrupt: fn(&dyn Fn() -> bool, &Disk<'_>) -> bool, disk: &Disk<'_>) {
     let policy = || disk.policy() == "Retain";
     let is_again = || {
         let volume = disk.object();
@@ -58,13 +104,14 @@ fn a_rescue_that_is_killed_before_any_step_goes_on() {
         ("before it brings the old policy back", &is_again),
     ];
     for (when, reached) in states {
-        let before = Before::of(&disk);
+        let before = Before::of(disk);
         delete(disk.case.cluster, &disk.pv(), "");
-        killed_when(reached, &disk);
-        let outcome = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));
-        assert_eq!(outcome["result"], "rescued", "{when}: {outcome:#}");
-        before.is_there_again(&disk);
-        assert_eq!(disk.policy(), "Delete", "{when}");
+        if !interrupt(reached, disk) {
+            let outcome = outcome(&disk.case, &resume(disk).each_ref().map(String::as_str));
+            assert_eq!(outcome["result"], "rescued", "{how} {when}: {outcome:#}");
+        }
+        before.is_there_again(disk);
+        assert_eq!(disk.policy(), "Delete", "{how} {when}");
         wait("the provisioner protects the disk again", SOON, || {
             let volume = disk.object().expect("the volume exists");
             volume["metadata"]["finalizers"]
@@ -79,7 +126,7 @@ fn a_rescue_that_is_killed_before_any_step_goes_on() {
 fn a_volume_that_went_with_its_disk_is_not_made_again() {
     let disk = Disk::made(Cluster::shared(), "too-late-again");
     delete(disk.case.cluster, &disk.pv(), "");
-    killed_when(|| true, &disk);
+    killed_when(&|| true, &disk);
     delete(disk.case.cluster, "pvc/data", disk.case.ns.name());
     goes(disk.case.cluster, &disk.pv(), "");
     let out = disk.case.run(&resume(&disk).each_ref().map(String::as_str)).run();
@@ -93,7 +140,7 @@ fn a_claim_that_goes_while_its_volume_is_away_leaves_the_disk() {
     let disk = Disk::made(Cluster::shared(), "claim-away");
     let case = &disk.case;
     delete(case.cluster, &disk.pv(), "");
-    killed_when(|| disk.object().is_none(), &disk);
+    killed_when(&|| disk.object().is_none(), &disk);
     delete(case.cluster, "pvc/data", case.ns.name());
     goes(case.cluster, "pvc/data", case.ns.name());
     let outcome = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));
