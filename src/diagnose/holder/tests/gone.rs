@@ -609,7 +609,7 @@ fn an_operator_of_another_product_with_the_same_label_is_not_the_controller() {
         );
         let diagnosis = World::of(installed_as(runs, "mysql.presslabs.org", &json!(["*"]))).explain(&cluster);
         let expected = if is_its {
-            Verdict::Stalled
+            Verdict::Waiting
         } else {
             Verdict::Unknown
         };

@@ -184,9 +184,9 @@ fn plant(key: &str, is_defined: bool, value: &mut Value, form: &str, planted: &m
     };
     match value {
         Value::String(text)
-            if !(is_defined && KEPT.contains(&key))
-                && !key.contains("provision")
-                && !key.ends_with("imestamp") =>
+            if !(is_defined && KEPT.contains(&key)
+                || key.contains("provision")
+                || key.ends_with("imestamp")) =>
         {
             *text = form.replace("SECRET", &next());
         }

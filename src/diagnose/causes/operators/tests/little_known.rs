@@ -23,8 +23,12 @@ fn says_so(finalizer: &str, (group, resource, kind): (&str, &str, &str)) -> bool
 #[test]
 fn only_a_thin_entry_says_that_little_is_known() {
     // Its wait was not read in the sources.
-    let restore = ("asdb.aerospike.com", "aerospikerestores", "AerospikeRestore");
-    assert!(says_so("asdb.aerospike.com/restore-finalizer", restore));
+    let certman = "certman.managed.openshift.io";
+    let request = (certman, "certificaterequests", "CertificateRequest");
+    assert!(says_so(
+        "certificaterequests.certman.managed.openshift.io",
+        request
+    ));
     let challenge = ("acme.cert-manager.io", "challenges", "Challenge");
     assert!(!says_so("finalizer.acme.cert-manager.io", challenge));
     assert!(!says_so("example.com/nobody-knows-this", challenge));

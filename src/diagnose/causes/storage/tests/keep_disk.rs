@@ -143,10 +143,10 @@ fn it_comes_first_for_the_owner_of_claims() {
         (set("orphan"), "owner", "Delete", false),
         (other, "owner", "Delete", false),
     ] {
-        let mut owned = claim(&[], false);
-        owned.value["metadata"]["ownerReferences"] =
+        let mut its = claim(&[], false);
+        its.value["metadata"]["ownerReferences"] =
             json!([{"apiVersion": "x.test/v1", "kind": "Db", "name": "db", "uid": uid}]);
-        let world = World::of([owner.clone(), owned, volume(&[], policy, "Bound", false)]);
+        let world = World::of([owner.clone(), its, volume(&[], policy, "Bound", false)]);
         let diagnosis = world.explain_first();
         assert_eq!(
             first(&diagnosis) == keeps,
