@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use drift::{Look, Place};
-use schema::{Datastore, Deployer, Entry, Located, Mark, Mistake, Platform, VerifiedIn};
+use schema::{Datastore, Deployer, Entry, Fate, Located, Mark, Mistake, Platform, VerifiedIn};
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=knowledge");
@@ -68,6 +68,7 @@ struct All {
     platforms: Vec<Platform>,
     deployers: Vec<Deployer>,
     marks: Vec<Mark>,
+    fates: Vec<Fate>,
     datastores: Vec<Datastore>,
 }
 
@@ -82,7 +83,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
 
     let (mut entries, mut mistakes) = (Vec::new(), Vec::new());
     let (mut platforms, mut deployers, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-    let mut datastores = Vec::new();
+    let (mut fates, mut datastores) = (Vec::new(), Vec::new());
     let mut looks = Vec::new();
     for path in paths {
         if BESIDE.iter().any(|name| path.ends_with(name)) {
@@ -119,6 +120,11 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
                 Ok(read) => datastores = read,
                 Err(found) => mistakes.push(found),
             }
+        } else if path.ends_with("fates.yaml") {
+            match schema::fates(&file, &text) {
+                Ok(read) => fates = read,
+                Err(found) => mistakes.push(found),
+            }
         } else if path.ends_with("marks.yaml") {
             match schema::marks(&file, &text) {
                 Ok(read) => marks = read,
@@ -142,6 +148,7 @@ fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
             platforms,
             deployers,
             marks,
+            fates,
             datastores,
         })
     } else {

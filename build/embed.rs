@@ -11,11 +11,12 @@ use std::{fs, io};
 
 use crate::schema::{Located, Match};
 
-/// Writes `catalogue.json` and `catalogue.rs`, and the tables of platforms, deployers, marks and datastores.
+/// Writes `catalogue.json` and `catalogue.rs`, and the tables of platforms, deployers, marks, fates and datastores.
 pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     fs::write(out.join("platforms.json"), serde_json::to_string(&all.platforms)?)?;
     fs::write(out.join("deployers.json"), serde_json::to_string(&all.deployers)?)?;
     fs::write(out.join("marks.json"), serde_json::to_string(&all.marks)?)?;
+    fs::write(out.join("fates.json"), serde_json::to_string(&all.fates)?)?;
     fs::write(
         out.join("datastores.json"),
         serde_json::to_string(&all.datastores)?,

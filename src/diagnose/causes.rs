@@ -91,7 +91,7 @@ pub(crate) fn own_findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         surroundings::add_surroundings(object, &mut findings, &of_operators, view);
     }
     finalizer_re_added::add_re_added(object, &mut findings, &of_operators, view);
-    external_resource::add_external_resources(object, &mut findings);
+    external_resource::add_external_resources(object, &mut findings, view);
     release::add_ends(object, &mut findings, view);
     findings
 }

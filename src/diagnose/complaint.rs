@@ -226,7 +226,7 @@ pub(crate) fn join(reason: &str, message: &str) -> String {
     }
 }
 
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let cut = text.char_indices().nth(limits::COMPLAINT);
     match cut.and_then(|(end, _)| text.get(..end)) {
         Some(beginning) => format!("{beginning}…"),

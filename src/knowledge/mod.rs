@@ -31,6 +31,7 @@ pub use schema::{
     Label, Lease, List, Match, Mistake, OF_OBJECT, Platform, Runs, SameAs, Step, Wait, WaitsFor, While,
     Workload, WorkloadKind,
 };
+pub use surroundings::deployer_named;
 
 use std::collections::BTreeSet;
 

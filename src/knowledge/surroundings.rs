@@ -1,9 +1,9 @@
-//! The embedded tables of platforms, deployers, marks and datastores.
+//! The embedded tables of platforms, deployers, marks, fates and datastores.
 
 use std::sync::LazyLock;
 
 use super::Knowledge;
-use super::schema::{Datastore, Deployer, Mark, Platform};
+use super::schema::{Datastore, Deployer, Fate, Mark, Platform};
 
 // `build.rs` wrote them from these types, and a test reads both.
 static PLATFORMS: LazyLock<Vec<Platform>> = LazyLock::new(|| {
@@ -14,6 +14,9 @@ static DEPLOYERS: LazyLock<Vec<Deployer>> = LazyLock::new(|| {
 });
 static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/marks.json"))).unwrap_or_default()
+});
+static FATES: LazyLock<Vec<Fate>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/fates.json"))).unwrap_or_default()
 });
 static DATASTORES: LazyLock<Vec<Datastore>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/datastores.json"))).unwrap_or_default()
@@ -30,6 +33,11 @@ impl Knowledge {
         &DEPLOYERS
     }
 
+    /// The settings that keep what an object stands for outside of the cluster.
+    pub fn fates(&self) -> &'static [Fate] {
+        &FATES
+    }
+
     /// The marks that make a controller wait.
     pub fn marks(&self) -> &'static [Mark] {
         &MARKS
@@ -41,6 +49,11 @@ impl Knowledge {
     }
 }
 
+/// The program that writes to objects under this name, from manifests. No user's file adds to them.
+pub fn deployer_named(manager: &str) -> Option<&'static Deployer> {
+    DEPLOYERS.iter().find(|one| one.writes_as(manager))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,11 +62,37 @@ mod tests {
     fn all_tables_are_embedded() {
         assert!(PLATFORMS.iter().any(|one| one.name == "EKS"));
         assert!(DEPLOYERS.iter().any(|one| one.name == "Argo CD"));
+        assert!(FATES.iter().any(|one| one.deletes == ["true"]));
         assert!(DATASTORES.iter().any(|one| one.name == "kubeadm"));
         assert!(
             MARKS
                 .iter()
                 .any(|one| one.means == super::super::schema::Meaning::Hook)
         );
+    }
+
+    #[test]
+    fn a_program_is_known_by_the_names_that_it_writes_under() {
+        for (manager, name) in [
+            ("argocd-application-controller", "Argo CD"),
+            ("kustomize-controller", "Flux"),
+            ("helm-controller", "Flux"),
+            ("kubectl-client-side-apply", "kubectl"),
+            ("before-first-apply", "kubectl"),
+            ("helm", "Helm"),
+            ("Terraform", "Terraform"),
+            ("terraform-provider-kubernetes", "Terraform"),
+        ] {
+            let found = deployer_named(manager).map(|one| one.name.as_str());
+            assert_eq!(found, Some(name), "{manager}");
+        }
+        for manager in [
+            "manager",
+            "cert-manager-controller",
+            "kube-controller-manager",
+            "",
+        ] {
+            assert!(deployer_named(manager).is_none(), "{manager}");
+        }
     }
 }

@@ -134,6 +134,18 @@ mod tests {
             "pods-that-mout",
         );
         check(
+            &good.replace("text: the widget must stop", "text: x, on: [pods-that-mount]"),
+            6,
+            32,
+            "`pods-that-mount` is looked up for kubernetes.io/pvc-protection alone",
+        );
+        check(
+            &good.replace("text: the widget must stop", "text: x, on: [phase: []]"),
+            6,
+            32,
+            "`phase` needs at least one word",
+        );
+        check(
             &good.replace("example.com/widget\n", "example.com/\n    match: prefix\n"),
             3,
             11,

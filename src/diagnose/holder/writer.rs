@@ -14,22 +14,10 @@ use crate::{
         timing,
         view::View,
     },
+    knowledge,
     object::{Age, Finalizer, is_product_group},
     snapshot::facts::Object,
 };
-
-/// Tools that people and pipelines use. What they write comes from a manifest, and they never clean up.
-const TOOLS: [&str; 9] = [
-    "kubectl",
-    "helm",
-    "argocd",
-    "kustomize",
-    "terraform",
-    "pulumi",
-    "velero",
-    "before-first-apply",
-    "flux",
-];
 
 /// The last change by one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,9 +119,10 @@ fn change(entry: &Value) -> Option<Change> {
     })
 }
 
-/// Whether a manager is a tool that people use, and not a controller.
+/// Whether a manager is a tool that people and pipelines use, and not a controller. What it writes comes from a
+/// manifest, and it never cleans up.
 pub fn is_tool(manager: &str) -> bool {
-    TOOLS.iter().any(|tool| manager.starts_with(tool))
+    knowledge::deployer_named(manager).is_some()
 }
 
 /// Adds which manager put the finalizer on, and whether a controller still writes the status of the object.

@@ -68,16 +68,7 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
             }
         }
     }
-    for wait in &entry.waits_for.on {
-        if let Wait::Condition { status, .. } = wait
-            && !["True", "False", "Unknown"].contains(&status.as_str())
-        {
-            add_problem(
-                status,
-                format!("the status of a condition is `True`, `False` or `Unknown`, not `{status}`"),
-            );
-        }
-    }
+    check_waits(entry, &mut add_problem);
     for step in &entry.fix {
         if let Some(message) = check_step(entry, step) {
             // The first line of a text is enough to find it.
@@ -88,6 +79,41 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
     check_holder(&entry.holder, &mut add_problem);
     check_selectors(entry, &mut add_problem);
     problems
+}
+
+/// Every word must be one that the program can look up, or that says that nobody can.
+fn check_waits(entry: &Entry, add_problem: &mut impl FnMut(&str, String)) {
+    for wait in &entry.waits_for.on {
+        if let Wait::Condition { status, .. } = wait
+            && !["True", "False", "Unknown"].contains(&status.as_str())
+        {
+            add_problem(
+                status,
+                format!("the status of a condition is `True`, `False` or `Unknown`, not `{status}`"),
+            );
+        }
+        if let Wait::Phase(words) | Wait::PhaseNot(words) = wait
+            && words.is_empty()
+        {
+            add_problem("phase", "`phase` needs at least one word".to_owned());
+        }
+        if let Some(only) = wait.only_for()
+            && !only.contains(&entry.name.as_str())
+        {
+            let word = serde_json::to_value(wait).ok();
+            let word = word
+                .as_ref()
+                .and_then(serde_json::Value::as_str)
+                .unwrap_or_default();
+            add_problem(
+                word,
+                format!(
+                    "`{word}` is looked up for {} alone; `used-by`, `child-objects` and `named` are looked up for all",
+                    only.join(", ")
+                ),
+            );
+        }
+    }
 }
 
 fn check_name(entry: &Entry, example_given: bool, add_problem: &mut impl FnMut(&str, String)) {

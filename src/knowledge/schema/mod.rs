@@ -31,7 +31,9 @@ pub use kinds::{GroupKind, KindPattern};
 pub use located::Located;
 pub use mistake::Mistake;
 pub use placeholder::{PLACEHOLDERS, fill, placeholders};
-pub use surroundings::{Deployer, Mark, Meaning, Place, Platform, deployers, marks, platforms};
+pub use surroundings::{
+    Applies, Deployer, Fate, Mark, Meaning, Place, Platform, deployers, fates, marks, platforms,
+};
 pub use vocabulary::{
     Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, While, WorkloadKind,
 };

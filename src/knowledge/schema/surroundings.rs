@@ -1,9 +1,9 @@
-//! The tables of the catalogue beside its finalizers: platforms that hide a part of the cluster, programs that may
-//! change every object, and marks that make a controller wait.
+//! The tables of the catalogue beside its finalizers: platforms that hide a part of the cluster, programs that deploy
+//! objects, marks that make a controller wait, and settings that keep what an object stands for.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::Mistake;
+use super::{KindPattern, Mistake, glob};
 
 /// A platform that runs a part of the cluster where its users cannot see it. Any one of the signs is enough.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +28,8 @@ pub struct Platform {
     pub domains: Vec<String>,
 }
 
-/// A program that deploys objects, and usually may change every object of a cluster.
+/// A program that deploys objects, and usually may change every object of a cluster. It never removes a finalizer that
+/// its manifest has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Deployer {
@@ -43,9 +44,45 @@ pub struct Deployer {
     /// Labels and annotations on each object that it deployed, which can contain `*`.
     #[serde(default)]
     pub marks: Vec<String>,
-    /// Its names in `metadata.managedFields`.
+    /// Its names in `metadata.managedFields`, which can contain `*`.
     #[serde(default)]
     pub field_managers: Vec<String>,
+    /// How often it applies a manifest.
+    #[serde(default)]
+    pub applies: Applies,
+}
+
+/// How often a program applies a manifest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Applies {
+    /// When a person runs it. It does not look after the object later.
+    Once,
+    /// When somebody or a pipeline runs it for all of its objects.
+    #[default]
+    OnDemand,
+    /// Again whenever the object differs.
+    Always,
+}
+
+/// A setting by which the owner of an object decides what becomes of the resource that it stands for, outside of the
+/// cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Fate {
+    /// The kinds of object that have it.
+    pub kinds: Vec<KindPattern>,
+    /// Where it stands. A field counts without a value, too; an annotation does not, because its controller has a default.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The values that keep the resource. Any other deletes it.
+    #[serde(default)]
+    pub keeps: Vec<String>,
+    /// The values that delete the resource. Any other keeps it.
+    #[serde(default)]
+    pub deletes: Vec<String>,
+    /// Files of the product that show it.
+    pub sources: Vec<String>,
 }
 
 /// A mark on an object by which somebody makes its controller wait.
@@ -90,7 +127,8 @@ pub enum Meaning {
 }
 
 impl Place {
-    fn name(&self) -> &str {
+    /// The name of the annotation or label, or the path of the field.
+    pub fn name(&self) -> &str {
         match self {
             Place::Annotation(name) | Place::Label(name) | Place::Field(name) => name,
         }
@@ -120,15 +158,20 @@ fn is_cloud_alone(id: &str) -> bool {
 }
 
 impl Deployer {
+    /// Whether it writes to objects under this name.
+    pub fn writes_as(&self, manager: &str) -> bool {
+        self.field_managers.iter().any(|known| glob(known, manager))
+    }
+
     /// Whether nothing is given by which the program is recognised, or a part of a name would do.
     fn is_unrecognisable(&self) -> bool {
         let is_part = |image: &String| !image.contains('/');
-        let is_any = |mark: &String| mark.trim_matches(['*', '/']).is_empty();
+        let is_any = |name: &String| name.trim_matches(['*', '/']).is_empty();
         let signs = [&self.images, &self.charts, &self.marks, &self.field_managers];
         self.name.is_empty()
             || signs.iter().all(|signs| signs.is_empty())
             || self.images.iter().any(is_part)
-            || self.marks.iter().any(is_any)
+            || self.marks.iter().chain(&self.field_managers).any(is_any)
     }
 }
 
@@ -151,6 +194,20 @@ pub fn marks(file: &str, text: &str) -> Result<Vec<Mark>, Mistake> {
     list(file, text, |one: &Mark| {
         let name = one.place.name();
         (name.to_owned(), name.trim_matches(['*', '/']).is_empty())
+    })
+}
+
+/// The settings of a file, or the mistake in it.
+pub fn fates(file: &str, text: &str) -> Result<Vec<Fate>, Mistake> {
+    list(file, text, |one: &Fate| {
+        // With both lists, nothing would say what any other value does.
+        let is_unclear = one.keeps.is_empty() == one.deletes.is_empty();
+        let is_label = matches!(one.place, Place::Label(_));
+        let name = one.place.name();
+        (
+            name.to_owned(),
+            name.is_empty() || one.kinds.is_empty() || one.sources.is_empty() || is_unclear || is_label,
+        )
     })
 }
 

@@ -343,3 +343,35 @@ pub enum Wait {
     /// Nothing at all: a leftover that no released program removes.
     Nothing,
 }
+
+impl Wait {
+    /// The finalizers for which this word can be looked up, by a cause of their own; none if it can be for all.
+    pub fn only_for(&self) -> Option<&'static [&'static str]> {
+        Some(match self {
+            Self::PodsThatMount => &["kubernetes.io/pvc-protection"],
+            Self::ClaimOfVolume => &[
+                "kubernetes.io/pv-protection",
+                "kubernetes.io/pv-controller",
+                "external-provisioner.volume.kubernetes.io/finalizer",
+            ],
+            Self::AttachmentsOf => &[
+                "external-provisioner.volume.kubernetes.io/finalizer",
+                "external-attacher/",
+            ],
+            Self::ContentOfSnapshot => &["snapshot.storage.kubernetes.io/volumesnapshot-bound-protection"],
+            Self::SnapshotOfContent => {
+                &["snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"]
+            }
+            Self::ClaimsFromSnapshot => &[
+                "snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection",
+                "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection",
+            ],
+            Self::SnapshotsOfClaim => &["snapshot.storage.kubernetes.io/pvc-as-source-protection"],
+            Self::ClonesOfClaim => &["provisioner.storage.kubernetes.io/cloning-protection"],
+            Self::Dependants => &["foregroundDeletion"],
+            Self::DependantsDetached => &["orphan"],
+            Self::ContentOfNamespace => &["kubernetes", "openshift.io/origin"],
+            _ => return None,
+        })
+    }
+}

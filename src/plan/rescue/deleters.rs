@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     knowledge::{
         Knowledge,
-        schema::{Deployer, glob},
+        schema::{Applies, Deployer, glob},
     },
     snapshot::facts::Object,
 };
@@ -23,7 +23,7 @@ pub(in crate::plan) fn deleters(object: &Object, what: &str, knowledge: &Knowled
     let deployed_by = knowledge
         .deployers()
         .iter()
-        .filter(|one| is_marked_by(object, one));
+        .filter(|one| one.applies != Applies::Once && is_marked_by(object, one));
     names.extend(deployed_by.map(|one| one.name.clone()));
     names
         .iter()
@@ -40,6 +40,5 @@ fn is_marked_by(object: &Object, deployer: &Deployer) -> bool {
     let is_marked = |pattern: &String| keys.iter().any(|key| glob(pattern, key));
     let writers = object.list("/metadata/managedFields").iter();
     let mut writers = writers.filter_map(|entry| entry.get("manager")?.as_str());
-    deployer.marks.iter().any(is_marked)
-        || writers.any(|writer| deployer.field_managers.iter().any(|known| known == writer))
+    deployer.marks.iter().any(is_marked) || writers.any(|writer| deployer.writes_as(writer))
 }

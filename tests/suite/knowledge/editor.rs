@@ -71,9 +71,9 @@ fn the_schema_refuses_what_the_reader_refuses() {
         ("consequence: leaked infrastructure", "consequence: leaked"),
         ("label: safe", "label: harmless"),
         ("- label: read-only\n        text:", "- text:"),
-        ("used-by: [Pod]", "used: [Pod]"),
+        ("used-by: [", "used: ["),
         (
-            "- used-by: [Pod]",
+            "- used-by: [WidgetUser.widgets.example.com]",
             "- condition: { type: Deleted, status: \"yes\" }",
         ),
         ("judgement: [if-removed]", "judgement: [waits]"),

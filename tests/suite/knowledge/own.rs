@@ -204,7 +204,7 @@ fn an_entry_that_lacks_what_a_person_needs_says_so() {
     for (from, to) in [
         (done, ""),
         (
-            "      on:\n        - used-by: [Pod]\n        - external: { what: the disk in the storage service, id: [status.diskID] }\n",
+            "      on:\n        - used-by: [WidgetUser.widgets.example.com]\n        - external: { what: the disk in the storage service, id: [status.diskID] }\n",
             "",
         ),
     ] {

@@ -3,12 +3,9 @@
 //! **Recognises** the fields and annotations that tell operators to delete the external resource or to keep it.
 //! **Why:** whoever deletes the object of a bucket may lose the bucket, or pay for it forever. Sources:
 //! `crossplane/crossplane-runtime:pkg/reconciler/managed/policies.go` (`deletionPolicy`, `managementPolicies`),
-//! `aws-controllers-k8s/runtime:apis/core/v1alpha1/annotations.go`, the reference of Config Connector
-//! (`cnrm.cloud.google.com/deletion-policy`), `openshift/hive:apis/hive/v1/clusterdeployment_types.go`,
-//! `open-cluster-management-io/api:work/v1/types.go`, `flux-iac/tofu-controller:api/v1alpha2/terraform_types.go`,
+//! those of the settings in `knowledge/fates.yaml`,
 //! `fluxcd/kustomize-controller:internal/controller/kustomization_controller.go` finalizerShouldDeleteResources,
-//! `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete,
-//! `Azure/azure-service-operator:v2/pkg/common/annotations`; the address of a load balancer:
+//! `fluxcd/helm-controller:internal/controller/helmrelease_controller.go` reconcileDelete; the address of a load balancer:
 //! `kubernetes/cloud-provider:controllers/service/controller.go`. **Wants** nothing. **Concludes** nothing about the
 //! finalizers. **Advises** nothing. It only says what happens when the object is gone.
 
@@ -18,67 +15,16 @@ use crate::{
     diagnose::{
         limits,
         model::{Finding, Outlook},
+        view::View,
+    },
+    knowledge::{
+        Knowledge,
+        schema::{Fate, Place},
     },
     snapshot::facts::Object,
 };
 
-/// An annotation that keeps the external resource.
-struct KeepAnnotation {
-    /// The group of the object, or its suffix after a dot.
-    group: &'static str,
-    annotation: &'static str,
-    values: &'static [&'static str],
-}
-
-const ANNOTATIONS: &[KeepAnnotation] = &[
-    KeepAnnotation {
-        group: "services.k8s.aws",
-        annotation: "services.k8s.aws/deletion-policy",
-        values: &["retain"],
-    },
-    KeepAnnotation {
-        group: "cnrm.cloud.google.com",
-        annotation: "cnrm.cloud.google.com/deletion-policy",
-        values: &["abandon"],
-    },
-    KeepAnnotation {
-        group: "azure.com",
-        annotation: "serviceoperator.azure.com/reconcile-policy",
-        values: &["detach-on-delete", "skip"],
-    },
-];
-
-/// A field of the spec that keeps or deletes the external resource.
-struct KeepField {
-    group: &'static str,
-    plural: &'static str,
-    field: &'static str,
-    /// The value that keeps it. Any other value deletes it, and so does a missing field.
-    keeps: &'static str,
-}
-
-const FIELDS: &[KeepField] = &[
-    KeepField {
-        group: "hive.openshift.io",
-        plural: "clusterdeployments",
-        field: "spec.preserveOnDelete",
-        keeps: "true",
-    },
-    KeepField {
-        group: "work.open-cluster-management.io",
-        plural: "manifestworks",
-        field: "spec.deleteOption.propagationPolicy",
-        keeps: "Orphan",
-    },
-    KeepField {
-        group: "infra.contrib.fluxcd.io",
-        plural: "terraforms",
-        field: "spec.destroyResourcesOnDeletion",
-        keeps: "false",
-    },
-];
-
-pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding]) {
+pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding], view: &View<'_>) {
     let Some(first) = findings.first_mut() else {
         return;
     };
@@ -104,7 +50,7 @@ pub(crate) fn add_external_resources(object: &Object, findings: &mut [Finding]) 
             "resume it (spec.suspend: false) if what it applied is to stay: resumed, its controller deletes all of that".into(),
         );
     }
-    let Some((kept, because)) = is_kept(object) else {
+    let Some((kept, because)) = is_kept(object, view.knowledge) else {
         return;
     };
     let name = match object.annotation("crossplane.io/external-name") {
@@ -148,31 +94,15 @@ fn addresses(object: &Object) -> Vec<&str> {
 }
 
 /// Whether the external resource is kept, and the setting that says so.
-fn is_kept(object: &Object) -> Option<(bool, String)> {
-    let group = object.resource.group.as_str();
-    let rule = ANNOTATIONS
-        .iter()
-        .find(|rule| group == rule.group || group.ends_with(&format!(".{}", rule.group)));
-    if let Some(rule) = rule {
-        return match object.annotation(rule.annotation) {
-            // Without the annotation, the controller has its own default.
-            "" => None,
-            value => Some((
-                rule.values.contains(&value),
-                format!("{} is {value}", rule.annotation),
-            )),
-        };
+fn is_kept(object: &Object, knowledge: &Knowledge) -> Option<(bool, String)> {
+    // Of an object that a scan only listed, nobody knows its fields.
+    if !object.was_read() {
+        return None;
     }
-    if let Some(rule) = FIELDS.iter().find(|rule| object.is(rule.group, rule.plural)) {
-        let value = object
-            .value
-            .pointer(&format!("/{}", rule.field.replace('.', "/")));
-        let value = value.map_or("not set".to_owned(), |value| {
-            value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-        });
-        // A resource that is destroyed only on request is kept without a request.
-        let kept = value == rule.keeps || rule.keeps == "false" && value != "true";
-        return Some((kept, format!("{} is {value}", rule.field)));
+    let kind = object.reference();
+    let is_its = |fate: &&Fate| fate.kinds.iter().any(|one| one.matches((&kind).into()));
+    if let Some(fate) = knowledge.fates().iter().find(is_its) {
+        return set_by(fate, object);
     }
     // Only managed resources of Crossplane have `forProvider` and these policies.
     object.value.pointer("/spec/forProvider")?;
@@ -199,6 +129,33 @@ fn is_kept(object: &Object) -> Option<(bool, String)> {
         "Delete" => Some((false, "spec.deletionPolicy is Delete".into())),
         _ => None,
     }
+}
+
+/// What a setting of this object does. Without the annotation, the controller has its own default.
+fn set_by(fate: &Fate, object: &Object) -> Option<(bool, String)> {
+    let name = fate.place.name();
+    let value = match &fate.place {
+        Place::Field(path) => match field_at(&object.value, path) {
+            Some(value) => value,
+            None => "not set".to_owned(),
+        },
+        Place::Annotation(_) | Place::Label(_) => {
+            let value = object.annotation(name);
+            (!value.is_empty()).then(|| value.to_owned())?
+        }
+    };
+    let is_kept = if fate.keeps.is_empty() {
+        !fate.deletes.contains(&value)
+    } else {
+        fate.keeps.contains(&value)
+    };
+    Some((is_kept, format!("{name} is {value}")))
+}
+
+/// The value of a field as text.
+fn field_at(object: &Value, path: &str) -> Option<String> {
+    let value = object.pointer(&format!("/{}", path.replace('.', "/")))?;
+    Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
 #[cfg(test)]

@@ -17,12 +17,12 @@ use crate::{
         timing,
         view::View,
     },
+    knowledge,
+    knowledge::schema::Applies,
     object::{Age, Finalizer},
     snapshot::facts::Object,
 };
 
-/// The managers that apply a manifest again whenever the object differs.
-const GITOPS_TOOLS: [&str; 4] = ["argocd", "kustomize-controller", "helm-controller", "flux"];
 /// The message of the API server.
 const NO_NEW_FINALIZERS: &str = "no new finalizers can be added if the object is being deleted";
 
@@ -44,7 +44,8 @@ pub(crate) fn add_re_added(
         };
         let added_later = |author: &&(String, jiff::Timestamp)| {
             let (manager, time) = author;
-            let applied = GITOPS_TOOLS.iter().any(|tool| manager.starts_with(tool));
+            let applied =
+                knowledge::deployer_named(manager).is_some_and(|one| one.applies == Applies::Always);
             applied
                 || created
                     .is_some_and(|created| Age::between(created, *time).0.as_secs() > timing::ADDED_LATER)

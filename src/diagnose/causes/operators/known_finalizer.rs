@@ -59,7 +59,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     karpenter_drain::add_pods_to_drain(object, finalizer, &holder, &mut finding, view);
     deployed_resources::add_deployed_resources(object, finalizer, &holder, &mut finding, view);
     aws_ingress_group::add_group_members(object, finalizer, &mut finding, view);
-    waits_for::add_awaited_objects(object, &entry, &holder, &mut finding, view);
+    waits_for::add_waits(object, &entry, &holder, &mut finding, view);
     let in_command = |template: &Template| {
         template.fill(|word| placeholder_value(word, object, finalizer, entry.matched(&finalizer.name)))
     };

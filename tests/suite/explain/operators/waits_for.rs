@@ -1,13 +1,15 @@
 //! Crossplane and Hive: users of a configuration, a resource or a pool, and providers that were removed before
-//! their resources.
+//! their resources. And an operator of somebody's own, whose entry is YAML alone.
 
-use serde_json::json;
+use std::fs;
+
+use serde_json::{Value, json};
 
 use crate::explain::{
-    custom_resources::{apply, define, define_in, going, running},
+    custom_resources::{apply, condition, define, define_in, going, running, status_by},
     holder::WORLD,
     less_is_weaker::withstands_less,
-    told::{delete, goes, release, told},
+    told::{Told, delete, goes, release, told},
 };
 
 /// With a namespace, `explain` takes TYPE.GROUP/NAME for an object, never for a finalizer. Cluster-scoped
@@ -204,6 +206,108 @@ fn a_pool_waits_for_its_clusters() {
         let name = format!("clusterdeployments.hive.openshift.io/{name}");
         delete(cluster, &name, place);
         release(cluster, &name, place);
+    }
+    release(cluster, &target, place);
+    goes(cluster, &target, place);
+}
+
+/// The entry in the guide to the catalogue that is for the operator of a ledger.
+fn entry_of_the_guide() -> String {
+    let guide = fs::read_to_string("knowledge/README.md").unwrap();
+    let mut examples = guide
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next());
+    let found = examples.find(|yaml| yaml.contains("project: Ledger operator"));
+    found.expect("the guide has the example").to_owned()
+}
+
+#[test]
+fn a_backup_in_progress_needs_an_entry_and_no_rust() {
+    let cluster = &*WORLD;
+    let (group, finalizer) = ("ledger.example.com", "ledger.example.com/backup");
+    define(group, "v1", "ledgerbackups", "LedgerBackup");
+    running(
+        "ledger-system",
+        "ledger-operator",
+        json!({"app.kubernetes.io/name": "ledger-operator"}),
+        group,
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("ledger.yaml");
+    fs::write(&file, entry_of_the_guide()).unwrap();
+    let knowledge = format!("--knowledge={}", file.display());
+    let ns = cluster.namespace("ledger");
+    let (place, in_place) = (ns.name(), format!("--namespace={}", ns.name()));
+    let target = going(
+        "ledgerbackups",
+        &json!({"apiVersion": "ledger.example.com/v1", "kind": "LedgerBackup",
+            "metadata": {"name": "nightly", "namespace": place, "finalizers": [finalizer]}, "spec": {"bucket": "b"}}),
+        20,
+    );
+    let explain = || {
+        let words = ["explain", &target, "-o=json", &in_place, &knowledge];
+        Told(super::super::document(&cluster.plugin(words).run().success()))
+    };
+    let reason_in_scan = || {
+        let words = ["scan", "--terminating", "-o=json", &in_place, &knowledge];
+        let report: Value = serde_json::from_str(&cluster.plugin(words).run().success()).unwrap();
+        let row = report["terminating"].as_array().unwrap().iter();
+        let mut rows = row.filter(|row| row["name"] == "nightly");
+        rows.next().expect("the backup is stuck").to_string()
+    };
+    let write = |phase: &str, conditions: Value| {
+        let status = json!({"phase": phase, "conditions": conditions});
+        status_by("ledger-operator", &target, place, &status);
+    };
+    let held = |is: &str| condition("SnapshotHeld", is, "Writing", "3 of 9 parts are written");
+
+    // Nothing is there yet: nothing is claimed.
+    let story = explain();
+    assert_eq!(story.verdict(finalizer), "waiting", "{story}");
+    story
+        .says("whether status.phase is Completed or Failed is not known: it is not set")
+        .says("whether condition SnapshotHeld is False is not known");
+
+    write("Running", json!([held("True")]));
+    let story = explain();
+    assert_eq!(story.verdict(finalizer), "waiting", "{story}");
+    story
+        .has_root("status.phase is Running, and must be Completed or Failed")
+        .has_root("condition SnapshotHeld is True, and must be False: Writing: 3 of 9 parts are written")
+        .never_advises("finalizers remove")
+        .never_advises("finalizers nudge")
+        .is_careful();
+    assert!(
+        reason_in_scan().contains("status.phase is Running, and must be"),
+        "{}",
+        reason_in_scan()
+    );
+
+    // One of two conditions is met: the other still keeps it.
+    write("Completed", json!([held("True")]));
+    let story = explain();
+    assert_eq!(story.verdict(finalizer), "waiting", "{story}");
+    story
+        .says("status.phase is Completed")
+        .has_root("condition SnapshotHeld is True");
+
+    // Both are met, and the operator runs and does not act.
+    write("Completed", json!([held("False")]));
+    let story = explain();
+    assert_eq!(story.verdict(finalizer), "stalled", "{story}");
+    assert!(
+        reason_in_scan().contains("condition SnapshotHeld is False"),
+        "{}",
+        reason_in_scan()
+    );
+
+    // Another word, and another case of the same word, are not the ones that it waits for.
+    for phase in ["completed", "CompletedWithErrors"] {
+        write(phase, json!([held("False")]));
+        let story = explain();
+        assert_eq!(story.verdict(finalizer), "waiting", "{story}");
+        story.has_root(&format!("status.phase is {phase}, and must be"));
     }
     release(cluster, &target, place);
     goes(cluster, &target, place);

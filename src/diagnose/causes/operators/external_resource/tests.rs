@@ -4,7 +4,7 @@ use super::*;
 use crate::diagnose::testing::world::bare as object;
 
 fn kept(group: &str, value: Value) -> Option<bool> {
-    is_kept(&object(group, "things", "Thing", value)).map(|(kept, _)| kept)
+    is_kept(&object(group, "things", "Thing", value), &Knowledge::builtin()).map(|(kept, _)| kept)
 }
 
 #[test]
@@ -47,25 +47,31 @@ fn reads_the_setting_that_keeps_an_external_resource() {
         Some(false)
     );
     assert_eq!(managed(json!({})), None);
-    let field = |group: &str, plural: &str, spec: Value| {
-        is_kept(&object(
-            group,
-            plural,
-            "Thing",
-            json!({"metadata": {}, "spec": spec}),
-        ))
+    let field = |group: &str, kind: &str, spec: Value| {
+        is_kept(
+            &object(group, "things", kind, json!({"metadata": {}, "spec": spec})),
+            &Knowledge::builtin(),
+        )
         .map(|(kept, _)| kept)
     };
-    let hive = |spec: Value| field("hive.openshift.io", "clusterdeployments", spec);
+    let hive = |spec: Value| field("hive.openshift.io", "ClusterDeployment", spec);
     assert_eq!(hive(json!({})), Some(false));
     assert_eq!(hive(json!({"preserveOnDelete": true})), Some(true));
-    let terraform = |spec: Value| field("infra.contrib.fluxcd.io", "terraforms", spec);
+    // A field that nobody read is not one that is not set.
+    let listed = object(
+        "hive.openshift.io",
+        "things",
+        "ClusterDeployment",
+        json!({"metadata": {}}),
+    );
+    assert_eq!(is_kept(&listed, &Knowledge::builtin()), None);
+    let terraform = |spec: Value| field("infra.contrib.fluxcd.io", "Terraform", spec);
     assert_eq!(terraform(json!({})), Some(true));
     assert_eq!(
         terraform(json!({"destroyResourcesOnDeletion": true})),
         Some(false)
     );
-    let work = |spec: Value| field("work.open-cluster-management.io", "manifestworks", spec);
+    let work = |spec: Value| field("work.open-cluster-management.io", "ManifestWork", spec);
     assert_eq!(
         work(json!({"deleteOption": {"propagationPolicy": "Orphan"}})),
         Some(true)
@@ -75,7 +81,10 @@ fn reads_the_setting_that_keeps_an_external_resource() {
         Some(false)
     );
     let annotated = |group: &str, name: &str, value: &str| {
-        kept(group, json!({"metadata": {"annotations": {name: value}}}))
+        kept(
+            group,
+            json!({"metadata": {"annotations": {name: value}}, "spec": {}}),
+        )
     };
     let ack = "services.k8s.aws/deletion-policy";
     assert_eq!(annotated("s3.services.k8s.aws", ack, "retain"), Some(true));

@@ -5,12 +5,15 @@ use serde_json::{Value, json};
 use crate::{
     diagnose::{
         Verdict,
+        causes::has_own_cause,
         testing::{
             fixtures::{controller, going},
-            told::waits_for,
+            told::{commands, said, waits_for},
             world::{World, object},
         },
     },
+    knowledge::Knowledge,
+    object::{Finalizer, List},
     snapshot::facts::Object,
 };
 
@@ -143,4 +146,195 @@ fn a_field_that_must_be_empty_lists_what_keeps_the_object() {
     // Nobody is late who is not known to run.
     let told = World::of([]).explain(&data_store(&json!([])));
     assert_ne!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
+}
+
+/// An operation of Deckhouse, which is kept while its phase is `InProgress`.
+fn operation(status: &Value) -> Object {
+    object(
+        "virtualization.deckhouse.io",
+        "virtualmachineoperations",
+        "VirtualMachineOperation",
+        json!({"metadata": going("move", "shop", &["virtualization.deckhouse.io/vmop-cleanup"]), "spec": {}, "status": status}),
+    )
+}
+
+/// An address of Deckhouse, which is kept while it is attached.
+fn address(conditions: &Value) -> Object {
+    object(
+        "virtualization.deckhouse.io",
+        "virtualmachineipaddresses",
+        "VirtualMachineIPAddress",
+        json!({"metadata": going("ip", "shop", &["virtualization.deckhouse.io/vmip-cleanup"]), "status": {"conditions": conditions}}),
+    )
+}
+
+fn deckhouse() -> World {
+    World::of(controller(
+        "d8-virtualization",
+        "virtualization-controller",
+        &json!({"app": "virtualization-controller"}),
+        "virtualization.deckhouse.io",
+    ))
+}
+
+#[test]
+fn a_phase_keeps_the_object_until_it_is_over() {
+    let told = deckhouse().explain(&operation(&json!({"phase": "InProgress"})));
+    assert_eq!(told.waits[0].verdict, Verdict::Waiting, "{told:#?}");
+    assert_eq!(told.waits[0].on[0].says, "status.phase is still InProgress");
+    assert!(!commands(&told).contains("finalizers nudge"), "{told:#?}");
+
+    // Once it is over, a running controller that does nothing is late.
+    let told = deckhouse().explain(&operation(&json!({"phase": "Completed"})));
+    assert_eq!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
+    assert_eq!(
+        told.waits[0].said.now,
+        ["status.phase is Completed", "so nothing blocks it"]
+    );
+
+    // A phase that nobody can compare is no phase.
+    let told = deckhouse().explain(&operation(&json!({"phase": 1})));
+    assert_eq!(told.waits[0].verdict, Verdict::Waiting, "{told:#?}");
+    assert!(told.waits[0].says().contains("is not known"), "{told:#?}");
+}
+
+#[test]
+fn a_phase_tells_nothing_of_a_controller_that_nobody_sees() {
+    let told = World::of([])
+        .hiding_everything()
+        .explain(&operation(&json!({"phase": "InProgress"})));
+    assert_eq!(told.waits[0].verdict, Verdict::Unknown, "{told:#?}");
+    // What a controller wrote that is gone holds nothing: it is gone that holds the object.
+    let told = World::of([]).explain(&operation(&json!({"phase": "InProgress"})));
+    assert_eq!(told.waits[0].verdict, Verdict::Orphaned, "{told:#?}");
+    assert!(told.waits[0].on.is_empty(), "{told:#?}");
+    assert!(
+        told.waits[0].says().contains("status.phase is still InProgress"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn a_condition_keeps_the_object_and_its_message_is_quoted() {
+    let attached = |status: &str, message: &str| json!([{"type": "Attached", "status": status, "reason": "Attached", "message": message}]);
+    let told = deckhouse().explain(&address(&attached("True", "used by machine web")));
+    assert_eq!(told.waits[0].verdict, Verdict::Waiting, "{told:#?}");
+    assert_eq!(told.waits[0].on.len(), 1, "{told:#?}");
+    assert_eq!(
+        told.waits[0].on[0].says,
+        "condition Attached is True, and must be False: Attached: used by machine web"
+    );
+
+    // What the message claims does not count, only the status.
+    let told = deckhouse().explain(&address(&attached("False", "it is attached to machine web")));
+    assert_eq!(told.waits[0].verdict, Verdict::Stalled, "{told:#?}");
+    assert_eq!(told.waits[0].said.now[0], "condition Attached is False");
+
+    // An absent condition is neither.
+    let told = deckhouse().explain(&address(&json!([{"type": "Bound", "status": "False"}])));
+    assert_eq!(told.waits[0].verdict, Verdict::Waiting, "{told:#?}");
+    assert!(told.waits[0].on.is_empty(), "{told:#?}");
+    assert!(
+        told.waits[0]
+            .says()
+            .contains("whether condition Attached is False is not known"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn an_address_waits_for_the_claim_that_it_belongs_to() {
+    let group = "ipam.metal3.io";
+    let owners =
+        json!([{"apiVersion": "ipam.metal3.io/v1", "kind": "IPClaim", "name": "web", "uid": "ipclaims-web"}]);
+    let mut metadata = going("ip-1", "shop", &["ipaddress.ipam.metal3.io"]);
+    metadata["ownerReferences"] = owners;
+    let address = object(
+        group,
+        "ipaddresses",
+        "IPAddress",
+        json!({"metadata": metadata, "spec": {}}),
+    );
+    let claim = |metadata: Value| {
+        object(
+            group,
+            "ipclaims",
+            "IPClaim",
+            json!({"metadata": metadata, "spec": {}}),
+        )
+    };
+    let world = |claim: Object| {
+        World::of([claim])
+            .serving(group, "ipclaims", "IPClaim")
+            .serving(group, "ipaddresses", "IPAddress")
+    };
+    let told = world(claim(json!({"name": "web", "namespace": "shop"}))).explain(&address);
+    assert_eq!(
+        waits_for(&told),
+        [(
+            "web".to_owned(),
+            "it belongs to it, is not being deleted".to_owned()
+        )],
+        "{told:#?}"
+    );
+    // Another claim, and one of that name elsewhere, keep nothing.
+    for (name, namespace) in [("other", "shop"), ("web", "elsewhere")] {
+        let metadata = json!({"name": name, "namespace": namespace, "uid": "another"});
+        let told = world(claim(metadata)).explain(&address);
+        assert!(waits_for(&told).is_empty(), "{told:#?}");
+    }
+}
+
+#[test]
+fn what_is_left_outside_the_cluster_is_told_once_the_rest_is_done() {
+    let volume = |phase: &str| {
+        object(
+            "",
+            "persistentvolumes",
+            "PersistentVolume",
+            json!({"metadata": going("local-1", "", &["storage.openshift.com/lso-symlink-deleter"]),
+                "spec": {"local": {"path": "/mnt/local-1"}}, "status": {"phase": phase}}),
+        )
+    };
+    let told = World::of([]).explain(&volume("Released"));
+    assert!(
+        told.waits[0]
+            .says()
+            .contains("status.phase is Released; what is left cannot be looked up: the link on the node"),
+        "{told:#?}"
+    );
+    let told = World::of([]).explain(&volume("Bound"));
+    assert!(!told.waits[0].says().contains("what is left"), "{told:#?}");
+    assert!(
+        said(&told).contains("status.phase is Bound, and must be Released or Available"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn a_word_that_few_finalizers_may_have_is_looked_up_by_their_own_causes() {
+    let mut found = 0;
+    for entry in Knowledge::builtin().all() {
+        if entry.waits_for.on.iter().all(|wait| wait.only_for().is_none()) {
+            continue;
+        }
+        for kind in &entry.kinds {
+            let plural = format!("{}s", kind.kind().to_lowercase());
+            let object = object(
+                kind.group(),
+                &plural,
+                kind.kind(),
+                json!({"metadata": {"name": "a"}}),
+            );
+            let finalizer = Finalizer {
+                name: entry.example.clone(),
+                list: List::Metadata,
+            };
+            // The causes of namespaces explain any name.
+            let is_explained = object.is("", "namespaces") || has_own_cause(&object, &finalizer);
+            assert!(is_explained, "{} on {kind}", entry.name);
+            found += 1;
+        }
+    }
+    assert!(found > 10, "{found}");
 }

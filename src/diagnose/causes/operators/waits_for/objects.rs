@@ -1,0 +1,275 @@
+//! The objects that a finalizer waits for: they use its object, were made for it, own it, or are of a type that must be
+//! empty first.
+
+use super::{Search, state, state::Met};
+use crate::{
+    diagnose::{
+        causes::{
+            advice::explain_step,
+            operators::{missing_reference, missing_reference::Reference, referenced_by},
+        },
+        limits,
+        model::{Blocker, Evidence, Outlook, Step, Strength, Verdict},
+    },
+    knowledge::{GroupKind, schema::KindPattern},
+    object::ResourceType,
+    snapshot::facts::Object,
+};
+
+/// How the searched objects relate to this one.
+#[derive(Clone, Copy)]
+pub(super) enum Relation {
+    Uses,
+    MadeFor,
+    Parent,
+    OfType,
+}
+
+impl<'v> Search<'_, 'v> {
+    /// Adds the object that a field names.
+    pub(super) fn add_object_in_field(&mut self, path: &str) {
+        let object = self.object;
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let field = |name: &str| object.text(&format!("{pointer}/{name}"));
+        let name = [field("resourceRef/name"), field("name")]
+            .into_iter()
+            .find(|name| !name.is_empty());
+        let Some(name) = name else {
+            self.add_answer(state::names_nothing(object, path));
+            return;
+        };
+        let Some(ty) = self.type_named_in(path) else {
+            self.finding.say(format!(
+                "whether {name} in its {path} is left is not known: the API server does not have that type"
+            ));
+            self.met.push(Met::Unseen);
+            return;
+        };
+        let namespace = match field("namespace") {
+            _ if !ty.namespaced => "",
+            "" => object.namespace(),
+            namespace => namespace,
+        };
+        let met = self.add_object(path, ty, namespace, name);
+        if met == Met::Yes {
+            self.finding
+                .say(format!("the {} {name} that its {path} names is gone", ty.kind));
+        }
+        self.met.push(met);
+    }
+
+    /// The type of the object that a field names. A field without a kind is called after the kind, in the same group.
+    fn type_named_in(&self, path: &str) -> Option<&'v ResourceType> {
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let field = |name: &str| self.object.text(&format!("{pointer}/{name}"));
+        let group = match field("apiVersion").split_once('/') {
+            Some((group, _)) => group,
+            None => field("group"),
+        };
+        if !field("kind").is_empty() {
+            return self.view.kind(group, field("kind"));
+        }
+        let last = path.rsplit('.').next().unwrap_or(path);
+        let is_it = |ty: &&ResourceType| {
+            ty.group == self.object.resource.group && referenced_by::is_called_after(last, &ty.kind)
+        };
+        self.view.types().iter().find(is_it)
+    }
+
+    /// Adds an object that this object names, and that must be gone first.
+    fn add_object(&mut self, field: &str, ty: &ResourceType, namespace: &str, name: &str) -> Met {
+        match self.view.object(&ty.group, &ty.plural, namespace, name) {
+            Ok(Some(found)) => {
+                self.mark_waiting(Verdict::Waiting);
+                let says = format!("is named in its {field}{}", deletion_state(found));
+                self.finding.wait.on.push(self.view.blocker(found, says));
+                if self.object.deletion().is_some() {
+                    self.finding.steps.insert(0, see_step(found));
+                }
+                Met::No
+            }
+            Ok(None) => Met::Yes,
+            Err(missing) => {
+                self.finding.say(format!(
+                    "whether {} {name} is left is not known: {}",
+                    ty.kind,
+                    missing.in_words()
+                ));
+                Met::Unseen
+            }
+        }
+    }
+
+    /// Adds all objects of the types that this object defines.
+    pub(super) fn add_instances(&mut self) {
+        let object = self.object;
+        let group = object.text("/spec/group");
+        for names in ["/spec/names/plural", "/spec/claimNames/plural"] {
+            let plural = object.text(names);
+            match self.view.resource_type(group, plural) {
+                Some(ty) => self.add_type(ty, Relation::OfType, ""),
+                None if plural.is_empty() => {}
+                None => self.met.push(Met::Unseen),
+            }
+        }
+    }
+
+    pub(super) fn add_kinds(&mut self, kinds: &[KindPattern], relation: Relation, namespace: &str) {
+        let own = &self.object.resource.group;
+        for pattern in kinds {
+            let is_meant = |ty: &&ResourceType| {
+                let of_its_group = !pattern.group().contains('*') || ty.group == *own;
+                // Types of the core group are referenced in their own ways, and have their own causes.
+                of_its_group
+                    && !ty.group.is_empty()
+                    && pattern.matches(GroupKind {
+                        group: &ty.group,
+                        kind: &ty.kind,
+                    })
+            };
+            if pattern.kind() == "*" {
+                self.add_referenced(is_meant);
+                continue;
+            }
+            let mut types = self.view.types().iter().filter(is_meant).peekable();
+            // A type that is not served, and one beyond the limit, may have objects all the same.
+            if types.peek().is_none() {
+                self.met.push(Met::Unseen);
+            }
+            for ty in types.by_ref().take(limits::TYPES_OF_PATTERN) {
+                self.add_type(ty, relation, namespace);
+            }
+            if types.next().is_some() {
+                self.met.push(Met::Unseen);
+            }
+        }
+    }
+
+    /// Adds the objects that this object names, of kinds that fit a pattern. A whole group may have any number of
+    /// kinds, so nothing else is read.
+    fn add_referenced(&mut self, is_meant: impl Fn(&&ResourceType) -> bool) {
+        for reference in missing_reference::references(self.object, self.view)
+            .iter()
+            .filter(|reference| is_meant(&reference.ty))
+        {
+            let Reference {
+                field,
+                ty,
+                namespace,
+                name,
+            } = reference;
+            self.add_object(field, ty, namespace, name);
+        }
+        self.met.push(Met::Unseen);
+    }
+
+    fn add_type(&mut self, ty: &ResourceType, relation: Relation, namespace: &str) {
+        let object = self.object;
+        let place = if ty.namespaced { namespace } else { "" };
+        let all = match self.view.list(&ty.group, &ty.plural, place) {
+            Ok(all) => all,
+            Err(missing) => {
+                self.finding.say(format!(
+                    "which {} that are is not known: {}",
+                    ty.name(),
+                    missing.in_words()
+                ));
+                self.met.push(Met::Unseen);
+                return;
+            }
+        };
+        let found: Vec<_> = all
+            .iter()
+            .filter(|other| other.reference() != object.reference())
+            .filter_map(|other| Some((other, relation_in_words(object, other, relation)?)))
+            .collect();
+        if found.is_empty() {
+            // That nothing refers to it proves little: not every product does so in the usual way.
+            self.met.push(match relation {
+                Relation::OfType => Met::Yes,
+                Relation::Uses | Relation::MadeFor | Relation::Parent => Met::Unseen,
+            });
+            return;
+        }
+        self.met.push(Met::No);
+        // Users are protected. Children are being deleted with it, unless their own work has failed.
+        self.mark_waiting(match relation {
+            Relation::MadeFor if found.iter().any(|(other, _)| failed_job(other).is_some()) => {
+                Verdict::Failing
+            }
+            Relation::MadeFor => Verdict::Waiting,
+            // What is itself being deleted protects nothing any more.
+            _ if found.iter().all(|(other, _)| other.deletion().is_some()) => Verdict::Waiting,
+            Relation::Uses | Relation::Parent | Relation::OfType => Verdict::InUse,
+        });
+        self.finding.evidence.push(Evidence {
+            source: format!("a list of {}", ty.name()),
+            value: format!("{} of {} keep it", found.len(), all.len()),
+            strength: Strength::Strong,
+        });
+        let blockers = found.iter().take(limits::BLOCKERS);
+        self.finding
+            .wait
+            .on
+            .extend(blockers.map(|(other, says)| self.view.blocker(other, says.clone())));
+        if found.len() > limits::BLOCKERS {
+            self.finding.wait.on.push(Blocker::new(
+                None,
+                format!("{} more {}", found.len() - limits::BLOCKERS, ty.name()),
+            ));
+        }
+        if matches!(self.finding.wait.verdict, Verdict::InUse | Verdict::Waiting) {
+            self.finding.outlook.push(Outlook {
+                when: "when they are gone".into(),
+                then: format!("no object of {} holds it any more", ty.name()),
+            });
+        }
+        if object.deletion().is_some() {
+            let steps = found
+                .iter()
+                .take(limits::STEPS_FOR_EACH)
+                .map(|(other, _)| see_step(other));
+            self.finding.steps.splice(0..0, steps);
+        }
+    }
+}
+
+fn relation_in_words(object: &Object, other: &Object, relation: Relation) -> Option<String> {
+    let deletion_state = deletion_state(other);
+    match relation {
+        Relation::Uses => referenced_by::referencing_field(other, object)
+            .map(|field| format!("names it in {field}{deletion_state}")),
+        Relation::MadeFor => referenced_by::is_child(other, object).then(|| match failed_job(other) {
+            Some(why) => format!("was made for it, and has failed: {why}"),
+            None => format!("was made for it{deletion_state}"),
+        }),
+        Relation::Parent => {
+            referenced_by::is_child(object, other).then(|| format!("it belongs to it{deletion_state}"))
+        }
+        Relation::OfType => Some(format!("is of a type that must be empty first{deletion_state}")),
+    }
+}
+
+/// Why a Job that should do the work has failed for good.
+fn failed_job(other: &Object) -> Option<String> {
+    let (status, reason, message) = other.is("batch", "jobs").then(|| other.condition("Failed"))??;
+    (status == "True").then(|| format!("{reason}: {message}"))
+}
+
+fn deletion_state(other: &Object) -> &'static str {
+    if other.deletion().is_some() {
+        ", is being deleted"
+    } else {
+        ", is not being deleted"
+    }
+}
+
+/// The step for an object that this one waits for.
+fn see_step(other: &Object) -> Step {
+    let what = if other.deletion().is_some() {
+        "see what holds"
+    } else {
+        "before you delete or move it, see what else goes with"
+    };
+    explain_step(other, format!("{what} {} {}", other.kind, other.name()))
+}
