@@ -151,9 +151,45 @@ pub enum Verb {
     /// does not answer is an error, after the rest was printed.
     #[command(before_help = examples::VERSION)]
     Version(VersionArgs),
+    /// Print the script that completes commands in a shell
+    ///
+    /// Types, objects and namespaces come from the cluster, those in deletion first. "kubectl" prints the program that
+    /// kubectl runs to complete kubectl finalizers: save it in the PATH as kubectl_complete-finalizers, executable.
+    #[command(before_help = examples::COMPLETION)]
+    Completion(CompletionArgs),
     /// List the flags that all commands accept
     #[command(before_help = examples::OPTIONS)]
     Options,
+    /// Answers kubectl_complete-finalizers, in the form of kubectl's own `__complete`.
+    #[command(name = "__complete", hide = true, disable_help_flag = true)]
+    Complete {
+        /// The words behind the plugin's name. The last one is not yet complete.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
+}
+
+/// Words of `completion`.
+#[derive(Debug, Args)]
+pub struct CompletionArgs {
+    /// The shell, or kubectl
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// What has a script for completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// Completes kubectl-finalizers in bash
+    Bash,
+    /// Completes kubectl-finalizers in zsh
+    Zsh,
+    /// Completes kubectl-finalizers in fish
+    Fish,
+    /// Completes kubectl-finalizers in PowerShell
+    Powershell,
+    /// Completes kubectl finalizers in every shell that completes kubectl
+    Kubectl,
 }
 
 /// Words of `snapshot`.

@@ -10,6 +10,9 @@ fn main() -> ExitCode {
     // error means that a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 
+    if run::answer_shell() {
+        return ExitCode::SUCCESS;
+    }
     let cli = match cli::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return run::usage(&error).into(),

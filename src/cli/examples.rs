@@ -105,6 +105,15 @@ Examples:
   # For a bug report or a script
   kubectl finalizers version --client -o json";
 
+pub(super) const COMPLETION: &str = "\
+Examples:
+  # The program that kubectl runs: kubectl_complete-finalizers
+  kubectl finalizers completion kubectl
+  # For kubectl-finalizers in bash: source <(kubectl-finalizers completion bash)
+  kubectl finalizers completion bash
+  # The same in fish: kubectl-finalizers completion fish | source
+  kubectl finalizers completion fish";
+
 pub(super) const OPTIONS: &str = "\
 Examples:
   # List the flags for the connection, the catalogue and colors

@@ -89,6 +89,15 @@ pub async fn names(
         .collect())
 }
 
+/// The metadata of the objects of a type, in one namespace or everywhere.
+pub async fn metadata(
+    server: &Server,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+) -> Result<Vec<Object>, Why> {
+    list(server, ty, namespace, "", METADATA_LIST).await
+}
+
 async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Answer, Why> {
     match query {
         Query::Object {

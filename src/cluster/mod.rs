@@ -26,7 +26,7 @@ pub mod watch;
 mod write;
 
 pub use self::{
-    ask::{answer, answer_and_tell, initial_facts, names, whole},
+    ask::{answer, answer_and_tell, initial_facts, metadata, names, whole},
     each::each,
     request::Server,
     rights::{may, myself},

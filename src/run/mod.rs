@@ -2,6 +2,7 @@
 //! module writes to stdout and stderr.
 
 mod catalog;
+mod complete;
 mod etcd_commands;
 mod explain;
 mod guarded;
@@ -18,6 +19,8 @@ mod witness;
 
 #[cfg(test)]
 pub(crate) use look::agreement;
+
+pub use complete::answer_shell;
 
 use std::io::Write;
 
@@ -85,6 +88,11 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
             let version = settings::Version::new(&words, connection)?;
             version::run(&version, &knowledge::load(&files)?)
         }
+        Verb::Completion(words) => {
+            settings::without_cluster(&connection)?;
+            complete::script(words.shell)
+        }
+        Verb::Complete { words } => complete::answer_kubectl(words),
         Verb::Options => {
             settings::without_cluster(&connection)?;
             print(&cli::options())

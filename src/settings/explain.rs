@@ -39,7 +39,7 @@ pub enum NamespaceChoice {
 
 impl NamespaceChoice {
     /// Interprets `-n` and `-A`. kubectl also takes an empty name as none.
-    pub(super) fn of(connection: &ConnectionArgs) -> Self {
+    pub(crate) fn of(connection: &ConnectionArgs) -> Self {
         match connection.namespace.clone().filter(|name| !name.is_empty()) {
             Some(namespace) => NamespaceChoice::In(namespace),
             None if connection.all_namespaces => NamespaceChoice::Anywhere,

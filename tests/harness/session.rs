@@ -24,7 +24,8 @@ pub struct Session {
 }
 
 impl Session {
-    pub(super) fn start(mut command: Command, limit: Duration) -> Self {
+    /// Starts a program.
+    pub fn start(mut command: Command, limit: Duration) -> Self {
         let (ours, theirs) = terminal::pair(100).expect("a terminal can be opened");
         let end = || theirs.try_clone().expect("a terminal can be shared");
         command.stdin(end()).stdout(end()).stderr(end());

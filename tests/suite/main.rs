@@ -24,6 +24,7 @@ mod command;
 
 mod act;
 mod causes;
+mod completion;
 mod connect;
 mod controlplane;
 mod documents;

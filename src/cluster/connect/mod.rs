@@ -13,7 +13,7 @@
 //!
 //! kube does the rest, which it does well: TLS, HTTP, the proxy protocols, headers, and the `OpenID` Connect provider.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use http::{HeaderValue, header::USER_AGENT};
 use kube::{
@@ -134,6 +134,28 @@ pub async fn connect_from(flags: &Connection, surroundings: &Surroundings<'_>) -
         namespace,
         request_timeout: flags.request_timeout,
         identity,
+    })
+}
+
+/// The names in the kubeconfig.
+#[derive(Debug, Default)]
+pub struct Named {
+    /// Its contexts.
+    pub contexts: Vec<String>,
+    /// Its clusters.
+    pub clusters: Vec<String>,
+    /// Its users.
+    pub users: Vec<String>,
+}
+
+/// Reads the names in the kubeconfig, without a connection.
+pub fn named(kubeconfig: Option<&Path>, surroundings: &Surroundings<'_>) -> Result<Named, Error> {
+    let kubeconfig = kubeconfig.filter(|path| !path.as_os_str().is_empty());
+    let config = kubeconfig::load(kubeconfig, surroundings)?.config;
+    Ok(Named {
+        contexts: config.contexts.into_iter().map(|one| one.name).collect(),
+        clusters: config.clusters.into_iter().map(|one| one.name).collect(),
+        users: config.auth_infos.into_iter().map(|one| one.name).collect(),
     })
 }
 

@@ -71,7 +71,11 @@ impl Request<'_> {
                 Stdio::null()
             })
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
+            .stderr(if surroundings.is_silent {
+                Stdio::null()
+            } else {
+                Stdio::inherit()
+            })
             .kill_on_drop(true);
         let output = match process.spawn() {
             Ok(child) => child.wait_with_output().await,

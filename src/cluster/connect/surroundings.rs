@@ -18,6 +18,8 @@ pub struct Surroundings<'a> {
     pub env: Env<'a>,
     /// Whether somebody can answer the questions of a credential plugin.
     pub stdin_is_terminal: bool,
+    /// Whether a credential plugin must not write to the terminal.
+    pub is_silent: bool,
     /// The directory with a Pod's token, CA and namespace.
     pub service_account: &'a Path,
 }
@@ -28,7 +30,17 @@ impl Surroundings<'static> {
         Surroundings {
             env: &|name| std::env::var(name).ok(),
             stdin_is_terminal: std::io::stdin().is_terminal(),
+            is_silent: false,
             service_account: Path::new("/var/run/secrets/kubernetes.io/serviceaccount"),
+        }
+    }
+
+    /// The same while a command line is typed: nothing may ask a question or write into it.
+    pub fn of_completion() -> Self {
+        Surroundings {
+            stdin_is_terminal: false,
+            is_silent: true,
+            ..Self::of_this_process()
         }
     }
 }

@@ -73,6 +73,7 @@ impl Sandbox {
         run(&Surroundings {
             env: &env,
             stdin_is_terminal: self.terminal,
+            is_silent: false,
             service_account: &self.path("serviceaccount"),
         })
     }
@@ -83,6 +84,7 @@ impl Sandbox {
         run(&Surroundings {
             env: &env,
             stdin_is_terminal: self.terminal,
+            is_silent: false,
             service_account: &self.path("serviceaccount"),
         })
         .await
