@@ -94,14 +94,14 @@ impl Search<'_, '_> {
             Wait::Condition { r#type, status } => self.add_answer(state::condition(object, r#type, status)),
             // A running controller acknowledges it at once, so there is nothing else to wait for.
             Wait::HolderOnly => {}
-            // Nothing in this cluster shows these.
+            // Nothing in this cluster shows the first five. The schema takes the others only for finalizers with a cause
+            // of their own, which looks them up.
             Wait::External { .. }
             | Wait::OtherCluster(_)
             | Wait::Activity(_)
             | Wait::Person
-            | Wait::Nothing => self.met.push(Met::Unseen),
-            // The schema takes these only for finalizers with a cause of their own, which looks them up.
-            Wait::PodsThatMount
+            | Wait::Nothing
+            | Wait::PodsThatMount
             | Wait::ClaimOfVolume
             | Wait::AttachmentsOf
             | Wait::ContentOfSnapshot

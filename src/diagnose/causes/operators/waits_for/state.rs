@@ -220,7 +220,7 @@ mod tests {
         bare("x.test", "backups", "Backup", value)
     }
 
-    fn in_status(status: Value) -> Object {
+    fn in_status(status: &Value) -> Object {
         backup(json!({"metadata": {"name": "nightly"}, "status": status}))
     }
 
@@ -258,11 +258,7 @@ mod tests {
                 "whether status.phase is Completed or Failed is not known: it is no text",
             ),
         ] {
-            let answer = phase(
-                &in_status(status.clone()),
-                &words(&["Completed", "Failed"]),
-                false,
-            );
+            let answer = phase(&in_status(&status), &words(&["Completed", "Failed"]), false);
             assert_eq!((answer.met, answer.says.as_str()), (met, says), "{status}");
         }
     }
@@ -287,14 +283,14 @@ mod tests {
                 "whether status.phase is still Running is not known: it is no text",
             ),
         ] {
-            let answer = phase_not(&in_status(status.clone()), &words(&["Running"]), false);
+            let answer = phase_not(&in_status(&status), &words(&["Running"]), false);
             assert_eq!((answer.met, answer.says.as_str()), (met, says), "{status}");
         }
     }
 
     #[test]
     fn a_condition_is_met_not_met_or_not_seen() {
-        let with = |conditions: Value| in_status(json!({"conditions": conditions}));
+        let with = |conditions: Value| in_status(&json!({"conditions": conditions}));
         for (conditions, met, says) in [
             (
                 json!([{"type": "Attached", "status": "False"}]),
@@ -343,12 +339,12 @@ mod tests {
 
     #[test]
     fn a_hidden_word_tells_nothing() {
-        let hidden = in_status(json!({"phase": "x12"}));
+        let hidden = in_status(&json!({"phase": "x12"}));
         assert_eq!(phase(&hidden, &words(&["Completed"]), true).met, Met::Unseen);
         assert_eq!(phase_not(&hidden, &words(&["Running"]), true).met, Met::Unseen);
         // Only a redacted snapshot hides words.
         assert_eq!(phase(&hidden, &words(&["Completed"]), false).met, Met::No);
-        let kept = in_status(json!({"phase": "Running"}));
+        let kept = in_status(&json!({"phase": "Running"}));
         assert_eq!(phase(&kept, &words(&["Completed"]), true).met, Met::No);
         assert_eq!(phase_not(&kept, &words(&["Running"]), true).met, Met::No);
     }
