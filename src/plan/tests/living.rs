@@ -435,8 +435,8 @@ proptest! {
         let wait = &diagnosis.waits[0];
         prop_assert_ne!(wait.verdict, Verdict::Orphaned, "{:#?}", diagnosis);
         prop_assert!(!advises_removal(&diagnosis), "{:#?}", diagnosis);
-        // Who accepts the cost of what nobody knows is told what runs and may be the controller. A volume that its
-        // provisioner could delete, and does not, is stalled.
+        // A removal at the risk of the user names the program that may be the controller. A volume that its provisioner
+        // could delete, and does not, is stalled.
         if let Some(verdict) = plan(&target, &cluster.world()) {
             let is_open = matches!(verdict, Verdict::Unknown | Verdict::Stalled);
             prop_assert!(is_open, "{:#?}", diagnosis);
