@@ -40,7 +40,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 31] = [
+const HELPERS: [&str; 33] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -65,6 +65,8 @@ const HELPERS: [&str; 31] = [
     "operators/surroundings/references",
     "operators/surroundings/referrers",
     "operators/surroundings/services",
+    "operators/waits_for/objects",
+    "operators/waits_for/state",
     "pods/kubelet",
     "pods/pod_garbage_collector",
     "pods/stop_consumers",
