@@ -607,7 +607,8 @@ fn an_operator_of_another_product_with_the_same_label_is_not_the_controller() {
             "m",
             image,
         );
-        let diagnosis = World::of(installed_as(runs, "mysql.presslabs.org", &json!(["*"]))).explain(&cluster);
+        let group = if is_its { "mysql.presslabs.org" } else { "x.test" };
+        let diagnosis = World::of(installed_as(runs, group, &json!(["*"]))).explain(&cluster);
         let expected = if is_its {
             Verdict::Waiting
         } else {
