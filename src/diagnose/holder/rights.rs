@@ -78,6 +78,7 @@ pub(super) fn add_who_may_change(
     let search = Search {
         what: object.resource.name(),
         names: names_of_controller(object),
+        siblings: BTreeSet::new(),
         is_shared,
         is_of_one_product: is_product_group(&object.resource.group),
         wanted,
@@ -105,6 +106,10 @@ pub(super) fn add_who_may_change(
         return;
     }
     search.add_subjects_that_run_anywhere(&changers, holder);
+    let search = Search {
+        siblings: search.writers_of_siblings(object, holder),
+        ..search
+    };
     let mut passed_over = false;
     for candidate in others {
         passed_over |= search.add_unlikely(candidate, own(&by_account, candidate), holder);
@@ -237,6 +242,9 @@ struct Search<'s, 'a> {
     what: String,
     /// Words that name the controller, beside those of the product.
     names: BTreeSet<String>,
+    /// Words of the programs that put finalizers on other objects of the type, or write their status. Read only where
+    /// somebody would be passed over.
+    siblings: BTreeSet<String>,
     /// Whether many controllers change objects of this type.
     is_shared: bool,
     /// Whether the type belongs to one product. Gateways and volume snapshots have controllers of many.
@@ -266,6 +274,25 @@ impl<'a> Search<'_, 'a> {
                 who,
                 value,
             ));
+        }
+    }
+
+    /// Words of the programs that act on other objects of this type. A controller under another name writes its own name
+    /// there, although an object that it never met does not have it.
+    fn writers_of_siblings(&self, object: &Object, holder: &mut Holder) -> BTreeSet<String> {
+        let resource = &object.resource;
+        if self.is_shared || self.wanted.is_none() {
+            return BTreeSet::new();
+        }
+        match self.view.list(&resource.group, &resource.plural, "") {
+            Ok(all) => {
+                let writers: BTreeSet<_> = all.iter().flat_map(writer::controllers).collect();
+                writers.iter().flat_map(|name| words(name)).collect()
+            }
+            Err(missing) => {
+                holder.add_missing(&missing);
+                BTreeSet::new()
+            }
         }
     }
 
@@ -333,7 +360,8 @@ impl<'a> Search<'_, 'a> {
             None => true,
             Some(wanted) if self.is_shared => wanted.shares_a_word(object),
             Some(wanted) if wanted.is_another_instance(object) => false,
-            Some(wanted) => candidate.is_named || !wanted.is_another(object, self.view),
+            Some(_) if candidate.is_named || bystander::is_named_in_any(&self.siblings, object) => true,
+            Some(wanted) => !wanted.is_another(object, self.view),
         }
     }
 

@@ -53,10 +53,11 @@ pub(crate) fn every_output(
     knowledge: &Knowledge,
 ) -> Vec<Told> {
     let snapshot = snapshot(facts, target);
+    let twin = twin(target);
     let seen = seen(target, diagnosis, facts, knowledge);
     vec![
         explained(diagnosis),
-        scanned(&snapshot, diagnosis, knowledge),
+        scanned(facts, [target, &twin], diagnosis, knowledge),
         by_holder(world, target, (facts, &snapshot), knowledge),
         planned(&seen),
         catalogued(&seen),
@@ -126,12 +127,25 @@ fn explained(diagnosis: &Diagnosis) -> Told {
     }
 }
 
-fn scanned(snapshot: &Snapshot, diagnosis: &Diagnosis, knowledge: &Knowledge) -> Told {
+/// Another object that is stuck like this one. Some commands are only for several.
+fn twin(target: &Object) -> Object {
+    let mut twin = target.clone();
+    let name = format!("{}-2", target.name());
+    if let Some(metadata) = twin.value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("name".into(), name.into());
+    }
+    twin
+}
+
+/// Both objects have the same cause, so one command for both is told, too.
+fn scanned(facts: &Facts, objects: [&Object; 2], diagnosis: &Diagnosis, knowledge: &Knowledge) -> Told {
     let view = ScanView {
         all: true,
         ..ScanView::default()
     };
-    let mut report = ScanReport::new(snapshot, knowledge, &view);
+    let [mut snapshot, other] = objects.map(|object| snapshot(facts, object));
+    snapshot.tally.kept.extend(other.tally.kept);
+    let mut report = ScanReport::new(&snapshot, knowledge, &view);
     let examined: Vec<_> = snapshot
         .tally
         .kept

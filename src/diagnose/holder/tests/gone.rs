@@ -199,6 +199,25 @@ fn an_uninstalled_controller_is_gone_beside_another_product_with_all_rights() {
     assert_eq!(verdict(&all(named).explain(&challenge())), Verdict::Unknown);
 }
 
+/// Its image says that it is another product. It writes under its name to another object of the type, so it may be the
+/// controller all the same.
+#[test]
+fn a_program_that_writes_to_other_objects_of_the_type_is_no_bystander() {
+    let verdict_beside = |writer: &str| {
+        let subject = account_of("argocd", "lighthouse");
+        let program = argocd("argocd", "lighthouse", &json!({}));
+        let mut other = challenge();
+        other.value["metadata"] = json!({"name": "other", "namespace": "web", "managedFields": [
+            {"manager": writer, "time": "2026-01-01T10:00:00Z", "fieldsV1": {"f:status": {}}},
+        ]});
+        let mut all = vec![definition(), program, other];
+        all.extend(bound("everything", &json!(["*"]), &json!(["*"]), &subject));
+        verdict(&World::of(all).explain(&challenge()))
+    };
+    assert_eq!(verdict_beside("lighthouse"), Verdict::Unknown);
+    assert_eq!(verdict_beside("somebody"), Verdict::Orphaned);
+}
+
 #[test]
 fn kubernetes_own_controllers_are_never_the_controller() {
     let own = "generic-garbage-collector";
