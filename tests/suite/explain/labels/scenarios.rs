@@ -1,8 +1,15 @@
 //! The stuck deletions whose steps are carried out. Each can be made many times in one cluster: all its objects carry the
 //! name of the copy.
 
+mod other_types;
+
 use serde_json::json;
 
+pub(super) use self::other_types::add_types;
+use self::other_types::{
+    class_of_a_claim, content_of_a_snapshot, device_in_use, load_balancer, object_without_its_operator,
+    owner_of_a_held_object, type_with_instances,
+};
 use crate::{
     explain::told::SOON,
     harness::{Cluster, wait},
@@ -40,6 +47,17 @@ pub(super) const ALL: &[Scenario] = &[
     scenario("stranger", 0, pod_of_a_stranger),
     scenario("left", 0, namespace_with_an_object),
     scenario("rancher", 1, empty_namespace_of_a_manager),
+    scenario("deployed", 2, running_deployment),
+    scenario("lost", 1, pod_on_a_lost_node),
+    scenario("both", 2, volume_and_its_claim),
+    scenario("spared", 2, retained_volume_of_a_claim),
+    scenario("owner", 0, owner_of_a_held_object),
+    scenario("gadget", 0, type_with_instances),
+    scenario("topic", 2, object_without_its_operator),
+    scenario("front", 0, load_balancer),
+    scenario("device", 1, device_in_use),
+    scenario("class", 1, class_of_a_claim),
+    scenario("photo", 2, content_of_a_snapshot),
 ];
 
 fn begin_deletion(cluster: &Cluster, what: &str, namespace: &str) {
@@ -106,26 +124,33 @@ fn pod(cluster: &Cluster, name: &str, phase: &str) {
     cluster.patch_status(["pod", "p", "--namespace", name], &json!({"phase": phase}));
 }
 
-/// A StatefulSet or a Job that runs one Pod with the claim.
+/// A StatefulSet, a Deployment or a Job that runs one Pod with the claim.
 fn workload(cluster: &Cluster, name: &str, kind: &str) {
     let manifest = match kind {
         "Job" => format!(
             "{{apiVersion: batch/v1, kind: Job, metadata: {{name: work, namespace: {name}}}, spec: {{template: {{spec: {}}}}}}}",
             pod_spec(name, "restartPolicy: Never,")
         ),
-        _ => format!(
-            "{{apiVersion: apps/v1, kind: StatefulSet, metadata: {{name: web, namespace: {name}}}, spec: {{replicas: 1, \
-             serviceName: web, selector: {{matchLabels: {{a: web}}}}, template: {{metadata: {{labels: {{a: web}}}}, spec: \
-             {}}}}}}}",
-            pod_spec(name, "")
-        ),
+        _ => {
+            let more = if kind == "StatefulSet" {
+                "serviceName: web,"
+            } else {
+                ""
+            };
+            format!(
+                "{{apiVersion: apps/v1, kind: {kind}, metadata: {{name: web, namespace: {name}}}, spec: {{replicas: 1, {more} \
+                 selector: {{matchLabels: {{a: web}}}}, template: {{metadata: {{labels: {{a: web}}}}, spec: {}}}}}}}",
+                pod_spec(name, "")
+            )
+        }
     };
     cluster.apply(&manifest);
+    let owner = if kind == "Deployment" { "ReplicaSet" } else { kind };
     let pods = || cluster.get(["pods", "--namespace", name]).unwrap_or_default();
     let owned = || {
         let pods = pods();
         let mut pods = pods["items"].as_array().into_iter().flatten();
-        let pod = pods.find(|pod| pod["metadata"]["ownerReferences"][0]["kind"] == kind)?;
+        let pod = pods.find(|pod| pod["metadata"]["ownerReferences"][0]["kind"] == owner)?;
         Some(pod["metadata"]["name"].as_str()?.to_owned())
     };
     wait("the pod exists", SOON, || owned().is_some());
@@ -150,6 +175,12 @@ fn running_set(cluster: &Cluster, name: &str) -> [String; 2] {
     claim_in_deletion(cluster, name)
 }
 
+fn running_deployment(cluster: &Cluster, name: &str) -> [String; 2] {
+    bound_claim(cluster, name, "");
+    workload(cluster, name, "Deployment");
+    claim_in_deletion(cluster, name)
+}
+
 fn running_pod(cluster: &Cluster, name: &str) -> [String; 2] {
     bound_claim(cluster, name, "");
     pod(cluster, name, "Running");
@@ -169,6 +200,22 @@ fn retained_disk(cluster: &Cluster, name: &str) -> [String; 2] {
 
 fn volume_of_a_claim(cluster: &Cluster, name: &str) -> [String; 2] {
     let volume = bound_claim(cluster, name, "");
+    pod(cluster, name, "Running");
+    begin_deletion(cluster, &format!("pv/{volume}"), "");
+    [format!("pv/{volume}"), String::new()]
+}
+
+fn volume_and_its_claim(cluster: &Cluster, name: &str) -> [String; 2] {
+    let target = volume_of_a_claim(cluster, name);
+    begin_deletion(cluster, "pvc/data", name);
+    target
+}
+
+/// No step can destroy its disk.
+fn retained_volume_of_a_claim(cluster: &Cluster, name: &str) -> [String; 2] {
+    let volume = bound_claim(cluster, name, "");
+    let policy = r#"{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}"#;
+    cluster.kubectl(["patch", "pv", &volume, "-p", policy]).success();
     pod(cluster, name, "Running");
     begin_deletion(cluster, &format!("pv/{volume}"), "");
     [format!("pv/{volume}"), String::new()]
@@ -240,6 +287,19 @@ fn pod_on_a_dead_node(cluster: &Cluster, name: &str) -> [String; 2] {
     cluster.patch_status(["pod", "p", "--namespace", name], &json!({"phase": "Running"}));
     begin_deletion(cluster, "pod/p", name);
     ["pod/p".to_owned(), name.to_owned()]
+}
+
+/// A Pod in deletion uses a claim in deletion, and its node is lost.
+fn pod_on_a_lost_node(cluster: &Cluster, name: &str) -> [String; 2] {
+    bound_claim(cluster, name, "");
+    let spec = pod_spec(name, "").replace("GracePeriodSeconds: 0", "GracePeriodSeconds: 1");
+    cluster.apply(&format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: p, namespace: {name}}}, spec: {spec}}}"
+    ));
+    cluster.patch_status(["pod", "p", "--namespace", name], &json!({"phase": "Running"}));
+    node(cluster, name, "Unknown");
+    begin_deletion(cluster, "pod/p", name);
+    claim_in_deletion(cluster, name)
 }
 
 fn held_pod(cluster: &Cluster, name: &str, metadata: &str) -> [String; 2] {
