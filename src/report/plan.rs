@@ -1,5 +1,6 @@
 //! The report on a plan, before anything is sent.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 
 use super::{
@@ -101,6 +102,10 @@ pub struct StoredReport {
     pub before: String,
     /// Size and digest of the new value.
     pub after: String,
+    /// The value now, in base64.
+    pub before_value: String,
+    /// The new value, in base64.
+    pub after_value: String,
     /// The fields that go, each with its value.
     pub difference: Vec<String>,
     /// What the deletion has already done.
@@ -240,6 +245,8 @@ impl From<&StoredChange> for StoredReport {
             form: change.form,
             before,
             after,
+            before_value: STANDARD.encode(&change.before.value),
+            after_value: STANDARD.encode(&change.after),
             difference: change.cuts.clone(),
             now: change.now.clone(),
             then: change.then.clone(),

@@ -5,6 +5,7 @@ mod refused;
 
 use std::{fs, os::unix::fs::PermissionsExt as _, thread, time::Duration};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use super::{Case, HOLD, OTHER, rescue_again, says};
@@ -67,6 +68,13 @@ fn an_object_that_was_deleted_is_the_same_and_alive() {
         says(&shown, text);
     }
     assert_eq!(case.get().unwrap(), before, "a plan changes nothing");
+    let plan = run(&case, "configmap/held", &["--plan", "-o=json"]).run();
+    let plan: Value = serde_json::from_str(&plan.success()).unwrap();
+    let [old, new] = ["beforeValue", "afterValue"].map(|field| {
+        let text = plan["plans"][0]["stored"][field].as_str().expect("a value");
+        STANDARD.decode(text).expect("base64")
+    });
+    assert_eq!(old, stored);
 
     let outcome = outcome(&case, "configmap/held");
     assert_eq!(outcome["result"], "rescued", "{outcome:#}");
@@ -74,6 +82,7 @@ fn an_object_that_was_deleted_is_the_same_and_alive() {
     let after = case.get().unwrap();
     assert!(after["metadata"]["deletionTimestamp"].is_null(), "{after:#}");
     assert_eq!(undeleted(after), undeleted(before));
+    assert_eq!(case.cluster.stored(&key).unwrap(), new, "what the plan showed");
     assert!(case.writes().is_empty(), "{:#?}", case.writes());
     assert_eq!(case.noted(), ["sending", "done"]);
 
