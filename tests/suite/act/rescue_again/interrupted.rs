@@ -1,11 +1,12 @@
 //! A rescue that is killed between two steps, and controllers that restart while the volume is away.
 
-use std::time::Duration;
+use std::{env, time::Duration};
 
 use rustix::process::Signal;
 use serde_json::json;
 
 use super::{Before, Case, Cluster, Disk, Fate, Gate, SOON, delete, goes, outcome, says, wait};
+use crate::{explain::dice::Dice, harness::RunningPlugin};
 
 /// `rescue pv/NAME --resume RECEIPTS`.
 fn resume(disk: &Disk<'_>) -> [String; 4] {
@@ -17,6 +18,15 @@ fn resume(disk: &Disk<'_>) -> [String; 4] {
         receipts.display().to_string(),
     ]
 }
+
+/// `rescue pv/NAME --restore-policy`.
+fn begin(disk: &Disk<'_>) -> [String; 3] {
+    ["rescue".into(), disk.pv(), "--restore-policy".into()]
+}
+
+/// Runs a rescue with these words, and interrupts it when it is about to send the first request in this state. Returns
+/// whether it carried out everything.
+type Interruption = fn(&[String], &dyn Fn() -> bool, &Disk<'_>) -> bool;
 
 /// Lets requests through until this state is reached, and the next request waits at the gate. A request for a volume that
 /// the provisioner changed meanwhile is refused, so their number differs.
@@ -31,33 +41,29 @@ fn held_when(gate: &Gate, reached: impl Fn() -> bool) {
     panic!("that state is never reached");
 }
 
-/// Starts a rescue behind a gate, and kills it when it is about to send the first request in this state. Returns that it
-/// is not over.
-fn killed_when(reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
+/// Starts a rescue behind a gate, and holds it when it is about to send the first request in this state.
+fn held_rescue(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> (Gate, RunningPlugin) {
     let gate = Gate::before(disk.case.cluster, Fate::Held);
-    let pv = disk.pv();
-    let run = disk
-        .case
-        .confirm(&["rescue", &pv, "--restore-policy", gate.flag()])
-        .spawn();
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.push(gate.flag());
+    let run = disk.case.confirm(&words).spawn();
     held_when(&gate, reached);
+    (gate, run)
+}
+
+/// Kills the rescue.
+fn killed_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
+    let (_gate, run) = held_rescue(words, reached, disk);
     run.signal(Signal::KILL);
     let out = run.finish();
     assert_ne!(out.code, 0, "{out}");
     false
 }
 
-/// Starts a rescue behind a gate, and kills the API server when the first request in this state is about to be sent. The
-/// server comes back, and the rescue ends as it can. Returns whether it carried out everything.
-fn cut_off_when(reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
+/// Kills the API server. The server comes back, and the rescue ends as it can.
+fn cut_off_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
     let cluster = disk.case.cluster;
-    let gate = Gate::before(cluster, Fate::Held);
-    let pv = disk.pv();
-    let run = disk
-        .case
-        .confirm(&["rescue", &pv, "--restore-policy", gate.flag()])
-        .spawn();
-    held_when(&gate, reached);
+    let (gate, run) = held_rescue(words, reached, disk);
     cluster.api_server().kill();
     gate.open();
     // Long enough for a refused connection.
@@ -77,6 +83,27 @@ fn cut_off_when(reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
     out.code == 0
 }
 
+/// Kills kube-controller-manager, and lets the rescue go on without it. It comes back while the rescue waits for the claim.
+fn uncontrolled_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
+    let manager = disk.case.cluster.controller_manager();
+    let (gate, run) = held_rescue(words, reached, disk);
+    manager.kill();
+    gate.open();
+    // Long enough for every step that needs no controller.
+    std::thread::sleep(Duration::from_secs(2));
+    manager.start();
+    let out = run.finish();
+    assert_eq!(out.code, 0, "{out}");
+    true
+}
+
+#[test]
+fn a_rescue_goes_on_after_kube_controller_manager_was_killed_before_any_step() {
+    let cluster = Cluster::start();
+    let disk = Disk::made(&cluster, "uncontrolled");
+    goes_on_after("uncontrolled", uncontrolled_when, &disk);
+}
+
 #[test]
 fn a_rescue_goes_on_after_the_api_server_was_killed_before_any_step() {
     let cluster = Cluster::start();
@@ -90,34 +117,77 @@ fn a_rescue_that_is_killed_before_any_step_goes_on() {
     goes_on_after("killed", killed_when, &disk);
 }
 
+/// The states in which a rescue has something to send, in their order.
+const STATES: [&str; 4] = [
+    "before it sets Retain",
+    "before it lets the volume go",
+    "before it makes the volume again",
+    "before it brings the old policy back",
+];
+
+fn is_in(state: usize, disk: &Disk<'_>) -> bool {
+    match state {
+        0 => true,
+        1 => disk.policy() == "Retain",
+        2 => disk.object().is_none(),
+        _ => disk
+            .object()
+            .is_some_and(|volume| volume["metadata"]["deletionTimestamp"].is_null()),
+    }
+}
+
 /// Interrupts the rescue of one disk before each step.
-fn goes_on_after(how: &str, interrupt: fn(&dyn Fn() -> bool, &Disk<'_>) -> bool, disk: &Disk<'_>) {
-    let policy = || disk.policy() == "Retain";
-    let is_again = || {
-        let volume = disk.object();
-        volume.is_some_and(|volume| volume["metadata"]["deletionTimestamp"].is_null())
-    };
-    let states: [(&str, &dyn Fn() -> bool); 4] = [
-        ("before it sets Retain", &|| true),
-        ("before it lets the volume go", &policy),
-        ("before it makes the volume again", &|| disk.object().is_none()),
-        ("before it brings the old policy back", &is_again),
-    ];
-    for (when, reached) in states {
-        let before = Before::of(disk);
-        delete(disk.case.cluster, &disk.pv(), "");
-        if !interrupt(reached, disk) {
-            let outcome = outcome(&disk.case, &resume(disk).each_ref().map(String::as_str));
-            assert_eq!(outcome["result"], "rescued", "{how} {when}: {outcome:#}");
-        }
-        before.is_there_again(disk);
-        assert_eq!(disk.policy(), "Delete", "{how} {when}");
-        wait("the provisioner protects the disk again", SOON, || {
-            let volume = disk.object().expect("the volume exists");
-            volume["metadata"]["finalizers"]
-                .to_string()
-                .contains("external-provisioner")
-        });
+fn goes_on_after(how: &str, interrupt: Interruption, disk: &Disk<'_>) {
+    for (state, when) in STATES.into_iter().enumerate() {
+        survives(&[(state, interrupt)], &format!("{how} {when}"), disk);
+    }
+}
+
+/// Deletes the volume, interrupts its rescue in each of these states, and carries it out at last.
+fn survives(interruptions: &[(usize, Interruption)], how: &str, disk: &Disk<'_>) {
+    let before = Before::of(disk);
+    delete(disk.case.cluster, &disk.pv(), "");
+    let mut words = begin(disk).to_vec();
+    let is_over = interruptions.iter().any(|(state, interrupt)| {
+        let is_over = interrupt(&words, &|| is_in(*state, disk), disk);
+        words = resume(disk).to_vec();
+        is_over
+    });
+    if !is_over {
+        let outcome = outcome(&disk.case, &resume(disk).each_ref().map(String::as_str));
+        assert_eq!(outcome["result"], "rescued", "{how}: {outcome:#}");
+    }
+    before.is_there_again(disk);
+    assert_eq!(disk.policy(), "Delete", "{how}");
+    wait("the provisioner protects the disk again", SOON, || {
+        let volume = disk.object().expect("the volume exists");
+        volume["metadata"]["finalizers"]
+            .to_string()
+            .contains("external-provisioner")
+    });
+}
+
+#[test]
+#[ignore = "as long as you like: ROUNDS=1000"]
+fn a_rescue_survives_random_interruptions_in_many_rounds() {
+    let number = |name: &str, or| env::var(name).map_or(or, |text| text.parse().expect("a number"));
+    let (first, rounds) = (number("SEED", 1), number("ROUNDS", 20));
+    let cluster = Cluster::start();
+    let disk = Disk::made(&cluster, "random");
+    let ways: [Interruption; 3] = [killed_when, cut_off_when, uncontrolled_when];
+    for seed in first..first + rounds {
+        let mut dice = Dice::new(seed);
+        let mut states: Vec<_> = (0..=dice.below(3)).map(|_| dice.below(STATES.len())).collect();
+        // What was done stays done, so a later run is interrupted in a later state.
+        states.sort_unstable();
+        let which: Vec<_> = states.iter().map(|_| dice.below(ways.len())).collect();
+        let how = format!("SEED={seed} ROUNDS=1: states {states:?}, ways {which:?}");
+        eprintln!("{how}");
+        let chosen: Vec<_> = states
+            .into_iter()
+            .zip(which.iter().map(|&way| ways[way]))
+            .collect();
+        survives(&chosen, &how, &disk);
     }
 }
 
@@ -126,7 +196,7 @@ fn goes_on_after(how: &str, interrupt: fn(&dyn Fn() -> bool, &Disk<'_>) -> bool,
 fn a_volume_that_went_with_its_disk_is_not_made_again() {
     let disk = Disk::made(Cluster::shared(), "too-late-again");
     delete(disk.case.cluster, &disk.pv(), "");
-    killed_when(&|| true, &disk);
+    killed_when(&begin(&disk), &|| true, &disk);
     delete(disk.case.cluster, "pvc/data", disk.case.ns.name());
     goes(disk.case.cluster, &disk.pv(), "");
     let out = disk.case.run(&resume(&disk).each_ref().map(String::as_str)).run();
@@ -140,7 +210,7 @@ fn a_claim_that_goes_while_its_volume_is_away_leaves_the_disk() {
     let disk = Disk::made(Cluster::shared(), "claim-away");
     let case = &disk.case;
     delete(case.cluster, &disk.pv(), "");
-    killed_when(&|| disk.object().is_none(), &disk);
+    killed_when(&begin(&disk), &|| disk.object().is_none(), &disk);
     delete(case.cluster, "pvc/data", case.ns.name());
     goes(case.cluster, "pvc/data", case.ns.name());
     let outcome = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));
