@@ -91,7 +91,7 @@ impl Command {
 
 impl Word {
     /// The word, if we wrote all of it.
-    fn ours_alone(&self) -> Option<&str> {
+    pub(super) fn ours_alone(&self) -> Option<&str> {
         match self.0.as_slice() {
             [Part::Ours(text)] => Some(text),
             _ => None,

@@ -107,9 +107,20 @@ impl Command {
         self.begins_with(&["kubectl", "finalizers", "remove"])
     }
 
-    /// Whether it wakes controllers.
+    /// Whether it wakes the controllers of an object.
     pub fn is_nudge(&self) -> bool {
         self.begins_with(&["kubectl", "finalizers", "nudge"])
+    }
+
+    /// Whether a controller resumes after it: it wakes one, or lets a workload run again.
+    pub fn wakes(&self) -> bool {
+        let scales = self.words.iter().any(|word| word.ours_alone() == Some("scale"));
+        let replicas = |word: &Word| {
+            word.text()
+                .strip_prefix("--replicas=")
+                .is_some_and(|count| count != "0")
+        };
+        self.is_nudge() || scales && self.words.iter().any(replicas)
     }
 
     /// Adds a word of ours.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     command::Command,
-    diagnose::{COMPLAINT, UNSEEN_CONTROLLER, Verdict, Wait},
+    diagnose::{COMPLAINT, UNSEEN_CONTROLLER, Unable, Verdict, Wait},
     object::{Age, Finalizer, List},
     snapshot::{Gap, What},
 };
@@ -99,7 +99,7 @@ pub(super) fn check_verdict(seen: &Seen<'_>, wait: &Wait) -> Result<(), Refusal>
         Verdict::Unknown | Verdict::Failing | Verdict::Stalled | Verdict::Orphaned => {}
     }
     check_sight(seen, wait)?;
-    if wait.verdict == Verdict::Unknown {
+    if wait.verdict == Verdict::Unknown || wait.unable == Some(Unable::CannotRun) {
         check_patience(seen, wait)?;
     }
     seen.check_vetoes(wait)

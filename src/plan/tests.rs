@@ -311,16 +311,19 @@ fn an_unknown_controller_has_the_first_minutes_to_act() {
         object.value["metadata"]["deletionTimestamp"] = time.into();
         object
     };
-    let unknown = World::with_verdict(Verdict::Unknown);
     let young = deleted("2026-01-01T11:55:01Z");
-    let refusal = unknown.remove(&young, "x.test/hold").expect_err("a refusal");
-    assert!(refusal.why.contains("deleted only 4m59s ago"), "{refusal:?}");
-    assert!(refusal.needs.contains("it is still there in 1s"), "{refusal:?}");
-    assert!(
-        unknown
-            .remove(&deleted("2026-01-01T11:55:00Z"), "x.test/hold")
-            .is_ok()
-    );
+    // One that cannot run may be about to start.
+    let unable = World {
+        unable: Some(Unable::CannotRun),
+        ..World::with_verdict(Verdict::Failing)
+    };
+    for world in [World::with_verdict(Verdict::Unknown), unable] {
+        let refusal = world.remove(&young, "x.test/hold").expect_err("a refusal");
+        assert!(refusal.why.contains("deleted only 4m59s ago"), "{refusal:?}");
+        assert!(refusal.needs.contains("it is still there in 1s"), "{refusal:?}");
+        let old = deleted("2026-01-01T11:55:00Z");
+        assert!(world.remove(&old, "x.test/hold").is_ok());
+    }
     // A controller that is proved gone needs no time.
     let gone = World::with_verdict(Verdict::Orphaned);
     assert!(gone.remove(&young, "x.test/hold").is_ok());

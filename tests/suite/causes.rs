@@ -40,7 +40,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 33] = [
+const HELPERS: [&str; 34] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -57,6 +57,7 @@ const HELPERS: [&str; 33] = [
     "network/ip_range",
     "operators/holder_report",
     "operators/referenced_by",
+    "operators/resumed",
     "operators/surroundings/finalizer_name",
     "operators/surroundings/inventory",
     "operators/surroundings/named_in_words",

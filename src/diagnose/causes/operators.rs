@@ -9,6 +9,7 @@ pub(crate) mod missing_reference;
 pub(crate) mod never_by_hand;
 pub(crate) mod referenced_by;
 pub(crate) mod renamed_finalizer;
+pub(crate) mod resumed;
 pub(crate) mod surroundings;
 #[cfg(test)]
 mod tests;

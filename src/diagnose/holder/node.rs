@@ -65,9 +65,9 @@ pub(super) fn add_pod_on_node(daemon_set: &Object, node: &str, holder: &mut Hold
         return;
     }
     // If no Node has this name, it may still be another name of a Node.
-    let (strength, there) = match found {
-        Ok(Some(_)) => (Strength::Strong, ""),
-        Ok(None) => (Strength::Moderate, ": there is no Node of that name"),
+    let (strength, is_missing, there) = match found {
+        Ok(Some(_)) => (Strength::Strong, false, ""),
+        Ok(None) => (Strength::Moderate, true, ": there is no Node of that name"),
         Err(missing) => return holder.add_missing(&missing),
     };
     let value = format!("has no Pod on node {node}, and no other one can act{there}");
@@ -78,5 +78,6 @@ pub(super) fn add_pod_on_node(daemon_set: &Object, node: &str, holder: &mut Hold
         name_of(daemon_set),
         value,
     );
-    holder.add(sign.about(daemon_set.reference()));
+    // A Pod that is being replaced is missing for a moment.
+    holder.add(sign.about(daemon_set.reference()).lasting(is_missing));
 }

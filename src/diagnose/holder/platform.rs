@@ -1,7 +1,11 @@
 //! Platforms that run a part of the cluster where its users cannot see it.
 //!
-//! What a platform hides leaves no workload and no account in the cluster, so their absence proves nothing there. What it
-//! left behind may: a Lease that nobody renews, or a webhook without a Service.
+//! What a platform hides leaves no workload and no account in the cluster, so their absence proves nothing there. What an
+//! own installation left behind may: a Lease that was renewed after the object was created, or a webhook without a Service.
+//! An object that names a type of the platform belongs to the hidden controller, whatever is left behind.
+
+use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::{
     diagnose::{
@@ -15,14 +19,22 @@ use crate::{
 
 /// Records that the controller runs out of sight, if the cluster is on a platform that hides it and only absence speaks
 /// for its being gone.
-pub(super) fn add_hiding_platform(entry: &Entry, holder: &mut Holder, view: &View<'_>) {
-    let left_behind = holder
-        .with(Tells::Gone)
-        .any(|sign| matches!(sign.trace, Trace::Lease | Trace::Product));
-    if entry.holder.hidden_on.is_empty() || left_behind {
+pub(super) fn add_hiding_platform(object: &Object, entry: &Entry, holder: &mut Holder, view: &View<'_>) {
+    // An own installation that ended before the object was created cannot have been its controller.
+    let created = object.time("/metadata/creationTimestamp");
+    let is_after = |time: Timestamp| created.is_some_and(|created| created <= time);
+    let left_behind = holder.with(Tells::Gone).any(|sign| match sign.trace {
+        Trace::Lease => sign.at.is_some_and(is_after),
+        Trace::Product => true,
+        _ => false,
+    });
+    let is_own = |platform: &Platform| platform.groups.iter().any(|group| names(&object.value, group));
+    let hides = |platform: &Platform| {
+        entry.holder.hidden_on.contains(&platform.name) && (!left_behind || is_own(platform))
+    };
+    if !view.knowledge.platforms().iter().any(hides) {
         return;
     }
-    let hides = |platform: &Platform| entry.holder.hidden_on.contains(&platform.name);
     add_platform(hides, holder, view);
 }
 
@@ -48,6 +60,16 @@ pub(super) fn add_platform_of_domain(
     };
     if view.knowledge.platforms().iter().any(hides) {
         add_platform(hides, holder, view);
+    }
+}
+
+/// Whether a field of the object has this API group, alone or in an `apiVersion`.
+fn names(value: &Value, group: &str) -> bool {
+    match value {
+        Value::String(text) => text.split('/').next() == Some(group),
+        Value::Array(items) => items.iter().any(|item| names(item, group)),
+        Value::Object(fields) => fields.values().any(|field| names(field, group)),
+        _ => false,
     }
 }
 

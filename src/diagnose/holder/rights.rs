@@ -329,7 +329,7 @@ impl<'a> Search<'_, 'a> {
     fn add_unnamed(&self, candidate: &Candidate<'_>, runners: &[&Runner<'a>], holder: &mut Holder) {
         for object in without_own_pods(runners) {
             let is_named = !object.is("batch", "cronjobs") && self.is_named_like_controller(object);
-            if !is_named && is_meant_to_run(object) {
+            if !is_named && !is_finished(object) {
                 self.add_possible(object, candidate.role, holder);
             }
         }
@@ -346,7 +346,7 @@ impl<'a> Search<'_, 'a> {
         let all = without_own_pods(runners);
         let (possible, others): (Vec<_>, Vec<_>) = all
             .into_iter()
-            .filter(|object| is_meant_to_run(object))
+            .filter(|object| !is_finished(object))
             .partition(|object| self.is_candidate(candidate, object));
         for object in possible {
             self.add_possible(object, candidate.role, holder);
@@ -373,7 +373,7 @@ impl<'a> Search<'_, 'a> {
             };
             for runner in runners.iter().filter(|one| one.object.namespace() == place) {
                 let shares = |wanted: &Wanted| wanted.shares_a_word(runner.object);
-                if is_meant_to_run(runner.object) && (!self.is_shared || self.wanted.is_none_or(shares)) {
+                if !is_finished(runner.object) && (!self.is_shared || self.wanted.is_none_or(shares)) {
                     self.add_possible(runner.object, role, holder);
                 }
             }
@@ -381,7 +381,13 @@ impl<'a> Search<'_, 'a> {
     }
 
     fn add_possible(&self, object: &Object, role: &str, holder: &mut Holder) {
-        let value = format!("runs and may change {}, by {role}", self.what);
+        // What is switched off may be switched on again, every morning.
+        let state = if is_meant_to_run(object) {
+            "runs"
+        } else {
+            "is switched off"
+        };
+        let value = format!("{state} and may change {}, by {role}", self.what);
         let sign = Sign::new(
             Trace::Rights,
             Tells::Possible,

@@ -106,7 +106,7 @@ pub(super) fn described_with_driver(
         _ => {}
     }
     if holder.liveness() == Liveness::Gone {
-        platform::add_hiding_platform(entry, &mut holder, view);
+        platform::add_hiding_platform(object, entry, &mut holder, view);
     }
     add_lack_of_sight(object, &entry.project, &holder, view);
     holder
@@ -146,7 +146,7 @@ pub fn may_be_another(
     // Leases first: beside a workload, a Lease in another namespace counts as that of another instance.
     if let (Some(entry), Some(wanted)) = (entry, &wanted) {
         lease::add_renewed_leases(wanted, &mut others, view);
-        platform::add_hiding_platform(entry, &mut others, view);
+        platform::add_hiding_platform(object, entry, &mut others, view);
     } else {
         lease::add_leases_of_domain(object, finalizer, &mut others, view);
         platform::add_platform_of_domain(object, finalizer, &mut others, view);

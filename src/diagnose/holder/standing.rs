@@ -16,7 +16,8 @@ use crate::{
         },
         kinds::Pod,
         model::Strength,
-        view::View,
+        timing,
+        view::{Missing, View},
     },
     object::Age,
     snapshot::facts::{By, Object},
@@ -29,6 +30,8 @@ struct Standing {
     value: String,
     /// The time since when, if the workload reports it.
     since: Option<Timestamp>,
+    /// What its Pods report as the reason why they do not run. A Pod that only is not ready may be starting.
+    is_explained: bool,
 }
 
 /// Adds the state of a workload as a sign.
@@ -38,9 +41,15 @@ pub(super) fn add_standing(object: &Object, strength: Strength, holder: &mut Hol
         field,
         value,
         since,
+        is_explained,
     } = standing(object, view);
     let sign = Sign::new(Trace::Workload, tells, strength, name_of(object), value);
-    let mut sign = sign.of(field).about(object.reference()).at(since);
+    let is_long = since.is_some_and(|since| Age::between(since, view.now()).0 > timing::UNSEEN_CONTROLLER);
+    let mut sign = sign
+        .of(field)
+        .about(object.reference())
+        .at(since)
+        .lasting(is_explained || is_long);
     let event = (tells == Tells::Off)
         .then(|| off::scale_down_event(object, holder, view))
         .flatten();
@@ -62,21 +71,31 @@ pub(super) fn add_standing(object: &Object, strength: Strength, holder: &mut Hol
 }
 
 fn standing(object: &Object, view: &View<'_>) -> Standing {
-    if let Some(deletion) = object.deletion() {
-        let since = deletion.requested_at();
-        return Standing {
-            tells: Tells::Failing,
-            field: "metadata.deletionTimestamp",
-            value: format!("is itself being deleted, for {}", Age::between(since, view.now())),
-            since: Some(since),
-        };
-    }
-    if object.is("", "pods") {
+    let now = if object.is("", "pods") {
         standing_of_pod(object, view)
     } else if object.is("batch", "jobs") {
         standing_of_job(object)
     } else {
         standing_of_replicas(object, view)
+    };
+    let Some(deletion) = object.deletion() else {
+        return now;
+    };
+    let since = deletion.requested_at();
+    let ends = format!("is itself being deleted, for {}", Age::between(since, view.now()));
+    if now.tells == Tells::Alive {
+        // Its Pods run until they are gone, which a finalizer can put off for ever.
+        return Standing {
+            value: format!("{}; {ends}", now.value),
+            ..now
+        };
+    }
+    Standing {
+        tells: Tells::Failing,
+        field: "metadata.deletionTimestamp",
+        value: ends,
+        since: Some(since),
+        is_explained: true,
     }
 }
 
@@ -90,6 +109,7 @@ fn standing_of_job(job: &Object) -> Standing {
         field: "status.active",
         value,
         since: None,
+        is_explained: false,
     }
 }
 
@@ -104,7 +124,7 @@ fn add_namespace_deletion(workload: &Object, strength: Strength, holder: &mut Ho
                     "is being deleted, for {ago}, with the holder in it: no Pod starts there any more"
                 );
                 let source = format!("Namespace {}", namespace.name());
-                let sign = Sign::new(Trace::Home, Tells::Failing, strength, source, value);
+                let sign = Sign::new(Trace::Home, Tells::Failing, strength, source, value).lasting(true);
                 holder.add(
                     sign.about(namespace.reference())
                         .at(Some(deletion.requested_at())),
@@ -139,6 +159,7 @@ fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
             field: "status.desiredNumberScheduled",
             value: "is meant to run on no node".to_owned(),
             since: None,
+            is_explained: false,
         };
     }
     if wanted == 0 {
@@ -152,19 +173,28 @@ fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
             field: "spec.replicas",
             value: format!("is scaled to 0 replicas{who}"),
             since: scaled.map(|change| change.time),
+            is_explained: false,
         };
     }
     let (since, lasting) = condition_since(object, "Available", ready > 0, view);
-    let (tells, why) = if ready > 0 {
-        (Tells::Alive, String::new())
+    let (tells, why, is_explained) = if ready > 0 {
+        (Tells::Alive, String::new(), false)
     } else {
-        (Tells::Failing, why_not_ready(object, view))
+        match why_not_ready(object, view) {
+            Ok(Some(why)) => (Tells::Failing, format!(": {why}"), true),
+            Ok(None) => (Tells::Failing, String::new(), false),
+            Err(missing) => {
+                let why = format!(": why is not known, {}", missing.in_words());
+                (Tells::Failing, why, false)
+            }
+        }
     };
     Standing {
         tells,
         field,
         value: format!("{ready} of {wanted} ready{lasting}{why}"),
         since,
+        is_explained,
     }
 }
 
@@ -183,39 +213,31 @@ fn condition_since(
 }
 
 /// Why no Pod of the workload is ready, in the words of the first Pod that says it.
-fn why_not_ready(object: &Object, view: &View<'_>) -> String {
+fn why_not_ready(object: &Object, view: &View<'_>) -> Result<Option<String>, Missing> {
     let selector: Vec<_> = labels(object, "/spec/selector/matchLabels")
         .into_iter()
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
     if !selector.is_empty() {
-        match view.search("", "pods", object.namespace(), By::Labels(selector.join(","))) {
-            Ok(pods) => {
-                if let Some(problem) = pods.iter().find_map(|pod| Pod(pod).problem()) {
-                    return format!(": {problem}");
-                }
-            }
-            Err(missing) => return format!(": why is not known, {}", missing.in_words()),
+        let pods = view.search("", "pods", object.namespace(), By::Labels(selector.join(",")))?;
+        if let Some(problem) = pods.iter().find_map(|pod| Pod(pod).problem()) {
+            return Ok(Some(problem));
         }
     }
     // The controller may not create Pods: no account, no room in a quota, or a namespace in deletion.
     let (status, reason, message) = object.condition("ReplicaFailure").unwrap_or_default();
-    if status == "True" {
-        format!(": {reason}: {message}")
-    } else {
-        String::new()
-    }
+    Ok((status == "True").then(|| format!("{reason}: {message}")))
 }
 
 fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
     let ready = matches!(pod.condition("Ready"), Some(("True", _, _)));
     let (since, lasting) = condition_since(pod, "Ready", ready, view);
+    let problem = Pod(pod).problem();
+    let is_explained = problem.is_some();
     let (tells, value) = if ready {
         (Tells::Alive, format!("ready{lasting}"))
     } else {
-        let why = Pod(pod)
-            .problem()
-            .unwrap_or_else(|| format!("{} and not ready{lasting}", phase(pod)));
+        let why = problem.unwrap_or_else(|| format!("{} and not ready{lasting}", phase(pod)));
         (Tells::Failing, why)
     };
     Standing {
@@ -223,6 +245,7 @@ fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
         field: "status.conditions",
         value,
         since,
+        is_explained,
     }
 }
 

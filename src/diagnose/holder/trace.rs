@@ -89,6 +89,8 @@ pub struct Sign {
     pub object: Option<ObjectRef>,
     /// The time since when this is so, or when it was last seen. None if no time is known.
     pub at: Option<Timestamp>,
+    /// Of what does not run: whether this is more than one moment, such as a restart.
+    pub lasts: bool,
     /// The number of replicas before the workload was switched off, and where that number was read.
     pub before: Option<(i64, &'static str)>,
 }
@@ -113,6 +115,7 @@ impl Sign {
             strength,
             object: None,
             at: None,
+            lasts: false,
             before: None,
         }
     }
@@ -135,6 +138,13 @@ impl Sign {
     #[must_use]
     pub fn at(mut self, time: Option<Timestamp>) -> Self {
         self.at = time;
+        self
+    }
+
+    /// The sign, and whether it is more than one moment.
+    #[must_use]
+    pub fn lasting(mut self, lasts: bool) -> Self {
+        self.lasts = lasts;
         self
     }
 

@@ -282,6 +282,15 @@ impl Workload {
     }
 }
 
+impl WaitsFor {
+    /// Whether the controller deletes objects of this kind first, which belong to the object.
+    pub fn children_of(&self, kind: GroupKind<'_>) -> bool {
+        self.on.iter().any(
+            |wait| matches!(wait, Wait::ChildObjects(kinds) if kinds.iter().any(|one| one.matches(kind))),
+        )
+    }
+}
+
 impl Entry {
     /// Whether little is known. So it is if no program can look up its waits, or if those were not read in the sources. It
     /// is also so with fewer than two steps, and without a sign that the work is done.

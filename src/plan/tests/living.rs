@@ -183,7 +183,12 @@ impl Cluster {
                 "nodeclaims",
                 "NodeClaim",
                 "karpenter.sh/termination",
-                json!({}),
+                match self.form {
+                    Form::Hidden => {
+                        json!({"nodeClassRef": {"group": "eks.amazonaws.com", "kind": "NodeClass"}})
+                    }
+                    _ => json!({}),
+                },
             ),
         };
         let namespace = match self.target {
@@ -229,10 +234,8 @@ impl Cluster {
     fn left_behind(&self, target: &Object) -> Vec<Object> {
         let group = &target.resource.group;
         let mut all = Vec::new();
-        // What a platform hides has no stale Lease and no dead webhook. Such a part tells that it ran in the cluster.
-        let is_hidden = matches!(self.form, Form::Hidden);
         if self.target != Target::Volume {
-            let conversion = if self.left.dead_conversion && !is_hidden {
+            let conversion = if self.left.dead_conversion {
                 json!({"strategy": "Webhook", "webhook": {"clientConfig":
                     {"service": {"namespace": "old", "name": "webhook"}}}})
             } else {
@@ -250,8 +253,13 @@ impl Cluster {
             let node = json!({"metadata": {"name": "n"}, "spec": {"drivers": drivers}});
             all.push(object("storage.k8s.io", "csinodes", "CSINode", node));
         }
-        if self.left.stale_lease && !is_hidden {
-            all.push(self.lease("kube-system", "2026-01-01T10:00:00Z"));
+        if self.left.stale_lease {
+            // What the platform hides was there when the object was created, so an older installation had ended by then.
+            let renewed = match self.form {
+                Form::Hidden => "2026-01-01T07:00:00Z",
+                _ => "2026-01-01T10:00:00Z",
+            };
+            all.push(self.lease("kube-system", renewed));
         }
         for at in 0..self.left.other_accounts {
             let subject = json!({"kind": "ServiceAccount", "namespace": format!("old-{at}"), "name": "old"});

@@ -94,7 +94,7 @@ fn addresses(object: &Object) -> Vec<&str> {
 }
 
 /// Whether the external resource is kept, and the setting that says so.
-fn is_kept(object: &Object, knowledge: &Knowledge) -> Option<(bool, String)> {
+pub(crate) fn is_kept(object: &Object, knowledge: &Knowledge) -> Option<(bool, String)> {
     // Of an object that a scan only listed, nobody knows its fields.
     if !object.was_read() {
         return None;

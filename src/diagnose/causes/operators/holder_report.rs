@@ -3,7 +3,7 @@
 use crate::{
     command::Command,
     diagnose::{
-        causes::{advice, products::olm_subscription, verdicts},
+        causes::{advice, operators::resumed, products::olm_subscription, verdicts},
         complaint::{complaints, lost, own_failures},
         holder,
         holder::{Holder, Liveness, Names, Sign, Tells, Trace, paused},
@@ -45,10 +45,11 @@ pub(crate) fn finding(
         }
         Liveness::Failing => {
             finding.wait.verdict = Verdict::Failing;
-            // What runs and may not do its work does it once it may.
+            // What runs and may not do its work does it once it may. What is not ready at this moment may be starting.
             let runs = holder.with(Tells::Alive).next().is_some();
-            let is_the_only_one = !runs && !holder::may_be_another(object, finalizer, entry, holder, view);
-            finding.wait.unable = is_the_only_one.then_some(Unable::CannotRun);
+            let lasts = holder.with(Tells::Failing).all(|sign| sign.lasts);
+            let is_unable = !runs && lasts && !holder::may_be_another(object, finalizer, entry, holder, view);
+            finding.wait.unable = is_unable.then_some(Unable::CannotRun);
             add_holder_blockers(&mut finding, holder, Tells::Failing);
             quote_words(object, &mut finding, view);
         }
@@ -63,6 +64,7 @@ pub(crate) fn finding(
             add_complaints(object, &names, false, &mut finding, view);
         }
     }
+    resumed::label_waking_steps(object, finalizer, &mut finding, view);
     finding
 }
 

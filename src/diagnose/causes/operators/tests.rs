@@ -4,4 +4,5 @@ mod complaints;
 mod finalizer_names;
 mod little_known;
 mod never_by_hand;
+mod resumed;
 mod waits_for;

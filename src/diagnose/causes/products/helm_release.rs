@@ -69,9 +69,9 @@ pub(crate) fn add_release(object: &Object, findings: &mut [Finding], view: &View
     if state.starts_with("is ") && !state.contains("not known") {
         first.steps.push(Step {
             when: "when it is gone",
-            text: format!("finish the release: uninstalling it once more takes what is left, and its record last. {release} is not to be installed again before that"),
+            text: format!("DELETES what is left of the release, and its record last. Do not install {release} again before that"),
             command: Some(Command::of("helm uninstall {} -n {}", [release, namespace])),
-            safety: Safety::Reversible,
+            safety: Safety::Destructive,
             lets_go: Vec::new(),
         });
     }

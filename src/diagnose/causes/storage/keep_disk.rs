@@ -24,15 +24,12 @@ use crate::{
         model::{Finding, Outlook, Safety, Step},
         view::{Missing, View},
     },
-    knowledge::{
-        GroupKind,
-        schema::{KindPattern, Wait},
-    },
+    knowledge::GroupKind,
     object::Finalizer,
     snapshot::facts::Object,
 };
 
-const CLAIM: GroupKind<'_> = GroupKind {
+pub(crate) const CLAIM: GroupKind<'_> = GroupKind {
     group: "",
     kind: "PersistentVolumeClaim",
 };
@@ -57,28 +54,26 @@ pub(crate) fn add_keep_disk_step(object: &Object, findings: &mut [Finding], view
 fn may_own_claims(object: &Object, view: &View<'_>) -> bool {
     let finalizers = object.finalizers();
     let reference = object.reference();
-    let is_claim = |kind: &KindPattern| kind.matches(CLAIM);
-    let waits_for_claims =
-        |wait: &Wait| matches!(wait, Wait::ChildObjects(kinds) if kinds.iter().any(is_claim));
     let makes_claims = |finalizer: &Finalizer| {
         let kind = Some((&reference).into());
         let entry = view.knowledge.lookup(&finalizer.name, finalizer.list, kind);
-        entry.is_some_and(|entry| entry.waits_for.on.iter().any(waits_for_claims))
+        entry.is_some_and(|entry| entry.waits_for.children_of(CLAIM))
     };
     !finalizers.iter().any(|finalizer| finalizer.name == "orphan")
         && (object.is("apps", "statefulsets") || finalizers.iter().any(makes_claims))
 }
 
-/// The claims that this object owns go after it.
+/// The claims that this object owns go after it. Some operators own claims by a label alone, with the name of the object.
+/// To keep one disk too many loses nothing.
 fn add_owner_step(owner: &Object, finding: &mut Finding, view: &View<'_>) {
+    let is_workload = owner.is("apps", "statefulsets");
+    let is_its = |claim: &&Object| {
+        claim.owned_by(owner.uid()).next().is_some()
+            || !is_workload && claim.labels().values().any(|value| value == owner.name())
+    };
     let volumes = view
         .list("", "persistentvolumeclaims", owner.namespace())
-        .and_then(|claims| {
-            let its = claims
-                .iter()
-                .filter(|claim| claim.owned_by(owner.uid()).next().is_some());
-            volumes_of(its, view)
-        });
+        .and_then(|claims| volumes_of(claims.iter().filter(is_its), view));
     add_claims_step(volumes, finding);
 }
 

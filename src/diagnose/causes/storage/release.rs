@@ -59,26 +59,30 @@ pub(crate) fn by_end_of(object: &Object) -> Vec<Release> {
         return is_reclaimed.then(|| of_volume(object)).into_iter().collect();
     }
     if object.is(SNAPSHOTS, "volumesnapshotcontents") {
-        let handle = match object.text("/status/snapshotHandle") {
-            "" => object.text("/spec/source/snapshotHandle"),
-            handle => handle,
-        };
-        // Before the driver has answered, its snapshot may exist already.
-        let named = if handle.is_empty() { object.name() } else { handle };
-        let of_name = if handle.is_empty() {
-            "snapshot of"
-        } else {
-            "snapshot"
-        };
-        let (fate, why) = match object.text("/spec/deletionPolicy") {
-            "Retain" => (Fate::Kept, "deletion policy Retain"),
-            "Delete" if handle.is_empty() => (Fate::Unknown, "its driver has named none yet"),
-            "Delete" => (Fate::Destroyed, "deletion policy Delete"),
-            _ => (Fate::Unknown, "it has no known deletion policy"),
-        };
-        return vec![release(of_name, named, fate, why)];
+        return vec![of_content(object)];
     }
     Vec::new()
+}
+
+/// What the end of a snapshot content lets go.
+fn of_content(content: &Object) -> Release {
+    let handle = match content.text("/status/snapshotHandle") {
+        "" => content.text("/spec/source/snapshotHandle"),
+        handle => handle,
+    };
+    // Before the driver has answered, its snapshot may exist already.
+    let (kind, name) = if handle.is_empty() {
+        ("snapshot of", content.name())
+    } else {
+        ("snapshot", handle)
+    };
+    let (fate, why) = match content.text("/spec/deletionPolicy") {
+        "Retain" => (Fate::Kept, "deletion policy Retain"),
+        "Delete" if handle.is_empty() => (Fate::Unknown, "its driver has named none yet"),
+        "Delete" => (Fate::Destroyed, "deletion policy Delete"),
+        _ => (Fate::Unknown, "it has no known deletion policy"),
+    };
+    release(kind, name, fate, why)
 }
 
 /// What the end of a claim lets go: the disk of its volume. Nothing, while the claim is not being deleted.
@@ -99,11 +103,37 @@ pub(crate) fn by_end_of_claim(claim: &Object, view: &View<'_>) -> Vec<Release> {
     }
 }
 
-/// Adds what the end of a claim, volume or snapshot content lets go. Each step that can bring the end gets it: one that
+/// What goes once the controllers of an object have done their work: with a snapshot goes its content.
+pub(crate) fn by_controller(object: &Object, view: &View<'_>) -> Vec<Release> {
+    if object.is("", "persistentvolumeclaims") {
+        return by_end_of_claim(object, view);
+    }
+    if object.is(SNAPSHOTS, "volumesnapshots") {
+        return by_end_of_snapshot(object, view);
+    }
+    by_end_of(object)
+}
+
+/// What the end of a snapshot lets go: the one at the provider, which its content names.
+fn by_end_of_snapshot(snapshot: &Object, view: &View<'_>) -> Vec<Release> {
+    let name = snapshot.text("/status/boundVolumeSnapshotContentName");
+    if snapshot.deletion().is_none() || name.is_empty() {
+        return Vec::new();
+    }
+    match view.object(SNAPSHOTS, "volumesnapshotcontents", "", name) {
+        Ok(Some(content)) => vec![of_content(content)],
+        Ok(None) | Err(Missing::NotYet) => Vec::new(),
+        Err(missing) => vec![release("snapshot of", name, Fate::Unknown, &missing.in_words())],
+    }
+}
+
+/// Adds what the end of a claim, volume, snapshot or snapshot content lets go. Each step that can bring the end gets it: one that
 /// wakes controllers, and one that removes a finalizer.
 pub(crate) fn add_ends(object: &Object, findings: &mut [Finding], view: &View<'_>) {
-    let of_claim = if object.is("", "persistentvolumeclaims") {
-        by_end_of_claim(object, view)
+    let is_end_of_another =
+        object.is("", "persistentvolumeclaims") || object.is(SNAPSHOTS, "volumesnapshots");
+    let of_another = if is_end_of_another {
+        by_controller(object, view)
     } else {
         Vec::new()
     };
@@ -113,10 +143,10 @@ pub(crate) fn add_ends(object: &Object, findings: &mut [Finding], view: &View<'_
                 continue;
             };
             let released = match &finding.wait.finalizer {
-                Some(finalizer) if command.is_remove() && of_claim.is_empty() => {
+                Some(finalizer) if command.is_remove() && of_another.is_empty() => {
                     by_removal(object, finalizer)
                 }
-                _ if command.is_nudge() || command.is_remove() => of_claim.clone(),
+                _ if command.is_remove() || command.wakes() => of_another.clone(),
                 _ => Vec::new(),
             };
             if !released.is_empty() {

@@ -76,11 +76,68 @@ fn argocd(namespace: &str, name: &str, labels: &Value) -> Object {
     )
 }
 
+/// The Deployment of cert-manager, without a Pod that is ready.
+fn not_ready_since(time: &str) -> Object {
+    let mut found = deployment("cert-manager", &labels(), 1, 0);
+    found.value["status"]["conditions"] =
+        json!([{"type": "Available", "status": "False", "lastTransitionTime": time}]);
+    found
+}
+
+/// A restart, a new version and a failing probe look like this for a while.
+#[test]
+fn what_is_not_ready_at_this_moment_may_be_starting() {
+    let unable = |found: Object| {
+        let diagnosis = World::of([definition(), found]).explain(&challenge());
+        assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
+        diagnosis.waits[0].unable.is_some()
+    };
+    assert!(!unable(not_ready_since("2026-01-01T11:58:00Z")));
+    assert!(!unable(deployment("cert-manager", &labels(), 1, 0)));
+    assert!(unable(not_ready_since("2026-01-01T11:50:00Z")));
+}
+
+/// A finalizer keeps the Deployment, and its Pods run on.
+#[test]
+fn a_controller_that_is_itself_being_deleted_runs_until_its_pods_are_gone() {
+    let going = |ready: u32| {
+        let mut found = deployment("cert-manager", &labels(), 1, ready);
+        found.value["metadata"]["deletionTimestamp"] = "2026-01-01T09:00:00Z".into();
+        found.value["metadata"]["finalizers"] = json!(["example.test/keep"]);
+        let mut all = vec![definition(), found];
+        all.extend(rights("cert-manager", "cert-manager"));
+        let diagnosis = World::of(all).explain(&challenge());
+        (verdict(&diagnosis), diagnosis.waits[0].unable.is_some())
+    };
+    assert_eq!(going(1), (Verdict::Waiting, false));
+    assert_eq!(going(0), (Verdict::Failing, true));
+}
+
+/// Clusters are scaled down for the night. A program that may be the controller comes back in the morning.
+#[test]
+fn what_is_switched_off_under_another_name_may_be_the_controller() {
+    let verdict_beside = |image: &str| {
+        let mut program = runner("Deployment", "ops", "issuer", &json!({}), "issuer", image);
+        program.value["spec"]["replicas"] = 0.into();
+        program.value["status"]["readyReplicas"] = 0.into();
+        let mut all = vec![definition(), program];
+        let subject = account_of("ops", "issuer");
+        all.extend(bound("everything", &json!(["*"]), &json!(["*"]), &subject));
+        let diagnosis = World::of(all).explain(&challenge());
+        (verdict(&diagnosis), said(&diagnosis))
+    };
+    let (found, said) = verdict_beside("quay.io/jetstack/cert-manager-controller:v1.18.0");
+    assert_eq!(found, Verdict::Unknown, "{said}");
+    assert!(said.contains("is switched off and may change"), "{said}");
+    let (found, said) = verdict_beside("quay.io/argoproj/argocd:v3.1.0");
+    assert_eq!(found, Verdict::Orphaned, "{said}");
+}
+
 /// A Deployment that an older installation left behind cannot run. The controller may run under another name.
 #[test]
 fn what_cannot_run_is_the_controller_only_if_nothing_else_may_be_it() {
     let unable = |more: Vec<Object>| {
-        let mut all = vec![definition(), deployment("cert-manager", &labels(), 1, 0)];
+        let mut all = vec![definition(), not_ready_since("2026-01-01T08:00:00Z")];
         all.extend(more);
         let diagnosis = World::of(all).explain(&challenge());
         assert_eq!(verdict(&diagnosis), Verdict::Failing, "{diagnosis:#?}");
@@ -422,12 +479,13 @@ fn a_controller_that_the_platform_hides_is_not_gone() {
             json!({"metadata": {"name": "n", "labels": labels}, "status": {"nodeInfo": {"kubeletVersion": version}}}),
         )
     };
-    let claim = custom(
+    let mut claim = custom(
         "karpenter.sh",
         "nodeclaims",
         "NodeClaim",
         "karpenter.sh/termination",
     );
+    claim.value["metadata"]["creationTimestamp"] = "2026-01-01T08:00:00Z".into();
     for (labels, version) in [
         (json!({"eks.amazonaws.com/compute-type": "auto"}), "v1.33.1"),
         (json!({}), "v1.33.1-eks-1a2b3c4"),
@@ -445,8 +503,23 @@ fn a_controller_that_the_platform_hides_is_not_gone() {
         // A Lease that it left behind is a sign there, too.
         let mut stale = lease("2026-01-01T10:00:00Z");
         stale.value["metadata"] = json!({"name": "karpenter-leader-election", "namespace": "kube-system"});
-        assert_eq!(verdict(&world.with(stale).explain(&claim)), Verdict::Orphaned);
+        let world = world.with(stale);
+        assert_eq!(verdict(&world.explain(&claim)), Verdict::Orphaned);
+        // What left it behind had ended before this machine was made, or never had machines of the platform.
+        let mut newer = claim.clone();
+        newer.value["metadata"]["creationTimestamp"] = "2026-01-01T10:00:01Z".into();
+        assert_eq!(verdict(&world.explain(&newer)), Verdict::Unknown);
     }
+    let mut stale = lease("2026-01-01T10:00:00Z");
+    stale.value["metadata"] = json!({"name": "karpenter-leader-election", "namespace": "kube-system"});
+    let auto = World::of([
+        node(json!({"eks.amazonaws.com/compute-type": "auto"}), "v1.33.1"),
+        stale,
+    ]);
+    let mut own = claim.clone();
+    own.value["spec"] =
+        json!({"nodeClassRef": {"group": "eks.amazonaws.com", "kind": "NodeClass", "name": "default"}});
+    assert_eq!(verdict(&auto.explain(&own)), Verdict::Unknown);
     // By what the cloud calls the machine of a node. A cloud alone is no platform: anybody can run Kubernetes on it.
     for (id, expected) in [
         ("aws:///eu-west-1a/0f3b/fargate-ip-10-0-1-2", Verdict::Unknown),

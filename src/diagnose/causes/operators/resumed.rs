@@ -1,0 +1,72 @@
+//! What follows when the controller of a finalizer resumes: it finishes its work and lets the object go.
+//!
+//! A step that wakes the controller is as dangerous as that work. An operator that is scaled up deletes the bucket, the
+//! pool or the claims that its object stands for. So the step is destructive, unless it is known that nothing is
+//! deleted, or that this object keeps it.
+
+use crate::{
+    command::{Command, Effect},
+    diagnose::{
+        causes::{
+            operators::external_resource,
+            storage::{keep_disk, release},
+        },
+        model::{Finding, Safety, Step},
+        view::View,
+    },
+    knowledge::{self, Consequence, Entry, IfHolder, Label},
+    object::Finalizer,
+    snapshot::facts::Object,
+};
+
+/// Labels the steps that wake the controller by what it then does. Every step of the finding that changes something is
+/// taken for one, so this comes before the steps of the catalogue, which have labels of their own.
+pub(crate) fn label_waking_steps(
+    object: &Object,
+    finalizer: &Finalizer,
+    finding: &mut Finding,
+    view: &View<'_>,
+) {
+    if object.deletion().is_none() {
+        return;
+    }
+    let released = release::by_controller(object, view);
+    let kept = external_resource::is_kept(object, view.knowledge);
+    let reference = object.reference();
+    let (_, entry) = view.knowledge.removal_cost(finalizer, Some((&reference).into()));
+    for step in finding.steps.iter_mut().filter(|step| changes(step)) {
+        if !released.is_empty() {
+            *step = release::letting_go(step.clone(), released.clone());
+            continue;
+        }
+        let loss = match (&kept, &entry) {
+            (Some((true, because)), _) => {
+                let text = step.text.trim_end_matches('.');
+                step.text = format!("{text}. What it stands for stays ({because})");
+                continue;
+            }
+            (None, Some(entry)) if !deletes(entry) => continue,
+            (None, None) => "MAY DELETE WHAT IT STANDS FOR",
+            _ => "DELETES WHAT IT STANDS FOR",
+        };
+        step.text = format!("{loss}: {}", step.text);
+        step.safety = Safety::Destructive;
+    }
+}
+
+fn changes(step: &Step) -> bool {
+    let reads = |command: &Command| command.effect() == Effect::Reads;
+    matches!(step.safety, Safety::Safe | Safety::Reversible) && !step.command.as_ref().is_some_and(reads)
+}
+
+/// Whether the controller deletes something that is not made again. It deletes what would be left without it, and what
+/// the steps of the entry say of its return.
+fn deletes(entry: &Entry) -> bool {
+    let is_destroyed_on_return =
+        |step: &knowledge::Step| step.if_holder == Some(IfHolder::Gone) && step.label == Label::Destructive;
+    matches!(
+        entry.if_removed.consequence,
+        Consequence::LeakedInfrastructure | Consequence::DataLoss
+    ) || entry.waits_for.children_of(keep_disk::CLAIM)
+        || entry.fix.iter().any(is_destroyed_on_return)
+}
