@@ -5,4 +5,4 @@ pub mod dice;
 pub mod weaker;
 
 #[cfg(feature = "suite")]
-pub use {jaq_core, jaq_json, jsonschema, rcgen, rustix, syn, tokio, trycmd};
+pub use {clap_mangen, jaq_core, jaq_json, jsonschema, rcgen, rustix, syn, tokio, trycmd};

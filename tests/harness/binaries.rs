@@ -43,3 +43,13 @@ pub fn program(name: &str) -> PathBuf {
 pub fn snapshot_crds() -> PathBuf {
     go::build("sidecars").join("crds")
 }
+
+/// Whether this machine has a program that a test can do without. A test that is left out says so.
+pub fn installed(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    if !found {
+        eprintln!("left out: {name} is not installed");
+    }
+    found
+}

@@ -51,7 +51,7 @@ mod wait;
 
 pub use api::Api;
 pub use audit::Asked;
-pub use binaries::program;
+pub use binaries::{installed, program};
 pub use cache::directory as cache_directory;
 pub use cluster::{Cluster, Options};
 pub use component::Component;

@@ -11,7 +11,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::harness::{Cluster, Namespace, Plugin, Session};
+use crate::harness::{Cluster, Namespace, Plugin, Session, installed};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-finalizers");
 const STUCK: &str = "examples/stuck-cluster.snapshot";
@@ -226,14 +226,37 @@ fn script(shell: &str) -> String {
     Plugin::new(["completion", shell]).run().success()
 }
 
-/// Whether the shell can be run here. A test that is left out says so.
-fn has(shell: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).any(|folder| folder.join(shell).is_file());
-    if !found {
-        eprintln!("left out: {shell} is not installed");
+/// The scripts as archives have them, so that one for another platform can be packed here.
+const PACKED: [(&str, &str); 5] = [
+    ("bash", "kubectl-finalizers.bash"),
+    ("zsh", "_kubectl-finalizers"),
+    ("fish", "kubectl-finalizers.fish"),
+    ("powershell", "kubectl-finalizers.ps1"),
+    ("kubectl", "kubectl_complete-finalizers"),
+];
+
+fn packed(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("docs/completions")
+        .join(file)
+}
+
+#[test]
+fn the_scripts_of_the_archives_are_up_to_date() {
+    for (shell, file) in PACKED {
+        assert!(
+            fs::read_to_string(packed(file)).unwrap() == script(shell),
+            "{file} is stale; write it anew: cargo test --test suite -- --ignored write_what_is_generated"
+        );
     }
-    found
+}
+
+#[test]
+#[ignore = "writes files"]
+fn write_what_is_generated() {
+    for (shell, file) in PACKED {
+        fs::write(packed(file), script(shell)).unwrap();
+    }
 }
 
 #[test]
@@ -286,7 +309,7 @@ fn bash_completes() {
 
 #[test]
 fn zsh_completes() {
-    if !has("zsh") {
+    if !installed("zsh") {
         return;
     }
     let installed = Installed::new();
@@ -304,7 +327,7 @@ fn zsh_completes() {
 
 #[test]
 fn fish_completes() {
-    if !has("fish") {
+    if !installed("fish") {
         return;
     }
     let installed = Installed::new();

@@ -34,6 +34,7 @@ mod faults;
 mod help;
 mod knowledge;
 mod layers;
+mod man;
 mod packaging;
 mod playground;
 mod scan;

@@ -1,0 +1,1 @@
+complete --keep-order --exclusive --command kubectl-finalizers --arguments "(KUBECTL_FINALIZERS_COMPLETE=fish kubectl-finalizers -- (commandline --current-process --tokenize --cut-at-cursor) (commandline --current-token))"
