@@ -17,7 +17,7 @@ pub(crate) struct File {
 /// 1980-01-01, as in a zip, which has no earlier day. The time of a build must not be in the archive.
 const TIME: u64 = 315_532_800;
 
-/// What every archive holds, sorted by path.
+/// The files of every archive, sorted by path.
 pub(crate) fn files(target: &str, program: Vec<u8>, licences: String) -> Result<Vec<File>> {
     let windows = target.contains("windows");
     let program_name = if windows {

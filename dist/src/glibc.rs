@@ -2,7 +2,7 @@
 
 use crate::Result;
 
-/// The oldest glibc that archives run on: that of RHEL 7. RHEL 8, Ubuntu 20.04 and Amazon Linux 2 have newer ones.
+/// Archives run on this glibc and newer ones. RHEL 7 has it. RHEL 8, Ubuntu 20.04 and Amazon Linux 2 have newer ones.
 /// `scripts/package` builds for it.
 const BASELINE: (u32, u32) = (2, 17);
 

@@ -17,7 +17,7 @@ pub(crate) fn text(tree: &Tree) -> Result<String> {
         list.push('\n');
         let mut found = in_folder(&one.folder)?;
         if found.is_empty() && one.licence.contains("Apache-2.0") {
-            // The archives of some crates lack the text. That of Apache-2.0 is always the same, and it is ours.
+            // The archives of some crates lack the text. Apache-2.0 is always the same text, and our own licence.
             found.push(fs::read_to_string("LICENSE")?);
         }
         if found.is_empty() {

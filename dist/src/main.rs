@@ -1,7 +1,7 @@
 //! Packs a built program for a release. `scripts/package` builds it and runs this in the root of the repository:
 //!
-//! - `dist archive TARGET BINARY OUT` writes the archive of a target and its bill of materials. With `dist local` the
-//!   program may need a newer system than a release may.
+//! - `dist archive TARGET BINARY OUT` writes the archive of a target and its bill of materials.
+//! - `dist local TARGET BINARY OUT` does it for this machine: the program may need its glibc.
 //! - `dist sums OUT` writes the krew manifest with the sums of the archives in OUT, and `SHA256SUMS`.
 //! - `dist release OUT` is the same, but refuses if an archive of the manifest is missing.
 
@@ -24,7 +24,7 @@ use std::{
 
 use crates::Tree;
 
-/// What goes wrong is told to a developer, and nothing is done about it.
+/// Every error goes to a developer, who mends the cause.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {

@@ -226,7 +226,7 @@ fn script(shell: &str) -> String {
     Plugin::new(["completion", shell]).run().success()
 }
 
-/// The scripts as archives have them, so that one for another platform can be packed here.
+/// The scripts in the archives. They are files, because a program for another platform does not run here.
 const PACKED: [(&str, &str); 5] = [
     ("bash", "kubectl-finalizers.bash"),
     ("zsh", "_kubectl-finalizers"),

@@ -38,7 +38,7 @@ fn commands() -> Vec<Command> {
         let shared = ["kubectl finalizers", "options"].contains(&command.get_name());
         command.mut_args(|arg| {
             let arg = if shared { arg.hide(false) } else { arg };
-            // What only the short help leaves out is on the page.
+            // The page has flags that only the short help leaves out.
             match arg.get_long_help().or(arg.get_help()).cloned() {
                 Some(help) => arg.long_help(help),
                 None => arg,
@@ -175,7 +175,7 @@ fn each_man_page_has_every_flag_and_example_of_its_help() {
     }
 }
 
-/// What a man page may consist of here, so that a mistake is seen on a machine without groff, too.
+/// This needs no groff, so every machine finds a mistake.
 #[test]
 fn each_man_page_has_only_requests_and_escapes_that_man_knows() {
     for (path, text) in pages() {
@@ -208,7 +208,7 @@ fn each_man_page_has_only_requests_and_escapes_that_man_knows() {
             "{at}: {sections:?}"
         );
         assert_eq!(sections[sections.len() - 2..], ["EXAMPLES", "SEE ALSO"], "{at}");
-        // whatis(1) and apropos(1) read "name - what it does" from one line.
+        // whatis(1) and apropos(1) read the name and its purpose from one line.
         let name = path.file_stem().unwrap().to_str().unwrap().replace('-', r"\-");
         let about = text.split(".SH NAME\n").nth(1).unwrap().lines().next().unwrap();
         assert!(about.starts_with(&format!(r"{name} \- ")), "{at}: {about}");

@@ -1,4 +1,4 @@
-//! The archives of `scripts/package`: what they hold, what krew's rules say of them, and what belongs to a release.
+//! The archives of `scripts/package`: their files, the rules of krew for them, and a release of them.
 
 mod krew;
 mod release;

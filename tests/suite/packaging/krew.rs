@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::{PACKAGE, committed, platform, platforms, root, script};
 
-/// What kubectl is built for and people use. A selector is for exactly one of them, so that none covers two.
+/// The platforms that kubectl is built for and people use. A selector is for exactly one of them, so that none covers two.
 const PLATFORMS: [(&str, &str, &str); 5] = [
     ("linux", "amd64", "x86_64-unknown-linux-gnu"),
     ("linux", "arm64", "aarch64-unknown-linux-gnu"),
