@@ -1,6 +1,6 @@
 //! krew's own rules for the manifest.
 //!
-//! krew itself cannot be run, because it cannot be built from Go modules here. The rules are those of
+//! krew is no Go module that a test could fetch, so a person runs it before a release (CONTRIBUTING.md). The rules are those of
 //! `kubernetes-sigs/krew:internal/index/validation/validate.go`, `internal/installation/move.go`, and those of its
 //! reviewers.
 
