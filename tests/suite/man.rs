@@ -5,6 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     process::Command as Process,
@@ -61,10 +62,10 @@ fn pages() -> BTreeMap<PathBuf, String> {
 /// A page has no date: it would change without a change of the text.
 fn page(command: &Command) -> String {
     let mut text = Roff::default().render();
-    text += &format!(
-        ".TH {} 1 \"\" \"kubectl-finalizers {}\" \"kubectl finalizers\"\n",
-        name(command),
-        env!("CARGO_PKG_VERSION")
+    let (name, version) = (name(command), env!("CARGO_PKG_VERSION"));
+    let _ = writeln!(
+        text,
+        r#".TH {name} 1 "" "kubectl-finalizers {version}" "kubectl finalizers""#
     );
     let man = Man::new(command.clone());
     let mut section = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
