@@ -52,7 +52,9 @@ pub fn nudge(seen: &Seen<'_>) -> Result<Plan, Refusal> {
         says: worst.map(crate::diagnose::Wait::says).unwrap_or_default(),
         blockers: worst.map(|wait| wait.on.clone()).unwrap_or_default(),
         evidence: seen.diagnosis.evidence.clone(),
-        cost: Cost::nothing("the change makes controllers look again, and nothing reads the annotation"),
+        cost: Cost::nothing(
+            "nothing reads the annotation; a controller that then finishes lets the object go, with what it stands for",
+        ),
         safer: Vec::new(),
         retention: None,
         stored: None,

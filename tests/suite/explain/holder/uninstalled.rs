@@ -98,7 +98,7 @@ subjects: [{kind: ServiceAccount, name: prod-entity-operator}]
         .never_says("It runs")
         .is_careful();
     replayed(cluster, target, place);
-    withstands_real_rights(cluster, target, place, 28);
+    withstands_real_rights(cluster, target, place, 29);
     story.follow(cluster, "finalizers remove");
     goes(cluster, target, place);
 }

@@ -75,7 +75,7 @@ fn a_database_without_a_primary_names_its_cluster() {
         .says("runs and may change databases.postgresql.cnpg.io, by cnpg-controller-manager")
         .is_careful();
     replayed(cluster, &target, place);
-    withstands_less(cluster, &target, place, 26);
+    withstands_less(cluster, &target, place, 27);
     primary(&ns, "orders");
     let story = told(cluster, &target, place);
     assert_eq!(story.verdict(finalizer), "waiting", "{story}");

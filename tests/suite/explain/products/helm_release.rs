@@ -43,7 +43,7 @@ fn a_release_that_stays_in_uninstalling_is_named() {
         .says(&format!(
             "Helm release mo in {place}, which it belongs to, is uninstalling"
         ))
-        .says("not to be installed again before that")
+        .says("again before that")
         .never_advises("helm install")
         .never_advises("delete secret")
         .is_careful();
