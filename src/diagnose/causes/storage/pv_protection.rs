@@ -201,7 +201,12 @@ pub(crate) fn delete_claim(volume: &Object, claim: &Object) -> Step {
         safety: Safety::Reversible,
         lets_go: Vec::new(),
     };
-    release::letting_go(step, vec![release::of_volume(volume)])
+    let mut step = release::letting_go(step, vec![release::of_volume(volume)]);
+    if step.safety != Safety::Destructive {
+        step.text = format!("LOSES THE CLAIM, unless you save it before: {}", step.text);
+        step.safety = Safety::Destructive;
+    }
+    step
 }
 
 /// The claim of `spec.claimRef`, if it exists with that uid.

@@ -44,7 +44,7 @@ fn a_driver_that_was_uninstalled_is_gone_by_two_signs() {
 
     delete(cluster, &["csidriver", "uninstalled.example.test"]);
     let said = explain(cluster, &[&pv], None);
-    withstands_real_rights(cluster, &pv, "", 17);
+    withstands_real_rights(cluster, &pv, "", 19);
     assert_eq!(
         wait_for(&said, "external-provisioner")["verdict"],
         "orphaned",
