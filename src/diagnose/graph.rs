@@ -169,18 +169,7 @@ impl Graph {
             self.edge(place, inside);
         }
         let waits = waiting.diagnosis.map_or(&[][..], |diagnosis| &diagnosis.waits);
-        for wait in waits {
-            self.add_blockers(place, &wait.on, wait.verdict);
-        }
-        let blocked = !self.edges[place].is_empty();
-        for wait in waits {
-            // A wait that is in use, or whose turn has not come, has its cause in what the other waits name.
-            let in_turn = matches!(wait.verdict, Verdict::InUse | Verdict::Waiting);
-            let only_sums = wait.on.iter().all(|blocker| blocker.rest);
-            if only_sums && !(blocked && in_turn) {
-                self.add_unblocked(place, waiting.object, wait);
-            }
-        }
+        self.add_waits(place, waiting.object, waits);
         if self.edges[place].is_empty() {
             let finalizer = waiting.finalizers.first();
             let name = finalizer.map(ToString::to_string).unwrap_or_default();
@@ -192,6 +181,22 @@ impl Graph {
             self.hold(place, node, about);
         }
         place
+    }
+
+    /// Adds what an object waits for. It is the same whether the object is investigated itself or blocks another one.
+    fn add_waits(&mut self, place: usize, object: &ObjectRef, waits: &[Wait]) {
+        for wait in waits {
+            self.add_blockers(place, &wait.on, wait.verdict);
+        }
+        let blocked = !self.edges[place].is_empty();
+        for wait in waits {
+            // A wait that is in use, or whose turn has not come, has its cause in what the other waits name.
+            let in_turn = matches!(wait.verdict, Verdict::InUse | Verdict::Waiting);
+            let only_sums = wait.on.iter().all(|blocker| blocker.rest);
+            if only_sums && !(blocked && in_turn) {
+                self.add_unblocked(place, object, wait);
+            }
+        }
     }
 
     /// Adds the node of a finalizer that nothing blocks.
@@ -216,7 +221,8 @@ impl Graph {
 
     fn hold(&mut self, place: usize, node: Node, about: About) {
         let number = self.number(node, about);
-        self.held[number] += 1;
+        // A blocker of several objects is met several times.
+        self.held[number] += usize::from(!self.edges[place].contains(&number));
         self.edge(place, number);
     }
 
@@ -233,8 +239,8 @@ impl Graph {
             about.state = blocker.state.into_iter().chain(about.state).min();
             self.edge(by, number);
             self.add_blockers(number, &blocker.on, verdict);
-            for wait in &blocker.waits {
-                self.add_blockers(number, &wait.on, wait.verdict);
+            if let Some(object) = &blocker.object {
+                self.add_waits(number, object, &blocker.waits);
             }
         }
     }

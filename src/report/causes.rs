@@ -8,7 +8,7 @@ use crate::{
     diagnose::{Blocker, Diagnosis, Verdict, Wait},
     knowledge::Knowledge,
     object::ObjectRef,
-    snapshot::{Gap, Seen, Snapshot, What},
+    snapshot::{Gap, Seen, What},
 };
 
 /// One object that was investigated after the scan.
@@ -48,28 +48,6 @@ impl Examined<'_> {
 }
 
 impl ScanReport {
-    /// Adds what the terminating objects wait for, as far as the objects alone tell it. For files that nobody can ask.
-    pub fn add_unexamined(&mut self, snapshot: &Snapshot, knowledge: &Knowledge, there: &RunFlags) {
-        let going = || snapshot.tally.kept.iter().filter(|seen| seen.deletion.is_some());
-        let inside = |namespace: &Seen| -> Vec<ObjectRef> {
-            let is_namespace = namespace.object.type_name == "namespaces";
-            going()
-                .filter(|seen| is_namespace && seen.object.place() == namespace.object.name)
-                .map(|seen| seen.object.clone())
-                .collect()
-        };
-        let examined: Vec<_> = going()
-            .map(|seen| Examined {
-                seen,
-                result: Examination::NotLookedAt,
-                content: inside(seen),
-            })
-            .collect();
-        if let Some(ordered) = self.in_order(&examined) {
-            self.add_root_causes(&ordered, knowledge, there);
-        }
-    }
-
     /// The results in the order of the report.
     fn in_order<'e, 'a>(&self, examined: &'e [Examined<'a>]) -> Option<Vec<&'e Examined<'a>>> {
         let place = |name: &ObjectName| (name.resource.clone(), name.namespace.clone(), name.name.clone());
@@ -126,8 +104,10 @@ impl ScanReport {
                 "because this was stopped"
             } else if self.not_read.iter().any(|gap| gap.reason == "Connection") {
                 "because the server stopped answering"
-            } else {
+            } else if there.from.is_empty() {
                 "to spare the server"
+            } else {
+                "because there are too many"
             };
             self.notes.push(format!(
                 "{missed} of {} objects were not looked at one by one, {why}; kubectl finalizers explain TYPE/NAME looks \

@@ -9,13 +9,16 @@ mod bundle;
 mod holders;
 mod leftover_candidates;
 mod leftovers;
+#[cfg(test)]
+mod recorded;
 mod stuck;
+mod stuck_in_dump;
 #[cfg(test)]
 mod tests;
 
 use std::{cell::RefCell, rc::Rc};
 
-pub(super) use self::asking::Limits;
+pub(super) use self::{asking::Limits, stuck_in_dump::examine};
 use self::{
     asking::{Ask, LimitedReader},
     holders::HolderSearches,

@@ -3,6 +3,7 @@
 
 mod catalog;
 mod complete;
+mod dumped;
 mod etcd_commands;
 mod explain;
 mod guarded;

@@ -1,7 +1,8 @@
 //! `scan`: read, investigate, report, print.
 
 use std::{
-    io::{BufWriter, Write, stderr, stdin, stdout},
+    io::{BufWriter, Read, Write, stderr, stdin, stdout},
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 
 use super::{
     block_on,
-    look::{Investigation, Limits},
+    look::{Investigation, Limits, examine},
     progress::{self, Line, REDRAW_INTERVAL},
     terminal,
     witness::Witness,
@@ -25,7 +26,7 @@ use crate::{
     settings::{Connection, Scan, Scope, Source},
     snapshot::{
         Snapshot, Why,
-        load::{self, Wanted},
+        load::{self, Dump, Wanted},
         saved::Saved,
     },
 };
@@ -49,8 +50,12 @@ pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
                 let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
                 finish(&scan, knowledge, found, None)
             } else {
-                let snapshot = load::load(paths, &mut stdin, &wanted(scan))?;
-                finish(scan, knowledge, (snapshot, None), None)
+                let input = piped(paths, &mut stdin)?;
+                let wanted = wanted(scan);
+                let snapshot = load::load(paths, &mut input.as_slice(), &wanted)?;
+                finish_files(scan, knowledge, &snapshot, || {
+                    load::dump(paths, &mut input.as_slice(), wanted.now)
+                })
             }
         }
     }
@@ -74,42 +79,65 @@ pub(super) async fn replay(
     saved: &Saved,
     scan: &Scan,
     knowledge: &Knowledge,
-) -> Result<(Snapshot, Option<Investigation>), Error> {
+) -> Result<(Snapshot, Investigation), Error> {
     let mut snapshot = saved.snapshot(&wanted(scan))?;
     let investigation = investigate(witness, &mut snapshot, scan, knowledge).await;
-    Ok((snapshot, Some(investigation)))
+    Ok((snapshot, investigation))
 }
 
 fn finish(
     scan: &Scan,
     knowledge: &Knowledge,
-    (snapshot, investigation): (Snapshot, Option<Investigation>),
+    (snapshot, investigation): (Snapshot, Investigation),
     took: Option<Duration>,
 ) -> Result<Exit, Error> {
     let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
-    match investigation {
-        None if scan.view.is_by_holder() => {
-            report.add_holders(&snapshot, knowledge, None, !scan.view.terminating);
-        }
-        Some(investigation) if scan.view.is_by_holder() => {
-            let found = investigation.finish(&snapshot, knowledge, snapshot.interrupted);
-            let searches = found.holders.unwrap_or_default();
-            report.add_holders(&snapshot, knowledge, Some(&searches), !scan.view.terminating);
-        }
-        Some(investigation) => {
-            let found = investigation.finish(&snapshot, knowledge, snapshot.interrupted);
-            report.add_causes(&found.examined, knowledge, &scan.view.there);
-            report.add_leftovers(found.leftovers, &scan.view.there);
-        }
-        None => {
-            report.add_unexamined(&snapshot, knowledge, &scan.view.there);
-            if !scan.view.terminating {
-                report.add_leftovers(Leftovers::of_files(&snapshot), &scan.view.there);
-            }
-        }
+    let found = investigation.finish(&snapshot, knowledge, snapshot.interrupted);
+    if scan.view.is_by_holder() {
+        let searches = found.holders.unwrap_or_default();
+        report.add_holders(&snapshot, knowledge, Some(&searches), !scan.view.terminating);
+    } else {
+        report.add_causes(&found.examined, knowledge, &scan.view.there);
+        report.add_leftovers(found.leftovers, &scan.view.there);
     }
     show(&report, scan, took)?;
     Ok(exit_code(&report, scan))
+}
+
+/// Like [`finish`], for files from kubectl. Their whole objects are read only if something is stuck.
+fn finish_files(
+    scan: &Scan,
+    knowledge: &Knowledge,
+    snapshot: &Snapshot,
+    dump: impl FnOnce() -> Result<Dump, Error>,
+) -> Result<Exit, Error> {
+    let mut report = ScanReport::new(snapshot, knowledge, &scan.view);
+    if scan.view.is_by_holder() {
+        report.add_holders(snapshot, knowledge, None, !scan.view.terminating);
+    } else {
+        let is_stuck = snapshot.tally.kept.iter().any(|seen| seen.deletion.is_some());
+        if is_stuck {
+            let examined = examine(&dump()?, snapshot, Limits::default(), knowledge);
+            report.add_causes(&examined, knowledge, &scan.view.there);
+        }
+        if !scan.view.terminating {
+            report.add_leftovers(Leftovers::of_files(snapshot), &scan.view.there);
+        }
+    }
+    show(&report, scan, None)?;
+    Ok(exit_code(&report, scan))
+}
+
+/// The standard input, if it is one of the files. It is kept, because it cannot be read twice.
+fn piped(paths: &[PathBuf], stdin: &mut dyn Read) -> Result<Vec<u8>, Error> {
+    let mut input = Vec::new();
+    if paths.iter().any(|path| path == Path::new("-")) {
+        stdin.read_to_end(&mut input).map_err(|cause| Error::Read {
+            path: "stdin".into(),
+            cause,
+        })?;
+    }
+    Ok(input)
 }
 
 /// Reads the cluster until it is done or the user stops it.
@@ -117,7 +145,7 @@ async fn read(
     connection: &Connection,
     scan: &Scan,
     knowledge: &Knowledge,
-) -> Result<(Snapshot, Option<Investigation>), Error> {
+) -> Result<(Snapshot, Investigation), Error> {
     let server = Server {
         connected: connect(connection).await?,
     };
@@ -127,7 +155,7 @@ async fn read(
     } else {
         investigate(Witness::Server(&server), &mut snapshot, scan, knowledge).await
     };
-    Ok((snapshot, Some(investigation)))
+    Ok((snapshot, investigation))
 }
 
 /// Reads the cluster. Also returns whether the server stopped responding.

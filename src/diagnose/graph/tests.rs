@@ -310,3 +310,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_blocker_in_deletion_has_the_same_cause_as_the_object_itself() {
+    let stalled = || vec![wait(Verdict::Stalled, "nobody has acted", Vec::new())];
+    let mut claim = on("pvc");
+    claim.waits = stalled();
+    let pv = || Some(vec![wait(Verdict::Waiting, "", vec![claim.clone()])]);
+    let (alone, found) = roots(&[("pv", pv())]);
+    assert_eq!(alone, ["pvc [0] 1"]);
+    assert_eq!((found[0].state, found[0].is_own), (CauseState::Stalled, true));
+    let (both, found) = roots(&[("pv", pv()), ("pvc", Some(stalled()))]);
+    assert_eq!(both, ["pvc [0, 1] 2"]);
+    assert_eq!((found[0].state, found[0].is_own), (CauseState::Stalled, true));
+}

@@ -123,33 +123,35 @@ fn table(snapshot: &Snapshot, options: Options, width: Option<usize>) -> String 
     text(&report(snapshot, &[]), options, &style)
 }
 
-/// The report on a snapshot of files, or on objects with these waits.
+/// The report on objects with these waits. All others have no wait.
 fn report(snapshot: &Snapshot, waits: &[(&str, Vec<Wait>)]) -> ScanReport {
+    report_from("stuck.snapshot", snapshot, waits)
+}
+
+/// Like [`report`], for this file.
+fn report_from(file: &str, snapshot: &Snapshot, waits: &[(&str, Vec<Wait>)]) -> ScanReport {
     let view = ScanView {
         terminating: true,
         there: RunFlags {
-            from: vec!["stuck.snapshot".into()],
+            from: vec![file.into()],
             ..RunFlags::default()
         },
         ..ScanView::default()
     };
     let knowledge = Knowledge::builtin();
     let mut report = ScanReport::new(snapshot, &knowledge, &view);
-    if waits.is_empty() {
-        report.add_unexamined(snapshot, &knowledge, &view.there);
-        return report;
-    }
     let of = |seen: &Seen| waits.iter().find(|(name, _)| *name == seen.object.name);
     let examined: Vec<_> = snapshot
         .tally
         .kept
         .iter()
-        .map(|seen| Examined {
-            seen,
-            result: of(seen).map_or(Examination::NotLookedAt, |(_, waits)| {
-                Examination::Explained(Box::new(diagnosis(&seen.object, waits.clone())))
-            }),
-            content: Vec::new(),
+        .map(|seen| {
+            let waits = of(seen).map(|(_, waits)| waits.clone()).unwrap_or_default();
+            Examined {
+                seen,
+                result: Examination::Explained(Box::new(diagnosis(&seen.object, waits))),
+                content: Vec::new(),
+            }
         })
         .collect();
     report.add_causes(&examined, &knowledge, &view.there);
@@ -508,16 +510,7 @@ NOT READ (may hide stuck objects):
 #[test]
 fn what_came_in_on_standard_input_has_no_next_command() {
     let snapshot = stuck_cluster();
-    let there = RunFlags {
-        from: vec!["-".into()],
-        ..RunFlags::default()
-    };
-    let view = ScanView {
-        there: there.clone(),
-        ..ScanView::default()
-    };
-    let mut report = ScanReport::new(&snapshot, &Knowledge::builtin(), &view);
-    report.add_unexamined(&snapshot, &Knowledge::builtin(), &there);
+    let report = report_from("-", &snapshot, &[]);
     let text = text(&report, Options::default(), &within(100));
     assert!(!text.contains("kubectl"), "{text}");
 }

@@ -73,7 +73,7 @@ pub(crate) fn check(
         .is_none_or(|deletion| deletion.in_grace(explained.observed_at));
     if !is_in_grace {
         let (scanned, costs) = scanned(&server, &snapshot, knowledge);
-        assert_eq!(verdicts(&scanned), verdicts(explained), "scan and explain");
+        assert_same(&scanned, explained);
         let worst = explained_costs(explained).into_values().max();
         for cost in costs {
             assert_eq!(Some(cost), worst, "the cost by scan and by explain");
@@ -116,6 +116,17 @@ pub(crate) fn check(
             "the cost by remove and by explain"
         );
     }
+}
+
+/// Checks that both diagnoses tell the same of each finalizer: the verdict, who must act, and every blocker down to the
+/// root causes. What was not read is also the same, because it weakens both alike.
+#[track_caller]
+pub(super) fn assert_same(scanned: &Diagnosis, explained: &Diagnosis) {
+    let of = explained.target.in_words();
+    assert_eq!(verdicts(scanned), verdicts(explained), "scan and explain: {of}");
+    assert_eq!(scanned.waits, explained.waits, "scan and explain: {of}");
+    assert_eq!(scanned.gaps, explained.gaps, "scan and explain: {of}");
+    assert_eq!(scanned.steps, explained.steps, "scan and explain: {of}");
 }
 
 /// What `explain` says of the cost of each finalizer, and whether somebody described the finalizer.

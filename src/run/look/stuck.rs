@@ -212,7 +212,8 @@ impl StuckObjects {
     }
 }
 
-fn terminating(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
+/// The terminating objects of a scan.
+pub(super) fn terminating(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
     snapshot.tally.kept.iter().filter(|seen| seen.deletion.is_some())
 }
 
@@ -263,7 +264,7 @@ fn content(namespace: &str, snapshot: &Snapshot) -> Content {
 }
 
 /// The terminating objects in a terminating namespace.
-fn terminating_content(object: &ObjectRef, facts: Option<&Facts>) -> Vec<ObjectRef> {
+pub(super) fn terminating_content(object: &ObjectRef, facts: Option<&Facts>) -> Vec<ObjectRef> {
     if object.type_name != "namespaces" {
         return Vec::new();
     }

@@ -143,7 +143,7 @@ fn snapshot(claims: usize) -> Snapshot {
 }
 
 /// A scan of everything.
-fn scan() -> Scan {
+pub(super) fn scan() -> Scan {
     Scan {
         source: Source::Files(Vec::new()),
         scope: Scope::All,

@@ -8,14 +8,13 @@ use tokio::time::{Instant, timeout_at};
 use super::watch::Watch;
 use crate::{
     command::RunFlags,
-    diagnose::{Diagnosis, diagnose, diagnose_partly},
+    diagnose::{Diagnosis, diagnose},
     knowledge::Knowledge,
     report::ExplainReport,
-    run::witness::Witness,
+    run::{dumped::Dumped, witness::Witness},
     snapshot::{
         Why,
         facts::{Answer, Facts, Object, Query, Where},
-        load::Dump,
     },
 };
 
@@ -43,7 +42,8 @@ impl Explainer<'_> {
         run: &RunFlags,
     ) -> ExplainReport {
         if let Witness::Dump(dump, _) = self.witness {
-            return explain_from_dump(dump, &object, facts, (self.knowledge, run));
+            let diagnosis = Dumped::new(dump).diagnose(&object, self.knowledge);
+            return ExplainReport::new(&diagnosis, run);
         }
         let mut notes = Vec::new();
         for _ in 0..MAX_TRIES {
@@ -107,27 +107,6 @@ impl Explainer<'_> {
         }
         diagnose_with_gaps(object, facts, self.knowledge)
     }
-}
-
-/// Explains an object from a dump with two sets of facts: what the files contain, and what that proves.
-fn explain_from_dump(
-    dump: &Dump,
-    object: &Object,
-    proved: &mut Facts,
-    (knowledge, run): (&Knowledge, &RunFlags),
-) -> ExplainReport {
-    let mut seen = dump.initial_facts();
-    let mut progress = diagnose_partly(object, &seen, proved, knowledge);
-    for _ in 0..MAX_ROUNDS {
-        let (now, also) = &progress;
-        if now.wanted.is_empty() && also.is_empty() {
-            break;
-        }
-        dump.add_answers(now.wanted.clone(), false, proved);
-        dump.add_answers(also.clone(), true, &mut seen);
-        progress = diagnose_partly(object, &seen, proved, knowledge);
-    }
-    ExplainReport::new(&progress.0.diagnosis, run)
 }
 
 /// Diagnoses with every unanswered query as a gap. The original facts stay unchanged, because another object

@@ -49,6 +49,7 @@ fn budget(app: &str, allowed: u64) -> Object {
 #[test]
 fn each_remaining_pod_shows_what_keeps_it() {
     let told = World::of([
+        node(),
         pod("tight", &json!({})),
         budget("tight", 0),
         pod("roomy", &json!({})),
@@ -62,7 +63,7 @@ fn each_remaining_pod_shows_what_keeps_it() {
             &json!({"/metadata/deletionTimestamp": "2026-01-01T11:59:30Z", "/metadata/deletionGracePeriodSeconds": 30}),
         ),
     ])
-    .explain(&node());
+    .explain_first();
     let says = |name: &str| {
         let found = waits_for(&told).into_iter().find(|(each, _)| each == name);
         found

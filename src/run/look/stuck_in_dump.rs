@@ -1,0 +1,63 @@
+//! Finds out why each terminating object of a dump still exists. The files have all answers, so nothing is bundled.
+
+use std::time::Instant;
+
+use super::{
+    asking::Limits,
+    stuck::{terminating, terminating_content},
+};
+use crate::{
+    knowledge::Knowledge,
+    report::causes::{Examination, Examined},
+    run::dumped::Dumped,
+    snapshot::{
+        Seen, Snapshot,
+        facts::{Answer, Query},
+        load::Dump,
+    },
+};
+
+/// Explains the terminating objects of the scan, the oldest first.
+pub(in crate::run) fn examine<'a>(
+    dump: &Dump,
+    snapshot: &'a Snapshot,
+    limits: Limits,
+    knowledge: &Knowledge,
+) -> Vec<Examined<'a>> {
+    let began = Instant::now();
+    let mut dumped = Dumped::new(dump);
+    let mut open = 0;
+    let mut examine = |seen: &Seen| {
+        let deletion = seen.deletion?;
+        if deletion.in_grace(snapshot.observed_at) {
+            return Some(Examination::InGrace);
+        }
+        if open >= limits.objects || began.elapsed() > limits.max_time {
+            return None;
+        }
+        open += 1;
+        let Ok(Answer::Object(Some(object))) = dump.answer(&Query::of(&seen.object), false) else {
+            return None;
+        };
+        let diagnosis = dumped.diagnose(&object, knowledge);
+        Some(Examination::Explained(Box::new(diagnosis)))
+    };
+    let mut oldest_first: Vec<_> = terminating(snapshot).collect();
+    oldest_first.sort_by_key(|seen| {
+        let since = seen.deletion.map(|deletion| deletion.requested_at());
+        (since, &seen.object)
+    });
+    let results: Vec<_> = oldest_first
+        .into_iter()
+        .map(|seen| (seen, examine(seen).unwrap_or(Examination::NotLookedAt)))
+        .collect();
+    let content = |seen: &Seen| terminating_content(&seen.object, Some(dumped.proved()));
+    results
+        .into_iter()
+        .map(|(seen, result)| Examined {
+            seen,
+            content: content(seen),
+            result,
+        })
+        .collect()
+}
