@@ -66,7 +66,6 @@ fn scan_and_explain_agree_on_every_recorded_object() {
     let (scan, knowledge) = (scan(), Knowledge::builtin());
     let mut checked = 0;
     for path in recorded() {
-        println!("{}", path.display());
         let paths = [path];
         let wanted = wanted(&scan);
         checked += match load::saved(&paths, &mut &[][..]).expect("a file") {
@@ -102,13 +101,13 @@ fn check_saved(saved: &Saved, scan: &Scan, wanted: &Wanted<'_>, knowledge: &Know
     check(&examined, |query| {
         let object = found(saved.answer(query).and_then(|answer| answer.clone().ok()));
         let mut facts = saved.initial_facts();
-        let mut explainer = Explainer {
+        let mut asking = Explainer {
             witness,
             knowledge,
             watch: &mut Watch::new(),
         };
         let explained = block_on(async {
-            let explaining = explainer.read_and_diagnose("it", &object, &mut facts);
+            let explaining = asking.read_and_diagnose("it", &object, &mut facts);
             Ok(explaining.await)
         });
         let (diagnosis, _) = explained.expect("a runtime");

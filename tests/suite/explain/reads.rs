@@ -246,5 +246,8 @@ fn is_by_name(uri: &str) -> bool {
 /// `/api`, `/apis`, the types of one version of a group, and the version of the server.
 fn is_discovery(path: &str) -> bool {
     let parts: Vec<_> = path.trim_start_matches('/').split('/').collect();
-    matches!(parts.as_slice(), ["api" | "apis" | "version"] | ["api", _] | ["apis", _, _])
+    matches!(
+        parts.as_slice(),
+        ["api" | "apis" | "version"] | ["api", _] | ["apis", _, _]
+    )
 }

@@ -126,31 +126,30 @@ fn pod(cluster: &Cluster, name: &str, phase: &str) {
 
 /// A StatefulSet, a Deployment or a Job that runs one Pod with the claim.
 fn workload(cluster: &Cluster, name: &str, kind: &str) {
-    let manifest = match kind {
-        "Job" => format!(
+    let manifest = if kind == "Job" {
+        format!(
             "{{apiVersion: batch/v1, kind: Job, metadata: {{name: work, namespace: {name}}}, spec: {{template: {{spec: {}}}}}}}",
             pod_spec(name, "restartPolicy: Never,")
-        ),
-        _ => {
-            let more = if kind == "StatefulSet" {
-                "serviceName: web,"
-            } else {
-                ""
-            };
-            format!(
-                "{{apiVersion: apps/v1, kind: {kind}, metadata: {{name: web, namespace: {name}}}, spec: {{replicas: 1, {more} \
+        )
+    } else {
+        let more = if kind == "StatefulSet" {
+            "serviceName: web,"
+        } else {
+            ""
+        };
+        format!(
+            "{{apiVersion: apps/v1, kind: {kind}, metadata: {{name: web, namespace: {name}}}, spec: {{replicas: 1, {more} \
                  selector: {{matchLabels: {{a: web}}}}, template: {{metadata: {{labels: {{a: web}}}}, spec: {}}}}}}}",
-                pod_spec(name, "")
-            )
-        }
+            pod_spec(name, "")
+        )
     };
     cluster.apply(&manifest);
-    let owner = if kind == "Deployment" { "ReplicaSet" } else { kind };
+    let maker = if kind == "Deployment" { "ReplicaSet" } else { kind };
     let pods = || cluster.get(["pods", "--namespace", name]).unwrap_or_default();
     let owned = || {
         let pods = pods();
         let mut pods = pods["items"].as_array().into_iter().flatten();
-        let pod = pods.find(|pod| pod["metadata"]["ownerReferences"][0]["kind"] == owner)?;
+        let pod = pods.find(|pod| pod["metadata"]["ownerReferences"][0]["kind"] == maker)?;
         Some(pod["metadata"]["name"].as_str()?.to_owned())
     };
     wait("the pod exists", SOON, || owned().is_some());
