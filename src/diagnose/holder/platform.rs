@@ -1,8 +1,8 @@
 //! Platforms that run a part of the cluster where its users cannot see it.
 //!
-//! What a platform hides leaves no workload and no account in the cluster, so their absence proves nothing there. What an
-//! own installation left behind may: a Lease that was renewed after the object was created, or a webhook without a Service.
-//! An object that names a type of the platform belongs to the hidden controller, whatever is left behind.
+//! A hidden controller has no workload and no account in the cluster, so their absence proves nothing there. An installation
+//! in the cluster leaves more behind: a Lease that it renewed after the object was created, or a webhook without a Service.
+//! An object that names a type of the platform always belongs to the hidden controller.
 
 use jiff::Timestamp;
 use serde_json::Value;

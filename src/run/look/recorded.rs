@@ -101,14 +101,13 @@ fn check_saved(saved: &Saved, scan: &Scan, wanted: &Wanted<'_>, knowledge: &Know
     check(&examined, |query| {
         let object = found(saved.answer(query).and_then(|answer| answer.clone().ok()));
         let mut facts = saved.initial_facts();
-        let mut asking = Explainer {
-            witness,
-            knowledge,
-            watch: &mut Watch::new(),
-        };
         let explained = block_on(async {
-            let explaining = asking.read_and_diagnose("it", &object, &mut facts);
-            Ok(explaining.await)
+            let mut asking = Explainer {
+                witness,
+                knowledge,
+                watch: &mut Watch::new(),
+            };
+            Ok(asking.read_and_diagnose("it", &object, &mut facts).await)
         });
         let (diagnosis, _) = explained.expect("a runtime");
         diagnosis

@@ -45,7 +45,7 @@ pub(crate) fn finding(
         }
         Liveness::Failing => {
             finding.wait.verdict = Verdict::Failing;
-            // What runs and may not do its work does it once it may. What is not ready at this moment may be starting.
+            // A controller that runs without its rights works once it has them. One that is not ready may be starting.
             let runs = holder.with(Tells::Alive).next().is_some();
             let lasts = holder.with(Tells::Failing).all(|sign| sign.lasts);
             let is_unable = !runs && lasts && !holder::may_be_another(object, finalizer, entry, holder, view);

@@ -1,8 +1,8 @@
-//! What follows when the controller of a finalizer resumes: it finishes its work and lets the object go.
+//! The label of a step that wakes the controller of a finalizer.
 //!
-//! A step that wakes the controller is as dangerous as that work. An operator that is scaled up deletes the bucket, the
-//! pool or the claims that its object stands for. So the step is destructive, unless it is known that nothing is
-//! deleted, or that this object keeps it.
+//! Such a controller finishes its work and lets the object go. An operator that is scaled up deletes the bucket, the pool
+//! or the claims of the object, so the step is as dangerous as that. It is destructive in three cases: the
+//! catalogue says that something is deleted, a setting of the object says so, or nobody has described the finalizer.
 
 use crate::{
     command::{Command, Effect},
@@ -19,8 +19,8 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// Labels the steps that wake the controller by what it then does. Every step of the finding that changes something is
-/// taken for one, so this comes before the steps of the catalogue, which have labels of their own.
+/// Labels the steps that wake the controller. So far, every step of the finding that changes something is one. The steps of
+/// the catalogue come later, and have labels of their own.
 pub(crate) fn label_waking_steps(
     object: &Object,
     finalizer: &Finalizer,

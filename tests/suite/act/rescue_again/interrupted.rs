@@ -69,8 +69,9 @@ fn cut_off_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -
     // Long enough for a refused connection.
     std::thread::sleep(Duration::from_secs(3));
     cluster.api_server().start();
-    // It ends where it could not renew its Lease in time.
+    // Both end where they could not renew their Leases in time.
     cluster.controller_manager().replace();
+    disk.driver.provisioner().replace();
     let out = run.finish();
     says(
         &out,
