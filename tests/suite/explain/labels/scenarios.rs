@@ -87,6 +87,13 @@ fn node(cluster: &Cluster, name: &str, ready: &str) {
         ["node", name],
         &json!({"conditions": [{"type": "Ready", "status": ready, "reason": "Test", "message": ""}]}),
     );
+    if ready == "Unknown" {
+        // Later, its taints would look like what a step has changed.
+        wait("the node has its taints", SOON, || {
+            let taints = cluster.get(["node", name]).unwrap()["spec"]["taints"].to_string();
+            taints.contains("NoExecute") && taints.contains("NoSchedule")
+        });
+    }
 }
 
 /// A namespace, a node, and a bound claim `data` with a disk. Returns the name of the volume.
@@ -297,11 +304,6 @@ fn pod_on_a_lost_node(cluster: &Cluster, name: &str) -> [String; 2] {
     ));
     cluster.patch_status(["pod", "p", "--namespace", name], &json!({"phase": "Running"}));
     node(cluster, name, "Unknown");
-    // Later, its taints would look like what a step has changed.
-    wait("the node has its taints", SOON, || {
-        let taints = cluster.get(["node", name]).unwrap()["spec"]["taints"].to_string();
-        taints.contains("NoExecute") && taints.contains("NoSchedule")
-    });
     begin_deletion(cluster, "pod/p", name);
     claim_in_deletion(cluster, name)
 }
