@@ -362,7 +362,8 @@ pub fn refusal(cluster: &Cluster, what: &str, namespace: &str) -> Option<String>
         words.push(&place);
     }
     let out = cluster.kubectl(words);
-    (out.code != 0).then_some(out.stderr)
+    // An object that is gone refuses nothing.
+    (out.code != 0 && !out.stderr.contains("(NotFound)")).then_some(out.stderr)
 }
 
 /// Whether a word of the text is in capitals: LOST, DESTROYED, LEAKS.
