@@ -1,8 +1,8 @@
 //! The label of a step that wakes the controller of a finalizer.
 //!
 //! Such a controller finishes its work and lets the object go. An operator that is scaled up deletes the bucket, the pool
-//! or the claims of the object, so the step is as dangerous as that. It is destructive in three cases: the
-//! catalogue says that something is deleted, a setting of the object says so, or nobody has described the finalizer.
+//! or the claims of the object, so the step is as dangerous as that. It is destructive if the catalogue or a setting of the
+//! object says that something is deleted. It is also destructive if nobody has described the finalizer.
 
 use crate::{
     command::{Command, Effect},
@@ -30,11 +30,11 @@ pub(crate) fn label_waking_steps(
     if object.deletion().is_none() {
         return;
     }
-    let released = release::by_controller(object, view);
+    let released = release::by_whole_end_of(object, view);
     let kept = external_resource::is_kept(object, view.knowledge);
     let reference = object.reference();
     let (_, entry) = view.knowledge.removal_cost(finalizer, Some((&reference).into()));
-    for step in finding.steps.iter_mut().filter(|step| changes(step)) {
+    for step in finding.steps.iter_mut().filter(|step| is_unlabelled(step)) {
         if !released.is_empty() {
             *step = release::letting_go(step.clone(), released.clone());
             continue;
@@ -54,9 +54,12 @@ pub(crate) fn label_waking_steps(
     }
 }
 
-fn changes(step: &Step) -> bool {
+/// Whether the step changes something, and does not say yet what it lets go.
+fn is_unlabelled(step: &Step) -> bool {
     let reads = |command: &Command| command.effect() == Effect::Reads;
-    matches!(step.safety, Safety::Safe | Safety::Reversible) && !step.command.as_ref().is_some_and(reads)
+    matches!(step.safety, Safety::Safe | Safety::Reversible)
+        && step.lets_go.is_empty()
+        && !step.command.as_ref().is_some_and(reads)
 }
 
 /// Whether the controller deletes something that is not made again. It deletes what would be left without it, and what

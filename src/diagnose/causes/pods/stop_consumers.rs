@@ -27,7 +27,7 @@ pub(crate) fn steps(claim: &Object, users: &[&Object], view: &View<'_>) -> Vec<S
     let present = users.iter().copied().filter(|pod| pod.deletion().is_none());
     let (finished, running): (Vec<&Object>, Vec<&Object>) =
         present.partition(|pod| Pod(pod).is_finished() && !is_recreated(pod));
-    let released = release::by_end_of_claim(claim, view);
+    let released = release::by_whole_end_of(claim, view);
     let let_go = |step| release::letting_go(step, released.clone());
     let mut steps = Vec::new();
     if !finished.is_empty() {

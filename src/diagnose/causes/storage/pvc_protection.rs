@@ -76,7 +76,7 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
         if verdict == Verdict::Stalled {
             finding.steps.push(release::letting_go(
                 advice::nudge(claim),
-                release::by_end_of_claim(claim, view),
+                release::by_whole_end_of(claim, view),
             ));
         }
     } else {

@@ -64,7 +64,7 @@ pub(crate) fn by_end_of(object: &Object) -> Vec<Release> {
     Vec::new()
 }
 
-/// What the end of a snapshot content lets go.
+/// The snapshot that the end of its content lets go.
 fn of_content(content: &Object) -> Release {
     let handle = match content.text("/status/snapshotHandle") {
         "" => content.text("/spec/source/snapshotHandle"),
@@ -85,68 +85,56 @@ fn of_content(content: &Object) -> Release {
     release(kind, name, fate, why)
 }
 
-/// What the end of a claim lets go: the disk of its volume. Nothing, while the claim is not being deleted.
-pub(crate) fn by_end_of_claim(claim: &Object, view: &View<'_>) -> Vec<Release> {
-    let name = claim.text("/spec/volumeName");
-    if claim.deletion().is_none() || name.is_empty() {
-        return Vec::new();
+/// Everything that the end of an object lets go: its own disk or snapshot, or that of its volume or content.
+pub(crate) fn by_whole_end_of(object: &Object, view: &View<'_>) -> Vec<Release> {
+    let mut released = by_end_of(object);
+    released.extend(by_end_of_bound(object, view));
+    released
+}
+
+/// The disk of a claim's volume, or the snapshot of a VolumeSnapshot's content. Nothing, while the object is not being
+/// deleted.
+fn by_end_of_bound(object: &Object, view: &View<'_>) -> Option<Release> {
+    let (name, group, plural, kind, of): (_, _, _, _, fn(&Object) -> Release) =
+        if object.is("", "persistentvolumeclaims") {
+            let name = object.text("/spec/volumeName");
+            (name, "", "persistentvolumes", "disk of volume", of_volume)
+        } else if object.is(SNAPSHOTS, "volumesnapshots") {
+            let name = object.text("/status/boundVolumeSnapshotContentName");
+            (
+                name,
+                SNAPSHOTS,
+                "volumesnapshotcontents",
+                "snapshot of",
+                of_content,
+            )
+        } else {
+            return None;
+        };
+    if object.deletion().is_none() || name.is_empty() {
+        return None;
     }
-    match view.object("", "persistentvolumes", "", name) {
-        Ok(Some(volume)) => vec![of_volume(volume)],
-        Ok(None) | Err(Missing::NotYet) => Vec::new(),
-        Err(missing) => vec![release(
-            "disk of volume",
-            name,
-            Fate::Unknown,
-            &missing.in_words(),
-        )],
+    match view.object(group, plural, "", name) {
+        Ok(bound) => bound.map(of),
+        Err(Missing::NotYet) => None,
+        Err(missing) => Some(release(kind, name, Fate::Unknown, &missing.in_words())),
     }
 }
 
-/// What goes once the controllers of an object have done their work: with a snapshot goes its content.
-pub(crate) fn by_controller(object: &Object, view: &View<'_>) -> Vec<Release> {
-    if object.is("", "persistentvolumeclaims") {
-        return by_end_of_claim(object, view);
-    }
-    if object.is(SNAPSHOTS, "volumesnapshots") {
-        return by_end_of_snapshot(object, view);
-    }
-    by_end_of(object)
-}
-
-/// What the end of a snapshot lets go: the one at the provider, which its content names.
-fn by_end_of_snapshot(snapshot: &Object, view: &View<'_>) -> Vec<Release> {
-    let name = snapshot.text("/status/boundVolumeSnapshotContentName");
-    if snapshot.deletion().is_none() || name.is_empty() {
-        return Vec::new();
-    }
-    match view.object(SNAPSHOTS, "volumesnapshotcontents", "", name) {
-        Ok(Some(content)) => vec![of_content(content)],
-        Ok(None) | Err(Missing::NotYet) => Vec::new(),
-        Err(missing) => vec![release("snapshot of", name, Fate::Unknown, &missing.in_words())],
-    }
-}
-
-/// Adds what the end of a claim, volume, snapshot or snapshot content lets go. Each step that can bring the end gets it: one that
-/// wakes controllers, and one that removes a finalizer.
+/// Adds to the steps what the end of the object lets go. Each step that can bring the end gets it: one that wakes
+/// controllers, and one that removes a finalizer.
 pub(crate) fn add_ends(object: &Object, findings: &mut [Finding], view: &View<'_>) {
-    let is_end_of_another =
-        object.is("", "persistentvolumeclaims") || object.is(SNAPSHOTS, "volumesnapshots");
-    let of_another = if is_end_of_another {
-        by_controller(object, view)
-    } else {
-        Vec::new()
-    };
+    let of_bound: Vec<_> = by_end_of_bound(object, view).into_iter().collect();
     for finding in findings {
         for step in &mut finding.steps {
             let Some(command) = step.command.as_ref().filter(|_| step.lets_go.is_empty()) else {
                 continue;
             };
             let released = match &finding.wait.finalizer {
-                Some(finalizer) if command.is_remove() && of_another.is_empty() => {
+                Some(finalizer) if command.is_remove() && of_bound.is_empty() => {
                     by_removal(object, finalizer)
                 }
-                _ if command.is_remove() || command.wakes() => of_another.clone(),
+                _ if command.is_remove() || command.wakes() => of_bound.clone(),
                 _ => Vec::new(),
             };
             if !released.is_empty() {

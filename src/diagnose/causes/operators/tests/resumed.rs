@@ -2,11 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnose::{
-    Safety,
-    testing::{
-        fixtures::{controller, going},
-        world::{World, object},
+use crate::{
+    command::Command,
+    diagnose::{
+        Diagnosis, Safety,
+        testing::{
+            fixtures::{controller, going},
+            world::{World, object},
+        },
     },
 };
 
@@ -34,10 +37,14 @@ fn labels(group: &str, kind: &str, finalizer: &str, spec: &Value, replicas: u32)
         }
         world = world.with(one);
     }
-    let diagnosis = world.explain(&target);
+    waking(world.explain(&target))
+}
+
+/// The labels and texts of the steps that wake a controller.
+fn waking(diagnosis: Diagnosis) -> Vec<(Safety, String)> {
     let waking = diagnosis.steps.into_iter().filter(|step| {
         let command = step.command.as_ref();
-        command.is_some_and(crate::command::Command::wakes)
+        command.is_some_and(Command::wakes)
     });
     waking.map(|step| (step.safety, step.text)).collect()
 }
@@ -114,4 +121,30 @@ fn nobody_knows_what_an_undescribed_controller_deletes() {
     };
     assert_eq!(*safety, Safety::Destructive, "{text}");
     assert!(text.starts_with("MAY DELETE WHAT IT STANDS FOR: "), "{text}");
+}
+
+#[test]
+fn what_becomes_of_a_disk_is_said_once() {
+    let volume = object(
+        "",
+        "persistentvolumes",
+        "PersistentVolume",
+        json!({"metadata": going("pv-1", "", &["storage.openshift.com/lso-symlink-deleter"]), "status": {"phase": "Released"},
+            "spec": {"persistentVolumeReclaimPolicy": "Retain", "local": {"path": "/disk"}}}),
+    );
+    let [_, account, role, binding] =
+        controller("openshift-local-storage", "diskmaker-manager", &json!({}), "");
+    let diskmaker = object(
+        "apps",
+        "daemonsets",
+        "DaemonSet",
+        json!({"metadata": {"name": "diskmaker-manager", "namespace": "openshift-local-storage"},
+            "spec": {"template": {"spec": {"serviceAccountName": "diskmaker-manager"}}},
+            "status": {"desiredNumberScheduled": 1, "numberReady": 1}}),
+    );
+    let diagnosis = World::of([diskmaker, account, role, binding]).explain(&volume);
+    let [(_, text)] = &waking(diagnosis)[..] else {
+        panic!("one step wakes it");
+    };
+    assert_eq!(text.matches("stays (reclaim policy Retain)").count(), 1, "{text}");
 }
