@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use flate2::{Compression, GzBuilder};
 use tar::{EntryType, Header};
 
-use crate::Result;
+use crate::{Result, files_of};
 
 /// A file with its path in the archive.
 pub(crate) struct File {
@@ -41,13 +41,7 @@ pub(crate) fn files(target: &str, program: Vec<u8>, licences: String) -> Result<
         files.push(plain(name.into(), Path::new(name))?);
     }
     for (folder, from) in [("completions", "docs/completions"), ("man", "docs/man")] {
-        for file in fs::read_dir(from)? {
-            let path = file?.path();
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+        for (name, path) in files_of(Path::new(from))? {
             if name != COMPLETES_KUBECTL {
                 files.push(plain(format!("{folder}/{name}"), &path)?);
             } else if !windows {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use crate::{Result, crates::Tree};
+use crate::{Result, crates::Tree, files_of};
 
 /// How files with a licence or a notice begin.
 const NAMES: [&str; 5] = ["LICEN", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
@@ -42,20 +42,12 @@ pub(crate) fn text(tree: &Tree) -> Result<String> {
 }
 
 fn in_folder(folder: &Path) -> Result<Vec<String>> {
-    let mut paths = Vec::new();
-    for file in fs::read_dir(folder)? {
-        let path = file?.path();
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .to_uppercase();
-        if path.is_file() && NAMES.iter().any(|start| name.starts_with(start)) {
-            paths.push(path);
-        }
-    }
-    paths.sort();
+    let is_licence = |name: &str| NAMES.iter().any(|start| name.to_uppercase().starts_with(start));
+    let files = files_of(folder)?.into_iter();
     // Windows' ends of lines would make the same text another one.
     let read = |path| Ok(fs::read_to_string(path)?.replace("\r\n", "\n"));
-    paths.iter().map(read).collect()
+    files
+        .filter(|(name, _)| is_licence(name))
+        .map(|(_, path)| read(path))
+        .collect()
 }

@@ -52,6 +52,19 @@ fn main() -> ExitCode {
     }
 }
 
+/// The files of a folder with their names, in the order of the names.
+fn files_of(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.path().is_file() {
+            files.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 fn write_archive(target: &str, binary: &Path, out: &Path, local: bool) -> Result<Vec<PathBuf>> {
     let tree = Tree::of(target)?;
     let program = fs::read(binary).map_err(|error| format!("cannot read {}: {error}", binary.display()))?;

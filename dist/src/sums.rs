@@ -8,7 +8,7 @@ use std::{
 
 use ring::digest::{SHA256, digest};
 
-use crate::Result;
+use crate::{Result, files_of};
 
 /// The sum in the committed manifest. An archive holds its version's README, so no sum is known before.
 const UNKNOWN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -17,18 +17,12 @@ pub(crate) fn write(out: &Path, complete: bool) -> Result<Vec<PathBuf>> {
     let manifest = out.join("krew-manifest.yaml");
     let rendered = rendered(&fs::read_to_string("krew-manifest.yaml")?, out, complete)?;
     fs::write(&manifest, rendered)?;
-    let mut names = Vec::new();
-    for file in fs::read_dir(out)? {
-        let name = file?.file_name().to_string_lossy().into_owned();
+    let mut lines = String::new();
+    for (name, path) in files_of(out)? {
         let published = [".tar.gz", ".zip", ".cdx.json", ".yaml"];
         if published.iter().any(|end| name.ends_with(end)) {
-            names.push(name);
+            lines += &[&sum(&path)?, "  ", &name, "\n"].concat();
         }
-    }
-    names.sort();
-    let mut lines = String::new();
-    for name in names {
-        lines += &[&sum(&out.join(&name))?, "  ", &name, "\n"].concat();
     }
     let sums = out.join("SHA256SUMS");
     fs::write(&sums, lines)?;

@@ -107,7 +107,7 @@ impl ScanReport {
             } else if there.from.is_empty() {
                 "to spare the server"
             } else {
-                "because there are too many"
+                "because it would take too long"
             };
             self.notes.push(format!(
                 "{missed} of {} objects were not looked at one by one, {why}; kubectl finalizers explain TYPE/NAME looks \

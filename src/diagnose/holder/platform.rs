@@ -1,6 +1,6 @@
 //! Platforms that run a part of the cluster where its users cannot see it.
 //!
-//! A hidden controller has no workload and no account in the cluster, so their absence proves nothing there. An installation
+//! A hidden controller has no workload and no account in the cluster, so there their absence is inconclusive. An installation
 //! in the cluster leaves more behind: a Lease that it renewed after the object was created, or a webhook without a Service.
 //! An object that names a type of the platform always belongs to the hidden controller.
 
@@ -20,7 +20,7 @@ use crate::{
 /// Records that the controller runs out of sight, if the cluster is on a platform that hides it and only absence speaks
 /// for its being gone.
 pub(super) fn add_hiding_platform(object: &Object, entry: &Entry, holder: &mut Holder, view: &View<'_>) {
-    // An own installation that ended before the object was created cannot have been its controller.
+    // A controller whose last sign is older than the object never had this object.
     let created = object.time("/metadata/creationTimestamp");
     let is_after = |time: Timestamp| created.is_some_and(|created| created <= time);
     let left_behind = holder.with(Tells::Gone).any(|sign| match sign.trace {

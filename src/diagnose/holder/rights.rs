@@ -78,7 +78,6 @@ pub(super) fn add_who_may_change(
     let search = Search {
         what: object.resource.name(),
         names: names_of_controller(object),
-        siblings: BTreeSet::new(),
         is_shared,
         is_of_one_product: is_product_group(&object.resource.group),
         wanted,
@@ -106,13 +105,10 @@ pub(super) fn add_who_may_change(
         return;
     }
     search.add_subjects_that_run_anywhere(&changers, holder);
-    let search = Search {
-        siblings: search.writers_of_siblings(object, holder),
-        ..search
-    };
+    let siblings = search.writers_of_siblings(object, holder);
     let mut passed_over = false;
     for candidate in others {
-        passed_over |= search.add_unlikely(candidate, own(&by_account, candidate), holder);
+        passed_over |= search.add_unlikely(candidate, &siblings, own(&by_account, candidate), holder);
     }
     search.add_namespace_groups(&changers, &runners, holder);
     let is_anybody_there = holder
@@ -242,9 +238,6 @@ struct Search<'s, 'a> {
     what: String,
     /// Words that name the controller, beside those of the product.
     names: BTreeSet<String>,
-    /// Words of the programs that put finalizers on other objects of the type, or write their status. Read only where
-    /// somebody would be passed over.
-    siblings: BTreeSet<String>,
     /// Whether many controllers change objects of this type.
     is_shared: bool,
     /// Whether the type belongs to one product. Gateways and volume snapshots have controllers of many.
@@ -277,8 +270,8 @@ impl<'a> Search<'_, 'a> {
         }
     }
 
-    /// Words of the programs that act on other objects of this type. A controller under another name writes its own name
-    /// there, although an object that it never met does not have it.
+    /// Words of the programs that put finalizers on objects of this type, or write their status. A controller under
+    /// another name has written its own name to some of them, and perhaps not to this one.
     fn writers_of_siblings(&self, object: &Object, holder: &mut Holder) -> BTreeSet<String> {
         let resource = &object.resource;
         if self.is_shared || self.wanted.is_none() {
@@ -342,25 +335,31 @@ impl<'a> Search<'_, 'a> {
     }
 
     /// Adds what runs with other rights to change the object, and returns whether any of it is another product.
-    fn add_unlikely(&self, candidate: &Candidate<'_>, runners: &[&Runner<'a>], holder: &mut Holder) -> bool {
+    fn add_unlikely(
+        &self,
+        candidate: &Candidate<'_>,
+        siblings: &BTreeSet<String>,
+        runners: &[&Runner<'a>],
+        holder: &mut Holder,
+    ) -> bool {
         let all = without_own_pods(runners);
         let (possible, others): (Vec<_>, Vec<_>) = all
             .into_iter()
             .filter(|object| !is_finished(object))
-            .partition(|object| self.is_candidate(candidate, object));
+            .partition(|object| self.is_candidate(candidate, siblings, object));
         for object in possible {
             self.add_possible(object, candidate.role, holder);
         }
         !others.is_empty()
     }
 
-    /// Whether this may be the controller.
-    fn is_candidate(&self, candidate: &Candidate<'_>, object: &Object) -> bool {
+    /// Whether this may be the controller. `siblings` are words of the programs that write to objects of the type.
+    fn is_candidate(&self, candidate: &Candidate<'_>, siblings: &BTreeSet<String>, object: &Object) -> bool {
         match self.wanted {
             None => true,
             Some(wanted) if self.is_shared => wanted.shares_a_word(object),
             Some(wanted) if wanted.is_another_instance(object) => false,
-            Some(_) if candidate.is_named || bystander::is_named_in_any(&self.siblings, object) => true,
+            Some(_) if candidate.is_named || bystander::is_named_in_any(siblings, object) => true,
             Some(wanted) => !wanted.is_another(object, self.view),
         }
     }
@@ -381,7 +380,7 @@ impl<'a> Search<'_, 'a> {
     }
 
     fn add_possible(&self, object: &Object, role: &str, holder: &mut Holder) {
-        // What is switched off may be switched on again, every morning.
+        // Somebody may switch it on again, as every morning.
         let state = if is_meant_to_run(object) {
             "runs"
         } else {

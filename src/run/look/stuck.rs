@@ -48,12 +48,7 @@ impl StuckObjects {
     /// `narrowed` says that the scan did not read all content of a namespace. `max_objects` limits the
     /// investigated objects.
     pub(super) fn new(snapshot: &Snapshot, narrowed: bool, max_objects: usize) -> Self {
-        let mut terminating: Vec<&Seen> = terminating(snapshot).collect();
-        // The oldest come first: they have waited longest if the limit excludes some.
-        terminating.sort_by_key(|seen| {
-            let since = seen.deletion.map(|deletion| deletion.requested_at());
-            (since, seen.object.clone())
-        });
+        let terminating = oldest_first(snapshot);
         let in_grace = |seen: &Seen| {
             seen.deletion
                 .is_some_and(|deletion| deletion.in_grace(snapshot.observed_at))
@@ -212,8 +207,17 @@ impl StuckObjects {
     }
 }
 
-/// The terminating objects of a scan.
-pub(super) fn terminating(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
+/// The terminating objects of a scan, the oldest first: they have waited longest if a limit excludes some.
+pub(super) fn oldest_first(snapshot: &Snapshot) -> Vec<&Seen> {
+    let mut all: Vec<_> = terminating(snapshot).collect();
+    all.sort_by_key(|seen| {
+        let since = seen.deletion.map(|deletion| deletion.requested_at());
+        (since, &seen.object)
+    });
+    all
+}
+
+fn terminating(snapshot: &Snapshot) -> impl Iterator<Item = &Seen> {
     snapshot.tally.kept.iter().filter(|seen| seen.deletion.is_some())
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{
     asking::Limits,
-    stuck::{terminating, terminating_content},
+    stuck::{oldest_first, terminating_content},
 };
 use crate::{
     knowledge::Knowledge,
@@ -42,12 +42,7 @@ pub(in crate::run) fn examine<'a>(
         let diagnosis = dumped.diagnose(&object, knowledge);
         Some(Examination::Explained(Box::new(diagnosis)))
     };
-    let mut oldest_first: Vec<_> = terminating(snapshot).collect();
-    oldest_first.sort_by_key(|seen| {
-        let since = seen.deletion.map(|deletion| deletion.requested_at());
-        (since, &seen.object)
-    });
-    let results: Vec<_> = oldest_first
+    let results: Vec<_> = oldest_first(snapshot)
         .into_iter()
         .map(|seen| (seen, examine(seen).unwrap_or(Examination::NotLookedAt)))
         .collect();

@@ -9,7 +9,7 @@ use crate::{
     stuck::custom_type,
 };
 
-/// A claim is being deleted as a dependent, and a Secret holds its owner up.
+/// The owner waits for a dependent, which is held by a finalizer that nobody knows.
 pub(super) fn owner_of_a_held_object(cluster: &Cluster, name: &str) -> [String; 2] {
     namespace(cluster, name);
     cluster.apply(&format!(
