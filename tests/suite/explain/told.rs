@@ -358,12 +358,15 @@ pub fn refusal(cluster: &Cluster, what: &str, namespace: &str) -> Option<String>
     let mut words = vec!["patch", what, "--type=merge", "--dry-run=server"];
     words.extend(["--patch", r#"{"metadata":{"finalizers":null}}"#]);
     let place = format!("--namespace={namespace}");
+    let mut read = vec!["get", what, "-o", "name"];
     if !namespace.is_empty() {
         words.push(&place);
+        read.push(&place);
     }
     let out = cluster.kubectl(words);
-    // An object that is gone refuses nothing.
-    (out.code != 0 && !out.stderr.contains("(NotFound)")).then_some(out.stderr)
+    // An object that is gone refuses nothing. The code NotFound alone does not tell: it may be about the namespace.
+    let gone = || out.stderr.contains("(NotFound)") && cluster.kubectl(read).code != 0;
+    (out.code != 0 && !gone()).then_some(out.stderr)
 }
 
 /// Whether a word of the text is in capitals: LOST, DESTROYED, LEAKS.
