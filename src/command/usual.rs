@@ -102,7 +102,16 @@ impl Command {
         command.with("--only-retain")
     }
 
-    /// Whether it is such a plan.
+    /// Shows where etcd is, and how to take the deletion of an object back there.
+    pub fn way_to_etcd(type_name: &str, name: &str, namespace: &str) -> Self {
+        let names = [type_name, name, namespace];
+        Command::of(
+            "kubectl finalizers rescue {}/{} -n {} --print-etcd-commands",
+            names,
+        )
+    }
+
+    /// Whether it plans the removal of a finalizer.
     pub fn is_remove(&self) -> bool {
         self.begins_with(&["kubectl", "finalizers", "remove"])
     }

@@ -26,7 +26,7 @@ use self::{
         surroundings,
     },
     products::helm_release,
-    storage::{keep_disk, release},
+    storage::{keep_disk, release, take_back},
 };
 use super::{
     complaint::complaints,
@@ -56,6 +56,7 @@ pub(crate) fn findings(object: &Object, view: &View<'_>) -> Vec<Finding> {
         }
     }
     keep_disk::add_keep_disk_step(object, &mut findings, view);
+    take_back::add_take_back_step(object, &mut findings, view);
     findings
 }
 

@@ -226,6 +226,12 @@ impl<'a> View<'a> {
         self.object("apiextensions.k8s.io", "customresourcedefinitions", "", type_name)
     }
 
+    /// Whether this namespace is being deleted, so that nothing can be made in it. False if it cannot be read.
+    pub fn is_terminating_namespace(&self, name: &str) -> bool {
+        !name.is_empty()
+            && matches!(self.object("", "namespaces", "", name), Ok(Some(found)) if found.deletion().is_some())
+    }
+
     /// One object; none if it does not exist.
     pub fn object(
         &self,

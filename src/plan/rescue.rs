@@ -20,7 +20,6 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use self::next::unknown_finalizer;
 pub use self::{claim::Users, next::Next};
 pub(super) use self::{compare::changes, deleters::deleters};
 use super::{Action, Claim, Cost, Instead, Lost, Plan, RETAIN, Refusal, Request, Retention, retain};
@@ -31,10 +30,6 @@ use crate::{
     snapshot::facts::Object,
 };
 
-/// The attacher removes its finalizer once no `VolumeAttachment` names the volume. It puts it on a volume when it attaches
-/// it, and cannot detach a volume that is gone
-/// (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go`).
-const ATTACHER: &str = "external-attacher/";
 /// Metadata that the new object keeps.
 const KEPT: [&str; 3] = ["name", "labels", "annotations"];
 
@@ -80,7 +75,7 @@ impl Rescue {
                 keep_disk(volume),
             ));
         }
-        if let Some(other) = unknown_finalizer(volume) {
+        if let Some(other) = reclaim_policy::other_finalizer(volume) {
             return Err(refuse(
                 format!("{other} also holds it, and its controller may have work to do first"),
                 "only Kubernetes, the provisioner and the attacher hold it",
@@ -371,5 +366,7 @@ fn keep_disk(volume: &Object) -> Instead {
 
 fn attacher_finalizers(volume: &Object) -> Vec<String> {
     let names = volume.finalizers().into_iter().map(|one| one.name);
-    names.filter(|name| name.starts_with(ATTACHER)).collect()
+    names
+        .filter(|name| name.starts_with(reclaim_policy::ATTACHER))
+        .collect()
 }

@@ -11,6 +11,7 @@ pub(crate) mod pvc_protection;
 pub(crate) mod reclaim_policy;
 pub(crate) mod release;
 pub(crate) mod source_protection;
+pub(crate) mod take_back;
 #[cfg(test)]
 mod tests;
 pub(crate) mod volume_attachment_detach;

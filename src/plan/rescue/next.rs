@@ -1,14 +1,11 @@
 //! The next step of a rescue. It follows from what is in the cluster now, whoever made it so.
 
-use super::{ATTACHER, Lost, Rescue, compare::differences};
+use super::{Lost, Rescue, compare::differences};
 use crate::{
     diagnose::reclaim_policy,
     plan::{RETAIN, Request},
     snapshot::facts::Object,
 };
-
-/// The finalizer of every volume. Without a finalizer of its own, nothing else is cleaned up.
-const PROTECTION: &str = "kubernetes.io/pv-protection";
 
 /// The next step of a rescue.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +80,7 @@ fn next_with_old(volume: &Object) -> Next {
     if reclaim_policy::policy(volume) != RETAIN {
         return Next::Send("set the policy to Retain", Request::set_retain(volume));
     }
-    if let Some(other) = unknown_finalizer(volume) {
+    if let Some(other) = reclaim_policy::other_finalizer(volume) {
         return Next::Stop(format!("{other} also holds the volume now"));
     }
     if volume.finalizers().is_empty() {
@@ -107,12 +104,4 @@ fn is_same_disk(before: &Object, after: &Object) -> bool {
     };
     let claim_uid = |volume: &Object| volume.text("/spec/claimRef/uid").to_owned();
     sources(before) == sources(after) && claim_uid(before) == claim_uid(after)
-}
-
-/// A finalizer that neither Kubernetes, nor the provisioner, nor the attacher removes.
-pub(super) fn unknown_finalizer(volume: &Object) -> Option<String> {
-    let mut names = volume.finalizers().into_iter().map(|one| one.name);
-    names.find(|name| {
-        name != PROTECTION && !reclaim_policy::is_reclaim_finalizer(name) && !name.starts_with(ATTACHER)
-    })
 }

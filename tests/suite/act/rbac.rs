@@ -3,7 +3,11 @@
 
 use serde_json::Value;
 
-use super::{Case, HOLD, guards::refused, rescue_again::static_volume};
+use super::{
+    Case, HOLD,
+    guards::refused,
+    rescue_again::{csi_disk, static_volume},
+};
 use crate::{
     explain::told::{SOON, delete},
     harness::{Cluster, Plugin, wait},
@@ -78,7 +82,7 @@ const WIDGETS: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "Cust
 /// The actor makes a volume again, and may make a claim again.
 #[track_caller]
 fn makes_again(actor: &Case<'_>) {
-    let volume = static_volume(actor, &serde_json::json!({}));
+    let volume = static_volume(actor, &serde_json::json!({}), &csi_disk());
     delete(actor.cluster, &format!("pv/{volume}"), "");
     let out = actor.confirm(&["rescue", &format!("pv/{volume}")]).run();
     assert_eq!(out.code, 0, "{out}");

@@ -181,31 +181,76 @@ fn a_claim_that_is_deleted_too_leaves_the_volume_behind() {
 #[test]
 fn a_volume_that_a_person_made_is_there_again_too() {
     let cluster = Cluster::shared();
-    let case = Case::empty(cluster, "by-hand");
-    let volume = static_volume(&case, &json!({}));
-    delete(cluster, &format!("pv/{volume}"), "");
-    let outcome = outcome(&case, &["rescue", &format!("pv/{volume}")]);
-    assert_eq!(outcome["differences"], json!([]), "{outcome:#}");
-    let found = cluster.get(["pv", &volume]).expect("the volume exists");
-    assert_eq!(found["status"]["phase"], "Bound", "{found:#}");
-    assert!(found["metadata"]["deletionTimestamp"].is_null(), "{found:#}");
+    let migrated = json!({"annotations": {
+        "pv.kubernetes.io/provisioned-by": "kubernetes.io/aws-ebs",
+        "pv.kubernetes.io/migrated-to": "ebs.csi.aws.com"}});
+    let of_node = json!({"required": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["n1"]}]}]}});
+    let cases = [
+        ("of-csi", json!({}), csi_disk()),
+        (
+            "of-a-node",
+            json!({}),
+            json!({"local": {"path": "/mnt/disk"}, "nodeAffinity": of_node}),
+        ),
+        (
+            "in-tree",
+            json!({}),
+            json!({"nfs": {"server": "nfs.example.test", "path": "/x"}}),
+        ),
+        (
+            "migrated",
+            migrated,
+            json!({"awsElasticBlockStore": {"volumeID": "vol-1"}}),
+        ),
+        (
+            "of-one-pod",
+            json!({}),
+            json!({"csi": {"driver": "none.example.test", "volumeHandle": "disk"}, "accessModes": ["ReadWriteOncePod"]}),
+        ),
+    ];
+    for (name, metadata, spec) in cases {
+        let case = Case::empty(cluster, name);
+        let volume = static_volume(&case, &metadata, &spec);
+        let before = cluster.get(["pv", &volume]).expect("the volume exists");
+        delete(cluster, &format!("pv/{volume}"), "");
+        let outcome = outcome(&case, &["rescue", &format!("pv/{volume}")]);
+        assert_eq!(outcome["differences"], json!([]), "{outcome:#}");
+        let found = cluster.get(["pv", &volume]).expect("the volume exists");
+        assert_eq!(found["status"]["phase"], "Bound", "{found:#}");
+        assert!(found["metadata"]["deletionTimestamp"].is_null(), "{found:#}");
+        assert_eq!(
+            found["metadata"]["annotations"], before["metadata"]["annotations"],
+            "{found:#}"
+        );
+        for field in spec.as_object().unwrap().keys() {
+            assert_eq!(found["spec"][field], before["spec"][field], "{found:#}");
+        }
+    }
 }
 
-/// A volume without a driver, Bound to claim `data`, with this metadata added. Returns its name.
-pub(super) fn static_volume(case: &Case<'_>, metadata: &Value) -> String {
+/// A source of a volume that no driver serves.
+pub(super) fn csi_disk() -> Value {
+    json!({"csi": {"driver": "none.example.test", "volumeHandle": "disk"}})
+}
+
+/// A volume without a controller, Bound to claim `data`, with these metadata and this specification added. Returns its
+/// name.
+pub(super) fn static_volume(case: &Case<'_>, metadata: &Value, spec: &Value) -> String {
     let name = case.cluster.unique("static");
     let mut volume = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
         "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain",
-        "storageClassName": "", "claimRef": {"namespace": case.ns.name(), "name": "data"},
-        "csi": {"driver": "none.example.test", "volumeHandle": "disk"}}});
-    for (key, value) in metadata.as_object().expect("metadata is an object") {
-        volume["metadata"][key] = value.clone();
+        "storageClassName": "", "claimRef": {"namespace": case.ns.name(), "name": "data"}}});
+    for (place, added) in [("metadata", metadata), ("spec", spec)] {
+        for (key, value) in added.as_object().expect("it is an object") {
+            volume[place][key] = value.clone();
+        }
     }
     case.cluster.apply(&volume.to_string());
-    case.ns.apply(&format!(
-        "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{storageClassName: \"\", volumeName: \
-         {name}, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}}}"
-    ));
+    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": {
+        "storageClassName": "", "volumeName": name, "accessModes": volume["spec"]["accessModes"],
+        "resources": {"requests": {"storage": "1Mi"}}}});
+    case.ns.apply(&claim.to_string());
     wait("volume and claim are Bound", SOON, || {
         case.ns.get(["pvc", "data"]).expect("the claim exists")["status"]["phase"] == "Bound"
             && case.cluster.get(["pv", &name]).expect("the volume exists")["status"]["phase"] == "Bound"

@@ -173,9 +173,7 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
             format!("does not exist; {field} names it, and its controller complains of that")
         },
     ));
-    let namespace_is_terminating = !namespace.is_empty()
-        && matches!(view.object("", "namespaces", "", namespace), Ok(Some(place)) if place.deletion().is_some());
-    let text = if namespace_is_terminating {
+    let text = if view.is_terminating_namespace(namespace) {
         format!(
             "{} {name} cannot be made again (\"unable to create new content in namespace {namespace} because it is being \
              terminated\"). If its controller can take its credentials from elsewhere, give them there. It then cleans up and \

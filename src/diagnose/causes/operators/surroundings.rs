@@ -80,10 +80,8 @@ pub(crate) fn add_surroundings(
 
 /// Says that nothing new can be made in its namespace. A controller that needs a new object there for its work fails.
 fn say_namespace(object: &Object, finding: &mut Finding, view: &View<'_>) {
-    let namespace = object.namespace();
-    if !namespace.is_empty()
-        && matches!(view.object("", "namespaces", "", namespace), Ok(Some(found)) if found.deletion().is_some())
-    {
+    if view.is_terminating_namespace(object.namespace()) {
+        let namespace = object.namespace();
         finding.say(format!(
             "Its namespace {namespace} is being deleted, so nothing new can be made there"
         ));

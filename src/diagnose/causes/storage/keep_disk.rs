@@ -8,10 +8,9 @@
 //! nobody does, whatever finalizers the objects have
 //! (`kubernetes-sigs/sig-storage-lib-external-provisioner:controller/controller.go` shouldDelete). **Wants** the volumes
 //! of the claims, and the claim of a volume. **Concludes** nothing about a finalizer. **Advises** to set the volumes to
-//! Retain, as the first step that changes something, and to take back the deletion of a volume whose claim stays.
+//! Retain, as the first step that changes something.
 
 use crate::{
-    command::Command,
     diagnose::{
         causes::{
             advice,
@@ -21,7 +20,7 @@ use crate::{
             },
         },
         limits,
-        model::{Finding, Outlook, Safety, Step},
+        model::{Finding, Outlook, Step},
         view::{Missing, View},
     },
     knowledge::GroupKind,
@@ -95,17 +94,7 @@ fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
     } else {
         "Keep the disk: set the volume to Retain. The volume still goes when its claim goes."
     };
-    let mut steps = vec![advice::keep_disks(advice::MISTAKE, text.into(), &[volume])];
-    if claim_stays {
-        steps.push(Step {
-            when: advice::MISTAKE,
-            text: "Take the deletion back: the volume is made again. Its disk, claim and pods stay.".into(),
-            command: Some(Command::of("kubectl finalizers rescue pv/{}", [volume.name()])),
-            safety: Safety::Reversible,
-            lets_go: Vec::new(),
-        });
-    }
-    steps
+    vec![advice::keep_disks(advice::MISTAKE, text.into(), &[volume])]
 }
 
 fn claim_step(claim: &Object, view: &View<'_>) -> Option<Step> {

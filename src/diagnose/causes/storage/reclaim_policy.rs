@@ -14,6 +14,11 @@ use crate::{
     snapshot::{driver::names, facts::Object},
 };
 
+/// The attacher removes its finalizer once no `VolumeAttachment` names the volume. It puts it on a volume when it attaches
+/// it, and cannot detach a volume that is gone
+/// (`kubernetes-csi/external-attacher:pkg/controller/csi_handler.go`).
+pub(crate) const ATTACHER: &str = "external-attacher/";
+
 /// The reclaim policy.
 pub(crate) fn policy(volume: &Object) -> &str {
     volume.text("/spec/persistentVolumeReclaimPolicy")
@@ -128,4 +133,12 @@ pub(crate) fn driver(volume: &Object) -> String {
 /// The driver or provisioner that handles the volume, if the volume names one.
 pub(crate) fn provisioner(volume: &Object) -> Option<&str> {
     names(&volume.value).next()
+}
+
+/// A finalizer of a volume that neither Kubernetes, nor the provisioner, nor the attacher removes.
+pub(crate) fn other_finalizer(volume: &Object) -> Option<String> {
+    let mut names = volume.finalizers().into_iter().map(|one| one.name);
+    names.find(|name| {
+        name != "kubernetes.io/pv-protection" && !is_reclaim_finalizer(name) && !name.starts_with(ATTACHER)
+    })
 }

@@ -3,6 +3,7 @@
 mod claims;
 mod keep_disk;
 mod snapshots;
+mod take_back;
 mod volume_attachments;
 mod volumes;
 

@@ -3,8 +3,11 @@
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::{Case, Cluster, Disk, Fate, Gate, SOON, delete, says, wait};
-use crate::harness::RunningPlugin;
+use super::{
+    Case, Cluster, Disk, Fate, Gate, SOON, delete,
+    interrupted::{self, Held, Interruption},
+    says, wait,
+};
 
 /// A claim in deletion that a Pod on a node uses.
 fn deleted<'a>(cluster: &'a Cluster, name: &str) -> Disk<'a> {
@@ -75,70 +78,94 @@ fn a_claim_that_was_deleted_is_there_again_once_its_pod_has_ended() {
 
 /// Starts a rescue behind a gate, and lets requests through until this state is reached. The Pod ends once the disk is
 /// kept.
-fn held_when(disk: &Disk<'_>, gate: &Gate, reached: impl Fn() -> bool) -> RunningPlugin {
+fn held_rescue(disk: &Disk<'_>, reached: &dyn Fn() -> bool) -> Held {
+    let gate = Gate::before(disk.case.cluster, Fate::Held);
     let words = ["rescue", "pvc/data", "--restore-policy", gate.flag()];
     let run = disk.case.confirm(&words).spawn();
     for arrived in 1..10 {
         gate.arrived(arrived);
         if reached() {
-            return run;
+            return (gate, run);
         }
         gate.open_once();
         is_kept(disk);
-        if disk.case.ns.get(["pod", "user"]).is_some() {
-            stop_pod(&disk.case);
-        }
+        end_pod(&disk.case);
     }
     panic!("that state is never reached");
 }
 
-#[test]
-fn a_rescue_of_a_claim_that_is_killed_before_any_step_goes_on() {
-    let cluster = Cluster::shared();
-    let disk = deleted(cluster, "claim-killed");
+fn end_pod(case: &Case<'_>) {
+    if case.ns.get(["pod", "user"]).is_some() {
+        stop_pod(case);
+    }
+}
+
+/// Interrupts the rescue of one claim before each step.
+fn goes_on_after(how: &str, interrupt: Interruption, disk: &Disk<'_>) {
     let case = &disk.case;
     let receipts = case.place.path().join("receipts.jsonl").display().to_string();
-    let first = uid(&disk);
-    let is_new = || uid(&disk).is_some_and(|now| Some(now) != first);
+    let first = uid(disk);
+    let is_new = || uid(disk).is_some_and(|now| Some(now) != first);
     let states: [(&str, &dyn Fn() -> bool); 4] = [
         ("before it sets Retain", &|| true),
-        ("before it makes the claim", &|| uid(&disk).is_none()),
+        ("before it makes the claim", &|| uid(disk).is_none()),
         ("before the volume names the claim", &|| {
-            is_new() && disk.object().unwrap()["spec"]["claimRef"]["uid"] != uid(&disk).unwrap()
+            is_new() && disk.object().unwrap()["spec"]["claimRef"]["uid"] != uid(disk).unwrap()
         }),
         ("before it brings the old policy back", &|| {
             is_new() && case.ns.get(["pvc", "data"]).unwrap()["status"]["phase"] == "Bound"
         }),
     ];
-    for (when, reached) in states {
-        let gate = Gate::before(cluster, Fate::Held);
-        let old = uid(&disk);
-        let run = held_when(&disk, &gate, reached);
-        run.signal(Signal::KILL);
-        assert_ne!(run.finish().code, 0);
-        let run = case
-            .confirm(&["rescue", &disk.pv(), "--resume", &receipts])
-            .spawn();
-        if case.ns.get(["pod", "user"]).is_some() {
-            is_kept(&disk);
-            stop_pod(case);
+    // Without Retain the disk would go with the claim.
+    let end_pod_if_kept = || {
+        if disk.policy() == "Retain" {
+            end_pod(case);
         }
-        let out = run.finish();
-        assert_eq!(out.code, 0, "{when}: {out}");
-        is_there_again(&disk, old.as_ref());
-        assert_eq!(disk.policy(), "Delete", "{when}");
-        super::pod(case, &cluster.node());
-        delete(cluster, "pvc/data", case.ns.name());
+    };
+    for (when, reached) in states {
+        let old = uid(disk);
+        let is_over = interrupt(held_rescue(disk, reached), &end_pod_if_kept, disk);
+        if !is_over {
+            let run = case
+                .confirm(&["rescue", &disk.pv(), "--resume", &receipts])
+                .spawn();
+            if case.ns.get(["pod", "user"]).is_some() {
+                is_kept(disk);
+                stop_pod(case);
+            }
+            let out = run.finish();
+            assert_eq!(out.code, 0, "{how} {when}: {out}");
+        }
+        is_there_again(disk, old.as_ref());
+        assert_eq!(disk.policy(), "Delete", "{how} {when}");
+        super::pod(case, &case.cluster.node());
+        delete(case.cluster, "pvc/data", case.ns.name());
     }
-    cluster
-        .kubectl([
-            "patch",
-            &disk.pv(),
-            "-p",
-            r#"{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}"#,
-        ])
+    let retain = r#"{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}"#;
+    case.cluster
+        .kubectl(["patch", &disk.pv(), "-p", retain])
         .success();
     stop_pod(case);
+}
+
+#[test]
+fn a_rescue_of_a_claim_that_is_killed_before_any_step_goes_on() {
+    let disk = deleted(Cluster::shared(), "claim-killed");
+    goes_on_after("killed", interrupted::killed, &disk);
+}
+
+#[test]
+fn a_rescue_of_a_claim_goes_on_after_the_api_server_was_killed_before_any_step() {
+    let cluster = Cluster::start();
+    let disk = deleted(&cluster, "claim-cut-off");
+    goes_on_after("cut off", interrupted::cut_off, &disk);
+}
+
+#[test]
+fn a_rescue_of_a_claim_goes_on_after_kube_controller_manager_was_killed_before_any_step() {
+    let cluster = Cluster::start();
+    let disk = deleted(&cluster, "claim-uncontrolled");
+    goes_on_after("uncontrolled", interrupted::uncontrolled, &disk);
 }
 
 /// What a StatefulSet does as soon as the claim of its Pod is gone.
@@ -149,8 +176,7 @@ fn a_claim_that_somebody_else_made_first_gets_the_volume() {
     let old = uid(&disk);
     // It would make a disk for the claim.
     disk.driver.provisioner().stop();
-    let gate = Gate::before(cluster, Fate::Held);
-    let run = held_when(&disk, &gate, || uid(&disk).is_none());
+    let (gate, run) = held_rescue(&disk, &|| uid(&disk).is_none());
     disk.case.ns.apply(&format!(
         "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: data}}, spec: {{storageClassName: {}, \
          accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Mi}}}}}}}}",

@@ -24,9 +24,12 @@ fn begin(disk: &Disk<'_>) -> [String; 3] {
     ["rescue".into(), disk.pv(), "--restore-policy".into()]
 }
 
-/// Runs a rescue with these words, and interrupts it when it is about to send the first request in this state. Returns
-/// whether it carried out everything.
-type Interruption = fn(&[String], &dyn Fn() -> bool, &Disk<'_>) -> bool;
+/// A rescue that waits behind a gate, about to send a request.
+pub(super) type Held = (Gate, RunningPlugin);
+
+/// Interrupts a rescue. Once all programs run again, it lets the Pods of the claim end. Returns whether the rescue carried
+/// out everything.
+pub(super) type Interruption = fn(Held, &dyn Fn(), &Disk<'_>) -> bool;
 
 /// Lets requests through until this state is reached, and the next request waits at the gate. A request for a volume that
 /// the provisioner changed meanwhile is refused, so their number differs.
@@ -42,7 +45,7 @@ fn held_when(gate: &Gate, reached: impl Fn() -> bool) {
 }
 
 /// Starts a rescue behind a gate, and holds it when it is about to send the first request in this state.
-fn held_rescue(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> (Gate, RunningPlugin) {
+fn held_rescue(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> Held {
     let gate = Gate::before(disk.case.cluster, Fate::Held);
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     words.push(gate.flag());
@@ -52,8 +55,7 @@ fn held_rescue(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) ->
 }
 
 /// Kills the rescue.
-fn killed_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
-    let (_gate, run) = held_rescue(words, reached, disk);
+pub(super) fn killed((_gate, run): Held, _: &dyn Fn(), _: &Disk<'_>) -> bool {
     run.signal(Signal::KILL);
     let out = run.finish();
     assert_ne!(out.code, 0, "{out}");
@@ -61,9 +63,8 @@ fn killed_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) ->
 }
 
 /// Kills the API server. The server comes back, and the rescue ends as it can.
-fn cut_off_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
+pub(super) fn cut_off((gate, run): Held, end_pods: &dyn Fn(), disk: &Disk<'_>) -> bool {
     let cluster = disk.case.cluster;
-    let (gate, run) = held_rescue(words, reached, disk);
     cluster.api_server().kill();
     gate.open();
     // Long enough for a refused connection.
@@ -72,11 +73,12 @@ fn cut_off_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -
     // Both end where they could not renew their Leases in time.
     cluster.controller_manager().replace();
     disk.driver.provisioner().replace();
+    end_pods();
     let out = run.finish();
     says(
         &out,
         if out.code == 0 {
-            "The volume is made again"
+            "is made again"
         } else {
             "--resume"
         },
@@ -85,14 +87,14 @@ fn cut_off_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -
 }
 
 /// Kills kube-controller-manager, and lets the rescue go on without it. It comes back while the rescue waits for the claim.
-fn uncontrolled_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'_>) -> bool {
+pub(super) fn uncontrolled((gate, run): Held, end_pods: &dyn Fn(), disk: &Disk<'_>) -> bool {
     let manager = disk.case.cluster.controller_manager();
-    let (gate, run) = held_rescue(words, reached, disk);
     manager.kill();
     gate.open();
     // Long enough for every step that needs no controller.
     std::thread::sleep(Duration::from_secs(2));
     manager.start();
+    end_pods();
     let out = run.finish();
     assert_eq!(out.code, 0, "{out}");
     true
@@ -102,20 +104,20 @@ fn uncontrolled_when(words: &[String], reached: &dyn Fn() -> bool, disk: &Disk<'
 fn a_rescue_goes_on_after_kube_controller_manager_was_killed_before_any_step() {
     let cluster = Cluster::start();
     let disk = Disk::made(&cluster, "uncontrolled");
-    goes_on_after("uncontrolled", uncontrolled_when, &disk);
+    goes_on_after("uncontrolled", uncontrolled, &disk);
 }
 
 #[test]
 fn a_rescue_goes_on_after_the_api_server_was_killed_before_any_step() {
     let cluster = Cluster::start();
     let disk = Disk::made(&cluster, "cut-off");
-    goes_on_after("cut-off", cut_off_when, &disk);
+    goes_on_after("cut-off", cut_off, &disk);
 }
 
 #[test]
 fn a_rescue_that_is_killed_before_any_step_goes_on() {
     let disk = Disk::made(Cluster::shared(), "killed");
-    goes_on_after("killed", killed_when, &disk);
+    goes_on_after("killed", killed, &disk);
 }
 
 /// The states in which a rescue has something to send, in their order.
@@ -150,7 +152,8 @@ fn survives(interruptions: &[(usize, Interruption)], how: &str, disk: &Disk<'_>)
     delete(disk.case.cluster, &disk.pv(), "");
     let mut words = begin(disk).to_vec();
     let is_over = interruptions.iter().any(|(state, interrupt)| {
-        let is_over = interrupt(&words, &|| is_in(*state, disk), disk);
+        let held = held_rescue(&words, &|| is_in(*state, disk), disk);
+        let is_over = interrupt(held, &|| (), disk);
         words = resume(disk).to_vec();
         is_over
     });
@@ -175,7 +178,7 @@ fn a_rescue_survives_random_interruptions_in_many_rounds() {
     let (first, rounds) = (number("SEED", 1), number("ROUNDS", 20));
     let cluster = Cluster::start();
     let disk = Disk::made(&cluster, "random");
-    let ways: [Interruption; 3] = [killed_when, cut_off_when, uncontrolled_when];
+    let ways: [Interruption; 3] = [killed, cut_off, uncontrolled];
     for seed in first..first + rounds {
         let mut dice = Dice::new(seed);
         let mut states: Vec<_> = (0..=dice.below(3)).map(|_| dice.below(STATES.len())).collect();
@@ -197,7 +200,8 @@ fn a_rescue_survives_random_interruptions_in_many_rounds() {
 fn a_volume_that_went_with_its_disk_is_not_made_again() {
     let disk = Disk::made(Cluster::shared(), "too-late-again");
     delete(disk.case.cluster, &disk.pv(), "");
-    killed_when(&begin(&disk), &|| true, &disk);
+    let held = held_rescue(&begin(&disk), &|| true, &disk);
+    killed(held, &|| (), &disk);
     delete(disk.case.cluster, "pvc/data", disk.case.ns.name());
     goes(disk.case.cluster, &disk.pv(), "");
     let out = disk.case.run(&resume(&disk).each_ref().map(String::as_str)).run();
@@ -211,7 +215,8 @@ fn a_claim_that_goes_while_its_volume_is_away_leaves_the_disk() {
     let disk = Disk::made(Cluster::shared(), "claim-away");
     let case = &disk.case;
     delete(case.cluster, &disk.pv(), "");
-    killed_when(&begin(&disk), &|| disk.object().is_none(), &disk);
+    let held = held_rescue(&begin(&disk), &|| disk.object().is_none(), &disk);
+    killed(held, &|| (), &disk);
     delete(case.cluster, "pvc/data", case.ns.name());
     goes(case.cluster, "pvc/data", case.ns.name());
     let outcome = outcome(&disk.case, &resume(&disk).each_ref().map(String::as_str));

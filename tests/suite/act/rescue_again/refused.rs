@@ -1,6 +1,6 @@
 //! Volumes that are not made again. Nothing is sent for them.
 
-use super::{Case, Cluster, Disk, SOON, delete, goes, says, static_volume, wait};
+use super::{Case, Cluster, Disk, SOON, csi_disk, delete, goes, says, static_volume, wait};
 use crate::act::guards::refused;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn refuses(case: &Case<'_>, volume: &str, why: &str, instead: &str) {
 fn what_cannot_be_taken_back_is_refused_with_something_to_do() {
     let cluster = Cluster::shared();
     let case = Case::empty(cluster, "unrescuable");
-    let volume = static_volume(&case, &json!({}));
+    let volume = static_volume(&case, &json!({}), &csi_disk());
     let pv = format!("pv/{volume}");
     let keep = format!("kubectl finalizers rescue {pv} --only-retain --plan");
     refuses(&case, &volume, "neither it nor its claim is being deleted", &keep);

@@ -1,0 +1,117 @@
+//! The step that takes a deletion back.
+
+use serde_json::json;
+
+use crate::{
+    diagnose::{
+        Diagnosis, Safety,
+        causes::storage::tests::{claim, volume},
+        testing::world::{World, bare as object},
+    },
+    snapshot::facts::Object,
+};
+
+/// The commands of `rescue` that take the deletion back, and their labels.
+fn offered(diagnosis: &Diagnosis) -> Vec<(String, Safety)> {
+    let rescues = diagnosis.steps.iter().filter_map(|step| {
+        let command = step.command.as_ref()?.to_string();
+        let takes_back = command.contains("finalizers rescue") && !command.contains("--only-retain");
+        takes_back.then_some((command, step.safety))
+    });
+    rescues.collect()
+}
+
+fn owned(mut object: Object) -> Object {
+    object.value["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "x.test/v1", "kind": "Db", "name": "db", "uid": "uid-db"}]);
+    object
+}
+
+#[test]
+fn a_volume_and_a_claim_are_made_again_whatever_the_policy_is() {
+    for policy in ["Delete", "Retain"] {
+        let world = World::of([
+            volume(&["kubernetes.io/pv-protection"], policy, "Bound", true),
+            claim(&[], false),
+        ]);
+        let expected = ("kubectl finalizers rescue pv/pv".to_owned(), Safety::Reversible);
+        assert_eq!(offered(&world.explain_first()), [expected], "{policy}");
+        let world = World::of([
+            claim(&["kubernetes.io/pvc-protection"], true),
+            volume(&[], policy, "Bound", false),
+        ]);
+        let expected = (
+            "kubectl finalizers rescue pvc/data -n ns".to_owned(),
+            Safety::Reversible,
+        );
+        assert_eq!(offered(&world.explain_first()), [expected], "{policy}");
+    }
+}
+
+#[test]
+fn what_rescue_refuses_can_only_be_taken_back_in_etcd() {
+    let etcd = |target: &str| {
+        let command = format!("kubectl finalizers rescue {target} --print-etcd-commands");
+        [(command, Safety::ReadOnly)]
+    };
+    for volume in [
+        owned(volume(&["kubernetes.io/pv-protection"], "Delete", "Bound", true)),
+        volume(
+            &["kubernetes.io/pv-protection", "x.test/hold"],
+            "Delete",
+            "Bound",
+            true,
+        ),
+    ] {
+        let world = World::of([volume, claim(&[], false)]);
+        assert_eq!(offered(&world.explain_first()), etcd("persistentvolumes/pv"));
+    }
+    let world = World::of([
+        owned(claim(&["kubernetes.io/pvc-protection"], true)),
+        volume(&[], "Delete", "Bound", false),
+    ]);
+    assert_eq!(
+        offered(&world.explain_first()),
+        etcd("persistentvolumeclaims/data -n ns")
+    );
+    let set = json!({"metadata": {"name": "db", "namespace": "ns", "uid": "uid-db", "finalizers": ["foregroundDeletion"],
+        "deletionTimestamp": "2026-01-01T11:00:00Z"}});
+    let world = World::of([
+        object("apps", "statefulsets", "StatefulSet", set),
+        owned(claim(&[], false)),
+        volume(&[], "Delete", "Bound", false),
+    ]);
+    assert_eq!(
+        offered(&world.explain_first()),
+        etcd("statefulsets.apps/db -n ns")
+    );
+}
+
+#[test]
+fn nothing_is_offered_where_it_would_be_refused() {
+    let place = json!({"metadata": {"name": "ns", "deletionTimestamp": "2026-01-01T11:00:00Z"}});
+    for world in [
+        World::of([volume(
+            &["kubernetes.io/pv-protection"],
+            "Delete",
+            "Released",
+            true,
+        )]),
+        World::of([
+            volume(&["kubernetes.io/pv-protection"], "Delete", "Bound", true),
+            claim(&["kubernetes.io/pvc-protection"], true),
+        ]),
+        World::of([
+            claim(&["kubernetes.io/pvc-protection"], true),
+            volume(&[], "Delete", "Bound", false),
+            object("", "namespaces", "Namespace", place),
+        ]),
+        World::of([
+            claim(&["kubernetes.io/pvc-protection"], false),
+            volume(&[], "Delete", "Bound", false),
+        ]),
+    ] {
+        let diagnosis = world.explain_first();
+        assert_eq!(offered(&diagnosis), [], "{diagnosis:?}");
+    }
+}
