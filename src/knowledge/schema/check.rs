@@ -1,6 +1,6 @@
 //! Checks the content of each entry, and of all entries together.
 
-use super::steps::check_step;
+use super::steps::{self, check_step};
 use super::{
     Consequence, Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders,
     product_words,
@@ -85,7 +85,7 @@ pub(super) fn check(entry: &Entry, example_given: bool) -> Vec<Problem> {
 fn check_waits(entry: &Entry, add_problem: &mut impl FnMut(&str, String)) {
     for wait in &entry.waits_for.on {
         if let Wait::Condition { status, .. } = wait
-            && !["True", "False", "Unknown"].contains(&status.as_str())
+            && !steps::is_status(status)
         {
             add_problem(
                 status,

@@ -3,6 +3,8 @@
 //! Keys in files are in kebab case (`if-removed`). JSON and YAML output has camel case (`ifRemoved`), like
 //! all output. Types that are read from both accept both.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::command::Template;
@@ -255,6 +257,10 @@ pub struct Step {
     /// The state of the controller in which this step makes sense; none if it always does.
     #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
     pub if_holder: Option<IfHolder>,
+    /// Conditions of the object, by type, and the statuses with which this step makes sense. The step is left out if the
+    /// object shows another status, and stays if the object does not have the condition.
+    #[serde(default, alias = "ifCondition", skip_serializing_if = "BTreeMap::is_empty")]
+    pub if_condition: BTreeMap<String, Vec<String>>,
     /// What it can cost.
     pub label: Label,
     /// What to do and why, in one or two sentences.

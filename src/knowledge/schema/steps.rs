@@ -13,6 +13,12 @@ pub(super) fn check_step(entry: &Entry, step: &Step) -> Option<String> {
                 .to_owned(),
         );
     }
+    let mut statuses = step.if_condition.values().flatten();
+    if let Some(status) = statuses.find(|status| !is_status(status)) {
+        return Some(format!(
+            "`if-condition` has statuses of a condition, `True`, `False` or `Unknown`, and not `{status}`"
+        ));
+    }
     let effect = step.command.as_ref().map_or(Effect::Unknown, Template::effect);
     if effect == Effect::Reads && step.label != Label::ReadOnly {
         return Some(format!(
@@ -29,6 +35,11 @@ pub(super) fn check_step(entry: &Entry, step: &Step) -> Option<String> {
          helps, the step has `if-holder: gone` and `label: destructive`"
             .to_owned()
     })
+}
+
+/// Whether this is a status of a condition.
+pub(super) fn is_status(text: &str) -> bool {
+    matches!(text, "True" | "False" | "Unknown")
 }
 
 /// Whether the step is to remove the finalizer by hand.

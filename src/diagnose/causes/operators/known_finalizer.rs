@@ -65,7 +65,7 @@ pub(crate) fn explain_by_entry(object: &Object, finalizer: &Finalizer, view: &Vi
     };
     finding
         .steps
-        .extend(fitting_steps(&entry, &holder, &filled, &in_command, view));
+        .extend(fitting_steps(object, &entry, &holder, &filled, &in_command, view));
     let cost = filled(&entry.if_removed.text);
     let removal =
         holder_report::removal_step(object, finalizer, &holder, (entry.if_removed.consequence, &cost));
@@ -91,9 +91,10 @@ const IF_IT_RUNS: &str = "does it run?";
 /// The condition of a step that applies only if the controller is gone, which is unknown.
 const IF_IT_IS_GONE: &str = "is it gone?";
 
-/// The steps of the entry that fit the state of the controller. If that state is unknown, the steps for one state
-/// come last, as a question.
+/// The steps of the entry that fit the conditions of the object and the state of the controller. If that state is unknown,
+/// the steps for one state come last, as a question.
 fn fitting_steps(
+    object: &Object,
     entry: &Entry,
     holder: &Holder,
     filled: &impl Fn(&str) -> String,
@@ -117,6 +118,7 @@ fn fitting_steps(
     let mut steps: Vec<_> = entry
         .fix
         .iter()
+        .filter(|step| fits_conditions(object, step))
         .filter_map(|step| {
             let command = step.command.as_ref().map(in_command);
             let can_work =
@@ -141,6 +143,14 @@ fn fitting_steps(
             .position(|when| *when == step.when)
     });
     steps
+}
+
+/// Whether no condition of the object rules the step out.
+fn fits_conditions(object: &Object, step: &knowledge::Step) -> bool {
+    step.if_condition.iter().all(|(kind, statuses)| {
+        let status = object.condition(kind).map(|(status, ..)| status);
+        status.is_none_or(|status| statuses.iter().any(|known| known == status))
+    })
 }
 
 /// Names the words of the command that this object does not tell.

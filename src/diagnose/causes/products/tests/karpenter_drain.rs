@@ -170,3 +170,38 @@ fn a_node_claim_waits_for_its_node() {
     let told = World::of([node()]).explain(&claim(""));
     assert_eq!(waits_for(&told), []);
 }
+
+/// A claim for a machine, with these conditions.
+fn claim(conditions: &[(&str, &str)]) -> Object {
+    let conditions: Vec<_> = conditions
+        .iter()
+        .map(|(kind, status)| json!({"type": kind, "status": status}))
+        .collect();
+    object(
+        "karpenter.sh",
+        "nodeclaims",
+        "NodeClaim",
+        json!({"metadata": going("gpu", "", &[FINALIZER]), "status": {"conditions": conditions}}),
+    )
+}
+
+#[test]
+fn steps_for_a_phase_that_is_past_or_never_began_are_left_out() {
+    let evictions = "Make room for the evictions";
+    let unconfirmed = "The launch was not confirmed";
+    for (conditions, expected) in [
+        (&[("Launched", "True"), ("Drained", "Unknown")][..], [true, false]),
+        (&[("Launched", "True")], [true, false]),
+        (&[("Launched", "True"), ("Drained", "True")], [false, false]),
+        (&[("Launched", "Unknown")], [false, true]),
+        (&[], [true, true]),
+    ] {
+        let told = World::of([claim(conditions)]).explain_first();
+        let is_told = |text: &str| told.steps.iter().any(|step| step.text.contains(text));
+        assert_eq!(
+            [evictions, unconfirmed].map(is_told),
+            expected,
+            "{conditions:?}: {told:#?}"
+        );
+    }
+}
