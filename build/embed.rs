@@ -1,17 +1,24 @@
-//! Writes the catalogue as one text of JSON entries, and the tables that find an entry in it.
+//! Writes the catalogue as blocks of JSON entries, each block packed, and the tables that find an entry in them.
 //!
-//! `explain` must answer within 15 ms for a catalogue of any size. So entries are parsed on demand. A name is
-//! found by binary search in a sorted table, a pattern by its longest fixed end. The entry is then cut out of
-//! the text by its offsets.
+//! `explain` must answer within 15 ms for a catalogue of any size. So entries are unpacked and parsed on demand. A name
+//! is found by binary search in a sorted table, a pattern by its longest fixed end. Its block is then unpacked, and the
+//! entry is cut out of it by its offsets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
+use flate2::{Compression, write::DeflateEncoder};
+
 use crate::schema::{Located, Match};
 
-/// Writes `catalogue.json` and `catalogue.rs`, and the tables of platforms, deployers, marks, fates and datastores.
+/// A block ends with the first entry that makes it this large. Larger blocks pack better, and smaller ones are unpacked
+/// in less time: 3.0 MB become 0.76 MB in blocks of 8 KiB, 0.54 MB in these, and 0.46 MB in blocks of 128 KiB.
+const BLOCK: usize = 32 * 1024;
+
+/// Writes `catalogue.deflate`, `kinds.txt` and `catalogue.rs`, and the tables of platforms, deployers, marks, fates and datastores.
 pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     fs::write(out.join("platforms.json"), serde_json::to_string(&all.platforms)?)?;
     fs::write(out.join("deployers.json"), serde_json::to_string(&all.deployers)?)?;
@@ -25,12 +32,24 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     let mut sorted: Vec<&Located> = entries.iter().collect();
     sorted.sort_by(|a, b| (&a.entry.name, &a.file, a.line).cmp(&(&b.entry.name, &b.file, b.line)));
 
-    let mut blob = String::new();
+    let mut blocks = vec![String::new()];
     let mut spans = String::new();
     for located in &sorted {
-        let start = blob.len();
-        blob.push_str(&serde_json::to_string(&located.entry)?);
-        let _ = writeln!(spans, "    ({start}, {}),", blob.len());
+        if blocks.last().is_some_and(|block| block.len() >= BLOCK) {
+            blocks.push(String::new());
+        }
+        let at = blocks.len() - 1;
+        let start = blocks[at].len();
+        blocks[at].push_str(&serde_json::to_string(&located.entry)?);
+        let _ = writeln!(spans, "    ({at}, {start}, {}),", blocks[at].len());
+    }
+    let mut packed = Vec::new();
+    let mut ends = Vec::new();
+    for block in &blocks {
+        let mut encoder = DeflateEncoder::new(&mut packed, Compression::best());
+        encoder.write_all(block.as_bytes())?;
+        encoder.finish()?;
+        ends.push((packed.len(), block.len()));
     }
 
     let tables = [
@@ -58,13 +77,27 @@ pub(crate) fn write(all: &crate::All, out: &Path) -> io::Result<()> {
     // The `Debug` form of a list is valid Rust; that of a set is not.
     let lengths: Vec<usize> = lengths.into_iter().collect();
     let code = format!(
-        "/// Where each entry stands in the blob.\npub(super) static SPANS: &[(u32, u32)] = &[\n{spans}];\n\
+        "/// The block of each entry, and where it begins and ends there.\n\
+         pub(super) static SPANS: &[(u16, u32, u32)] = &[\n{spans}];\n\
+         /// Where each packed block ends, and its size when it is unpacked.\n\
+         pub(super) static BLOCKS: &[(u32, u32)] = &{ends:?};\n\
          /// Every length of a fixed start or end, the shortest first.\n\
          pub(super) static LENGTHS: &[usize] = &{lengths:?};\n{}",
         tables.concat()
     );
-    fs::write(out.join("catalogue.json"), blob)?;
+    fs::write(out.join("catalogue.deflate"), packed)?;
+    fs::write(out.join("kinds.txt"), kinds(entries))?;
     fs::write(out.join("catalogue.rs"), code)
+}
+
+/// Every kind in the catalogue, one a line: without it, whether a word is a type would cost parsing all entries. One text
+/// takes less than a table, which needs two addresses for each word.
+fn kinds(entries: &[Located]) -> String {
+    let kinds = entries.iter().flat_map(|located| &located.entry.kinds);
+    let lines: BTreeSet<String> = kinds
+        .map(|kind| format!("{} {}\n", kind.kind(), kind.group()))
+        .collect();
+    lines.into_iter().collect()
 }
 
 fn table(name: &str, about: &str, mut rows: Vec<(String, usize)>) -> String {

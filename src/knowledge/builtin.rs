@@ -1,23 +1,29 @@
-//! The embedded catalogue: one text of JSON entries, and tables that find an entry without parsing the
-//! others.
+//! The embedded catalogue: packed blocks of JSON entries, and tables that find an entry without unpacking the other
+//! blocks or parsing the other entries.
 
+use std::io::Read;
 use std::sync::{LazyLock, OnceLock};
+
+use flate2::bufread::DeflateDecoder;
 
 use super::schema::Entry;
 
-/// All entries, as consecutive JSON objects.
-static BLOB: &str = include_str!(concat!(env!("OUT_DIR"), "/catalogue.json"));
+/// All blocks, one behind the other.
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/catalogue.deflate"));
+
+/// Each kind that an entry is about, with its group.
+static KINDS: &str = include_str!(concat!(env!("OUT_DIR"), "/kinds.txt"));
 
 #[allow(clippy::unreadable_literal, reason = "written by build.rs, read by nobody")]
 mod tables {
     include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 }
 
-use tables::{ENDS, LENGTHS, NAMES, SPANS, STARTS};
+use tables::{BLOCKS, ENDS, LENGTHS, NAMES, SPANS, STARTS};
 
-/// Size of the texts in bytes.
+/// Size of the packed texts in bytes.
 pub(super) fn size() -> usize {
-    BLOB.len()
+    PACKED.len()
 }
 
 /// Number of entries.
@@ -33,10 +39,31 @@ pub(super) fn entry(at: usize) -> Option<Entry> {
 }
 
 fn parse(at: usize) -> Option<Entry> {
-    let &(start, end) = SPANS.get(at)?;
-    let json = BLOB.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
+    let &(block, start, end) = SPANS.get(at)?;
+    let json = block_text(usize::from(block))?.get(as_usize(start)?..as_usize(end)?)?;
     // `build.rs` wrote it from this type, and a test reads every entry.
     serde_json::from_str(json).ok()
+}
+
+/// The entries of one block. It is unpacked once, because its entries have similar names and are often used together.
+fn block_text(at: usize) -> Option<&'static str> {
+    static UNPACKED: LazyLock<Vec<OnceLock<Option<String>>>> =
+        LazyLock::new(|| BLOCKS.iter().map(|_| OnceLock::new()).collect());
+    UNPACKED.get(at)?.get_or_init(|| unpack(at)).as_deref()
+}
+
+fn unpack(at: usize) -> Option<String> {
+    let &(end, size) = BLOCKS.get(at)?;
+    let before = at.checked_sub(1).and_then(|before| BLOCKS.get(before));
+    let start = before.map_or(0, |&(end, _)| end);
+    let packed = PACKED.get(as_usize(start)?..as_usize(end)?)?;
+    let mut text = String::with_capacity(as_usize(size)?);
+    DeflateDecoder::new(packed).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+fn as_usize(offset: u32) -> Option<usize> {
+    usize::try_from(offset).ok()
 }
 
 /// The entries that can match this name, by name or by the fixed end of a pattern. The caller compares them.
@@ -75,6 +102,11 @@ fn add_equal(table: &[(&str, u16)], key: &str, found: &mut Vec<usize>) {
 /// Whether this is an exact name.
 pub(super) fn is_name(name: &str) -> bool {
     NAMES.binary_search_by(|&(text, _)| text.cmp(name)).is_ok()
+}
+
+/// All kinds that entries are about, with their groups.
+pub(super) fn kinds<'a>() -> impl Iterator<Item = (&'a str, &'a str)> {
+    KINDS.lines().filter_map(|line| line.split_once(' '))
 }
 
 /// The fixed ends of all patterns.

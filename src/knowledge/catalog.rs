@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Knowledge;
 use super::schema::{Consequence, Entry, GroupKind, KindPattern, glob};
 use super::shortnames::{known_types, well_known};
+use super::{Knowledge, builtin};
 
 /// Selects entries. A field that is not set does not filter. Words are compared case-insensitively.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,11 +66,12 @@ impl Knowledge {
             return true;
         }
         let (name, group) = word.split_once('.').unwrap_or((word, ""));
-        let is_it = |kind: &KindPattern| {
-            is_name_of_kind(kind.kind(), name)
-                && (group.is_empty() || kind.group().eq_ignore_ascii_case(group))
-        };
-        self.all().any(|entry| entry.kinds.iter().any(is_it))
+        let own = self.user.iter().flat_map(|located| &located.entry.kinds);
+        own.map(|kind| (kind.kind(), kind.group()))
+            .chain(builtin::kinds())
+            .any(|(kind, kinds_group)| {
+                is_name_of_kind(kind, name) && (group.is_empty() || kinds_group.eq_ignore_ascii_case(group))
+            })
     }
 }
 
@@ -245,5 +246,18 @@ mod tests {
             ..Filter::default()
         });
         assert!(grave.contains(&"kubernetes.io/pv-protection".to_owned()));
+    }
+
+    #[test]
+    fn every_kind_of_an_entry_is_a_type() {
+        let knowledge = Knowledge::builtin();
+        for kind in knowledge.all().flat_map(|entry| entry.kinds) {
+            assert!(knowledge.has_kind(kind.kind()), "{}", kind.kind());
+            if !kind.group().is_empty() {
+                let typed = format!("{}.{}", kind.kind().to_lowercase(), kind.group());
+                assert!(knowledge.has_kind(&typed), "{typed}");
+            }
+        }
+        assert!(!knowledge.has_kind("challenges.example.com"));
     }
 }

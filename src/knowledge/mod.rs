@@ -45,7 +45,7 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
-    /// The built-in catalogue. This costs nothing, because entries are parsed on demand.
+    /// The built-in catalogue. This costs nothing, because entries are unpacked and parsed on demand.
     pub fn builtin() -> Self {
         Self::default()
     }
@@ -55,7 +55,7 @@ impl Knowledge {
         builtin::len()
     }
 
-    /// Size of their texts in bytes.
+    /// Size of their packed texts in bytes.
     pub fn builtin_bytes() -> usize {
         builtin::size()
     }
