@@ -1,5 +1,5 @@
-//! Finds the commit that is built, for `version`. The day is that of the commit and not of the build, so that two builds of
-//! one commit are the same bytes.
+//! Finds the commit that is built, for `version`. The date is that of the commit. The date of the build would make two
+//! builds of one commit differ.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,16 +1,16 @@
-//! What PowerShell has in place of a `printf`, a `grep` and a redirection, and how it gives words to a program.
+//! A command as PowerShell reads it: its forms of `printf`, `grep` and `>`, and the words that it gives to a program.
 //!
 //! Windows gives a program one line, which the program splits itself. Windows PowerShell 5.1 writes that line without
 //! escaping quotes in words, and drops empty words. PowerShell 7.3 escapes them, unless
-//! `$PSNativeCommandArgumentPassing` is `Legacy`. So a command with such a word sets that variable in a block of its own
-//! (5.1 does not know it) and escapes by itself; then all versions write the same line.
+//! `$PSNativeCommandArgumentPassing` is `Legacy`. So a command with such a word sets that variable in a block of its own,
+//! and escapes by itself. 5.1 does not know the variable. Then all versions write the same line.
 //! (`NativeCommandParameterBinder.cs` of PowerShell; "Parsing C++ command-line arguments" of Microsoft.)
 
 use super::{Word, shell::in_powershell_quotes};
 
-/// What stands before the commands that escape by themselves.
+/// The beginning of a command that escapes by itself.
 pub(super) const BLOCK: [&str; 2] = ["& {", "$PSNativeCommandArgumentPassing = 'Legacy';"];
-/// What stands behind them.
+/// Its end.
 pub(super) const END_OF_BLOCK: &str = "}";
 
 /// Whether the versions of PowerShell would give this word to the program in different ways.

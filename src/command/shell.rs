@@ -34,7 +34,7 @@ impl Shell {
         *CHOSEN.get().unwrap_or(&Self::USUAL)
     }
 
-    /// What stands at the end of a line that goes on in the next one.
+    /// The last character of a line that goes on in the next one.
     pub fn continuation(self) -> char {
         match self {
             Shell::Posix => '\\',
