@@ -17,6 +17,8 @@ mod characters;
 )]
 #[path = "src/command/mod.rs"]
 mod command;
+#[path = "build/commit.rs"]
+mod commit;
 #[path = "build/drift.rs"]
 mod drift;
 #[path = "build/embed.rs"]
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=src/characters.rs");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=build.rs");
+    commit::tell();
 
     match read_all(Path::new("knowledge")) {
         Ok(Ok(all)) => match embed::write(&all, &PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default())) {

@@ -15,7 +15,7 @@ use flate2::{Compression, write::DeflateEncoder};
 use crate::schema::{Located, Match};
 
 /// A block ends with the first entry that makes it this large. Larger blocks pack better, and smaller ones are unpacked
-/// in less time: 3.0 MB become 0.76 MB in blocks of 8 KiB, 0.54 MB in these, and 0.46 MB in blocks of 128 KiB.
+/// in less time. 3.0 MB become 0.76 MB in blocks of 8 KiB, 0.54 MB in these, and 0.46 MB in blocks of 128 KiB.
 const BLOCK: usize = 32 * 1024;
 
 /// Writes `catalogue.deflate`, `kinds.txt` and `catalogue.rs`, and the tables of platforms, deployers, marks, fates and datastores.

@@ -11,7 +11,7 @@ use clap::{
 };
 
 pub use self::{
-    connection::{Color, ConnectionArgs, SharedArgs},
+    connection::{Color, ConnectionArgs, PasteInto, SharedArgs},
     guarded::{EtcdArgs, FinalizeArgs, GuardArgs, NudgeArgs, PlanFormat, RemoveArgs, RescueArgs},
 };
 

@@ -16,9 +16,28 @@ pub struct SharedArgs {
     /// When to use colors; auto: on a terminal, unless NO_COLOR is set or TERM is dumb
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    /// The shell that printed commands are quoted for; by default powershell on Windows, and posix elsewhere
+    // `completion` has another SHELL.
+    #[arg(
+        id = "paste-into",
+        long = "shell",
+        global = true,
+        value_name = "SHELL",
+        value_enum
+    )]
+    pub shell: Option<PasteInto>,
     /// kubectl's own flags.
     #[command(flatten)]
     pub connection: ConnectionArgs,
+}
+
+/// The shell that commands are pasted into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PasteInto {
+    /// sh, bash, zsh and others
+    Posix,
+    /// Windows PowerShell 5.1, and PowerShell 7
+    Powershell,
 }
 
 /// When the output has colours.

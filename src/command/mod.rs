@@ -3,20 +3,26 @@
 //! (a part of) one word.
 //!
 //! The shell language that a command can use is small and fixed: one text into the program, one `grep` behind it, one
-//! file for the result. There are no substitutions, lists and conditions.
+//! file for the result. There are no substitutions, lists and conditions. So each command can be printed for a POSIX shell,
+//! and nearly each for PowerShell.
 
 mod effect;
+mod powershell;
 mod render;
 mod run_flags;
+mod shell;
 mod shown;
 mod template;
+#[cfg(test)]
+pub(crate) use powershell::tests::check as check_in_powershell;
 #[cfg(test)]
 pub(crate) mod tests;
 mod usual;
 
 pub use effect::Effect;
-pub use render::Unprintable;
+pub use render::Withheld;
 pub use run_flags::RunFlags;
+pub use shell::Shell;
 pub use shown::Shown;
 pub use template::Template;
 

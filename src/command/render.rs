@@ -2,17 +2,29 @@
 
 use std::fmt;
 
-use super::{Command, Part, Word};
+use super::{Command, Part, Shell, Word, powershell, shell::in_quotes};
 use crate::characters::is_unclear_in_a_command;
 
-/// Why a command has no line to paste: a word has characters that cannot be seen. Quotes would keep them from the
-/// shell, but the reader could not tell what the command acts on.
+/// Why a command has no line to paste.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unprintable;
+pub enum Withheld {
+    /// A word has characters that cannot be seen. Quotes would keep them from the shell, but the reader could not tell what
+    /// the command acts on.
+    Unprintable,
+    /// PowerShell has no form for its pipe.
+    NotInPowerShell,
+}
 
-impl fmt::Display for Unprintable {
+impl fmt::Display for Withheld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the command is not shown, because a name in it has control or invisible characters")
+        f.write_str(match self {
+            Withheld::Unprintable => {
+                "the command is not shown, because a name in it has control or invisible characters"
+            }
+            Withheld::NotInPowerShell => {
+                "the command is not shown, because PowerShell has no form for it: add --shell posix"
+            }
+        })
     }
 }
 
@@ -20,37 +32,85 @@ impl fmt::Display for Unprintable {
 const TAKES_VALUE: &[&str] = &["-c", "-f", "-l", "-o", "-p", "-e", "-L"];
 
 impl Command {
-    /// The line for a POSIX shell.
+    /// The line for the chosen shell.
     ///
     /// # Errors
-    /// If a word has characters that cannot be seen.
-    pub fn render(&self) -> Result<String, Unprintable> {
-        Ok(self.pieces()?.join(" "))
+    /// If there is no line to paste.
+    pub fn render(&self) -> Result<String, Withheld> {
+        self.render_for(Shell::chosen())
+    }
+
+    /// The line for this shell.
+    ///
+    /// # Errors
+    /// If there is no line to paste.
+    pub fn render_for(&self, shell: Shell) -> Result<String, Withheld> {
+        Ok(self.pieces(shell)?.join(" "))
     }
 
     /// The parts of the line between which it can be continued on another line: a word, or a flag with its value.
     ///
     /// # Errors
-    /// If a word has characters that cannot be seen.
-    pub fn pieces(&self) -> Result<Vec<String>, Unprintable> {
+    /// If there is no line to paste.
+    pub fn pieces(&self, shell: Shell) -> Result<Vec<String>, Withheld> {
         if self
             .all_words()
             .any(|word| word.text().contains(is_unclear_in_a_command))
         {
-            return Err(Unprintable);
+            return Err(Withheld::Unprintable);
         }
+        match shell {
+            Shell::Posix => Ok(self.posix_pieces()),
+            Shell::PowerShell => self.powershell_pieces().ok_or(Withheld::NotInPowerShell),
+        }
+    }
+
+    fn posix_pieces(&self) -> Vec<String> {
+        let quoted = |word: &Word| word.quoted(Shell::Posix);
         let mut pieces = Vec::new();
         if let Some(input) = &self.input {
-            pieces.push(format!("printf %s {} |", input.quoted()));
+            pieces.push(format!("printf %s {} |", quoted(input)));
         }
-        pieces.extend(together(&in_safe_order(&self.words)));
+        pieces.extend(together(&in_safe_order(&self.words), quoted));
         if let Some(filter) = &self.filter {
-            pieces.push(format!("| grep {}", joined(&in_safe_order(filter))));
+            pieces.push(format!("| grep {}", joined(&in_safe_order(filter), quoted)));
         }
         if let Some(output) = &self.output {
-            pieces.push(format!("> {}", output.quoted()));
+            pieces.push(format!("> {}", quoted(output)));
         }
-        Ok(pieces)
+        pieces
+    }
+
+    fn powershell_pieces(&self) -> Option<Vec<String>> {
+        let words = in_safe_order(&self.words);
+        let escapes = words
+            .iter()
+            .any(|word| powershell::is_given_differently(&word.text()));
+        let quoted = |word: &Word| match escapes {
+            true => Shell::PowerShell.quoted(&powershell::escaped(&word.text())),
+            false => word.quoted(Shell::PowerShell),
+        };
+        let mut pieces = Vec::new();
+        if escapes {
+            pieces.extend(powershell::BLOCK.map(str::to_owned));
+        }
+        if let Some(input) = &self.input {
+            pieces.push(format!("{} |", powershell::input(&input.text())?));
+        }
+        pieces.extend(together(&words, quoted));
+        if let Some(filter) = &self.filter {
+            pieces.push(format!(
+                "| {}",
+                powershell::select_string(&in_safe_order(filter))?
+            ));
+        }
+        if let Some(output) = &self.output {
+            pieces.push(powershell::into_file(&output.text()));
+        }
+        if escapes {
+            pieces.push(powershell::END_OF_BLOCK.to_owned());
+        }
+        Some(pieces)
     }
 
     /// One object in words that can follow `kubectl get`: `pvc/data-0 -n db`. Characters that cannot be seen are left to
@@ -58,7 +118,7 @@ impl Command {
     pub fn object_words(type_name: &str, name: &str, namespace: &str) -> String {
         let get = Command::of("kubectl get {}/{} -n {}", [type_name, name, namespace]);
         let object: Vec<Word> = get.words.into_iter().skip(2).collect();
-        joined(&in_safe_order(&object))
+        joined(&in_safe_order(&object), |word| word.quoted(Shell::chosen()))
     }
 
     /// The program and its words, as the shell gives them.
@@ -100,21 +160,21 @@ impl fmt::Display for Command {
 }
 
 /// The words in quotes, each flag together with its value.
-fn together(words: &[Word]) -> Vec<String> {
+fn together(words: &[Word], quoted: impl Fn(&Word) -> String) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut is_value = false;
     for word in words {
         match found.last_mut() {
-            Some(flag) if is_value => flag.extend([" ", &word.quoted()]),
-            _ => found.push(word.quoted()),
+            Some(flag) if is_value => flag.extend([" ", &quoted(word)]),
+            _ => found.push(quoted(word)),
         }
         is_value = !is_value && word.takes_value();
     }
     found
 }
 
-fn joined(words: &[Word]) -> String {
-    words.iter().map(Word::quoted).collect::<Vec<_>>().join(" ")
+fn joined(words: &[Word], quoted: impl Fn(&Word) -> String) -> String {
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// The words, such that no program takes a stranger's word for a flag: a value stands behind `=`, and an argument
@@ -177,20 +237,19 @@ impl Word {
         Word([ours].into_iter().chain(self.0.iter().cloned()).collect())
     }
 
-    /// The word for a POSIX shell. What we wrote in front of a `=` stays outside of the quotes.
-    fn quoted(&self) -> String {
+    /// The word for this shell. In a POSIX shell, what we wrote in front of a `=` stays outside of the quotes.
+    fn quoted(&self, shell: Shell) -> String {
         let text = self.text();
-        if is_plain(&text) {
-            return text;
-        }
-        if let Some(Part::Ours(ours)) = self.0.first()
+        if shell == Shell::Posix
+            && !shell.is_plain(&text)
+            && let Some(Part::Ours(ours)) = self.0.first()
             && let Some((name, _)) = ours.split_once('=')
-            && is_plain(name)
+            && shell.is_plain(name)
         {
             let (_, value) = text.split_at(name.len() + 1);
             return format!("{name}={}", in_quotes(value));
         }
-        in_quotes(&text)
+        shell.quoted(&text)
     }
 }
 
@@ -206,13 +265,3 @@ const VALUED: &[&str] = &[
     "--accept",
     "--field-selector",
 ];
-
-/// Whether every shell takes this for one word without quotes. A leading `=` is a command's path in zsh.
-fn is_plain(text: &str) -> bool {
-    let inside = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    !text.is_empty() && !text.starts_with('=') && text.chars().all(inside)
-}
-
-fn in_quotes(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}

@@ -2,13 +2,13 @@
 
 use serde::{Serialize, Serializer};
 
-use super::Command;
+use super::{Command, Shell, Withheld};
 
 /// A command as text and as words; all fields are empty where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
-    /// The line for a POSIX shell.
+    /// The line for the chosen shell.
     pub command: Option<String>,
     /// The program and its words, without quotes.
     pub argv: Option<Vec<String>>,
@@ -34,23 +34,33 @@ impl Shown {
     pub fn line(&self) -> Option<&str> {
         self.command.as_deref().or(self.withheld.as_deref())
     }
+
+    fn words(command: &Command) -> Self {
+        Shown {
+            argv: Some(command.argv()),
+            input: command.input(),
+            filter: command.filter(),
+            output: command.output(),
+            ..Shown::default()
+        }
+    }
 }
 
 impl From<&Command> for Shown {
     fn from(command: &Command) -> Self {
-        match command.pieces() {
+        match command.pieces(Shell::chosen()) {
             Ok(pieces) => Shown {
                 command: Some(pieces.join(" ")),
                 pieces,
-                argv: Some(command.argv()),
-                input: command.input(),
-                filter: command.filter(),
-                output: command.output(),
-                withheld: None,
+                ..Shown::words(command)
             },
             Err(why) => Shown {
                 withheld: Some(format!("({why})")),
-                ..Shown::default()
+                ..match why {
+                    // Words that cannot be seen are no help to a program, either.
+                    Withheld::Unprintable => Shown::default(),
+                    Withheld::NotInPowerShell => Shown::words(command),
+                }
             },
         }
     }

@@ -1,4 +1,4 @@
-use super::{Command, Effect, Template, Unprintable};
+use super::{Command, Effect, Template, Withheld};
 
 const EVIL: &str = "a|b>x;$(id)'x'\"y\"`z`&&true\\ #*";
 
@@ -126,7 +126,7 @@ fn a_command_with_characters_that_nobody_sees_is_withheld() {
         "\u{3164}",
     ] {
         let command = Command::explain("pods", name, "n");
-        assert_eq!(command.render(), Err(Unprintable), "{name:?}");
+        assert_eq!(command.render(), Err(Withheld::Unprintable), "{name:?}");
         assert!(command.to_string().contains("control or invisible characters"));
         let json = serde_json::to_value(&command).expect("JSON");
         assert!(json["command"].is_null() && json["argv"].is_null(), "{json}");

@@ -2,13 +2,13 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::command::Shown;
+use crate::command::{Shell, Shown};
 
 /// Columns before the lines that continue a command.
 const DEEPER: usize = 2;
 
-/// The lines of a command below `indent` columns, or why it is not shown. All but the last end in a backslash, so that they
-/// can be pasted together.
+/// The lines of a command below `indent` columns, or why it is not shown. All but the last end in what the shell has for it (a
+/// backslash, in PowerShell a backtick), so that they can be pasted together.
 pub(super) fn lines(command: &Shown, indent: usize, width: Option<usize>) -> Vec<String> {
     let margin = " ".repeat(indent);
     let Some(line) = command.line() else {
@@ -23,7 +23,7 @@ pub(super) fn lines(command: &Shown, indent: usize, width: Option<usize>) -> Vec
     let mut line = margin;
     for (at, piece) in command.pieces.iter().enumerate() {
         if at > 0 && line.width() + 1 + piece.width() > room {
-            lines.push(format!("{line} \\"));
+            lines.push(format!("{line} {}", Shell::chosen().continuation()));
             line = " ".repeat(indent + DEEPER);
         } else if at > 0 {
             line.push(' ');

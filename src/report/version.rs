@@ -18,6 +18,10 @@ pub struct VersionReport {
     pub kind: &'static str,
     /// Version of the program.
     pub client: &'static str,
+    /// The commit that it was built from; none in a build for development, or outside of a checkout.
+    pub commit: Option<&'static str>,
+    /// The day of that commit, in the time zone of its author.
+    pub commit_date: Option<&'static str>,
     /// Its catalogue.
     pub catalogue: CatalogueVersion,
     /// The versions of Kubernetes that the tests run.
@@ -66,6 +70,9 @@ impl VersionReport {
             api_version: API_VERSION,
             kind: "Version",
             client: env!("CARGO_PKG_VERSION"),
+            // `build.rs` sets them.
+            commit: option_env!("COMMIT"),
+            commit_date: option_env!("COMMIT_DATE"),
             catalogue: CatalogueVersion {
                 names: knowledge.len(),
                 projects: knowledge.projects(),

@@ -28,7 +28,8 @@ use std::io::Write;
 use clap::{builder::StyledStr, error::ErrorKind};
 
 use crate::{
-    cli::{self, Cli, SharedArgs, Verb},
+    cli::{self, Cli, PasteInto, SharedArgs, Verb},
+    command::Shell,
     error::Error,
     exit::Exit,
     output::safe::harmless,
@@ -40,9 +41,16 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
     let SharedArgs {
         knowledge: files,
         color,
+        shell,
         connection,
     } = cli.shared;
     terminal::choose(color);
+    match shell {
+        Some(PasteInto::Posix) => Shell::Posix,
+        Some(PasteInto::Powershell) => Shell::PowerShell,
+        None => Shell::USUAL,
+    }
+    .choose();
     match cli.verb {
         Verb::Scan(words) => {
             let scan = settings::Scan::new(words, connection)?;

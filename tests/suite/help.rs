@@ -90,6 +90,7 @@ fn the_page_of_options_has_the_flags_that_all_commands_accept() {
         "--as-uid",
         "--knowledge",
         "--color",
+        "--shell",
     ] {
         assert!(page.contains(flag), "{flag}:\n{page}");
     }

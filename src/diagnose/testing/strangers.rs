@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     characters::{is_unclear_in_a_command, is_unseen},
     command::{
-        Command,
+        Command, Shell, Withheld, check_in_powershell,
         tests::{expected, split},
     },
     diagnose::{
@@ -203,7 +203,17 @@ fn check(world: &World, replaced: &Value, (asked, knowledge): (&Facts, &Knowledg
 #[track_caller]
 fn check_command(command: &Command, text: &str) {
     let argv = command.argv();
-    match command.render() {
+    match command.render_for(Shell::PowerShell) {
+        Ok(line) => {
+            assert!(!line.contains(is_unclear_in_a_command), "{text:?}: {line:?}");
+            check_in_powershell(command, &line);
+        }
+        Err(why) => assert!(
+            why == Withheld::NotInPowerShell || command.render_for(Shell::Posix) == Err(why),
+            "{text:?}: {argv:?}"
+        ),
+    }
+    match command.render_for(Shell::Posix) {
         Ok(line) => {
             assert!(!line.contains(is_unclear_in_a_command), "{text:?}: {line:?}");
             assert_eq!(split(&line), Ok(expected(command)), "{text:?}: {line}");

@@ -239,3 +239,22 @@ fn a_quick_scan_prints_nothing_on_stderr() {
         .run();
     assert!(out.stderr.is_empty(), "{out}");
 }
+
+#[test]
+fn commands_are_for_the_shell_that_the_flag_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recorded = folder.path().join("it's.snapshot");
+    std::fs::copy(RECORDED, &recorded).expect("a copy");
+    let scan = |shell: &str| {
+        let path = recorded.to_str().expect("UTF-8");
+        Plugin::new(["scan", "--from", path, "--shell", shell])
+            .env("COLUMNS", "60")
+            .run()
+            .success()
+    };
+    let (posix, powershell) = (scan("posix"), scan("powershell"));
+    assert!(posix.contains(r"it'\''s.snapshot'"), "{posix}");
+    assert!(posix.contains(" \\\n"), "{posix}");
+    let expected = posix.replace(r"it'\''s", "it''s").replace(" \\\n", " `\n");
+    assert_eq!(powershell, expected);
+}
