@@ -86,9 +86,12 @@ impl Command {
         let escapes = words
             .iter()
             .any(|word| powershell::is_given_differently(&word.text()));
-        let quoted = |word: &Word| match escapes {
-            true => Shell::PowerShell.quoted(&powershell::escaped(&word.text())),
-            false => word.quoted(Shell::PowerShell),
+        let quoted = |word: &Word| {
+            if escapes {
+                Shell::PowerShell.quoted(&powershell::escaped(&word.text()))
+            } else {
+                word.quoted(Shell::PowerShell)
+            }
         };
         let mut pieces = Vec::new();
         if escapes {
