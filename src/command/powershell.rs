@@ -2,8 +2,8 @@
 //!
 //! Windows gives a program one line, which the program splits itself. Windows PowerShell 5.1 writes that line without
 //! escaping quotes in words, and drops empty words. PowerShell 7.3 escapes them, unless
-//! `$PSNativeCommandArgumentPassing` is `Legacy`. So a command with such a word sets that variable in a block of its own,
-//! and escapes by itself. 5.1 does not know the variable. Then all versions write the same line.
+//! `$PSNativeCommandArgumentPassing` is `Legacy`. So a command with such a word escapes by itself, in a block that
+//! sets the variable. 5.1 does not know it. Then all versions write the same line.
 //! (`NativeCommandParameterBinder.cs` of PowerShell; "Parsing C++ command-line arguments" of Microsoft.)
 
 use super::{Word, shell::in_powershell_quotes};

@@ -3,8 +3,6 @@
 //! Keys in files are in kebab case (`if-removed`). JSON and YAML output has camel case (`ifRemoved`), like
 //! all output. Types that are read from both accept both.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::command::Template;
@@ -257,10 +255,10 @@ pub struct Step {
     /// The state of the controller in which this step makes sense; none if it always does.
     #[serde(default, alias = "ifHolder", skip_serializing_if = "Option::is_none")]
     pub if_holder: Option<IfHolder>,
-    /// Conditions of the object, by type, and the statuses with which this step makes sense. The step is left out if the
-    /// object shows another status, and stays if the object does not have the condition.
-    #[serde(default, alias = "ifCondition", skip_serializing_if = "BTreeMap::is_empty")]
-    pub if_condition: BTreeMap<String, Vec<String>>,
+    /// Conditions of the object with which this step makes sense. The step is left out if one of them has another status,
+    /// and stays if the object does not have it.
+    #[serde(default, alias = "ifCondition", skip_serializing_if = "Vec::is_empty")]
+    pub if_condition: Vec<InPhase>,
     /// What it can cost.
     pub label: Label,
     /// What to do and why, in one or two sentences.
@@ -268,6 +266,17 @@ pub struct Step {
     /// The command, with placeholders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Template>,
+}
+
+/// A condition, and the statuses that it has while a phase of the deletion is not over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct InPhase {
+    /// `type` of the condition.
+    pub r#type: String,
+    /// One of `True`, `False` and `Unknown`, or several.
+    pub statuses: Vec<String>,
 }
 
 /// A workload label whose value is also in the object.

@@ -13,7 +13,7 @@ pub(super) fn check_step(entry: &Entry, step: &Step) -> Option<String> {
                 .to_owned(),
         );
     }
-    let mut statuses = step.if_condition.values().flatten();
+    let mut statuses = step.if_condition.iter().flat_map(|phase| &phase.statuses);
     if let Some(status) = statuses.find(|status| !is_status(status)) {
         return Some(format!(
             "`if-condition` has statuses of a condition, `True`, `False` or `Unknown`, and not `{status}`"

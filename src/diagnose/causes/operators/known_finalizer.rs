@@ -147,9 +147,9 @@ fn fitting_steps(
 
 /// Whether no condition of the object rules the step out.
 fn fits_conditions(object: &Object, step: &knowledge::Step) -> bool {
-    step.if_condition.iter().all(|(kind, statuses)| {
-        let status = object.condition(kind).map(|(status, ..)| status);
-        status.is_none_or(|status| statuses.iter().any(|known| known == status))
+    step.if_condition.iter().all(|phase| {
+        let status = object.condition(&phase.r#type).map(|(status, ..)| status);
+        status.is_none_or(|status| phase.statuses.iter().any(|known| known == status))
     })
 }
 

@@ -17,6 +17,7 @@ use crate::{
             storage::{
                 pv_protection,
                 reclaim_policy::{disk, policy, volumes_of},
+                take_back,
             },
         },
         limits,
@@ -100,11 +101,12 @@ fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
 fn claim_step(claim: &Object, view: &View<'_>) -> Option<Step> {
     let volumes = volumes_of([claim], view).ok()?;
     volumes.into_iter().any(is_at_stake).then(|| {
-        advice::keep_disks(
-            advice::MISTAKE,
-            "Keep the disk: set its volume to Retain. The claim still goes when no pod uses it.".into(),
-            &[claim],
-        )
+        let text = if take_back::is_made_again(claim, view) {
+            "Keep the disk: set Retain. Without --only-retain, it makes the claim again once no pod uses it."
+        } else {
+            "Keep the disk: set its volume to Retain. The claim still goes when no pod uses it."
+        };
+        advice::keep_disks(advice::MISTAKE, text.into(), &[claim])
     })
 }
 

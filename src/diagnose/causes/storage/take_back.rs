@@ -1,11 +1,11 @@
 //! Steps that take a deletion back, for what is worth it.
 //!
 //! **Recognises** a Bound volume in deletion whose claim stays, and a claim in deletion with a volume. Recognises an object
-//! that may own claims with a disk at stake, and one whose controller destroys something when it runs again. **Why:** a
-//! volume and a claim can be made again for the same disk. Any other object would be a new one with another uid, so its
-//! deletion has to go from etcd (`kubernetes/apiserver:pkg/registry/rest/update.go` BeforeUpdate). **Wants** the volume of
-//! a claim, the claim of a volume, and the namespace: nothing can be made in one that is being deleted. **Concludes**
-//! nothing about a finalizer. **Advises** `rescue`, or to look with it for a way to etcd.
+//! that may own claims with a disk at stake. **Why:** a volume and a claim can be made again for the same disk. Any other
+//! object would be a new one with another uid, so its deletion has to go from etcd
+//! (`kubernetes/apiserver:pkg/registry/rest/update.go` BeforeUpdate). **Wants** the volume of a claim, and the claim of a
+//! volume. Wants the namespace, too: one that is being deleted accepts no new object. **Concludes** nothing about a
+//! finalizer. **Advises** `rescue`, or to look with it for a way to etcd.
 
 use crate::{
     command::Command,
@@ -25,13 +25,15 @@ use crate::{
 
 /// Adds the step to those that apply to a mistake, which come first.
 pub(crate) fn add_take_back_step(object: &Object, findings: &mut [Finding], view: &View<'_>) {
-    let would_stay = object.deletion().is_some() && keeps_what_is_made(object.namespace(), view);
+    if object.deletion().is_none() {
+        return;
+    }
     let step = match (object.resource.group.as_str(), object.resource.plural.as_str()) {
-        _ if !would_stay => None,
         ("", "persistentvolumes") => of_volume(object, view),
         ("", "persistentvolumeclaims") => of_claim(object, view),
         _ => is_worth_it(object, findings).then(|| in_etcd(object)),
     };
+    let step = step.filter(|_| keeps_what_is_made(object.namespace(), view));
     if let (Some(finding), Some(step)) = (findings.first_mut(), step) {
         let steps = &mut finding.steps;
         let kept = steps
@@ -49,18 +51,23 @@ fn keeps_what_is_made(namespace: &str, view: &View<'_>) -> bool {
 }
 
 fn of_volume(volume: &Object, view: &View<'_>) -> Option<Step> {
+    if volume.text("/status/phase") != "Bound" {
+        return None;
+    }
     let claim = pv_protection::claim_of(volume, view).ok()??;
-    if volume.text("/status/phase") != "Bound" || claim.deletion().is_some() {
+    if claim.deletion().is_some() {
         return None;
     }
     if has_owner(volume) || reclaim_policy::other_finalizer(volume).is_some() {
         return Some(in_etcd(volume));
     }
-    let text = "Take the deletion back: the volume is made again. Its disk, claim and pods stay.";
-    Some(rescue(
-        text,
-        Command::of("kubectl finalizers rescue pv/{}", [volume.name()]),
-    ))
+    Some(Step {
+        when: advice::MISTAKE,
+        text: "Take the deletion back: the volume is made again. Its disk, claim and pods stay.".into(),
+        command: Some(Command::of("kubectl finalizers rescue pv/{}", [volume.name()])),
+        safety: Safety::Reversible,
+        lets_go: Vec::new(),
+    })
 }
 
 fn of_claim(claim: &Object, view: &View<'_>) -> Option<Step> {
@@ -69,15 +76,13 @@ fn of_claim(claim: &Object, view: &View<'_>) -> Option<Step> {
     if volumes.is_empty() || volumes.iter().any(|volume| volume.deletion().is_some()) {
         return None;
     }
-    if has_owner(claim) {
-        return Some(in_etcd(claim));
-    }
-    let text = "Take the deletion back: the claim is made again once its pods have ended. Its disk stays.";
-    let names = [claim.name(), claim.namespace()];
-    Some(rescue(
-        text,
-        Command::of("kubectl finalizers rescue pvc/{} -n {}", names),
-    ))
+    has_owner(claim).then(|| in_etcd(claim))
+}
+
+/// Whether `rescue` makes this claim again. The step that keeps its disk says so, because it has the same command but for
+/// a flag.
+pub(crate) fn is_made_again(claim: &Object, view: &View<'_>) -> bool {
+    !has_owner(claim) && keeps_what_is_made(claim.namespace(), view)
 }
 
 /// Whether `rescue` refuses to make it again: its owner may delete it again.
@@ -85,16 +90,13 @@ fn has_owner(object: &Object) -> bool {
     !object.list("/metadata/ownerReferences").is_empty()
 }
 
-/// Whether somebody destroys something because of this deletion, and has not begun: its disks are still to be kept, or
-/// its controller does not run.
+/// Whether the disks of claims go with it. For anything less, nobody should change etcd by hand.
 fn is_worth_it(object: &Object, findings: &[Finding]) -> bool {
-    let wakes =
-        |step: &Step| step.safety == Safety::Destructive && step.command.as_ref().is_some_and(Command::wakes);
     let mut steps = findings.iter().flat_map(|finding| &finding.steps);
-    can_change_in_etcd(object) && steps.any(|step| step.when == advice::MISTAKE || wakes(step))
+    can_change_in_etcd(object) && steps.any(|step| step.when == advice::MISTAKE)
 }
 
-/// What `rescue --etcd` refuses, whatever is stored, is not advised.
+/// Whether `rescue --etcd` accepts objects of this type.
 fn can_change_in_etcd(object: &Object) -> bool {
     let refused = [
         ("", "secrets"),
@@ -102,16 +104,6 @@ fn can_change_in_etcd(object: &Object) -> bool {
         ("apiextensions.k8s.io", "customresourcedefinitions"),
     ];
     !refused.iter().any(|(group, plural)| object.is(group, plural))
-}
-
-fn rescue(text: &str, command: Command) -> Step {
-    Step {
-        when: advice::MISTAKE,
-        text: text.into(),
-        command: Some(command),
-        safety: Safety::Reversible,
-        lets_go: Vec::new(),
-    }
 }
 
 /// Shows whether etcd can be reached, and with what command. Nothing is changed yet.

@@ -28,7 +28,7 @@ fn owned(mut object: Object) -> Object {
 }
 
 #[test]
-fn a_volume_and_a_claim_are_made_again_whatever_the_policy_is() {
+fn a_volume_is_made_again_whatever_its_policy_is() {
     for policy in ["Delete", "Retain"] {
         let world = World::of([
             volume(&["kubernetes.io/pv-protection"], policy, "Bound", true),
@@ -36,15 +36,31 @@ fn a_volume_and_a_claim_are_made_again_whatever_the_policy_is() {
         ]);
         let expected = ("kubectl finalizers rescue pv/pv".to_owned(), Safety::Reversible);
         assert_eq!(offered(&world.explain_first()), [expected], "{policy}");
-        let world = World::of([
-            claim(&["kubernetes.io/pvc-protection"], true),
-            volume(&[], policy, "Bound", false),
-        ]);
-        let expected = (
-            "kubectl finalizers rescue pvc/data -n ns".to_owned(),
-            Safety::Reversible,
+    }
+}
+
+#[test]
+fn the_step_that_keeps_the_disk_of_a_claim_names_the_way_to_make_the_claim_again() {
+    let protected = || claim(&["kubernetes.io/pvc-protection"], true);
+    let terminating = json!({"metadata": {"name": "ns", "deletionTimestamp": "2026-01-01T11:00:00Z"}});
+    let terminating = object("", "namespaces", "Namespace", terminating);
+    for (objects, expected) in [
+        (vec![protected()], true),
+        (vec![owned(protected())], false),
+        (vec![protected(), terminating], false),
+    ] {
+        let disk = volume(&[], "Delete", "Bound", false);
+        let told = World::of(objects.into_iter().chain([disk])).explain_first();
+        let mut steps = told
+            .steps
+            .iter()
+            .filter(|step| step.text.starts_with("Keep the disk"));
+        let step = steps.next().expect("the step");
+        assert_eq!(
+            step.text.contains("it makes the claim again"),
+            expected,
+            "{told:#?}"
         );
-        assert_eq!(offered(&world.explain_first()), [expected], "{policy}");
     }
 }
 
