@@ -50,7 +50,7 @@ pub(super) const ALL: &[Scenario] = &[
     scenario("deployed", 2, running_deployment),
     scenario("lost", 1, pod_on_a_lost_node),
     scenario("both", 2, volume_and_its_claim),
-    scenario("spared", 2, retained_volume_of_a_claim),
+    scenario("spared", 3, retained_volume_of_a_claim),
     scenario("owner", 0, owner_of_a_held_object),
     scenario("gadget", 0, type_with_instances),
     scenario("topic", 2, object_without_its_operator),
