@@ -102,7 +102,7 @@ fn claim_step(claim: &Object, view: &View<'_>) -> Option<Step> {
     let volumes = volumes_of([claim], view).ok()?;
     volumes.into_iter().any(is_at_stake).then(|| {
         let text = if take_back::is_made_again(claim, view) {
-            "Keep the disk: set Retain. Without --only-retain, it makes the claim again once no pod uses it."
+            "Keep the disk: set Retain. Without --only-retain, it takes the deletion back."
         } else {
             "Keep the disk: set its volume to Retain. The claim still goes when no pod uses it."
         };

@@ -57,7 +57,7 @@ fn the_step_that_keeps_the_disk_of_a_claim_names_the_way_to_make_the_claim_again
             .filter(|step| step.text.starts_with("Keep the disk"));
         let step = steps.next().expect("the step");
         assert_eq!(
-            step.text.contains("it makes the claim again"),
+            step.text.contains("it takes the deletion back"),
             expected,
             "{told:#?}"
         );
