@@ -116,6 +116,12 @@ impl Command {
         self.begins_with(&["kubectl", "finalizers", "remove"])
     }
 
+    /// Whether it keeps the disks of volumes or claims.
+    pub fn is_keep_disks(&self) -> bool {
+        let only_retain = |word: &Word| word.ours_alone() == Some("--only-retain");
+        self.begins_with(&["kubectl", "finalizers", "rescue"]) && self.words.iter().any(only_retain)
+    }
+
     /// Whether it wakes the controllers of an object.
     pub fn is_nudge(&self) -> bool {
         self.begins_with(&["kubectl", "finalizers", "nudge"])

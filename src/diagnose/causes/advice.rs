@@ -89,6 +89,11 @@ pub(crate) fn keep_disks(when: &'static str, text: String, objects: &[&Object]) 
     }
 }
 
+/// Whether a step keeps the disks of volumes or claims.
+pub(crate) fn is_keep_disks(step: &Step) -> bool {
+    step.command.as_ref().is_some_and(Command::is_keep_disks)
+}
+
 /// Whether a step only triggers a controller.
 pub(crate) fn is_nudge(step: &Step) -> bool {
     step.command.as_ref().is_some_and(Command::is_nudge)

@@ -90,20 +90,11 @@ fn has_owner(object: &Object) -> bool {
     !object.list("/metadata/ownerReferences").is_empty()
 }
 
-/// Whether the disks of claims go with it. For anything less, nobody should change etcd by hand.
+/// Whether the disks of claims go with it. For anything less, nobody should change etcd by hand. `rescue` refuses a
+/// namespace: its objects are deleted one by one, whatever becomes of it.
 fn is_worth_it(object: &Object, findings: &[Finding]) -> bool {
     let mut steps = findings.iter().flat_map(|finding| &finding.steps);
-    can_change_in_etcd(object) && steps.any(|step| step.when == advice::MISTAKE)
-}
-
-/// Whether `rescue --etcd` accepts objects of this type.
-fn can_change_in_etcd(object: &Object) -> bool {
-    let refused = [
-        ("", "secrets"),
-        ("", "namespaces"),
-        ("apiextensions.k8s.io", "customresourcedefinitions"),
-    ];
-    !refused.iter().any(|(group, plural)| object.is(group, plural))
+    !object.is("", "namespaces") && steps.any(advice::is_keep_disks)
 }
 
 /// Shows whether etcd can be reached, and with what command. Nothing is changed yet.

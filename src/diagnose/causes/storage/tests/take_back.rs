@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     diagnose::{
-        Diagnosis, Safety,
+        Diagnosis, Safety, Step,
         causes::storage::tests::{claim, volume},
         testing::world::{World, bare as object},
     },
@@ -130,4 +130,21 @@ fn nothing_is_offered_where_it_would_be_refused() {
         let diagnosis = world.explain_first();
         assert_eq!(offered(&diagnosis), [], "{diagnosis:?}");
     }
+}
+
+#[test]
+fn etcd_is_not_offered_for_what_takes_no_disk_along() {
+    let range = json!({"metadata": {"name": "extra", "uid": "uid-it", "deletionTimestamp": "2026-01-01T11:00:00Z",
+        "finalizers": ["networking.k8s.io/service-cidr-finalizer"]}, "spec": {"cidrs": ["10.0.0.0/24"]}});
+    let by_allocator = json!({"ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io"});
+    let address = json!({"metadata": {"name": "10.0.0.7", "labels": by_allocator},
+        "spec": {"parentRef": {"resource": "services", "namespace": "ns", "name": "web"}}});
+    let diagnosis = World::of([
+        object("networking.k8s.io", "servicecidrs", "ServiceCIDR", range),
+        object("networking.k8s.io", "ipaddresses", "IPAddress", address),
+    ])
+    .explain_first();
+    let mistake = |step: &Step| step.when == "deleted by mistake?";
+    assert!(diagnosis.steps.iter().any(mistake), "{diagnosis:#?}");
+    assert_eq!(offered(&diagnosis), [], "{diagnosis:#?}");
 }
