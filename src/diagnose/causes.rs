@@ -20,7 +20,7 @@ pub(crate) mod verdicts;
 use self::{
     api_machinery::{controller_manager, no_finalizers, update_rejected},
     garbage_collector::{absent_owners, foreground_deletion, orphan_dependents},
-    namespaces::finalizer_lists,
+    namespaces::{finalizer_lists, missing_namespace},
     operators::{
         external_resource, finalizer_re_added, known_finalizer, missing_reference, never_by_hand,
         surroundings,
@@ -30,7 +30,6 @@ use self::{
 };
 use super::{
     complaint::complaints,
-    leftovers::missing_namespace,
     model::{Finding, Known, Verdict},
     view::View,
 };

@@ -2,7 +2,7 @@
 //!
 //! As with [`diagnose`](crate::diagnose::diagnose), the caller answers the queries and calls again.
 
-pub(crate) mod missing_namespace;
+mod missing_namespace;
 mod unreclaimed_volume;
 mod volume_attachment;
 

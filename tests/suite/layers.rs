@@ -6,8 +6,9 @@
 mod circles;
 mod code;
 mod modules;
+mod picture;
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::{collections::BTreeSet, fs, path::Path, sync::LazyLock};
 
 use self::{
     circles::circles,
@@ -114,6 +115,32 @@ fn pure_layers_stay_pure_and_never_look_up() {
 fn files_do_not_import_each_other_in_circles() {
     let found = circles(&PACKAGE);
     assert!(found.is_empty(), "{}", joined(found));
+}
+
+#[test]
+fn rooms_do_not_lead_back_to_themselves() {
+    for parent in [&["crate"][..], &["crate", "diagnose"]] {
+        let found = picture::leads_back(&PACKAGE, parent);
+        assert!(found.is_empty(), "{parent:?}: {found:?}");
+    }
+}
+
+const STRUCTURE: &str = "docs/structure.md";
+
+#[test]
+fn the_picture_of_imports_is_up_to_date() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(STRUCTURE)).unwrap();
+    assert!(
+        page == picture::page(&PACKAGE),
+        "{STRUCTURE} is stale; write it anew: cargo test --test suite -- --ignored write_what_is_generated"
+    );
+}
+
+#[test]
+#[ignore = "writes files"]
+fn write_what_is_generated() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(STRUCTURE);
+    fs::write(page, picture::page(&PACKAGE)).unwrap();
 }
 
 #[test]

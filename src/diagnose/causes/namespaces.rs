@@ -6,3 +6,4 @@ pub(crate) mod content_groups;
 pub(crate) mod content_remaining;
 pub(crate) mod discovery_failure;
 pub(crate) mod finalizer_lists;
+pub(crate) mod missing_namespace;

@@ -1,107 +1,15 @@
-//! An object in a namespace that no longer exists.
-//!
-//! **Recognises** an object whose namespace has no Namespace object. **Why:** a user emptied `spec.finalizers`
-//! through `/finalize` before the namespace was empty. The Namespace is then deleted and its content stays in
-//! etcd. Nothing can be created in it any more, so controllers fail. A webhook with a namespaceSelector makes
-//! every update fail with `namespaces "…" not found`. Source:
-//! `kubernetes/kubernetes:pkg/registry/core/namespace/` and
-//! `kubernetes/apiserver:pkg/admission/plugin/webhook/predicates/namespace/matcher.go`. **Wants** the
-//! Namespace. **Concludes** that the missing namespace blocks the deletion, in addition to what each finalizer
-//! waits for. **Advises** to create the namespace again, to finish its content, and to delete it in the normal
-//! way.
+//! The namespaces that no longer exist, and whose objects were left behind. Why that is so:
+//! [`causes::namespaces::missing_namespace`](crate::diagnose::causes::namespaces::missing_namespace).
 
 use std::collections::BTreeMap;
 
 use crate::{
-    command::Command,
     diagnose::{
-        leftovers::Leftover,
-        model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
+        causes::namespaces::missing_namespace::FINALIZED_BY_FORCE, leftovers::Leftover, model::Verdict,
         view::View,
     },
-    object::ObjectRef,
-    snapshot::{
-        LeftoverCount,
-        facts::{Object, Resource},
-    },
+    snapshot::{LeftoverCount, facts::Resource},
 };
-
-/// The cause, as the beginning of a sentence.
-const FINALIZED_BY_FORCE: &str = "does not exist: it was finalized by force, and";
-
-pub(crate) fn add_missing_namespace(object: &Object, findings: &mut [Finding], view: &View<'_>) {
-    let name = object.namespace();
-    // Neither an object in use nor a pod in its grace period needs its namespace read.
-    let at_rest = object
-        .deletion()
-        .is_some_and(|deletion| deletion.in_grace(view.now()))
-        || findings
-            .iter()
-            .all(|finding| finding.wait.verdict == Verdict::InUse);
-    if name.is_empty() || at_rest || !matches!(view.object("", "namespaces", "", name), Ok(None)) {
-        return;
-    }
-    for finding in findings.iter_mut() {
-        finding.tell_of(Page::of(module_path!()));
-        finding.wait.on.push(Blocker::new(
-            Some(ObjectRef {
-                type_name: "namespaces".into(),
-                kind: "Namespace".into(),
-                api_version: "v1".into(),
-                name: name.to_owned(),
-                ..ObjectRef::default()
-            }),
-            format!(
-                "{FINALIZED_BY_FORCE} this object was left behind. Controllers cannot create anything in it, and updates may be refused \
-                 with `namespaces not found`"
-            ),
-        ));
-    }
-    let Some(first) = findings.first_mut() else {
-        return;
-    };
-    first.evidence.push(Evidence {
-        source: format!("Namespace {name}"),
-        value: "not found".into(),
-        strength: Strength::Proof,
-    });
-    first.outlook.push(Outlook {
-        when: "if nothing is done".into(),
-        then: format!("it stays in etcd, and appears again when somebody creates a namespace {name}"),
-    });
-    let steps = [
-        Step {
-            when: "what to do",
-            text: format!("create the namespace {name} again, so that its objects can be finished"),
-            command: Some(Command::of("kubectl create namespace {}", [name])),
-            safety: Safety::Reversible,
-            lets_go: Vec::new(),
-        },
-        Step {
-            when: "what to do",
-            text: "look again: with its namespace back, its controller may finish it by itself".into(),
-            command: Some(Command::explain(&object.resource.name(), object.name(), name)),
-            safety: Safety::ReadOnly,
-            lets_go: Vec::new(),
-        },
-    ];
-    first.steps.splice(0..0, steps);
-    first.steps.push(Step {
-        when: "when it is gone",
-        text: format!(
-            "DATA LOSS if anything in {name} is still needed: delete the namespace in the normal way, which deletes all \
-             that was left behind in it"
-        ),
-        command: Some(Command::of("kubectl delete namespace {}", [name])),
-        safety: Safety::Destructive,
-        lets_go: Vec::new(),
-    });
-    first.do_not.push(
-        "delete keys in etcd by hand: the API server and its controllers do not expect that, and clean-up outside the \
-         cluster never happens"
-            .into(),
-    );
-}
 
 /// The leftover for a namespace that was not listed although its objects were. The namespace may have been
 /// created since the list, or created and deleted. So it is read once more, and then one of the objects.
