@@ -2,6 +2,7 @@
 //! whole program need. A crate here costs the unit tests of one cause nothing: they build without the feature `suite`.
 
 pub mod dice;
+pub mod stored_objects;
 pub mod weaker;
 
 #[cfg(feature = "suite")]

@@ -36,7 +36,41 @@ pub fn program(name: &str) -> PathBuf {
         .iter()
         .find(|(program, _)| *program == name)
         .unwrap_or_else(|| panic!("no module below tests/controlplane builds {name}"));
-    go::build(module).join(name)
+    go::build(&version_of(module)).join(name)
+}
+
+/// The older minor version that `FINALIZERS_KUBERNETES` asks for, such as 1.31; none for the newest.
+fn older() -> Option<String> {
+    env::var("FINALIZERS_KUBERNETES")
+        .ok()
+        .filter(|minor| !minor.is_empty())
+}
+
+/// The module of that minor version: `kubernetes-1.31` instead of `kubernetes`.
+fn version_of(module: &str) -> String {
+    match older() {
+        Some(minor) if module == "kubernetes" => format!("{module}-{minor}"),
+        _ => module.to_owned(),
+    }
+}
+
+/// Whether the API server is of this minor version (1.N) or newer.
+pub fn is_since(minor: u32) -> bool {
+    let number = |older: &String| {
+        older
+            .strip_prefix("1.")
+            .and_then(|number| number.parse::<u32>().ok())
+    };
+    older().is_none_or(|older| number(&older).expect("FINALIZERS_KUBERNETES is like 1.31") >= minor)
+}
+
+/// Whether what a test is about exists in the API server: it came with version 1.N. A test that is left out says so.
+pub fn has(what: &str, minor: u32) -> bool {
+    let has = is_since(minor);
+    if !has {
+        eprintln!("left out: {what} came with Kubernetes 1.{minor}");
+    }
+    has
 }
 
 /// The folder of the snapshot CRDs, which belong to the controllers' module.

@@ -207,7 +207,9 @@ fn read(path: &Path) -> String {
 
 fn contents(module: &str) -> &'static str {
     match module {
-        "kubernetes" => "kube-apiserver, kube-controller-manager and kubectl; 4 minutes on two cores",
+        _ if module.starts_with("kubernetes") => {
+            "kube-apiserver, kube-controller-manager and kubectl; 4 minutes on two cores"
+        }
         "etcd" => "etcd and etcdctl; half a minute",
         "provisioner" => "csi-provisioner; 2 to 3 minutes",
         "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 to 3 minutes",

@@ -41,7 +41,7 @@ mod namespace;
 mod output;
 mod pki;
 mod plugin;
-mod ports;
+pub mod ports;
 mod reaper;
 mod session;
 mod terminal;
@@ -51,7 +51,7 @@ mod wait;
 
 pub use api::Api;
 pub use audit::Asked;
-pub use binaries::{installed, program};
+pub use binaries::{has, installed, is_since, program};
 pub use cache::directory as cache_directory;
 pub use cluster::{Cluster, Options};
 pub use component::Component;

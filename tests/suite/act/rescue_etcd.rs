@@ -1,6 +1,7 @@
 //! `rescue --etcd`: the API server shows the same object, alive, after one transaction that changed nothing else.
 
 mod lost;
+mod random;
 mod refused;
 
 use std::{fs, os::unix::fs::PermissionsExt as _, thread, time::Duration};
