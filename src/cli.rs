@@ -4,7 +4,7 @@ mod connection;
 mod examples;
 mod guarded;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{
     Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, builder::StyledStr,
@@ -109,8 +109,18 @@ pub enum Verb {
     /// Shows why each object is stuck and what to do next, and tells each change with its time. It waits for the end of
     /// objects that are not being deleted, too. Exits with 0 when all objects are gone or do not exist, and with 4 after
     /// --timeout. It replaces kubectl wait --for=delete.
+    ///
+    /// Without a target it follows everything in deletion in the namespace, or with -A in the cluster. Objects whose
+    /// deletion begins later join. It ends when nothing is in deletion, with 5 if not everything could be read.
     #[command(before_help = examples::WATCH)]
     Watch(WatchArgs),
+    /// Serve metrics of stuck deletions for Prometheus
+    ///
+    /// Looks at the cluster again and again, as scan does, and serves what it found at /metrics until it is stopped. If a
+    /// look fails, the last values stay, and another metric tells of the failure. It only reads. /readyz answers 200 after
+    /// the first look, /healthz always.
+    #[command(before_help = examples::EXPORTER)]
+    Exporter(ExporterArgs),
     /// List the known finalizers, without a cluster
     #[command(before_help = examples::CATALOG)]
     Catalog(CatalogArgs),
@@ -195,11 +205,14 @@ pub enum Shell {
 /// Words of `snapshot`.
 #[derive(Debug, Args)]
 pub struct SnapshotArgs {
-    /// File to write; it must not exist
+    /// File to write, which must not exist; with several contexts a directory, for one file each
     pub file: PathBuf,
     /// More objects to save, written as for explain
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
+    /// Save the clusters of all contexts, side by side; --context A,B saves those of a few
+    #[arg(long)]
+    pub all_contexts: bool,
     /// Hide names, addresses and unknown words; the same name is hidden in the same way
     #[arg(long)]
     pub redact: bool,
@@ -225,14 +238,14 @@ pub struct ExplainArgs {
 /// Words of `watch`.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
-    /// Objects, written as for explain
-    #[arg(value_name = "TARGET", required = true)]
+    /// Objects, written as for explain. Without one: everything in deletion in the namespace, or with -A everywhere
+    #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Stop after this time, and exit with 4: 90s, 10m, 2h
     #[arg(long, value_name = "DURATION")]
     pub timeout: Option<String>,
     /// The condition to wait for, as in kubectl wait. It can only be delete
-    #[arg(long = "for", value_name = "CONDITION", value_parser = ["delete"], hide_possible_values = true)]
+    #[arg(long = "for", value_name = "CONDITION", value_parser = ["delete"], hide_possible_values = true, requires = "targets")]
     pub condition: Option<String>,
     /// Format of the output
     #[arg(short, long, value_enum, default_value_t = WatchFormat::Table)]
@@ -246,6 +259,20 @@ pub enum WatchFormat {
     Table,
     /// One JSON object on a line for each change, in a versioned schema
     Json,
+}
+
+/// Words of `exporter`.
+#[derive(Debug, Args)]
+pub struct ExporterArgs {
+    /// Address and port to listen at; 0 takes a free port
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9836")]
+    pub listen: SocketAddr,
+    /// Time from one look at the cluster to the next: 30s, 5m
+    #[arg(long, value_name = "DURATION", default_value = "60s")]
+    pub interval: String,
+    /// Name the objects in deletion, each in a series of its own
+    #[arg(long)]
+    pub names: bool,
 }
 
 /// Words of `catalog`.
@@ -267,8 +294,23 @@ pub struct CatalogArgs {
     #[arg(long)]
     pub no_headers: bool,
     /// Format of the output
-    #[arg(short, long, value_enum, default_value_t = Format::Table)]
-    pub output: Format,
+    #[arg(short, long, value_enum, default_value_t = CatalogFormat::Table)]
+    pub output: CatalogFormat,
+}
+
+/// Forms of output of `catalog`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CatalogFormat {
+    /// For people, in the width of the terminal
+    Table,
+    /// The table, and nothing left out
+    Wide,
+    /// Everything, in a versioned schema
+    Json,
+    /// The same as YAML
+    Yaml,
+    /// Only names of finalizers
+    Name,
 }
 
 /// Words of `version`.
@@ -300,9 +342,22 @@ pub struct ScanArgs {
     /// Only these types or categories, as for kubectl get
     #[arg(value_name = "TYPE[,TYPE...]", value_delimiter = ',')]
     pub types: Vec<String>,
-    /// Read a snapshot or the output of kubectl get -o yaml|json instead of a cluster; `-` is stdin
+    /// Read a snapshot or kubectl's output; `-` is stdin
+    ///
+    /// Instead of a cluster. The output is that of kubectl get -o yaml|json. A directory with snapshots is read as one
+    /// cluster for each of them, a directory with other files as one cluster.
     #[arg(long, value_name = "PATH")]
     pub from: Vec<PathBuf>,
+    /// Scan the clusters of all contexts, side by side
+    ///
+    /// --context A,B scans those of a few. Contexts with the same server, authority and user are one cluster.
+    #[arg(long, conflicts_with = "from")]
+    pub all_contexts: bool,
+    /// Say what changed since this snapshot
+    ///
+    /// What is stuck is new, went or stays. What was not read at both times is not known.
+    #[arg(long, value_name = "FILE")]
+    pub since: Option<PathBuf>,
     /// List every object that has a finalizer, too
     #[arg(long)]
     pub all: bool,
@@ -315,7 +370,7 @@ pub struct ScanArgs {
     /// Only objects with these labels
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
-    /// Only what was deleted earlier: 90s, 10m, 2h, 3d ago
+    /// Only what was deleted earlier: 90s, 2h, 3d ago
     #[arg(long, value_name = "DURATION")]
     pub older_than: Option<String>,
     /// Leave out these types
@@ -330,7 +385,7 @@ pub struct ScanArgs {
     /// Print no headings and no closing lines
     #[arg(long)]
     pub no_headers: bool,
-    /// Exit with 4 if something is stuck, or with 5 if nothing is but not everything was read
+    /// Exit with 4 if something is stuck, 5 if parts were not read
     #[arg(long)]
     pub exit_code: bool,
     /// A silent API group that --exit-code ignores
@@ -356,6 +411,19 @@ pub enum Format {
     Yaml,
     /// Only names: finalizers, or objects as `TYPE/NAME -n NAMESPACE`; scan -n prints no namespace
     Name,
+    /// One page for a browser, which needs no network
+    Html,
+    /// What waits for what, as a graph for Graphviz
+    Dot,
+    /// The same graph for Mermaid, which Markdown shows
+    Mermaid,
+}
+
+impl Format {
+    /// Whether it shows what objects wait for, so that finalizers alone have no such form.
+    pub fn is_picture(self) -> bool {
+        matches!(self, Format::Html | Format::Dot | Format::Mermaid)
+    }
 }
 
 /// What `scan` sorts objects under.

@@ -4,8 +4,6 @@
 
 use std::{io, path::PathBuf};
 
-use crate::knowledge::Mistake;
-
 /// An error that ends the run. Messages start in lower case and fit after "error: ".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -33,6 +31,22 @@ pub enum Error {
         /// What to try.
         hint: Option<String>,
     },
+    /// The API server does not accept the credentials.
+    #[error("{message}")]
+    Unauthorized {
+        /// Which credentials, and why.
+        message: String,
+        /// How to get others.
+        hint: Option<String>,
+    },
+    /// The API server did not answer in time.
+    #[error("{message}")]
+    TimedOut {
+        /// Which server.
+        message: String,
+        /// What to try.
+        hint: Option<String>,
+    },
     /// A file or directory could not be read at all.
     #[error("cannot read {}: {cause}", path.display())]
     Read {
@@ -52,8 +66,8 @@ pub enum Error {
     /// The files given with `--knowledge` have mistakes.
     #[error("{} in what --knowledge names; nothing was done", count(mistakes))]
     Knowledge {
-        /// Every mistake of every file.
-        mistakes: Vec<Mistake>,
+        /// Every mistake of every file, as `file:line:column: …`.
+        mistakes: Vec<String>,
     },
     /// A guard refused to act.
     #[error("{message}")]
@@ -75,6 +89,8 @@ impl Error {
             Error::Usage { hint, .. }
             | Error::Config { hint, .. }
             | Error::Server { hint, .. }
+            | Error::Unauthorized { hint, .. }
+            | Error::TimedOut { hint, .. }
             | Error::Refused { hint, .. } => hint.as_deref(),
             Error::Knowledge { .. } => Some("every key and word: knowledge/README.md"),
             Error::Read { .. } | Error::Write { .. } | Error::Output(_) => None,
@@ -82,15 +98,15 @@ impl Error {
     }
 
     /// One line for each mistake, in the form that editors understand (`file:line:column: …`).
-    pub fn details(&self) -> Vec<String> {
+    pub fn details(&self) -> &[String] {
         match self {
-            Error::Knowledge { mistakes } => mistakes.iter().map(ToString::to_string).collect(),
-            _ => Vec::new(),
+            Error::Knowledge { mistakes } => mistakes,
+            _ => &[],
         }
     }
 }
 
-fn count(mistakes: &[Mistake]) -> String {
+fn count(mistakes: &[String]) -> String {
     match mistakes.len() {
         1 => "a mistake".into(),
         more => format!("{more} mistakes"),

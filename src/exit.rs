@@ -17,7 +17,7 @@ pub enum Exit {
     Refused,
     /// With `--exit-code`: an object is stuck. With `watch --timeout`: one is not gone yet.
     Stuck,
-    /// With `--exit-code`: no object is stuck as far as known, but not everything could be read.
+    /// With `--exit-code`, or `watch` without a target: nothing is left as far as known, but not everything could be read.
     Incomplete,
     /// Ctrl-C: 128 + SIGINT, as in a shell.
     Interrupted,

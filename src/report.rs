@@ -3,11 +3,14 @@
 
 pub mod catalog;
 pub mod causes;
+pub mod changes;
+pub mod clusters;
 pub mod explain;
 pub mod finalizer;
 pub mod gaps;
 pub mod holders;
 pub mod leftovers;
+pub mod metrics;
 pub mod outcome;
 pub mod plan;
 mod reason;
@@ -28,8 +31,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use self::{
-    catalog::CatalogReport, explain::ExplainReport, finalizer::FinalizersReport, gaps::GapReport,
-    outcome::OutcomeReport, plan::PlanReport, scan::ScanReport, version::VersionReport,
+    catalog::CatalogReport, clusters::ClustersReport, explain::ExplainReport, finalizer::FinalizersReport,
+    gaps::GapReport, outcome::OutcomeReport, plan::PlanReport, scan::ScanReport, version::VersionReport,
 };
 use crate::{
     command::Command,
@@ -123,6 +126,9 @@ impl DeletionReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectReport {
+    /// Its cluster, if the run reads several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
     /// Which object.
     #[serde(flatten)]
     pub object: ObjectName,

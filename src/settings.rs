@@ -2,7 +2,9 @@
 //! goes further than this file, and nothing here does I/O.
 
 mod catalog;
+mod clusters;
 mod explain;
+mod exporter;
 mod guarded;
 mod snapshot;
 mod targets;
@@ -23,7 +25,9 @@ use crate::{
 
 pub use self::{
     catalog::Catalog,
+    clusters::{Clusters, Contexts},
     explain::{Asked, Explain, NamespaceChoice},
+    exporter::Exporter,
     guarded::{EtcdAccess, EtcdCommands, Guarded, Wanted},
     snapshot::Snapshot,
     targets::{Target, explained},
@@ -98,6 +102,8 @@ impl Scope {
 pub enum Source {
     /// An API server.
     Server(Box<Connection>),
+    /// The API servers of several contexts.
+    Servers(Box<Clusters>),
     /// Files; `-` is stdin.
     Files(Vec<PathBuf>),
 }
@@ -123,6 +129,8 @@ pub struct Scan {
     pub show: Show,
     /// Whether the exit code depends on the result.
     pub exit_code: bool,
+    /// The earlier snapshot to compare with.
+    pub since: Option<PathBuf>,
     /// API groups that may be missing without a word of the exit code.
     pub accepted_gaps: Vec<String>,
 }
@@ -147,11 +155,13 @@ impl Scan {
             connection.kubeconfig.as_deref(),
             connection.context.as_deref(),
         );
-        let source = if words.from.is_empty() {
-            Source::Server(Box::new(Connection::new(connection)?))
-        } else {
+        let source = if !words.from.is_empty() {
             without_server(&connection)?;
-            Source::Files(words.from)
+            Source::Files(words.from.clone())
+        } else if let Some(clusters) = Clusters::of(words.all_contexts, &connection)? {
+            Source::Servers(Box::new(clusters))
+        } else {
+            Source::Server(Box::new(Connection::new(connection)?))
         };
         let filter = Filter {
             finalizers: words.finalizer.iter().map(|glob| Glob::new(glob)).collect(),
@@ -181,6 +191,15 @@ impl Scan {
             return Err(usage(
                 "--by holder has no form of names alone: who holds something need not be an object".into(),
                 Some("use -o json, and take what you need of it"),
+            ));
+        }
+        if words.since.is_some() {
+            compares_one_cluster(&words, &source)?;
+        }
+        if by_holder && words.output.is_picture() {
+            return Err(usage(
+                "--by holder has no picture: it shows controllers, not what objects wait for".into(),
+                Some("leave out --by holder"),
             ));
         }
         if by_holder && words.all {
@@ -219,8 +238,33 @@ impl Scan {
                 no_headers: words.no_headers,
             },
             exit_code: words.exit_code,
+            since: words.since,
             accepted_gaps: words.accept_gap,
         })
+    }
+
+    /// Reads every type of a cluster, or of one of its namespaces.
+    fn of_cluster(connection: &Connection, namespace: Option<&str>) -> Self {
+        let namespace = namespace.map(str::to_owned);
+        Scan {
+            source: Source::Server(Box::new(connection.clone())),
+            scope: namespace.clone().map_or(Scope::All, Scope::Namespace),
+            types: Vec::new(),
+            exclude: Vec::new(),
+            every_namespace: false,
+            filter: Filter::default(),
+            view: ScanView {
+                namespace,
+                ..ScanView::default()
+            },
+            show: Show {
+                format: Format::Table,
+                no_headers: false,
+            },
+            since: None,
+            exit_code: false,
+            accepted_gaps: Vec::new(),
+        }
     }
 
     /// Whether the scan can miss content of a namespace.
@@ -238,6 +282,23 @@ impl Scan {
     pub fn is_filtered(&self) -> bool {
         self.is_narrowed() || self.scope != Scope::All
     }
+}
+
+/// Refuses what `--since` cannot compare.
+fn compares_one_cluster(words: &ScanArgs, source: &Source) -> Result<(), Error> {
+    let other = match source {
+        Source::Servers(_) => "several contexts",
+        _ if words.by == cli::GroupBy::Holder => "--by holder",
+        _ if words.output == Format::Name => "-o name",
+        _ if words.output.is_picture() => "-o html, dot or mermaid",
+        // An object that lost this finalizer may still be there.
+        _ if !words.finalizer.is_empty() => "--finalizer",
+        _ => return Ok(()),
+    };
+    Err(usage(
+        format!("--since compares the stuck objects of one cluster, and does not go with {other}"),
+        Some("leave one of them out"),
+    ))
 }
 
 /// Accepts `pvc,,pv` and `pvc, pv`.

@@ -58,7 +58,7 @@ pub struct ConnectionArgs {
     /// Path to the kubeconfig file
     #[arg(long, global = true, value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
-    /// Context of the kubeconfig to use
+    /// Context of the kubeconfig to use; scan and snapshot take several: A,B
     #[arg(long, global = true)]
     pub context: Option<String>,
     /// Cluster of the kubeconfig to use

@@ -34,8 +34,19 @@ Examples:
   kubectl finalizers watch pvc/data-0 -n db
   # Wait for the end of a namespace, and fail with the cause after ten minutes
   kubectl finalizers watch ns/pay --timeout 10m
+  # Everything in deletion in a namespace, until nothing is
+  kubectl finalizers watch -n pay
   # One line of JSON for each change
   kubectl finalizers watch pvc/data-0 pod/db-0 -n db -o json";
+
+pub(super) const EXPORTER: &str = "\
+Examples:
+  # Metrics of all namespaces at http://127.0.0.1:9836/metrics
+  kubectl finalizers exporter
+  # Those of one namespace, every five minutes
+  kubectl finalizers exporter -n db --interval 5m
+  # In a Pod: reachable from outside, with the names of objects
+  kubectl finalizers exporter --listen 0.0.0.0:9836 --names";
 
 pub(super) const CATALOG: &str = "\
 Examples:

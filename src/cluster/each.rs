@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    decode::Undecodable,
+    decode::{Page, Undecodable},
     pages::{Decoded, Pages, Take},
     request::{Answer, METADATA_LIST, Server, WHOLE, or_default},
 };
@@ -113,7 +113,7 @@ impl<'a> Objects<'a> {
         }
     }
 
-    fn read(&mut self, answer: &Answer) -> Result<Option<String>, Undecodable> {
+    fn read(&mut self, answer: &Answer) -> Result<Page, Undecodable> {
         let undecodable = |error: serde_json::Error| Undecodable(error.to_string());
         self.size_left = self
             .size_left
@@ -128,17 +128,20 @@ impl<'a> Objects<'a> {
             let value = serde_json::from_str(item.get()).map_err(undecodable)?;
             self.page.push(object_of(self.ty, value));
         }
-        Ok(Some(list.metadata.next).filter(|token| !token.is_empty()))
+        Ok(Page {
+            next: Some(list.metadata.next).filter(|token| !token.is_empty()),
+            resource_version: None,
+        })
     }
 }
 
 impl Take for Objects<'_> {
     fn decode(&mut self, answer: &Answer) -> Decoded {
         self.page.clear();
-        let next = self.read(answer);
+        let page = self.read(answer);
         Decoded {
             items: self.page.len() as u64,
-            next,
+            page,
         }
     }
 

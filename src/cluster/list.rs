@@ -196,10 +196,7 @@ impl Take for CountedPages<'_> {
             storage.note_page(ty, &answer.body);
         }
         self.page = page;
-        Decoded {
-            items,
-            next: decoded.map(|page| page.next),
-        }
+        Decoded { items, page: decoded }
     }
 
     fn keep(&mut self) {

@@ -14,6 +14,7 @@ pub mod connect;
 pub mod decode;
 mod discovery;
 mod each;
+pub mod follow;
 mod list;
 mod pages;
 mod paths;

@@ -11,7 +11,7 @@ use http::StatusCode;
 use tokio::time::Instant;
 
 use super::{
-    decode::Undecodable,
+    decode::{Page, Undecodable},
     paths::collection_path,
     request::{Answer, Failure, Server, WHOLE},
 };
@@ -41,8 +41,8 @@ pub(super) trait Take {
 pub(super) struct Decoded {
     /// The number of its objects.
     pub(super) items: u64,
-    /// The token of the next page; none on the last page.
-    pub(super) next: Result<Option<String>, Undecodable>,
+    /// What the list says beside its objects.
+    pub(super) page: Result<Page, Undecodable>,
 }
 
 /// How a list ended.
@@ -52,6 +52,8 @@ pub(super) struct Ended {
     pub(super) fault: Option<Why>,
     /// Whether the list expired and continued at a newer state, so that it is not of one moment.
     pub(super) inconsistent: bool,
+    /// The state of the first page. No object of the list is older.
+    pub(super) resource_version: Option<String>,
 }
 
 impl Ended {
@@ -111,7 +113,13 @@ impl<S: Source> Pages<'_, S> {
                     expired = false;
                     empty = if page.items > 0 { 0 } else { empty + 1 };
                     used.extend(next.as_ref().map(|token| hash.hash_one(token)));
-                    match page.next {
+                    let read = page.page.map(|page| {
+                        if next.is_none() {
+                            ended.resource_version = page.resource_version;
+                        }
+                        page.next
+                    });
+                    match read {
                         // Its objects are dropped too: they are those of an earlier page.
                         Ok(Some(token)) if used.contains(&hash.hash_one(&token)) => {
                             return ended.undecodable("the server sends the same page again and again");

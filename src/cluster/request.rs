@@ -3,7 +3,7 @@
 //! kube retries 503 for minutes by default, for every verb. A dead aggregated API answers 503, and is the classic
 //! reason for a stuck namespace. So kube's retry is off, and this module retries instead.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt;
@@ -175,6 +175,11 @@ struct StatusCause {
 }
 
 impl Server {
+    /// How many requests were sent to it, those of retries included.
+    pub fn requests(&self) -> u64 {
+        self.connected.sent.load(Ordering::Relaxed)
+    }
+
     /// Sends a GET for `path`, and retries where that is safe and useful.
     pub(super) async fn get(&self, path: &str, accept: &'static str) -> Result<Answer, Failure> {
         self.retrying(|| self.once(http::Method::GET, path, accept, WHOLE, Vec::new()))
@@ -252,6 +257,7 @@ impl Server {
             .header(header::CONTENT_TYPE, content_type)
             .body(Body::from(body))
             .map_err(|error| Failure::Body(format!("{path} is not a path: {error}")))?;
+        self.connected.sent.fetch_add(1, Ordering::Relaxed);
         let response = self
             .connected
             .client

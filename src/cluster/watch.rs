@@ -1,10 +1,13 @@
 //! Tells when objects of a type change, from a watch of their metadata. It never ends by itself: it begins again after
 //! each end, and says why it does not see anything meanwhile. It decides nothing; what an object is now, a read tells.
+//!
+//! [`super::follow`] follows what is in deletion by the same requests.
 
 use std::{pin::pin, time::Duration};
 
 use futures::TryStreamExt as _;
 use http::{Request, StatusCode, header};
+use jiff::Timestamp;
 use kube::{Client, core::WatchEvent};
 use serde::Deserialize;
 use tokio::time::{sleep, timeout};
@@ -16,16 +19,16 @@ use super::{
 };
 use crate::{
     object::ResourceType,
-    snapshot::{Why, facts::By},
+    snapshot::{Item, Seen, Why, facts::By, tally::seen},
 };
 
 /// The server ends a watch after this time. client-go asks for 5 to 10 minutes.
 const WATCH_SECONDS: u64 = 300;
 /// A connection that is silently lost ends at the latest after this time.
-const LIMIT: Duration = Duration::from_secs(WATCH_SECONDS + 30);
+pub(super) const LIMIT: Duration = Duration::from_secs(WATCH_SECONDS + 30);
 /// The pause before a watch begins again. It doubles as long as the watch fails.
-const PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(16);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 /// The objects of one watch.
 #[derive(Clone, Debug)]
@@ -55,26 +58,52 @@ pub enum Signal {
 }
 
 /// The object of a signal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Named {
     /// Its name.
     pub name: String,
-    /// Its uid.
+    /// Its uid; empty for objects that are computed and not stored.
+    #[serde(default)]
     pub uid: String,
-}
-
-/// Any object of a watch, as far as the watch needs it.
-#[derive(Clone, Deserialize)]
-struct Seen {
-    metadata: SeenMetadata,
-}
-
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SeenMetadata {
-    name: String,
-    uid: String,
+    #[serde(default)]
+    namespace: String,
+    #[serde(default)]
     resource_version: String,
+    deletion_timestamp: Option<Timestamp>,
+    deletion_grace_period_seconds: Option<i64>,
+    #[serde(default)]
+    finalizers: Vec<String>,
+}
+
+impl Named {
+    /// The object of this type, as a list shows it.
+    pub(super) fn seen(self, ty: &ResourceType) -> Seen {
+        let item = Item {
+            namespace: self.namespace.into(),
+            name: self.name.into(),
+            uid: self.uid.into(),
+            deletion: self.deletion_timestamp,
+            grace_seconds: self.deletion_grace_period_seconds,
+            finalizers: self.finalizers.into_iter().map(Into::into).collect(),
+            ..Item::default()
+        };
+        seen(ty, item)
+    }
+}
+
+/// Why a watch failed.
+pub(super) enum Stop {
+    /// The server does not let this user, or anybody, watch the type. It may still be listed.
+    Refused(Why),
+    /// Something else, which may pass.
+    Failed(Why),
+}
+
+/// Any object of a watch.
+#[derive(Clone, Deserialize)]
+struct Event {
+    metadata: Named,
 }
 
 /// Watches until it is dropped.
@@ -84,7 +113,7 @@ pub async fn watch(client: Client, watched: Watched, tell: impl Fn(Signal)) {
     loop {
         // A connection that was lost without a word is an end like any other.
         let ended = timeout(LIMIT, follow(&client, &watched, &mut from, &tell)).await;
-        if let Ok(Err(why)) = ended {
+        if let Ok(Err(Stop::Refused(why) | Stop::Failed(why))) = ended {
             tell(Signal::Failed(why));
             sleep(pause).await;
             pause = LONGEST_PAUSE.min(pause.saturating_mul(2));
@@ -96,17 +125,17 @@ pub async fn watch(client: Client, watched: Watched, tell: impl Fn(Signal)) {
 }
 
 /// Follows one watch to its end. `from` is the version of the last change, and none if the server no longer has it.
-async fn follow(
+pub(super) async fn follow(
     client: &Client,
     watched: &Watched,
     from: &mut Option<String>,
     tell: &impl Fn(Signal),
-) -> Result<(), Why> {
+) -> Result<(), Stop> {
     let request = Request::get(path(watched, from.as_deref()))
         .header(header::ACCEPT, METADATA_OBJECT)
         .body(Vec::new())
-        .map_err(|error| Why::Undecodable(error.to_string()))?;
-    let events = match client.request_events::<Seen>(request).await {
+        .map_err(|error| Stop::Failed(Why::Undecodable(error.to_string())))?;
+    let events = match client.request_events::<Event>(request).await {
         Ok(events) => events,
         Err(error) => return ended(&error, from),
     };
@@ -126,11 +155,8 @@ async fn follow(
             Ok(None) => return Ok(()),
             Err(error) => return ended(&error, from),
         };
-        *from = Some(object.metadata.resource_version);
-        let named = Named {
-            name: object.metadata.name,
-            uid: object.metadata.uid,
-        };
+        let named = object.metadata;
+        *from = Some(named.resource_version.clone());
         tell(if deleted {
             Signal::Deleted(named)
         } else {
@@ -140,16 +166,20 @@ async fn follow(
 }
 
 /// Why a watch ended. A version that the server no longer has is no failure: the watch begins anew.
-fn ended(error: &kube::Error, from: &mut Option<String>) -> Result<(), Why> {
+fn ended(error: &kube::Error, from: &mut Option<String>) -> Result<(), Stop> {
     let kube::Error::Api(status) = error else {
-        return Err(Why::Connection(error.to_string()));
+        return Err(Stop::Failed(Why::Connection(error.to_string())));
     };
     let code = StatusCode::from_u16(status.code).unwrap_or_default();
     if code == StatusCode::GONE {
         *from = None;
         return Ok(());
     }
-    Err(why_of(code, quoted(&status.message)))
+    let why = why_of(code, quoted(&status.message));
+    Err(match code {
+        StatusCode::FORBIDDEN | StatusCode::METHOD_NOT_ALLOWED => Stop::Refused(why),
+        _ => Stop::Failed(why),
+    })
 }
 
 fn path(watched: &Watched, from: Option<&str>) -> String {

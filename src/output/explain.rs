@@ -11,7 +11,13 @@ use std::{
     io::{self, Write},
 };
 
-use self::layout::{Layout, sentence};
+use self::layout::Layout;
+pub(super) use self::{
+    answer::{STOPPED, paragraphs, standing, verdict},
+    chain::{KEEPS, ROOT, wait_in_words},
+    layout::sentence,
+    steps::blocks,
+};
 use super::{Style, name::is_plain};
 use crate::report::{
     ObjectName,
@@ -22,9 +28,9 @@ use crate::report::{
 /// Lines of an explanation that is read at once. Steps that do not fit are shown with `-o wide`.
 const LINES: usize = 30;
 /// The heading of what was not read.
-const NOT_READ: &str = "NOT READ (could change the answer):";
+pub(super) const NOT_READ: &str = "NOT READ (could change the answer):";
 /// Maximum number of names for one reason in `NOT READ`; all with `-o wide`.
-const GAPS: usize = 6;
+pub(super) const GAPS: usize = 6;
 /// Maximum number of affected objects per effect; all with `-o wide`.
 const AFFECTED: usize = 3;
 
@@ -123,28 +129,21 @@ pub fn write_name(report: &ExplainReport, out: &mut impl Write) -> io::Result<bo
 impl Layout<'_> {
     /// The effects on other objects, each with its kind in front.
     fn if_deleted(&self, report: &ExplainReport, wide: bool) -> String {
-        let most = if wide { usize::MAX } else { AFFECTED };
         if report.if_deleted.is_empty() {
             return String::new();
         }
         let mut text = self.heading("Its deletion");
-        for effect in &report.if_deleted {
-            let says = sentence(&effect_in_words(effect, report, most));
-            text += &self.hanging(&format!("- {}: {says}", effect.fate.word()), 2, 4);
+        for effect in effects(report, wide) {
+            text += &self.hanging(&format!("- {effect}"), 2, 4);
         }
         text
     }
 
     fn do_not(&self, report: &ExplainReport, wide: bool) -> String {
-        let mut text: String = report
-            .do_not
+        warnings(report, wide)
             .iter()
-            .map(|what| self.hanging(&format!("Do not {}", uncapitalized_sentence(what)), 0, 2))
-            .collect();
-        for outlook in report.outlook.iter().filter(|outlook| wide && outlook.is_end()) {
-            text += &self.hanging(&sentence(&format!("{} {}", outlook.when, outlook.then)), 0, 2);
-        }
-        text
+            .map(|text| self.hanging(text, 0, 2))
+            .collect()
     }
 
     /// How much more `-o wide` shows, and the pages.
@@ -201,15 +200,40 @@ impl Layout<'_> {
     }
 }
 
-/// The pages about the causes that are told, the worst first.
-fn pages(report: &ExplainReport, most: usize) -> String {
+/// What a deletion does to other objects, each with its kind in front.
+pub(super) fn effects(report: &ExplainReport, wide: bool) -> Vec<String> {
+    let most = if wide { usize::MAX } else { AFFECTED };
+    let effects = report.if_deleted.iter().map(|effect| {
+        let says = sentence(&effect_in_words(effect, report, most));
+        format!("{}: {says}", effect.fate.word())
+    });
+    effects.collect()
+}
+
+/// What not to do, and how to see that the work is done.
+pub(super) fn warnings(report: &ExplainReport, wide: bool) -> Vec<String> {
+    let do_not = report.do_not.iter();
+    let mut all: Vec<_> = do_not
+        .map(|what| format!("Do not {}", uncapitalized_sentence(what)))
+        .collect();
+    let ends = report.outlook.iter().filter(|outlook| wide && outlook.is_end());
+    all.extend(ends.map(|outlook| sentence(&format!("{} {}", outlook.when, outlook.then))));
+    all
+}
+
+/// The causes that are told, the worst first, each once.
+pub(super) fn causes(report: &ExplainReport) -> Vec<&CauseReport> {
     let mut waits: Vec<_> = report.waits_for.iter().collect();
     waits.sort_by_key(|wait| wait.verdict.rank());
     let causes = waits.into_iter().filter_map(|wait| wait.cause.as_ref());
-    let mut pages: Vec<_> = causes.map(CauseReport::page).collect();
     let mut told = BTreeSet::new();
-    pages.retain(|page| told.insert(page.clone()));
-    pages.truncate(most);
+    causes.filter(|cause| told.insert(&cause.id)).collect()
+}
+
+/// The pages about the causes that are told.
+fn pages(report: &ExplainReport, most: usize) -> String {
+    let causes = causes(report).into_iter().take(most);
+    let pages: Vec<_> = causes.map(CauseReport::page).collect();
     match pages.len() {
         0 => String::new(),
         1 => format!("Page: {}", pages.join("")),

@@ -62,6 +62,13 @@ impl Flow {
         self
     }
 
+    /// Appends other sentences, after a space.
+    #[must_use]
+    pub fn and(mut self, other: Flow) -> Self {
+        self.words.extend(other.words);
+        self
+    }
+
     /// The lines, each at most `room` columns wide. A word that is wider is cut.
     pub fn lines(&self, room: usize, style: &Style) -> Vec<String> {
         self.lines_behind(room, room, style)
@@ -69,6 +76,17 @@ impl Flow {
 
     /// The lines, if the first has another room than the others.
     pub fn lines_behind(&self, first: usize, others: usize, style: &Style) -> Vec<String> {
+        let lines = self.laid_out(first, others, style);
+        lines.iter().map(|line| line.painted(style)).collect()
+    }
+
+    /// The sentences in one piece, as parts that look alike.
+    pub fn parts(&self) -> Vec<(String, Look)> {
+        let lines = self.laid_out(usize::MAX, usize::MAX, &Style::default());
+        lines.into_iter().flat_map(|line| line.parts).collect()
+    }
+
+    fn laid_out(&self, first: usize, others: usize, style: &Style) -> Vec<Line> {
         let mut lines = vec![Line::default()];
         for word in self.words.iter().filter(|word| !word.is_empty()) {
             let width: usize = word.iter().map(|(text, _)| text.width()).sum();
@@ -90,7 +108,7 @@ impl Flow {
                 }
             }
         }
-        lines.iter().map(|line| line.painted(style)).collect()
+        lines
     }
 }
 

@@ -2,18 +2,27 @@
 //! next.
 
 mod causes;
+mod changes;
 mod closing;
+mod clusters;
 mod finalizers;
 mod holders;
 mod leftovers;
 mod rows;
 mod terminating;
+mod words;
 
 use std::{
     io::{self, Write},
     time::Duration,
 };
 
+pub use self::clusters::{write_clusters, write_clusters_not_read};
+pub(super) use self::{
+    causes::{hidden_in_words, look, together_in_words},
+    closing::{HIDDEN, SEEN_LESS, stopped_in_words},
+    words::Words,
+};
 use super::{Style, table};
 use crate::report::{ObjectReport, ScanReport};
 
@@ -32,18 +41,7 @@ pub struct Options {
 
 /// Writes the tables.
 pub fn write(report: &ScanReport, options: Options, style: &Style, out: &mut impl Write) -> io::Result<()> {
-    let scan = Scan {
-        report,
-        options,
-        style: if options.wide {
-            Style {
-                width: None,
-                ..*style
-            }
-        } else {
-            *style
-        },
-    };
+    let scan = Scan::new(report, options, style);
     if let Some(holders) = &report.holders {
         scan.holders(holders, out)?;
     } else {
@@ -88,6 +86,26 @@ struct Scan<'a> {
     report: &'a ScanReport,
     options: Options,
     style: Style,
+}
+
+impl<'a> Scan<'a> {
+    fn new(report: &'a ScanReport, options: Options, style: &Style) -> Self {
+        Scan {
+            report,
+            options,
+            style: options.style(style),
+        }
+    }
+}
+
+impl Options {
+    /// The style for these options.
+    fn style(self, style: &Style) -> Style {
+        Style {
+            width: style.width.filter(|_| !self.wide),
+            ..*style
+        }
+    }
 }
 
 impl Scan<'_> {
@@ -155,4 +173,4 @@ fn all_finalizers(object: &ObjectReport) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

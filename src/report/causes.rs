@@ -49,7 +49,7 @@ impl Examined<'_> {
 
 impl ScanReport {
     /// The results in the order of the report.
-    fn in_order<'e, 'a>(&self, examined: &'e [Examined<'a>]) -> Option<Vec<&'e Examined<'a>>> {
+    pub(super) fn in_order<'e, 'a>(&self, examined: &'e [Examined<'a>]) -> Option<Vec<&'e Examined<'a>>> {
         let place = |name: &ObjectName| (name.resource.clone(), name.namespace.clone(), name.name.clone());
         let by_place: BTreeMap<_, _> = examined
             .iter()
@@ -147,7 +147,7 @@ fn merge_gaps<'a>(all: impl Iterator<Item = &'a Gap>) -> Vec<GapReport> {
 }
 
 /// The wait that best explains why an object still exists.
-fn most_telling_wait(waits: &[Wait]) -> Option<&Wait> {
+pub(super) fn most_telling_wait(waits: &[Wait]) -> Option<&Wait> {
     waits.iter().min_by_key(|wait| wait.verdict.rank())
 }
 

@@ -10,7 +10,10 @@ use crate::snapshot::{Gap, What, Why};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GapReport {
-    /// What: `types`, `group`, `type`, `namespaces`, `namespace`, `file` or `controller`.
+    /// Its cluster, if the run reads several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// What: `types`, `group`, `type`, `namespaces`, `namespace`, `file`, `controller` or `cluster`.
     pub what: &'static str,
     /// Its name: `plural.group`, `group/version`, `/api` or `/apis`, a namespace, a path or a product.
     pub name: Option<String>,
@@ -42,6 +45,7 @@ fn is_zero(number: &u64) -> bool {
 impl From<&Gap> for GapReport {
     fn from(gap: &Gap) -> Self {
         let mut report = GapReport {
+            cluster: None,
             what: "type",
             name: None,
             namespace: None,
@@ -111,6 +115,22 @@ impl From<&Gap> for GapReport {
 }
 
 impl GapReport {
+    /// A cluster of which nothing was read.
+    pub fn of_cluster(cluster: &str, reason: &'static str, message: String) -> Self {
+        GapReport {
+            cluster: Some(cluster.to_owned()),
+            what: "cluster",
+            name: Some(cluster.to_owned()),
+            namespace: None,
+            read_only_in: None,
+            objects_read: 0,
+            hides: Vec::new(),
+            line: None,
+            reason,
+            message,
+        }
+    }
+
     /// Whether the API group, given as `metrics.k8s.io` or `metrics.k8s.io/v1beta1`, is what was not read. A type that
     /// the group serves and that could not be listed is another gap.
     pub fn is_of_group(&self, given: &str) -> bool {
@@ -130,6 +150,7 @@ impl GapReport {
             },
             ("namespace", ..) => format!("namespace {name} itself"),
             ("controller", ..) => format!("the controller of {name}"),
+            ("cluster", ..) => "everything".into(),
             ("version", ..) => "the version of the API server (/version)".into(),
             ("file", _, Some(line)) => format!("{name}, line {line}"),
             (_, Some(namespace), _) => format!("{name} in {namespace}"),

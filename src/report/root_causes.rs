@@ -1,5 +1,7 @@
 //! The root causes in a scan report: worst first, each with the objects that wait for it and the next command.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use super::{ObjectName, ObjectReport};
@@ -26,6 +28,9 @@ pub struct Together {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RootCauseReport {
+    /// Its cluster, if the run reads several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
     /// How it stands.
     pub state: CauseState,
     /// The object; none if the cause is not an object.
@@ -62,7 +67,7 @@ pub struct RootCauseReport {
 }
 
 /// What a removal by hand costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IfRemoved {
     /// The worst consequence.
@@ -80,6 +85,15 @@ pub struct Row {
     pub through: Option<ObjectName>,
     /// The other causes that it waits for, as indexes.
     pub also: Vec<usize>,
+}
+
+/// The order of causes, worst first.
+pub(super) type Rank = (CauseState, Reverse<Option<Consequence>>, Reverse<usize>);
+
+/// The place of a cause with this state, this cost of a removal and so many objects.
+pub(super) fn rank(state: CauseState, cost: Option<IfRemoved>, objects: usize) -> Rank {
+    let cost = cost.map(|cost| cost.consequence);
+    (state, Reverse(cost), Reverse(objects))
 }
 
 impl RootCauseReport {

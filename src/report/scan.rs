@@ -1,12 +1,13 @@
 //! The report of the `scan` command.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{
     API_VERSION, DeletionReport, GapReport, ObjectReport,
+    changes::ChangesReport,
     holders::HolderReport,
     leftovers::{Leftovers, LeftoversReport},
     reason::{self, Content, Coverage},
@@ -82,6 +83,9 @@ pub struct ScanReport {
     pub api_version: &'static str,
     /// `Scan`.
     pub kind: &'static str,
+    /// The cluster, if the run reads several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
     /// When the cluster was read, by the server's clock.
     pub observed_at: Timestamp,
     /// The server's address, or the files.
@@ -122,6 +126,9 @@ pub struct ScanReport {
     pub holders: Option<Vec<HolderReport>>,
     /// How many finalizers in use the catalogue does not know.
     pub unknown_finalizers: usize,
+    /// With `--since`: what changed since an earlier snapshot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangesReport>,
     /// What was not read.
     pub not_read: Vec<GapReport>,
     /// Notes about how the scan was read.
@@ -160,6 +167,9 @@ pub struct FinalizerReport {
     pub terminating: u64,
     /// The types of these objects, as `plural.group`.
     pub on: Vec<String>,
+    /// The same types, each with the number of its objects.
+    #[serde(skip)]
+    pub objects_on: Vec<(String, u64)>,
     /// What the catalogue knows about it; none if it is unknown.
     pub known: Option<Known>,
 }
@@ -214,6 +224,7 @@ impl ScanReport {
         ScanReport {
             api_version: API_VERSION,
             kind: "Scan",
+            cluster: None,
             observed_at: now,
             source: snapshot.source.clone(),
             namespace: view.namespace.clone(),
@@ -241,6 +252,7 @@ impl ScanReport {
                 .count(),
             finalizers: (!view.terminating).then_some(finalizers),
             holders: None,
+            changes: None,
             not_read,
             notes: snapshot.notes.clone(),
             short: short_names(snapshot),
@@ -254,10 +266,37 @@ impl ScanReport {
         self.leftovers = report.was_asked_for().then_some(report);
     }
 
+    /// Adds the changes. A snapshot of another server is worth a note: it may be another cluster.
+    pub fn add_changes(&mut self, changes: ChangesReport) {
+        if changes.source != self.source {
+            self.notes.push(format!(
+                "{} was taken of {}, and this is {}: if that is another cluster, the changes mean nothing",
+                changes.file, changes.source, self.source
+            ));
+        }
+        self.changes = Some(changes);
+    }
+
     /// Whether more was not read than these API groups.
     pub fn has_gaps_beside(&self, groups: &[String]) -> bool {
         let is_accepted = |gap: &GapReport| groups.iter().any(|group| gap.is_of_group(group));
         !self.not_read.iter().all(is_accepted)
+    }
+
+    /// Names the cluster in every record.
+    pub fn mark(&mut self, cluster: &str) {
+        let name = || Some(cluster.to_owned());
+        self.cluster = name();
+        let objects = self
+            .terminating
+            .iter_mut()
+            .chain(self.objects.iter_mut().flatten());
+        objects.for_each(|object| object.cluster = name());
+        self.root_causes
+            .iter_mut()
+            .for_each(|cause| cause.cluster = name());
+        let gaps = self.not_read.iter_mut().chain(&mut self.weaker_for);
+        gaps.for_each(|gap| gap.cluster = name());
     }
 
     /// Every object of the report, the terminating objects first.
@@ -288,6 +327,7 @@ impl Context<'_> {
             .iter()
             .filter(|condition| condition.status != "False");
         let mut report = ObjectReport {
+            cluster: None,
             object: (&seen.object).into(),
             kubectl_type: kubectl_type(&seen.object, self.preferred),
             deletion: seen
@@ -386,7 +426,10 @@ fn finalizers(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<FinalizerReport
             list: finalizer.list,
             objects: usage.objects,
             terminating: usage.terminating,
-            on: usage.on.iter().map(|ty| ty.name.clone()).collect(),
+            on: usage.on.keys().map(|ty| ty.name.clone()).collect(),
+            objects_on: (usage.on.iter())
+                .map(|(ty, &objects)| (ty.name.clone(), objects))
+                .collect(),
             known: known_finalizer(finalizer, &usage.on, knowledge),
         })
         .collect();
@@ -401,8 +444,12 @@ fn finalizers(snapshot: &Snapshot, knowledge: &Knowledge) -> Vec<FinalizerReport
 
 /// The entry for the first kind that has one. A name means the same on all kinds, except for a few names that
 /// are too short to belong to one project.
-fn known_finalizer(finalizer: &Finalizer, on: &BTreeSet<OnType>, knowledge: &Knowledge) -> Option<Known> {
-    let entry = on.iter().find_map(|ty| {
+fn known_finalizer(
+    finalizer: &Finalizer,
+    on: &BTreeMap<OnType, u64>,
+    knowledge: &Knowledge,
+) -> Option<Known> {
+    let entry = on.keys().find_map(|ty| {
         let kind = GroupKind {
             group: &ty.group,
             kind: &ty.kind,

@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::API_VERSION;
 use crate::knowledge::Knowledge;
 
-/// The version of Kubernetes that the tests of this program run.
-pub const TESTED: &str = "1.36";
+/// The versions of Kubernetes that the tests of this program run: the last one with each change, the others before a
+/// release (`scripts/long versions`).
+pub const TESTED: [&str; 3] = ["1.31", "1.33", "1.36"];
 
 /// The versions of the program, of its catalogue and of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,7 +26,7 @@ pub struct VersionReport {
     /// Its catalogue.
     pub catalogue: CatalogueVersion,
     /// The versions of Kubernetes that the tests run.
-    pub tested: [&'static str; 1],
+    pub tested: [&'static str; TESTED.len()],
     /// The server; none if it was not asked, or did not answer.
     pub server: Option<ServerVersion>,
 }
@@ -55,10 +56,13 @@ pub struct ServerVersion {
 impl ServerVersion {
     /// The version that a server says of itself: `v1.36.3`, and what its provider adds.
     pub fn new(version: String) -> Self {
-        let patch = version
-            .strip_prefix('v')
-            .and_then(|numbers| numbers.strip_prefix(TESTED));
-        let tested = patch.is_some_and(|patch| patch.starts_with('.'));
+        let is_of = |minor: &&str| {
+            let patch = version
+                .strip_prefix('v')
+                .and_then(|numbers| numbers.strip_prefix(minor));
+            patch.is_some_and(|patch| patch.starts_with('.'))
+        };
+        let tested = TESTED.iter().any(is_of);
         ServerVersion { version, tested }
     }
 }
@@ -78,7 +82,7 @@ impl VersionReport {
                 projects: knowledge.projects(),
                 verified_until: Knowledge::verified_until(),
             },
-            tested: [TESTED],
+            tested: TESTED,
             server,
         }
     }
@@ -89,17 +93,15 @@ mod tests {
     use super::{ServerVersion, TESTED};
 
     #[test]
-    fn only_the_minor_version_of_the_tests_is_tested() {
+    fn only_the_minor_versions_of_the_tests_are_tested() {
         let tested = |version: &str| ServerVersion::new(version.into()).tested;
-        assert!(tested(&format!("v{TESTED}.0")));
-        assert!(tested(&format!("v{TESTED}.4-eks-a737599")));
-        for other in [
-            "v1.3.0",
-            &format!("v{TESTED}0.1"),
-            &format!("v2{TESTED}.0"),
-            "v0.0.0-master",
-            "",
-        ] {
+        for minor in TESTED {
+            assert!(tested(&format!("v{minor}.0")));
+            assert!(tested(&format!("v{minor}.4-eks-a737599")));
+            assert!(!tested(&format!("v{minor}0.1")));
+            assert!(!tested(&format!("v2{minor}.0")));
+        }
+        for other in ["v1.3.0", "v1.34.2", "v0.0.0-master", ""] {
             assert!(!tested(other), "{other}");
         }
     }

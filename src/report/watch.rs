@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{
-    API_VERSION, ExplainReport, ObjectName,
+    API_VERSION, DeletionReport, ExplainReport, GapReport, ObjectName,
     explain::{BlockerReport, WaitReport},
 };
-use crate::{diagnose::Verdict, object::Finalizer, snapshot::Why};
+use crate::{command::Command, diagnose::Verdict, object::Finalizer, snapshot::Why};
 
 /// One change.
 #[derive(Clone, Debug, Serialize)]
@@ -32,7 +32,7 @@ pub struct ChangeReport {
 
 /// What changed.
 #[derive(Clone, Debug, Serialize)]
-#[serde(tag = "change", rename_all = "kebab-case")]
+#[serde(tag = "change", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Change {
     /// The object does not exist when the watch begins.
     NotFound,
@@ -42,6 +42,13 @@ pub enum Change {
     Held {
         /// Why.
         explanation: Box<ExplainReport>,
+    },
+    /// It is in deletion when the watch begins, or its deletion begins.
+    InDeletion {
+        /// Its deletion.
+        deletion: DeletionReport,
+        /// Its finalizers.
+        finalizers: Vec<Finalizer>,
     },
     /// A finalizer was removed.
     FinalizerRemoved {
@@ -69,6 +76,8 @@ pub enum Change {
     Gone {
         /// Whether another object of that name exists now.
         replaced: bool,
+        /// Seconds from the request of its deletion until now; none if that request was not seen.
+        terminating_seconds: Option<i64>,
     },
     /// Something cannot be read or watched any more.
     Lost {
@@ -84,6 +93,29 @@ pub enum Change {
         /// What.
         what: String,
     },
+    /// Types that cannot be watched. They are read at intervals instead.
+    NotWatched {
+        /// Their names.
+        types: Vec<String>,
+        /// One word: `Forbidden`, `Limit` …
+        reason: &'static str,
+        /// The full reason.
+        message: String,
+    },
+    /// Nothing is in deletion any more, in what could be read.
+    NothingLeft {
+        /// The only namespace that was watched.
+        namespace: Option<String>,
+        /// What could not be read.
+        not_read: Vec<GapReport>,
+    },
+    /// More objects are in deletion, which were not explained.
+    MoreLeft {
+        /// The objects.
+        objects: Vec<ObjectName>,
+        /// The command that explains them.
+        next: Command,
+    },
     /// The time was up.
     TimedOut {
         /// What still holds it; none if it could not be read.
@@ -94,6 +126,34 @@ pub enum Change {
         /// What still holds it; none if it could not be read.
         explanation: Option<Box<ExplainReport>>,
     },
+}
+
+/// Where everything in deletion stands, for a terminal.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The only namespace that is watched.
+    pub namespace: Option<String>,
+    /// The objects in deletion, the oldest deletion first.
+    pub objects: Vec<StandingObject>,
+    /// How many are gone since the watch began.
+    pub gone: usize,
+    /// What cannot be read.
+    pub not_read: Vec<String>,
+    /// How many types are not read yet.
+    pub unread_types: usize,
+}
+
+/// One object in deletion.
+#[derive(Clone, Debug)]
+pub struct StandingObject {
+    /// Which.
+    pub object: ObjectName,
+    /// Its deletion as of now.
+    pub deletion: DeletionReport,
+    /// Its finalizers.
+    pub finalizers: Vec<Finalizer>,
+    /// Why it is stuck, if that was looked at.
+    pub explanation: Option<Box<ExplainReport>>,
 }
 
 impl Change {

@@ -1,12 +1,10 @@
 //! Finds the root causes of a scan, puts the worst first, and says what each costs.
 
-use std::cmp::Reverse;
-
 use super::{
     ScanReport,
     causes::{Examination, Examined},
     holders,
-    root_causes::{IfRemoved, RootCauseReport, Row, explain},
+    root_causes::{IfRemoved, RootCauseReport, Row, explain, rank},
     together::together,
 };
 use crate::{
@@ -48,10 +46,7 @@ impl ScanReport {
             .map(|cause| self.root_cause(cause, &stuck, knowledge, there))
             .collect();
         // Two that are alike stay in the order of their objects.
-        causes.sort_by_key(|cause| {
-            let cost = cause.if_removed.map(|cost| cost.consequence);
-            (cause.state, Reverse(cost), Reverse(cause.objects.len()))
-        });
+        causes.sort_by_key(|cause| rank(cause.state, cause.if_removed, cause.objects.len()));
         let mut causes_of = vec![Vec::new(); self.terminating.len()];
         for (number, cause) in causes.iter().enumerate() {
             for row in &cause.rows {
@@ -114,6 +109,7 @@ impl ScanReport {
             .filter_map(|(at, one)| Some((*one, self.terminating.get(*at)?)))
             .collect();
         RootCauseReport {
+            cluster: None,
             together: (cause.finalizer.as_ref()).and_then(|finalizer| together(&held, finalizer, there)),
             state: cause.state,
             controller: cause

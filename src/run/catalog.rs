@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write, stderr, stdout};
 
 use super::terminal;
 use crate::{
-    cli::Format,
+    cli::CatalogFormat,
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
@@ -38,15 +38,15 @@ fn report_no_match(near: &[String]) {
 
 fn show(report: &CatalogReport, catalog: &Catalog) -> Result<(), Error> {
     let mut out = BufWriter::new(stdout().lock());
-    match catalog.show.format {
-        Format::Json => output::json::write(report, &mut out)?,
-        Format::Yaml => output::yaml::write(report, &mut out)?,
-        Format::Name => output::catalog::write_names(report, &mut out)?,
-        Format::Table | Format::Wide if report.entries.is_empty() => {}
-        Format::Table | Format::Wide => {
+    match catalog.format {
+        CatalogFormat::Json => output::json::write(report, &mut out)?,
+        CatalogFormat::Yaml => output::yaml::write(report, &mut out)?,
+        CatalogFormat::Name => output::catalog::write_names(report, &mut out)?,
+        CatalogFormat::Table | CatalogFormat::Wide if report.entries.is_empty() => {}
+        CatalogFormat::Table | CatalogFormat::Wide => {
             let options = output::catalog::Options {
-                wide: catalog.show.format == Format::Wide,
-                no_headers: catalog.show.no_headers,
+                wide: catalog.format == CatalogFormat::Wide,
+                no_headers: catalog.no_headers,
             };
             output::catalog::write(report, options, &terminal::style(), &mut out)?;
         }

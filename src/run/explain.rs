@@ -110,6 +110,14 @@ fn neither(word: &str) -> Error {
     }
 }
 
+fn no_picture(report: &FinalizersReport) -> Error {
+    let names: Vec<_> = report.finalizers.iter().map(|one| &*one.name).collect();
+    Error::Usage {
+        message: format!("there is no picture of a finalizer alone: {}", names.join(", ")),
+        hint: Some("name an object, TYPE/NAME, or use another format".to_owned()),
+    }
+}
+
 fn nothing_named(asked: &Asked) -> Error {
     let (place, example) = match asked {
         Asked::Stdin => (
@@ -205,6 +213,7 @@ fn show(report: &FinalizersReport, format: Format) -> Result<(), Error> {
                 ));
             }
         }
+        Format::Html | Format::Dot | Format::Mermaid => return Err(no_picture(report)),
         Format::Table | Format::Wide => {
             output::finalizer::write(report, format == Format::Wide, &terminal::style(), &mut out)?;
         }

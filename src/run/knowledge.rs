@@ -31,6 +31,7 @@ pub(super) fn load(given: &[PathBuf]) -> Result<Knowledge, Error> {
         }
     }
     if !mistakes.is_empty() {
+        let mistakes = mistakes.iter().map(ToString::to_string).collect();
         return Err(Error::Knowledge { mistakes });
     }
     for file in config_directory()

@@ -6,9 +6,11 @@ mod complete;
 mod dumped;
 mod etcd_commands;
 mod explain;
+mod exporter;
 mod guarded;
 mod knowledge;
 mod look;
+mod picture;
 mod progress;
 mod scan;
 mod snapshot;
@@ -63,6 +65,10 @@ pub fn run(cli: Cli) -> Result<Exit, Error> {
         Verb::Watch(words) => {
             let watch = settings::Watch::new(&words, connection)?;
             watch::run(&watch, &knowledge::load(&files)?)
+        }
+        Verb::Exporter(words) => {
+            let exporter = settings::Exporter::new(&words, connection)?;
+            exporter::run(&exporter, &knowledge::load(&files)?)
         }
         Verb::Catalog(words) => {
             settings::without_cluster(&connection)?;
@@ -142,7 +148,7 @@ pub fn complain(error: &Error) {
     // If stderr is closed too, nobody can read the error.
     drop(writeln!(stderr, "error: {}", harmless(&error.to_string())));
     for line in error.details() {
-        drop(writeln!(stderr, "{}", harmless(&line)));
+        drop(writeln!(stderr, "{}", harmless(line)));
     }
     if let Some(hint) = error.hint() {
         drop(writeln!(stderr, "hint: {}", harmless(hint)));

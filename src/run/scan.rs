@@ -1,5 +1,8 @@
 //! `scan`: read, investigate, report, print.
 
+pub(super) mod clusters;
+mod earlier;
+
 use std::{
     io::{BufWriter, Read, Write, stderr, stdin, stdout},
     path::{Path, PathBuf},
@@ -8,9 +11,11 @@ use std::{
 
 use jiff::Timestamp;
 
+use self::earlier::Earlier;
 use super::{
     block_on,
     look::{Investigation, Limits, examine},
+    picture,
     progress::{self, Line, REDRAW_INTERVAL},
     terminal,
     witness::Witness,
@@ -21,7 +26,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
-    output,
+    output::{self, picture::Graph},
     report::{ScanReport, leftovers::Leftovers},
     settings::{Connection, Scan, Scope, Source},
     snapshot::{
@@ -32,33 +37,50 @@ use crate::{
 };
 
 pub(super) fn run(scan: &Scan, knowledge: &Knowledge) -> Result<Exit, Error> {
+    let earlier = Earlier::of(scan)?;
+    let earlier = earlier.as_ref();
     match &scan.source {
         Source::Server(connection) => {
             let began = Instant::now();
             let found = block_on(read(connection, scan, knowledge))?;
-            finish(scan, knowledge, found, Some(began.elapsed()))
+            finish(scan, knowledge, found, earlier, Some(began.elapsed()))
         }
+        Source::Servers(clusters) => clusters::of_servers(clusters, scan, knowledge),
         Source::Files(paths) => {
+            let recordings = load::recordings(paths)?;
+            if !recordings.is_empty() {
+                return clusters::of_recordings(&recordings, scan, knowledge);
+            }
             let mut stdin = stdin().lock();
             if let Some(saved) = load::saved(paths, &mut stdin)? {
-                let mut scan = scan.clone();
-                if let (Scope::All, Some(namespace)) = (&scan.scope, &saved.head.namespace) {
-                    scan.scope = Scope::Namespace(namespace.clone());
-                    scan.view.namespace = Some(namespace.clone());
+                let scan = recorded(scan, &saved);
+                if let Some(earlier) = earlier {
+                    earlier.check(&saved)?;
                 }
-                scan.view.is_recorded = true;
-                let found = block_on(replay(Witness::Saved(&saved), &saved, &scan, knowledge))?;
-                finish(&scan, knowledge, found, None)
+                let replayed = replay(Witness::Saved(&saved), &saved, &scan, knowledge, Telling::Aloud);
+                let found = block_on(replayed)?;
+                finish(&scan, knowledge, found, earlier, None)
             } else {
                 let input = piped(paths, &mut stdin)?;
                 let wanted = wanted(scan);
                 let snapshot = load::load(paths, &mut input.as_slice(), &wanted)?;
-                finish_files(scan, knowledge, &snapshot, || {
+                finish_files(scan, knowledge, &snapshot, earlier, || {
                     load::dump(paths, &mut input.as_slice(), wanted.now)
                 })
             }
         }
     }
+}
+
+/// The scan of a snapshot file: of one namespace, if the file has only one.
+fn recorded(scan: &Scan, saved: &Saved) -> Scan {
+    let mut scan = scan.clone();
+    if let (Scope::All, Some(namespace)) = (&scan.scope, &saved.head.namespace) {
+        scan.scope = Scope::Namespace(namespace.clone());
+        scan.view.namespace = Some(namespace.clone());
+    }
+    scan.view.is_recorded = true;
+    scan
 }
 
 fn wanted(scan: &Scan) -> Wanted<'_> {
@@ -79,18 +101,35 @@ pub(super) async fn replay(
     saved: &Saved,
     scan: &Scan,
     knowledge: &Knowledge,
+    telling: Telling,
 ) -> Result<(Snapshot, Investigation), Error> {
     let mut snapshot = saved.snapshot(&wanted(scan))?;
-    let investigation = investigate(witness, &mut snapshot, scan, knowledge).await;
+    let investigation = investigate(witness, &mut snapshot, scan, knowledge, telling).await;
     Ok((snapshot, investigation))
 }
 
 fn finish(
     scan: &Scan,
     knowledge: &Knowledge,
-    (snapshot, investigation): (Snapshot, Investigation),
+    found: (Snapshot, Investigation),
+    earlier: Option<&Earlier>,
     took: Option<Duration>,
 ) -> Result<Exit, Error> {
+    let changes = earlier.map(|earlier| earlier.changes(&found.0, scan, false));
+    let mut report = report(scan, knowledge, found);
+    if let Some(changes) = changes {
+        report.add_changes(changes);
+    }
+    show(&report, scan, took)?;
+    Ok(exit_code(&report, scan))
+}
+
+/// The report of what was read and investigated.
+fn report(
+    scan: &Scan,
+    knowledge: &Knowledge,
+    (snapshot, investigation): (Snapshot, Investigation),
+) -> ScanReport {
     let mut report = ScanReport::new(&snapshot, knowledge, &scan.view);
     let found = investigation.finish(&snapshot, knowledge, snapshot.interrupted);
     if scan.view.is_by_holder() {
@@ -100,8 +139,7 @@ fn finish(
         report.add_causes(&found.examined, knowledge, &scan.view.there);
         report.add_leftovers(found.leftovers, &scan.view.there);
     }
-    show(&report, scan, took)?;
-    Ok(exit_code(&report, scan))
+    report
 }
 
 /// Like [`finish`], for files from kubectl. Their whole objects are read only if something is stuck.
@@ -109,6 +147,7 @@ fn finish_files(
     scan: &Scan,
     knowledge: &Knowledge,
     snapshot: &Snapshot,
+    earlier: Option<&Earlier>,
     dump: impl FnOnce() -> Result<Dump, Error>,
 ) -> Result<Exit, Error> {
     let mut report = ScanReport::new(snapshot, knowledge, &scan.view);
@@ -123,6 +162,9 @@ fn finish_files(
         if !scan.view.terminating {
             report.add_leftovers(Leftovers::of_files(snapshot), &scan.view.there);
         }
+    }
+    if let Some(earlier) = earlier {
+        report.add_changes(earlier.changes(snapshot, scan, true));
     }
     show(&report, scan, None)?;
     Ok(exit_code(&report, scan))
@@ -153,7 +195,14 @@ async fn read(
     let investigation = if connection_lost {
         Investigation::new(&snapshot, scan, Limits::default(), knowledge)
     } else {
-        investigate(Witness::Server(&server), &mut snapshot, scan, knowledge).await
+        investigate(
+            Witness::Server(&server),
+            &mut snapshot,
+            scan,
+            knowledge,
+            Telling::Aloud,
+        )
+        .await
     };
     Ok((snapshot, investigation))
 }
@@ -162,9 +211,12 @@ async fn read(
 pub(super) async fn read_cluster(server: &Server, scan: &Scan) -> Result<(Snapshot, bool), Error> {
     let reading = Reading::default();
     let so_far = || progress::reading_in_words(&reading.progress());
-    with_progress(cluster::scan(server, scan, &reading), so_far)
-        .await
-        .transpose()?;
+    until_stopped(with_progress(
+        Box::pin(cluster::scan(server, scan, &reading)),
+        so_far,
+    ))
+    .await
+    .transpose()?;
     let connection_lost = reading.is_cut_off();
     Ok((reading.finish(&server.connected.server), connection_lost))
 }
@@ -175,6 +227,7 @@ async fn investigate(
     snapshot: &mut Snapshot,
     scan: &Scan,
     knowledge: &Knowledge,
+    telling: Telling,
 ) -> Investigation {
     let mut investigation = Investigation::new(snapshot, scan, Limits::default(), knowledge);
     // A server that became unreachable during the scan will not answer now.
@@ -185,22 +238,43 @@ async fn investigate(
     if !(gone || snapshot.interrupted) {
         let doing = investigation.doing();
         let so_far = || doing.borrow().clone();
-        let done = with_progress(investigation.run(&witness, knowledge), so_far).await;
+        let work = Box::pin(investigation.run(&witness, knowledge));
+        let done = match telling {
+            Telling::Aloud => until_stopped(with_progress(work, so_far)).await,
+            Telling::Silent => until_stopped(work).await,
+        };
         snapshot.interrupted = done.is_none();
     }
     investigation
 }
 
-/// Does the work and shows its progress on a terminal. None if the user stopped it.
-async fn with_progress<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) -> Option<T> {
+/// Whether an investigation shows its progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// On a terminal.
+    Aloud,
+    /// Not at all: it is one of several.
+    Silent,
+}
+
+/// Does the work. None if the user stopped it.
+async fn until_stopped<T>(work: impl Future<Output = T>) -> Option<T> {
+    // What was read until then comes first.
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        _ = tokio::signal::ctrl_c() => None,
+    }
+}
+
+/// Does the work and shows its progress on a terminal.
+async fn with_progress<T>(work: impl Future<Output = T>, so_far: impl Fn() -> String) -> T {
     let mut line = Line::on_terminal();
     let mut ticks = tokio::time::interval(REDRAW_INTERVAL);
     let mut work = std::pin::pin!(work);
-    let mut stop = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         tokio::select! {
-            done = &mut work => return Some(done),
-            _ = &mut stop => return None,
+            done = &mut work => return done,
             _ = ticks.tick() => {
                 if let Some(line) = &mut line {
                     line.update(&so_far());
@@ -216,21 +290,15 @@ fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), 
         Format::Json => output::json::write(report, &mut out)?,
         Format::Yaml => output::yaml::write(report, &mut out)?,
         Format::Name => {
-            let left_out = output::name::write(report.all_objects(), report.namespace.is_some(), &mut out)?;
-            if left_out > 0 {
-                super::warn(&format!(
-                    "left out {left_out} objects whose names a shell would take for something else; -o json has them"
-                ));
-            }
+            let left_out =
+                output::name::write(report.all_objects(), report.namespace.is_some(), &[], &mut out)?;
+            warn_of_left_out(left_out);
         }
+        Format::Html => output::picture::html::write_scan(report, scan.is_filtered(), &mut out)?,
+        Format::Dot => output::picture::dot::write(&Graph::of_scan(report), &mut out)?,
+        Format::Mermaid => picture::mermaid(&Graph::of_scan(report), &mut out)?,
         Format::Table | Format::Wide => {
-            let options = output::scan::Options {
-                wide: scan.show.format == Format::Wide,
-                no_headers: scan.show.no_headers,
-                took,
-                filtered: scan.is_filtered(),
-            };
-            output::scan::write(report, options, &terminal::style(), &mut out)?;
+            output::scan::write(report, options(scan, took), &terminal::style(), &mut out)?;
         }
     }
     out.flush()?;
@@ -238,15 +306,36 @@ fn show(report: &ScanReport, scan: &Scan, took: Option<Duration>) -> Result<(), 
     Ok(())
 }
 
+fn options(scan: &Scan, took: Option<Duration>) -> output::scan::Options {
+    output::scan::Options {
+        wide: scan.show.format == Format::Wide,
+        no_headers: scan.show.no_headers,
+        took,
+        filtered: scan.is_filtered(),
+    }
+}
+
+fn warn_of_left_out(left_out: usize) {
+    if left_out > 0 {
+        super::warn(&format!(
+            "left out {left_out} objects whose names a shell would take for something else; -o json has them"
+        ));
+    }
+}
+
+/// Whether the output itself says what was not read.
+fn says_what_is_missing(scan: &Scan) -> bool {
+    match scan.show.format {
+        Format::Json | Format::Yaml | Format::Html | Format::Dot | Format::Mermaid => true,
+        Format::Table | Format::Wide => !scan.show.no_headers,
+        Format::Name => false,
+    }
+}
+
 /// Prints what was not read to stderr, for formats without a place for it. Without that, an empty output
 /// would mean "nothing there".
 fn warn(report: &ScanReport, scan: &Scan) {
-    let says_so_itself = match scan.show.format {
-        Format::Json | Format::Yaml => true,
-        Format::Table | Format::Wide => !scan.show.no_headers,
-        Format::Name => false,
-    };
-    if !says_so_itself {
+    if !says_what_is_missing(scan) {
         // If stderr is closed, nobody can read this.
         drop(output::scan::write_not_read(
             report,
@@ -259,14 +348,20 @@ fn warn(report: &ScanReport, scan: &Scan) {
 
 fn exit_code(report: &ScanReport, scan: &Scan) -> Exit {
     if report.interrupted {
-        Exit::Interrupted
-    } else if !scan.exit_code {
-        Exit::Done
-    } else if report.totals.stuck > 0 {
-        Exit::Stuck
-    } else if report.has_gaps_beside(&scan.accepted_gaps) {
-        Exit::Incomplete
-    } else {
-        Exit::Done
+        return Exit::Interrupted;
+    }
+    result_code(
+        scan,
+        report.totals.stuck,
+        report.has_gaps_beside(&scan.accepted_gaps),
+    )
+}
+
+/// The exit code of a scan that ended.
+fn result_code(scan: &Scan, stuck: usize, has_gaps: bool) -> Exit {
+    match (scan.exit_code, stuck, has_gaps) {
+        (false, ..) | (true, 0, false) => Exit::Done,
+        (true, 0, true) => Exit::Incomplete,
+        (true, ..) => Exit::Stuck,
     }
 }

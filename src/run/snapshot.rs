@@ -7,13 +7,14 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
+    path::Path,
     time::{Duration, Instant},
 };
 
 use super::{
     block_on,
     look::{Investigation, Limits},
-    scan,
+    scan::{self, Telling},
     target::find,
     witness::Witness,
 };
@@ -33,6 +34,7 @@ use crate::{
     },
 };
 
+mod clusters;
 mod file;
 
 /// Reading ends after this time. Later queries become gaps in the snapshot.
@@ -43,21 +45,35 @@ const MAX_ROUNDS: usize = 16;
 const MAX_OBJECTS: usize = 500;
 
 pub(super) fn run(settings: &settings::Snapshot, knowledge: &Knowledge) -> Result<Exit, Error> {
+    if let Some(clusters) = &settings.clusters {
+        return clusters::run(clusters, settings, knowledge);
+    }
     // Check the file before reading the cluster.
     file::check(&settings.file)?;
     let Some(saved) = block_on(take_snapshot(settings, knowledge))? else {
         super::warn("stopped; nothing was saved");
         return Ok(Exit::Interrupted);
     };
+    let summary = save(saved, &settings.file, settings, knowledge)?;
+    super::inform(&summary);
+    Ok(Exit::Done)
+}
+
+/// Writes the snapshot, and returns what is in it, in words.
+fn save(
+    saved: Saved,
+    path: &Path,
+    settings: &settings::Snapshot,
+    knowledge: &Knowledge,
+) -> Result<String, Error> {
     let summary = summary(&saved);
     let saved = if settings.redact {
         saved.redacted(&knowledge.public())
     } else {
         saved
     };
-    let size = file::write(&saved, &settings.file)?;
-    super::inform(&format!("{summary}: {} KB", size.div_ceil(1024)));
-    Ok(Exit::Done)
+    let size = file::write(&saved, path)?;
+    Ok(format!("{summary}: {} KB", size.div_ceil(1024)))
 }
 
 fn summary(saved: &Saved) -> String {
@@ -81,17 +97,27 @@ async fn take_snapshot(settings: &settings::Snapshot, knowledge: &Knowledge) -> 
         connected: connect(&settings.connection).await?,
     };
     let (snapshot, _) = scan::read_cluster(&server, &settings.scan).await?;
+    complete(&server, snapshot, settings, knowledge).await
+}
+
+/// Adds what a later diagnosis will want to a cluster that was read.
+async fn complete(
+    server: &Server,
+    snapshot: Snapshot,
+    settings: &settings::Snapshot,
+    knowledge: &Knowledge,
+) -> Result<Option<Saved>, Error> {
     if snapshot.interrupted {
         return Ok(None);
     }
-    let facts = cluster::initial_facts(&server).await?;
-    let Some(candidates) = leftover_candidates(&server, &snapshot, &settings.scan, knowledge).await else {
+    let facts = cluster::initial_facts(server).await?;
+    let Some(candidates) = leftover_candidates(server, &snapshot, &settings.scan, knowledge).await else {
         return Ok(None);
     };
-    let mut saved = new_saved(snapshot, facts, candidates, &server, settings);
+    let mut saved = new_saved(snapshot, facts, candidates, server, settings);
     let named = named(&saved, settings)?;
     tokio::select! {
-        result = read_missing_answers(&server, &mut saved, settings, &named, knowledge) => result.map(|()| Some(saved)),
+        result = read_missing_answers(server, &mut saved, settings, &named, knowledge) => result.map(|()| Some(saved)),
         _ = tokio::signal::ctrl_c() => Ok(None),
     }
 }
@@ -210,7 +236,7 @@ async fn read_missing_answers(
         ] {
             let mut scan = settings.scan.clone();
             (scan.view.all, scan.view.by) = (all, by);
-            scan::replay(witness, saved, &scan, knowledge).await?;
+            scan::replay(witness, saved, &scan, knowledge, Telling::Silent).await?;
         }
         explain(witness, &objects, knowledge).await?;
         let missing = missing.into_inner();

@@ -14,7 +14,7 @@ use std::{
 use jiff::Timestamp;
 
 use self::{look::Explainer, watch::Watch};
-use super::{block_on, terminal, witness::Witness};
+use super::{block_on, picture, terminal, witness::Witness};
 use crate::{
     cli::Format,
     cluster::{Server, connect::connect},
@@ -22,7 +22,7 @@ use crate::{
     exit::Exit,
     knowledge::Knowledge,
     object::{ObjectRef, ResourceType},
-    output,
+    output::{self, picture::Graph},
     report::ExplainReport,
     settings::Explain,
     snapshot::{
@@ -225,26 +225,26 @@ fn stopped_error(name: Option<&str>) -> Error {
 
 fn show(reports: &[ExplainReport], format: Format) -> Result<(), Error> {
     let mut out = BufWriter::new(stdout().lock());
-    let style = terminal::style();
-    for (at, report) in reports.iter().enumerate() {
-        match format {
-            Format::Json => output::json::write(report, &mut out)?,
-            Format::Yaml => {
+    match format {
+        _ if reports.is_empty() => {}
+        Format::Json => reports
+            .iter()
+            .try_for_each(|report| output::json::write(report, &mut out))?,
+        Format::Yaml => {
+            for (at, report) in reports.iter().enumerate() {
                 if at > 0 {
                     writeln!(out, "---")?;
                 }
                 output::yaml::write(report, &mut out)?;
             }
-            Format::Name if report.gone => super::warn(&report.headline),
-            Format::Name => {
-                if !output::explain::write_name(report, &mut out)? {
-                    super::warn(&format!(
-                        "left out {}: a shell would take its name for something else; -o json has it",
-                        report.target.name
-                    ));
-                }
-            }
-            Format::Table | Format::Wide => {
+        }
+        Format::Name => reports.iter().try_for_each(|report| name(report, &mut out))?,
+        Format::Html => output::picture::html::write_explanations(reports, &mut out)?,
+        Format::Dot => output::picture::dot::write(&Graph::of_explanations(reports), &mut out)?,
+        Format::Mermaid => picture::mermaid(&Graph::of_explanations(reports), &mut out)?,
+        Format::Table | Format::Wide => {
+            let style = terminal::style();
+            for (at, report) in reports.iter().enumerate() {
                 if at > 0 {
                     writeln!(out)?;
                 }
@@ -253,5 +253,17 @@ fn show(reports: &[ExplainReport], format: Format) -> Result<(), Error> {
         }
     }
     out.flush()?;
+    Ok(())
+}
+
+fn name(report: &ExplainReport, out: &mut impl Write) -> Result<(), Error> {
+    if report.gone {
+        super::warn(&report.headline);
+    } else if !output::explain::write_name(report, out)? {
+        super::warn(&format!(
+            "left out {}: a shell would take its name for something else; -o json has it",
+            report.target.name
+        ));
+    }
     Ok(())
 }

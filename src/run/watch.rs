@@ -2,6 +2,8 @@
 //!
 //! Watches only say when to look. What is true is always read, so a lost or repeated event cannot make the answer wrong.
 
+mod board;
+mod everything;
 mod followed;
 mod screen;
 mod watches;
@@ -32,6 +34,7 @@ use crate::{
     error::Error,
     exit::Exit,
     knowledge::Knowledge,
+    object::Age,
     report::{
         ExplainReport, ObjectName,
         watch::{Change, changes},
@@ -58,7 +61,11 @@ pub(super) fn run(settings: &Watch, knowledge: &Knowledge) -> Result<Exit, Error
         let Some(facts) = waiting.show_progress(doing, witness.initial_facts()).await else {
             return Ok(Exit::Interrupted);
         };
-        let followed = find_all(settings, witness, &facts?).await?;
+        let facts = facts?;
+        if settings.targets.is_empty() {
+            return everything::run(settings, knowledge, &server, waiting, facts).await;
+        }
+        let followed = find_all(settings, witness, &facts).await?;
         let mut run = Run {
             settings,
             knowledge,
@@ -221,10 +228,19 @@ impl Run<'_> {
         };
         followed.gone = true;
         let was_seen = followed.report.is_some() || replaced;
+        let deletion = followed
+            .report
+            .as_ref()
+            .and_then(|report| report.deletion.as_ref());
+        let terminating =
+            deletion.map(|deletion| Age::between(deletion.requested_at, Timestamp::now()).0.as_secs());
         self.tell(
             at,
             if was_seen {
-                Change::Gone { replaced }
+                Change::Gone {
+                    replaced,
+                    terminating_seconds: terminating,
+                }
             } else {
                 Change::NotFound
             },

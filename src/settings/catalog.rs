@@ -1,8 +1,8 @@
 //! The settings of `catalog`.
 
-use super::{Show, trimmed, usage};
+use super::{trimmed, usage};
 use crate::{
-    cli::CatalogArgs,
+    cli::{CatalogArgs, CatalogFormat},
     error::Error,
     knowledge::{Consequence, Filter},
 };
@@ -12,8 +12,10 @@ use crate::{
 pub struct Catalog {
     /// The entries to list.
     pub filter: Filter,
-    /// How to print them.
-    pub show: Show,
+    /// The format.
+    pub format: CatalogFormat,
+    /// Whether to leave out headings and the closing line.
+    pub no_headers: bool,
 }
 
 impl Catalog {
@@ -26,10 +28,8 @@ impl Catalog {
                 kinds: trimmed(words.kinds),
                 consequence: words.consequence.as_deref().map(consequence).transpose()?,
             },
-            show: Show {
-                format: words.output,
-                no_headers: words.no_headers,
-            },
+            format: words.output,
+            no_headers: words.no_headers,
         })
     }
 }

@@ -2,19 +2,17 @@
 
 use std::path::PathBuf;
 
-use super::{Connection, Scan, Scope, Show, Source, targets::objects};
+use super::{Clusters, Connection, Scan, targets::objects, usage};
 use crate::{
-    cli::{ConnectionArgs, Format, SnapshotArgs},
-    command::RunFlags,
+    cli::{ConnectionArgs, SnapshotArgs},
     error::Error,
-    report::scan::{GroupBy, ScanView, SortBy},
-    snapshot::Filter,
+    report::scan::GroupBy,
 };
 
 /// The settings of `snapshot`.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The file to write.
+    /// The file to write, or the directory for those of several clusters.
     pub file: PathBuf,
     /// Objects to include besides the terminating ones: type and name, as given.
     pub targets: Vec<(String, String)>,
@@ -24,6 +22,8 @@ pub struct Snapshot {
     pub namespace: Option<String>,
     /// The connection to the cluster.
     pub connection: Box<Connection>,
+    /// Several clusters to save instead; the file is then a directory.
+    pub clusters: Option<Clusters>,
     /// The widest scan that can be requested later: every type, every object with a finalizer.
     pub scan: Scan,
 }
@@ -32,40 +32,29 @@ impl Snapshot {
     /// Interprets the arguments of `snapshot`.
     pub fn new(words: SnapshotArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         let namespace = connection.namespace.clone().filter(|name| !name.is_empty());
+        let clusters = Clusters::of(words.all_contexts, &connection)?;
         let connection = Box::new(Connection::new(connection)?);
         let targets = objects(&words.targets).map_err(|word| Error::Usage {
             message: format!("{word:?} names no object"),
             hint: Some("write TYPE/NAME, as for kubectl finalizers explain".into()),
         })?;
+        if clusters.is_some() && !targets.is_empty() {
+            return Err(usage(
+                "more objects can be saved of one cluster, and several contexts are to be saved".into(),
+                Some("name one context for them"),
+            ));
+        }
+        let mut scan = Scan::of_cluster(&connection, namespace.as_deref());
+        scan.every_namespace = true;
+        scan.view.all = true;
+        // This also reads what distinguishes one controller from another.
+        scan.view.by = GroupBy::Holder;
         Ok(Snapshot {
+            clusters,
             file: words.file,
             targets,
             redact: words.redact,
-            scan: Scan {
-                source: Source::Server(connection.clone()),
-                scope: namespace.clone().map_or(Scope::All, Scope::Namespace),
-                types: Vec::new(),
-                exclude: Vec::new(),
-                every_namespace: true,
-                filter: Filter::default(),
-                view: ScanView {
-                    all: true,
-                    terminating: false,
-                    // This also reads what distinguishes one controller from another.
-                    by: GroupBy::Holder,
-                    narrowed: false,
-                    namespace: namespace.clone(),
-                    sort_by: SortBy::Age,
-                    is_recorded: false,
-                    there: RunFlags::default(),
-                },
-                show: Show {
-                    format: Format::Table,
-                    no_headers: false,
-                },
-                exit_code: false,
-                accepted_gaps: Vec::new(),
-            },
+            scan,
             namespace,
             connection,
         })

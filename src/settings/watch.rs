@@ -12,7 +12,7 @@ use crate::{
 /// The settings of `watch`.
 #[derive(Clone, Debug)]
 pub struct Watch {
-    /// The objects, each by its type and name.
+    /// The objects, each by its type and name; none for everything in deletion.
     pub targets: Vec<(String, String)>,
     /// The namespace of the objects.
     pub place: NamespaceChoice,
@@ -29,7 +29,7 @@ impl Watch {
     pub fn new(words: &WatchArgs, connection: ConnectionArgs) -> Result<Self, Error> {
         let targets = objects(&words.targets).map_err(|word| Error::Usage {
             message: format!("{word:?} names no object"),
-            hint: Some("write TYPE/NAME, as for kubectl finalizers explain".into()),
+            hint: Some("write TYPE/NAME, or no object for everything in deletion".into()),
         })?;
         Ok(Watch {
             targets,

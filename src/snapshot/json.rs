@@ -24,6 +24,8 @@ pub struct List {
     pub has_items: bool,
     /// `metadata.continue`, unless empty.
     pub next: Option<String>,
+    /// `metadata.resourceVersion`, unless empty.
+    pub resource_version: Option<String>,
 }
 
 /// Reads a list. Objects before a fault were passed on.
@@ -56,10 +58,9 @@ impl<'de> Visitor<'de> for ListVisitor<'_> {
         while let Some(key) = map.next_key::<Text<'de>>()? {
             match &*key.0 {
                 "metadata" => {
-                    list.next = map
-                        .next_value::<Option<ListMeta>>()?
-                        .and_then(|metadata| metadata.next)
-                        .filter(|token| !token.is_empty());
+                    let metadata = map.next_value::<Option<ListMeta>>()?.unwrap_or_default();
+                    list.next = metadata.next.filter(|token| !token.is_empty());
+                    list.resource_version = metadata.resource_version.filter(|version| !version.is_empty());
                 }
                 "items" => {
                     map.next_value_seed(Items {
@@ -106,10 +107,12 @@ impl<'de> Visitor<'de> for Items<'_> {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct ListMeta {
     #[serde(rename = "continue")]
     next: Option<String>,
+    #[serde(rename = "resourceVersion")]
+    resource_version: Option<String>,
 }
 
 /// A string that borrows if the JSON has no escapes.

@@ -128,7 +128,9 @@ impl Tally {
             let usage = self.usage.entry(finalizer).or_default();
             usage.objects += more.objects;
             usage.terminating += more.terminating;
-            usage.on.extend(more.on);
+            for (ty, objects) in more.on {
+                *usage.on.entry(ty).or_default() += objects;
+            }
         }
         self.crowds.absorb(other.crowds);
         for (namespace, types) in other.remaining {
@@ -163,12 +165,13 @@ impl Tally {
         if let Some(usage) = self.usage.get_mut(finalizer) {
             usage.objects += 1;
             usage.terminating += u64::from(terminating);
-            usage.on.insert(ty.into());
+            *usage.on.entry(ty.into()).or_default() += 1;
         }
     }
 }
 
-fn seen(ty: &ResourceType, item: Item<'_>) -> Seen {
+/// What is kept of an object.
+pub fn seen(ty: &ResourceType, item: Item<'_>) -> Seen {
     let mut finalizers = item.all_finalizers();
     // The API server accepts the same finalizer twice in a list. It still counts once.
     let mut known = BTreeSet::new();

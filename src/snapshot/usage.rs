@@ -1,6 +1,6 @@
 //! How finalizers are used: on how many objects, and on which types.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::object::ResourceType;
 
@@ -11,8 +11,8 @@ pub struct Usage {
     pub objects: u64,
     /// How many of them are being deleted.
     pub terminating: u64,
-    /// The types of these objects.
-    pub on: BTreeSet<OnType>,
+    /// How many of these objects are of each type.
+    pub on: BTreeMap<OnType, u64>,
 }
 
 /// A type that a finalizer is used on.

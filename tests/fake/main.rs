@@ -2,6 +2,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "test code")]
 
 mod client;
+mod clusters;
 mod discovery;
 mod faults;
 mod lists;

@@ -40,7 +40,7 @@ const FOLDERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Files without a page: causes share them.
-const HELPERS: [&str; 34] = [
+const HELPERS: [&str; 35] = [
     "api_machinery/update_rejected/admission_policy",
     "api_machinery/update_rejected/namespace_exemption",
     "api_machinery/update_rejected/reported_denial",
@@ -54,6 +54,7 @@ const HELPERS: [&str; 34] = [
     "impact/waiting_objects",
     "namespaces/conditions",
     "namespaces/content_groups",
+    "leftovers/missing_namespace",
     "network/ip_range",
     "operators/holder_report",
     "operators/referenced_by",

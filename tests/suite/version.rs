@@ -1,6 +1,6 @@
 //! `version`: the plugin, its catalogue, and the server.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use kubectl_finalizers::report::version::TESTED;
 use serde_json::{Value, json};
@@ -16,12 +16,17 @@ fn checked(text: &str) -> Value {
 }
 
 #[test]
-fn the_tested_version_is_the_one_that_the_tests_build() {
-    let modules = include_str!("../controlplane/kubernetes/go.mod");
-    assert!(
-        modules.contains(&format!("k8s.io/kubernetes v{TESTED}.")),
-        "{TESTED}"
-    );
+fn the_tested_versions_are_those_that_the_tests_can_build() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/controlplane");
+    let (newest, older) = TESTED.split_last().unwrap();
+    let modules = older.iter().map(|minor| (*minor, format!("kubernetes-{minor}")));
+    for (minor, module) in modules.chain([(*newest, "kubernetes".to_owned())]) {
+        let modules = fs::read_to_string(folder.join(&module).join("go.mod")).unwrap();
+        assert!(
+            modules.contains(&format!("k8s.io/kubernetes v{minor}.")),
+            "{module}"
+        );
+    }
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub fn plain_http(server: &str) -> Error {
 /// The error if our own time limit ended the request. It is otherwise like [`unreachable()`].
 pub fn timed_out(server: &str, proxy: Option<&str>) -> Error {
     let endpoint = Endpoint { server, proxy };
-    Error::Server {
+    Error::TimedOut {
         message: format!("{server} did not answer in time{}", endpoint.via()),
         hint: Some("give it longer with --request-timeout, or check the server's load".to_owned()),
     }

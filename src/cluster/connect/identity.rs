@@ -31,7 +31,7 @@ impl Identity {
             Some(end) if end <= now => format!("; it expired on {}", validity::shown(end)),
             _ => String::new(),
         };
-        Error::Server {
+        Error::Unauthorized {
             message: format!(
                 "{server} does not accept {} (401 Unauthorized){expired}",
                 self.how

@@ -6,6 +6,7 @@
 //!
 //! * `kubeconfig` finds and merges the files.
 //! * `choose` picks cluster and user, and applies the flags.
+//! * `contexts` finds the clusters of several contexts.
 //! * `in_cluster` applies if nothing names a cluster.
 //! * `credentials` reads files and runs the `plugin`.
 //! * `proxy` chooses the proxy.
@@ -13,7 +14,11 @@
 //!
 //! kube does the rest, which it does well: TLS, HTTP, the proxy protocols, headers, and the `OpenID` Connect provider.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 
 use http::{HeaderValue, header::USER_AGENT};
 use kube::{
@@ -30,10 +35,14 @@ use self::{
 };
 use crate::{error::Error, settings::Connection};
 
-pub use self::datastore::datastore;
+pub use self::{
+    contexts::{FoundCluster, clusters},
+    datastore::datastore,
+};
 
 mod choose;
 mod client;
+mod contexts;
 mod credentials;
 mod datastore;
 pub mod fault;
@@ -72,6 +81,8 @@ pub struct Connected {
     pub request_timeout: Option<Duration>,
     /// The credentials that are sent.
     pub identity: identity::Identity,
+    /// How many requests were sent.
+    pub sent: Arc<AtomicU64>,
 }
 
 impl Connected {
@@ -134,6 +145,7 @@ pub async fn connect_from(flags: &Connection, surroundings: &Surroundings<'_>) -
         namespace,
         request_timeout: flags.request_timeout,
         identity,
+        sent: Arc::default(),
     })
 }
 

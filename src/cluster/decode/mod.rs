@@ -19,6 +19,8 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 pub struct Page {
     /// The token of the next page; none on the last page.
     pub next: Option<String>,
+    /// The state of the cluster that the list has. A watch continues from it.
+    pub resource_version: Option<String>,
 }
 
 /// A page that cannot be decoded, and why. Items before the fault were passed on.
@@ -55,7 +57,11 @@ fn json_page(
         Ok(json::List {
             has_items: true,
             next,
-        }) => Ok(Page { next }),
+            resource_version,
+        }) => Ok(Page {
+            next,
+            resource_version,
+        }),
         Ok(json::List { has_items: false, .. }) => {
             Err(Undecodable(format!("expected a list, got {}", excerpt(body))))
         }

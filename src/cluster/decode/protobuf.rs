@@ -33,7 +33,7 @@ pub(super) fn page(body: &[u8], each: &mut dyn FnMut(Item<'_>)) -> Result<Page, 
     // Even an empty list has its ListMeta. Without `raw`, the answer was cut short.
     for field in Fields(list.ok_or(Malformed)?) {
         match field? {
-            (1, list_meta) => page.next = next(list_meta.bytes()?)?,
+            (1, meta) => list_meta(meta.bytes()?, &mut page)?,
             (2, object) => each(item(object.bytes()?)?),
             _ => {}
         }
@@ -50,13 +50,16 @@ fn kind_of(type_meta: &[u8]) -> Result<&str, Malformed> {
     Ok("")
 }
 
-fn next(list_meta: &[u8]) -> Result<Option<String>, Malformed> {
-    for field in Fields(list_meta) {
-        if let (3, token) = field? {
-            return Ok(Some(token.text()?.to_owned()).filter(|token| !token.is_empty()));
-        }
+fn list_meta(meta: &[u8], page: &mut Page) -> Result<(), Malformed> {
+    for field in Fields(meta) {
+        let (into, text) = match field? {
+            (2, version) => (&mut page.resource_version, version.text()?),
+            (3, token) => (&mut page.next, token.text()?),
+            _ => continue,
+        };
+        *into = Some(text.to_owned()).filter(|text| !text.is_empty());
     }
-    Ok(None)
+    Ok(())
 }
 
 fn item(object: &[u8]) -> Result<Item<'_>, Malformed> {

@@ -28,7 +28,7 @@ mod tests {
     fn a_page_has_the_place_of_the_file_of_its_cause() {
         let page = Page::of("kubectl_finalizers::diagnose::causes::storage::pvc_protection");
         assert_eq!(page.id(), "storage/pvc_protection");
-        let page = Page::of("kubectl_finalizers::diagnose::leftovers::missing_namespace");
-        assert_eq!(page.id(), "leftovers/missing_namespace");
+        let page = Page::of("kubectl_finalizers::diagnose::leftovers::volume_attachment");
+        assert_eq!(page.id(), "leftovers/volume_attachment");
     }
 }

@@ -209,7 +209,7 @@ fn told(report: &ScanReport) -> Told {
         texts: vec![text(true), text(false)],
         yaml: String::new(),
         names: text_of(|out| {
-            output::name::write(report.all_objects(), false, out).expect("written");
+            output::name::write(report.all_objects(), false, &[], out).expect("written");
         }),
         json,
     }

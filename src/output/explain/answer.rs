@@ -6,7 +6,7 @@ use super::layout::{Layout, sentence};
 use crate::{
     diagnose::{Verdict, model::Liveness},
     object::List,
-    output::safe::harmless,
+    output::{flow::Look, safe::harmless},
     report::explain::{BlockerReport, ExplainReport, WaitReport},
 };
 
@@ -14,26 +14,16 @@ use crate::{
 const FACTS: usize = 2;
 /// Words of a sentence that is read once.
 const SENTENCE: usize = 20;
+/// What stands above an explanation that is not whole.
+pub(in crate::output) const STOPPED: &str =
+    "STOPPED before everything was read. What is missing is listed at the end.";
 
 impl Layout<'_> {
     /// The verdict, the object, and for how long it is Terminating.
     pub(super) fn head(&self, report: &ExplainReport) -> String {
         let name = harmless(&report.target.pasteable()).into_owned();
-        let (verdict, state) = match (&report.deletion, report.gone) {
-            (_, true) => (
-                Some(self.style.fine("GONE")),
-                "it went while it was looked at".to_owned(),
-            ),
-            (Some(deletion), _) if deletion.in_grace_period => (
-                Some(self.style.progress("SLOW")),
-                "asked to stop. Its grace period still runs.".to_owned(),
-            ),
-            (Some(deletion), _) => (
-                worst(&report.waits_for).map(|wait| self.verdict(wait.verdict)),
-                format!("Terminating for {}", deletion.age),
-            ),
-            (None, _) => (None, "not being deleted".to_owned()),
-        };
+        let (verdict, state) = standing(report);
+        let verdict = verdict.map(|(word, look)| look.paint(&word, self.style));
         // The longest verdict, the space behind it, and the comma.
         let used = if verdict.is_some() { 11 } else { 1 };
         let state = if used + name.width() + state.width() < self.width {
@@ -44,8 +34,7 @@ impl Layout<'_> {
         let verdict = verdict.map_or_else(String::new, |verdict| format!("{verdict}  "));
         let mut head = format!("{verdict}{}{state}\n", self.style.heading(&name));
         if report.interrupted {
-            head +=
-                &self.warning("STOPPED before everything was read. What is missing is listed at the end.");
+            head += &self.warning(STOPPED);
         }
         for note in &report.notes {
             head += &self.paragraph(&format!("Note: {}", sentence(note)), 0);
@@ -55,78 +44,10 @@ impl Layout<'_> {
 
     /// What keeps the object, the worst first.
     pub(super) fn answers(&self, report: &ExplainReport, wide: bool) -> String {
-        let mut waits: Vec<_> = report.waits_for.iter().collect();
-        waits.sort_by_key(|wait| wait.verdict.rank());
-        let is_deleted = report.deletion.is_some();
-        let mut text = String::new();
-        for (at, wait) in waits.iter().enumerate() {
-            let is_told = waits.iter().take(at).any(|other| have_one_fault(other, wait));
-            text += &self.answer(wait, is_told, is_deleted, wide);
-        }
-        let outlook = report.outlook.iter().filter(|outlook| !outlook.is_end());
-        for outlook in outlook.filter(|outlook| wide || !outlook.is_meanwhile()) {
-            text += &self.paragraph(&sentence(&format!("{}: {}", outlook.when, outlook.then)), 0);
-        }
-        text
-    }
-
-    /// What one finalizer waits for. `is_told` if another waits for the same.
-    fn answer(&self, wait: &WaitReport, is_told: bool, is_deleted: bool, wide: bool) -> String {
-        let mut sentences = if is_told {
-            vec![format!("{} The reason is the same.", is_removed(wait))]
-        } else {
-            reason(wait, is_deleted, wide)
-        };
-        let work = wait.work.as_ref().filter(|_| wide || is_work_the_answer(wait));
-        let facts = match (wide, work) {
-            (true, _) => usize::MAX,
-            (false, Some(_)) => usize::from(is_running(wait)),
-            // The answer is the object that it waits for, and the end of that wait.
-            (false, None) if wait.verdict == Verdict::Waiting => {
-                usize::from(wait.blockers.len() != 1 || wait.once.is_none())
-            }
-            // The state of the object that it waits for is told already.
-            (false, None) if wait.verdict == Verdict::Failing && wait.holder.is_none() => 1,
-            (false, None) => FACTS,
-        };
-        let shown = usize::from(says_first_fact(wait));
-        sentences.extend(wait.now.iter().skip(shown).take(facts).map(|fact| sentence(fact)));
-        let mut text = self.paragraph(&sentences.join(" "), 0);
-        if let Some(work) = work {
-            text += &self.paragraph(&format!("Before that: {}", sentence(work)), 0);
-        }
-        if is_deleted && !is_told && !matches!(wait.verdict, Verdict::InUse | Verdict::Waiting) {
-            text += &self.cost(wait);
-        }
-        text
-    }
-
-    /// What a removal by hand costs.
-    fn cost(&self, wait: &WaitReport) -> String {
-        if wait.finalizer.is_none() {
-            return String::new();
-        }
-        let Some(cost) = &wait.if_removed else {
-            let text = "Removal by hand costs: unknown, so data-loss is assumed.";
-            return self.paragraph(text, 0);
-        };
-        let protects = wait.protects.as_deref().unwrap_or_default();
-        let text = match cost.consequence.as_str() {
-            "none" => format!("Removal by hand loses nothing (it protects {protects})."),
-            word => format!("Removal by hand costs: {word} (it protects {protects})."),
-        };
-        self.paragraph(&text, 0)
-    }
-
-    /// The verdict in capitals, in its colour.
-    pub(super) fn verdict(&self, verdict: Verdict) -> String {
-        let word = verdict.word().replace('-', " ").to_uppercase();
-        match verdict {
-            Verdict::Orphaned | Verdict::Failing | Verdict::Rejected => self.style.fault(&word),
-            Verdict::Stalled | Verdict::Unknown => self.style.caution(&word),
-            Verdict::Waiting => self.style.progress(&word),
-            Verdict::InUse => self.style.fine(&word),
-        }
+        paragraphs(report, wide)
+            .iter()
+            .map(|text| self.paragraph(text, 0))
+            .collect()
     }
 
     pub(super) fn warning(&self, text: &str) -> String {
@@ -135,6 +56,95 @@ impl Layout<'_> {
             .flat_map(|line| [self.style.caution(line), "\n".to_owned()])
             .collect()
     }
+}
+
+/// The verdict with its look, and the state of the object.
+pub(in crate::output) fn standing(report: &ExplainReport) -> (Option<(String, Look)>, String) {
+    let fixed = |word: &str, look| Some((word.to_owned(), look));
+    match (&report.deletion, report.gone) {
+        (_, true) => (
+            fixed("GONE", Look::Fine),
+            "it went while it was looked at".to_owned(),
+        ),
+        (Some(deletion), _) if deletion.in_grace_period => (
+            fixed("SLOW", Look::Progress),
+            "asked to stop. Its grace period still runs.".to_owned(),
+        ),
+        (Some(deletion), _) => (
+            worst(&report.waits_for).map(|wait| verdict(wait.verdict)),
+            format!("Terminating for {}", deletion.age),
+        ),
+        (None, _) => (None, "not being deleted".to_owned()),
+    }
+}
+
+/// The verdict in capitals, and its look.
+pub(in crate::output) fn verdict(verdict: Verdict) -> (String, Look) {
+    let look = match verdict {
+        Verdict::Orphaned | Verdict::Failing | Verdict::Rejected => Look::Fault,
+        Verdict::Stalled | Verdict::Unknown => Look::Caution,
+        Verdict::Waiting => Look::Progress,
+        Verdict::InUse => Look::Fine,
+    };
+    (verdict.word().replace('-', " ").to_uppercase(), look)
+}
+
+/// What keeps the object, the worst first, in paragraphs.
+pub(in crate::output) fn paragraphs(report: &ExplainReport, wide: bool) -> Vec<String> {
+    let mut waits: Vec<_> = report.waits_for.iter().collect();
+    waits.sort_by_key(|wait| wait.verdict.rank());
+    let is_deleted = report.deletion.is_some();
+    let mut all = Vec::new();
+    for (at, wait) in waits.iter().enumerate() {
+        let is_told = waits.iter().take(at).any(|other| have_one_fault(other, wait));
+        all.extend(answer(wait, is_told, is_deleted, wide));
+    }
+    let outlook = report.outlook.iter().filter(|outlook| !outlook.is_end());
+    let outlook = outlook.filter(|outlook| wide || !outlook.is_meanwhile());
+    all.extend(outlook.map(|outlook| sentence(&format!("{}: {}", outlook.when, outlook.then))));
+    all
+}
+
+/// What one finalizer waits for, in paragraphs. `is_told` if another waits for the same.
+fn answer(wait: &WaitReport, is_told: bool, is_deleted: bool, wide: bool) -> Vec<String> {
+    let mut sentences = if is_told {
+        vec![format!("{} The reason is the same.", is_removed(wait))]
+    } else {
+        reason(wait, is_deleted, wide)
+    };
+    let work = wait.work.as_ref().filter(|_| wide || is_work_the_answer(wait));
+    let facts = match (wide, work) {
+        (true, _) => usize::MAX,
+        (false, Some(_)) => usize::from(is_running(wait)),
+        // The answer is the object that it waits for, and the end of that wait.
+        (false, None) if wait.verdict == Verdict::Waiting => {
+            usize::from(wait.blockers.len() != 1 || wait.once.is_none())
+        }
+        // The state of the object that it waits for is told already.
+        (false, None) if wait.verdict == Verdict::Failing && wait.holder.is_none() => 1,
+        (false, None) => FACTS,
+    };
+    let shown = usize::from(says_first_fact(wait));
+    sentences.extend(wait.now.iter().skip(shown).take(facts).map(|fact| sentence(fact)));
+    let mut all = vec![sentences.join(" ")];
+    all.extend(work.map(|work| format!("Before that: {}", sentence(work))));
+    if is_deleted && !is_told && !matches!(wait.verdict, Verdict::InUse | Verdict::Waiting) {
+        all.extend(cost(wait));
+    }
+    all
+}
+
+/// What a removal by hand costs; none if there is no finalizer.
+fn cost(wait: &WaitReport) -> Option<String> {
+    wait.finalizer.as_ref()?;
+    let Some(cost) = &wait.if_removed else {
+        return Some("Removal by hand costs: unknown, so data-loss is assumed.".to_owned());
+    };
+    let protects = wait.protects.as_deref().unwrap_or_default();
+    Some(match cost.consequence.as_str() {
+        "none" => format!("Removal by hand loses nothing (it protects {protects})."),
+        word => format!("Removal by hand costs: {word} (it protects {protects})."),
+    })
 }
 
 /// Whether what the controller must do is the best that is known: nothing else is in its way.

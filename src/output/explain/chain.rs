@@ -31,9 +31,9 @@ const ASCII: Branches = Branches {
 };
 const NOTHING: &str = "   ";
 /// The mark of a fault that waits for nothing else.
-const ROOT: &str = "root cause";
+pub(in crate::output) const ROOT: &str = "root cause";
 /// The mark of a thing that waits for nothing else and is no fault.
-const KEEPS: &str = "keeps it";
+pub(in crate::output) const KEEPS: &str = "keeps it";
 /// Lines that the state of a blocker may take; all with `-o wide`.
 const MOST_LINES: usize = 2;
 /// Columns of the widest name that still has its state beside it, of a hundred.
@@ -216,7 +216,7 @@ impl Layout<'_> {
 }
 
 /// Who removes the finalizer, and whether that lives.
-fn wait_in_words(wait: &WaitReport) -> String {
+pub(in crate::output) fn wait_in_words(wait: &WaitReport) -> String {
     let Some(holder) = &wait.holder else {
         return wait.verdict.word().to_owned();
     };

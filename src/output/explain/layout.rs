@@ -56,7 +56,7 @@ impl<'a> Layout<'a> {
 }
 
 /// The text as a sentence: with a capital letter in front and a full stop behind it.
-pub(super) fn sentence(text: &str) -> String {
+pub(in crate::output) fn sentence(text: &str) -> String {
     let mut letters = text.trim().chars();
     let Some(first) = letters.next() else {
         return String::new();

@@ -16,19 +16,9 @@ const FEWEST: usize = 1;
 impl Layout<'_> {
     /// All steps.
     pub(super) fn steps(&self, steps: &[StepReport]) -> String {
-        let is_of_several = steps
-            .iter()
-            .zip(steps.iter().skip(1))
-            .any(|(one, next)| one.finalizer != next.finalizer);
         let mut text = String::new();
         let mut number = 0_usize;
-        for block in steps.chunk_by(|a, b| a.when == b.when && a.finalizer == b.finalizer) {
-            let Some(first) = block.first() else { continue };
-            let when = capitalized(&first.when);
-            let heading = match &first.finalizer {
-                Some(finalizer) if is_of_several => format!("{when} ({finalizer})"),
-                _ => when,
-            };
+        for (heading, block) in blocks(steps) {
             text += &self.heading(&heading);
             for step in block {
                 number += 1;
@@ -85,6 +75,25 @@ impl Layout<'_> {
             Safety::ReadOnly => self.style.faint(&label),
         }
     }
+}
+
+/// The steps of each situation, and its heading.
+pub(in crate::output) fn blocks(steps: &[StepReport]) -> Vec<(String, &[StepReport])> {
+    let is_of_several = steps
+        .iter()
+        .zip(steps.iter().skip(1))
+        .any(|(one, next)| one.finalizer != next.finalizer);
+    let heading = |step: &StepReport| {
+        let when = capitalized(&step.when);
+        match &step.finalizer {
+            Some(finalizer) if is_of_several => format!("{when} ({finalizer})"),
+            _ => when,
+        }
+    };
+    steps
+        .chunk_by(|a, b| a.when == b.when && a.finalizer == b.finalizer)
+        .filter_map(|block| Some((heading(block.first()?), block)))
+        .collect()
 }
 
 fn costs(step: &StepReport) -> bool {

@@ -5,7 +5,10 @@ use std::{
     io::{self, Write},
 };
 
-use super::{Scan, count, rows::from_namespace};
+use super::{
+    Scan, count,
+    rows::{Line, from_namespace},
+};
 use crate::{
     command::Shown,
     diagnose::{CauseState, Fate},
@@ -15,11 +18,14 @@ use crate::{
         paste,
         table::truncate,
     },
-    report::{GapReport, root_causes::RootCauseReport},
+    report::{
+        GapReport,
+        root_causes::{RootCauseReport, Together},
+    },
 };
 
 /// So many causes are shown, unless the user asks for all.
-const SHOWN: usize = 10;
+pub(super) const SHOWN: usize = 10;
 /// Columns of a state, so that the texts behind it are below each other.
 const STATE: usize = 10;
 /// A terminal narrower than this has no room for that.
@@ -48,27 +54,45 @@ impl Scan<'_> {
         let column = self.column(blocks.iter().flatten());
         for (number, (cause, lines)) in causes.iter().zip(&blocks).enumerate() {
             writeln!(out)?;
-            self.head(number, cause, out)?;
-            for line in lines.iter().flat_map(|line| line.fit(column, &self.style)) {
-                writeln!(out, "{line}")?;
-            }
-            for line in cause
-                .next
-                .iter()
-                .flat_map(|next| paste::lines(&Shown::from(next), 3, self.style.width))
-            {
-                writeln!(out, "{line}")?;
-            }
-            self.together(cause, out)?;
+            let sentences = self.elsewhere(number, cause, self.sentences(number, cause));
+            self.head(number, cause.state, &sentences, out)?;
+            self.body(cause, lines, column, out)?;
         }
-        self.hidden(hidden, out)?;
+        self.hidden(hidden.iter().map(|cause| cause.state), out)?;
         self.slow(out)
     }
 
+    /// The objects of a cause, and what to type next.
+    pub(super) fn body(
+        &self,
+        cause: &RootCauseReport,
+        lines: &[Line],
+        column: usize,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        for line in lines.iter().flat_map(|line| line.fit(column, &self.style)) {
+            writeln!(out, "{line}")?;
+        }
+        for line in cause
+            .next
+            .iter()
+            .flat_map(|next| paste::lines(&Shown::from(next), 3, self.style.width))
+        {
+            writeln!(out, "{line}")?;
+        }
+        self.together(cause, out)
+    }
+
     /// The number, the state and what it is.
-    fn head(&self, number: usize, cause: &RootCauseReport, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn head(
+        &self,
+        number: usize,
+        state: CauseState,
+        sentences: &Flow,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         let label = format!("{}. ", number + 1);
-        let state = cause.state.word();
+        let (look, state) = (look(state), state.word());
         let width = self.style.width.unwrap_or(usize::MAX);
         let space = STATE.saturating_sub(state.len()).max(1);
         let lead = label.len() + state.len() + space;
@@ -78,10 +102,8 @@ impl Scan<'_> {
             label.len() + STATE
         };
         let (first, others) = (width.saturating_sub(lead), width.saturating_sub(indent));
-        let lines = self
-            .sentences(number, cause)
-            .lines_behind(first.max(1), others.max(1), &self.style);
-        let coloured = look(cause.state).paint(state, &self.style);
+        let lines = sentences.lines_behind(first.max(1), others.max(1), &self.style);
+        let coloured = look.paint(state, &self.style);
         for (at, line) in lines.iter().enumerate() {
             if at == 0 {
                 writeln!(out, "{label}{coloured}{}{line}", " ".repeat(space))?;
@@ -93,7 +115,7 @@ impl Scan<'_> {
     }
 
     /// What the cause is, what a removal by hand costs, and what it holds besides.
-    fn sentences(&self, number: usize, cause: &RootCauseReport) -> Flow {
+    pub(super) fn sentences(&self, number: usize, cause: &RootCauseReport) -> Flow {
         let mut flow = if cause.is_own {
             self.held(cause)
         } else {
@@ -119,7 +141,7 @@ impl Scan<'_> {
             );
             flow = flow.text(if cost.known { "." } else { " is assumed." });
         }
-        self.elsewhere(number, cause, flow)
+        flow
     }
 
     /// An object or a backend that blocks others.
@@ -146,7 +168,7 @@ impl Scan<'_> {
     }
 
     /// The objects that wait for it and that a worse cause lists.
-    fn elsewhere(&self, number: usize, cause: &RootCauseReport, flow: Flow) -> Flow {
+    pub(super) fn elsewhere(&self, number: usize, cause: &RootCauseReport, flow: Flow) -> Flow {
         let others: Vec<_> = cause
             .rows
             .iter()
@@ -173,7 +195,7 @@ impl Scan<'_> {
     }
 
     /// A finalizer that nobody removes although nothing blocks it, or an object without finalizers.
-    fn held(&self, cause: &RootCauseReport) -> Flow {
+    pub(super) fn held(&self, cause: &RootCauseReport) -> Flow {
         let flow = Flow::default();
         let Some(_) = &cause.finalizer else {
             let flow = match cause.state {
@@ -220,14 +242,7 @@ impl Scan<'_> {
         let Some(together) = &cause.together else {
             return Ok(());
         };
-        let rest = match together.rest {
-            0 => String::new(),
-            more => format!(" … and {more} more need another one."),
-        };
-        let objects = count(together.objects as u64, "object");
-        let text = format!(
-            "Will it never come back? [destructive] See one plan for {objects}, and what it asks you to accept.{rest}"
-        );
+        let text = together_in_words(together);
         for line in self.wrap(&text, 3).lines() {
             writeln!(out, "{line}")?;
         }
@@ -238,25 +253,20 @@ impl Scan<'_> {
     }
 
     /// How many causes are not shown, by state.
-    fn hidden(&self, causes: &[RootCauseReport], out: &mut impl Write) -> io::Result<()> {
-        if causes.is_empty() {
+    pub(super) fn hidden(
+        &self,
+        causes: impl Iterator<Item = CauseState>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let Some(hidden) = hidden_in_words(causes) else {
             return Ok(());
-        }
-        let mut states: BTreeMap<CauseState, usize> = BTreeMap::new();
-        for cause in causes {
-            *states.entry(cause.state).or_default() += 1;
-        }
-        let states: Vec<_> = states
-            .into_iter()
-            .map(|(state, causes)| format!("{causes} {}", state.word()))
-            .collect();
-        let more = count(causes.len() as u64, "more cause");
-        let text = format!("{more}, not shown: {}. All of them: --all", states.join(", "));
+        };
+        let text = format!("{hidden} All of them: --all");
         writeln!(out, "\n{}", self.wrap(&text, 0))
     }
 
     /// The objects in their grace period.
-    fn slow(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn slow(&self, out: &mut impl Write) -> io::Result<()> {
         let slow: Vec<_> = self
             .report
             .terminating
@@ -289,8 +299,35 @@ impl Scan<'_> {
     }
 }
 
+/// What the plan for all objects of a cause does, and when it is right.
+pub(in crate::output) fn together_in_words(together: &Together) -> String {
+    let rest = match together.rest {
+        0 => String::new(),
+        more => format!(" … and {more} more need another one."),
+    };
+    let objects = count(together.objects as u64, "object");
+    format!(
+        "Will it never come back? [destructive] See one plan for {objects}, and what it asks you to accept.{rest}"
+    )
+}
+
+/// How many causes are not shown, by state.
+pub(in crate::output) fn hidden_in_words(causes: impl Iterator<Item = CauseState>) -> Option<String> {
+    let mut states: BTreeMap<CauseState, usize> = BTreeMap::new();
+    for state in causes {
+        *states.entry(state).or_default() += 1;
+    }
+    let all: usize = states.values().sum();
+    let states: Vec<_> = states
+        .into_iter()
+        .map(|(state, causes)| format!("{causes} {}", state.word()))
+        .collect();
+    let more = count(all as u64, "more cause");
+    (all > 0).then(|| format!("{more}, not shown: {}.", states.join(", ")))
+}
+
 /// The colour of a state.
-fn look(state: CauseState) -> Look {
+pub(in crate::output) fn look(state: CauseState) -> Look {
     match state {
         CauseState::Gone
         | CauseState::Down

@@ -5,14 +5,25 @@ use std::io::{self, Write};
 use super::{Scan, causes::cause_of_gap, count};
 use crate::{
     output::safe::harmless,
-    report::{GapReport, gaps},
+    report::{GapReport, ScanReport, gaps},
 };
 
 /// What stands before the names of what was not read.
-const HIDDEN: &str = "NOT READ (may hide stuck objects):";
+pub(in crate::output) const HIDDEN: &str = "NOT READ (may hide stuck objects):";
+
+/// What stands before the names of what only the investigation could not read.
+pub(in crate::output) const SEEN_LESS: &str = "Not seen, which could change the answers above:";
 
 impl Scan<'_> {
     pub(super) fn totals(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "\n{}", self.wrap(&self.totals_in_words(), 0))?;
+        for note in &self.report.notes {
+            writeln!(out, "{}", self.wrap(&format!("Note: {}", harmless(note)), 6))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn totals_in_words(&self) -> String {
         let totals = &self.report.totals;
         let took = self
             .options
@@ -41,12 +52,7 @@ impl Scan<'_> {
         if !self.report.root_causes.is_empty() {
             sentences.push("Start with cause 1.".to_owned());
         }
-        let text = sentences.join(" ");
-        writeln!(out, "\n{}", self.wrap(&text, 0))?;
-        for note in &self.report.notes {
-            writeln!(out, "{}", self.wrap(&format!("Note: {}", harmless(note)), 6))?;
-        }
-        Ok(())
+        sentences.join(" ")
     }
 
     /// What was not read, before the answer; the end has the reasons.
@@ -70,7 +76,7 @@ impl Scan<'_> {
     }
 
     /// A text that qualifies the rest. Each line has the colour, so that a pager keeps it.
-    fn warning(&self, text: &str, indent: usize, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn warning(&self, text: &str, indent: usize, out: &mut impl Write) -> io::Result<()> {
         for line in self.wrap(text, indent).lines() {
             writeln!(out, "{}", self.style.caution(line))?;
         }
@@ -110,7 +116,7 @@ impl Scan<'_> {
         for group in &gaps::grouped(&self.report.weaker_for) {
             let most = if self.options.wide { usize::MAX } else { 6 };
             let line = format!(
-                "Not seen, which could change the answers above: {}: {}",
+                "{SEEN_LESS} {}: {}",
                 gaps::first_names(&group.subjects, most),
                 group.why
             );
@@ -123,11 +129,15 @@ impl Scan<'_> {
         if !self.report.interrupted {
             return Ok(());
         }
-        let text = if self.report.not_read.iter().any(GapReport::is_interruption) {
-            "STOPPED before the end: this is only part of the answer."
-        } else {
-            "STOPPED before the end: everything was listed, but not everything was looked at, and reasons may be missing."
-        };
-        self.warning(text, 1, out)
+        self.warning(stopped_in_words(self.report), 1, out)
+    }
+}
+
+/// Whether a part of the list is missing, or only reasons.
+pub(in crate::output) fn stopped_in_words(report: &ScanReport) -> &'static str {
+    if report.not_read.iter().any(GapReport::is_interruption) {
+        "STOPPED before the end: this is only part of the answer."
+    } else {
+        "STOPPED before the end: everything was listed, but not everything was looked at, and reasons may be missing."
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     report::ObjectReport,
 };
 
-const TERMINATING: &[Column] = &[
+pub(super) const TERMINATING: &[Column] = &[
     Column::fixed("object"),
     Column::fixed("namespace"),
     Column::fixed("for"),
@@ -21,11 +21,20 @@ const TERMINATING: &[Column] = &[
 
 impl Scan<'_> {
     pub(super) fn terminating(&self, out: &mut impl Write) -> io::Result<()> {
+        let changes = self.report.changes.as_ref();
         if self.options.no_headers {
-            return self.rows(out);
+            return match changes {
+                Some(changes) => self.changes(changes, out),
+                None => self.rows(out),
+            };
         }
         self.answer(out)?;
         self.not_read_in_short(out)?;
+        if let Some(changes) = changes {
+            writeln!(out)?;
+            self.changes(changes, out)?;
+            self.not_known(changes, out)?;
+        }
         if self.report.root_causes.is_empty() && self.stuck() > 0 {
             self.rows(out)?;
         }
@@ -44,12 +53,18 @@ impl Scan<'_> {
     }
 
     /// How many objects are stuck, as far as known.
-    fn stuck(&self) -> usize {
+    pub(super) fn stuck(&self) -> usize {
         self.report.totals.stuck.saturating_sub(self.report.gone)
     }
 
     /// The first line: how much is stuck.
     fn answer(&self, out: &mut impl Write) -> io::Result<()> {
+        let text = self.wrap(&self.answer_in_words(), 0);
+        text.lines()
+            .try_for_each(|line| writeln!(out, "{}", self.style.heading(line)))
+    }
+
+    pub(super) fn answer_in_words(&self) -> String {
         let report = self.report;
         let stuck = count(self.stuck() as u64, "object");
         let mut sentences = vec![match report.root_causes.len() {
@@ -67,12 +82,10 @@ impl Scan<'_> {
             let time = report.observed_at.strftime("%Y-%m-%d %H:%M");
             sentences.push(format!("Recorded {time} UTC; ages are from then."));
         }
-        let text = self.wrap(&sentences.join(" "), 0);
-        text.lines()
-            .try_for_each(|line| writeln!(out, "{}", self.style.heading(line)))
+        sentences.join(" ")
     }
 
-    fn terminating_row(&self, object: &ObjectReport) -> Vec<String> {
+    pub(super) fn terminating_row(&self, object: &ObjectReport) -> Vec<String> {
         let deletion = object.deletion.as_ref();
         let wide = |text: Option<String>| text.filter(|_| self.options.wide).unwrap_or_default();
         vec![

@@ -17,7 +17,7 @@ use crate::{
     snapshot::{Gap, Seen, Snapshot, Tally, TypeRead, What, Why},
 };
 
-const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+pub(in crate::output) const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
 fn read(plural: &str, kind: &str, short: &str) -> TypeRead {
     TypeRead {
@@ -33,7 +33,7 @@ fn read(plural: &str, kind: &str, short: &str) -> TypeRead {
     }
 }
 
-fn going(
+pub(in crate::output) fn going(
     plural: &str,
     kind: &str,
     namespace: Option<&str>,
@@ -66,7 +66,7 @@ fn going(
 }
 
 /// A snapshot with two stuck objects, one list that failed, and one group that does not respond.
-fn stuck_cluster() -> Snapshot {
+pub(in crate::output) fn stuck_cluster() -> Snapshot {
     let gap = |what, why| Gap { what, why };
     let metrics = What::GroupVersion {
         group: "metrics.k8s.io".into(),
@@ -113,7 +113,7 @@ fn stuck_cluster() -> Snapshot {
     }
 }
 
-const WIDTHS: [usize; 6] = [60, 80, 100, 120, 160, 200];
+pub(super) const WIDTHS: [usize; 6] = [60, 80, 100, 120, 160, 200];
 
 fn table(snapshot: &Snapshot, options: Options, width: Option<usize>) -> String {
     let style = Style {
@@ -124,7 +124,7 @@ fn table(snapshot: &Snapshot, options: Options, width: Option<usize>) -> String 
 }
 
 /// The report on objects with these waits. All others have no wait.
-fn report(snapshot: &Snapshot, waits: &[(&str, Vec<Wait>)]) -> ScanReport {
+pub(in crate::output) fn report(snapshot: &Snapshot, waits: &[(&str, Vec<Wait>)]) -> ScanReport {
     report_from("stuck.snapshot", snapshot, waits)
 }
 
@@ -175,7 +175,7 @@ fn diagnosis(target: &ObjectRef, waits: Vec<Wait>) -> Diagnosis {
     }
 }
 
-fn wait(finalizer: &str, verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
+pub(in crate::output) fn wait(finalizer: &str, verdict: Verdict, says: &str, on: Vec<Blocker>) -> Wait {
     let finalizer = Finalizer {
         list: List::Metadata,
         name: finalizer.into(),
@@ -191,7 +191,7 @@ fn text(report: &ScanReport, options: Options, style: &Style) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-fn within(width: usize) -> Style {
+pub(super) fn within(width: usize) -> Style {
     Style {
         width: Some(width),
         unicode: true,
@@ -213,7 +213,7 @@ fn pod(name: &str) -> Blocker {
 }
 
 /// A claim that a Pod uses and its volume, a claim of which nobody knows the controller, and a Pod on a silent node.
-fn causes() -> ScanReport {
+pub(in crate::output) fn causes() -> ScanReport {
     let claim = |name, finalizers: &[&str]| {
         going(
             "persistentvolumeclaims",

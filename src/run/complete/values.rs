@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn verbs_flags_and_fixed_values() {
-        assert_eq!(completed(&["ex"]), ["explain"]);
+        assert_eq!(completed(&["ex"]), ["explain", "exporter"]);
         assert!(!completed(&[""]).iter().any(|word| word.starts_with("__")));
         assert!(completed(&["scan", "--sort"]).contains(&"--sort-by".to_owned()));
         assert!(completed(&["scan", "--conte"]).contains(&"--context".to_owned()));

@@ -156,6 +156,7 @@ pub(super) fn scan() -> Scan {
             no_headers: false,
         },
         exit_code: false,
+        since: None,
         accepted_gaps: Vec::new(),
         every_namespace: false,
     }

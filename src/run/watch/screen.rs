@@ -3,7 +3,15 @@
 use std::io::{IsTerminal as _, Write as _, stdout};
 
 use super::followed::Followed;
-use crate::{error::Error, output, report::watch::ChangeReport, run::terminal};
+use crate::{
+    error::Error,
+    output,
+    report::watch::{ChangeReport, Standing},
+    run::terminal,
+};
+
+/// How many changes a terminal keeps.
+const KEPT: usize = 20;
 
 /// The reader.
 pub(super) enum Screen {
@@ -11,8 +19,8 @@ pub(super) enum Screen {
     Json,
     Terminal {
         changes: Vec<ChangeReport>,
-        /// How many lines the last drawing has.
-        drawn: usize,
+        /// The last drawing.
+        drawn: String,
     },
 }
 
@@ -22,7 +30,7 @@ impl Screen {
             true => Screen::Json,
             false if stdout().is_terminal() && !terminal::is_dumb() => Screen::Terminal {
                 changes: Vec::new(),
-                drawn: 0,
+                drawn: String::new(),
             },
             false => Screen::Lines,
         }
@@ -42,23 +50,37 @@ impl Screen {
 
     /// Draws where the objects stand, over the last drawing.
     pub(super) fn draw(&mut self, followed: &[Followed]) -> Result<(), Error> {
+        let left = followed.iter().filter(|followed| !followed.gone);
+        let left: Vec<_> = left.filter_map(|followed| followed.report.as_ref()).collect();
+        self.draw_text(|changes| output::watch::screen(&left, changes, terminal::rows(), &terminal::style()))
+    }
+
+    /// Draws where everything in deletion stands.
+    pub(super) fn draw_board(&mut self, standing: impl FnOnce() -> Standing) -> Result<(), Error> {
+        self.draw_text(|changes| {
+            output::watch::board(&standing(), changes, terminal::rows(), &terminal::style())
+        })
+    }
+
+    fn draw_text(&mut self, text: impl FnOnce(&[ChangeReport]) -> String) -> Result<(), Error> {
         let Screen::Terminal { changes, drawn } = self else {
             return Ok(());
         };
-        let left: Vec<_> = followed
-            .iter()
-            .filter(|followed| !followed.gone)
-            .filter_map(|followed| followed.report.as_ref())
-            .collect();
-        let text = output::watch::screen(&left, changes, terminal::rows(), &terminal::style());
+        // Only the last ones are shown.
+        changes.drain(..changes.len().saturating_sub(KEPT));
+        let text = text(changes);
+        if text == *drawn {
+            return Ok(());
+        }
         let mut out = stdout().lock();
-        if *drawn > 0 {
+        let lines = drawn.lines().count();
+        if lines > 0 {
             // Up to the first line of the last drawing, and clear from there.
-            write!(out, "\x1b[{drawn}A\x1b[J")?;
+            write!(out, "\x1b[{lines}A\x1b[J")?;
         }
         write!(out, "{text}")?;
         out.flush()?;
-        *drawn = text.lines().count();
+        *drawn = text;
         Ok(())
     }
 }

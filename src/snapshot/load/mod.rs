@@ -48,6 +48,9 @@ use super::{
 };
 use crate::error::Error;
 
+/// How the name of a snapshot ends.
+pub const RECORDING: &str = "snapshot";
+
 /// What to load from a dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
@@ -109,6 +112,35 @@ fn collect(
         return Err(no_objects_error(paths, collector));
     }
     Ok(())
+}
+
+/// The snapshots in a directory, in the order of their names; none if the paths are not one directory with snapshots. Such
+/// a directory can hold no files from kubectl, because these are one cluster together.
+pub fn recordings(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let [directory] = paths else { return Ok(Vec::new()) };
+    if !directory.is_dir() {
+        return Ok(Vec::new());
+    }
+    let failed = |cause| read_error(directory, cause);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|ending| ending == RECORDING) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    let is_dump = |entry: &Entry| matches!(entry, Entry::File(_));
+    if !found.is_empty() && files::files_below(directory).map_err(failed)?.iter().any(is_dump) {
+        return Err(Error::Usage {
+            message: format!(
+                "--from: {} holds snapshots, and files from kubectl as well",
+                directory.display()
+            ),
+            hint: Some("name one snapshot, or move the other files to a directory of their own".into()),
+        });
+    }
+    Ok(found)
 }
 
 /// The saved snapshot, if one of the paths is one. A saved snapshot is complete, so it cannot be combined with other

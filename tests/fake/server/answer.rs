@@ -145,6 +145,7 @@ impl World {
                 Some(_) => Reply::json(200, &self.catalogue.resources(group, version)),
                 None => status::not_found().reply(),
             },
+            Route::Collection(target) if request.query("watch").is_some() => self.watch(target, request),
             Route::Collection(target) => self.list(target, request, tokens, buffers),
             Route::Object(target, name) => self.object(target, name, request),
             Route::Unknown => status::not_found().reply(),
@@ -196,6 +197,18 @@ impl World {
         query
             .answer(form, buffers)
             .unwrap_or_else(|status| status.reply())
+    }
+
+    /// A watch in which nothing happens. What happens is for faults to say.
+    fn watch(&self, target: Target<'_>, request: &Recorded) -> Reply {
+        let kind = match self.kind(target) {
+            Ok(kind) => kind,
+            Err(reply) => return reply,
+        };
+        if accept::form(&request.accept, &kind, "PartialObjectMetadata").is_none() {
+            return status::not_acceptable().reply();
+        }
+        Reply::new(200, "application/json", Vec::new()).delivered(Delivery::Open)
     }
 
     /// The object, after the patch if the request is one.

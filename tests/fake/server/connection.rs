@@ -77,7 +77,7 @@ async fn write(stream: &mut TcpStream, reply: &Reply, world: &World, seen: &Seen
     }
     let head = reply.head(world.clock.now(), world.chunked);
     let chunked;
-    let body = if world.chunked {
+    let body = if world.chunked && reply.delivery != Delivery::Open {
         chunked = chunks(&reply.body);
         &chunked
     } else {
@@ -86,6 +86,10 @@ async fn write(stream: &mut TcpStream, reply: &Reply, world: &World, seen: &Seen
     stream.write_all(head.as_bytes()).await?;
     match reply.delivery {
         Delivery::Whole => stream.write_all(body).await?,
+        Delivery::Open => {
+            stream.write_all(body).await?;
+            return finish(stream, End::Hang).await;
+        }
         Delivery::Cut(_, end) => {
             stream.write_all(&body[..body.len() / 2]).await?;
             return finish(stream, end).await;

@@ -22,6 +22,8 @@ pub enum Delivery {
     Whole,
     /// Sent up to a position, and then this.
     Cut(Place, End),
+    /// All of it, without a length, and then silence: a watch without more events.
+    Open,
     /// This many bytes of the body at a time, with a pause after each.
     Trickle(usize, Duration),
 }
@@ -87,7 +89,9 @@ impl Reply {
         for (name, value) in &self.headers {
             line(name, value);
         }
-        if chunked {
+        if self.delivery == Delivery::Open {
+            line("Connection", "close");
+        } else if chunked {
             line("Transfer-Encoding", "chunked");
         } else {
             line("Content-Length", &self.body.len().to_string());

@@ -1,0 +1,98 @@
+//! What changed since an earlier snapshot, a line for each object.
+
+use std::io::{self, Write};
+
+use super::Scan;
+use crate::{
+    output::{
+        flow::Look,
+        safe::harmless,
+        table::{self, Column},
+    },
+    report::changes::{ChangedObject, ChangesReport, NotKnown, Time},
+};
+
+/// So many objects of each kind of change are shown, unless the user asks for all.
+const SHOWN: usize = 10;
+
+const CHANGES: &[Column] = &[
+    Column::fixed("change"),
+    Column::fixed("object"),
+    Column::fixed("for"),
+    Column::rest("why it is not known"),
+];
+
+impl Scan<'_> {
+    pub(super) fn changes(&self, changes: &ChangesReport, out: &mut impl Write) -> io::Result<()> {
+        let (rows, hidden) = self.change_rows(changes);
+        if !self.options.no_headers {
+            let time = changes.since.strftime("%Y-%m-%d %H:%M");
+            let text = format!(
+                "CHANGES since {time} UTC: {} new, {} went, {} {}, {} not known.",
+                changes.new.len(),
+                changes.went.len(),
+                changes.stays.len(),
+                if changes.stays.len() == 1 { "stays" } else { "stay" },
+                changes.not_known.len(),
+            );
+            for line in self.wrap(&text, 0).lines() {
+                writeln!(out, "{}", self.style.heading(line))?;
+            }
+        }
+        for line in table::lines(CHANGES, &rows, &self.style, 1, false) {
+            writeln!(out, "{line}")?;
+        }
+        if hidden > 0 {
+            writeln!(out, " and {hidden} more: -o wide")?;
+        }
+        Ok(())
+    }
+
+    /// The rows, and how many more there are. What stays is counted, because the causes below have it.
+    fn change_rows(&self, changes: &ChangesReport) -> (Vec<Vec<String>>, usize) {
+        let is_full = self.options.wide || self.options.no_headers;
+        let most = if is_full { usize::MAX } else { SHOWN };
+        let stays = if is_full { &changes.stays[..] } else { &[] };
+        let mut rows = Vec::new();
+        let mut hidden = 0;
+        for (word, objects) in [
+            ("new", &changes.new[..]),
+            ("went", &changes.went[..]),
+            ("stays", stays),
+        ] {
+            rows.extend(objects.iter().take(most).map(|one| row(word, one, String::new())));
+            hidden += objects.len().saturating_sub(most);
+        }
+        let unknown = changes.not_known.iter().take(most);
+        rows.extend(unknown.map(|one| row("not known", &one.object, reason(one))));
+        hidden += changes.not_known.len().saturating_sub(most);
+        (rows, hidden)
+    }
+
+    /// The last lines about what is not known.
+    pub(super) fn not_known(&self, changes: &ChangesReport, out: &mut impl Write) -> io::Result<()> {
+        if changes.not_known.is_empty() {
+            return Ok(());
+        }
+        let text = "Not known: what was not read at both times is neither new nor gone.";
+        for line in self.wrap(text, 2).lines() {
+            writeln!(out, "{}", Look::Caution.paint(line, &self.style))?;
+        }
+        Ok(())
+    }
+}
+
+fn row(word: &str, one: &ChangedObject, why: String) -> Vec<String> {
+    vec![word.to_owned(), one.object.pasteable(), one.age.to_string(), why]
+}
+
+fn reason(one: &NotKnown) -> String {
+    let time = match one.not_read {
+        Time::Before => "not read then",
+        Time::Now => "not read now",
+    };
+    harmless(&format!("{time}: {}", one.message)).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! The pages of `-o html` in a real Chromium: they sort, filter, open and print, and nothing leaves them. Plain `cargo test`
+//! leaves this out, because it needs the programs `chromium` and `chromedriver` (Debian: chromium, chromium-driver):
+//!
+//! `cargo test --test browser`
+
+// A test may panic, and its helpers are no public API.
+#![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
+
+mod driver;
+mod page;
+
+use std::{collections::BTreeSet, fs};
+
+use serde_json::{Value, json};
+
+use page::Page;
+
+const RECORDED: &str = "examples/stuck-cluster.snapshot";
+/// Two keys in the numbers of WebDriver.
+const ENTER: &str = "\u{e007}";
+const TAB: &str = "\u{e004}";
+
+fn scan() -> Page {
+    Page::of(&["scan", "-o", "html", "--from", RECORDED])
+}
+
+#[test]
+fn columns_sort_with_the_keyboard() {
+    let page = scan();
+    let first = "return document.querySelector('table.objects tbody tr td').textContent";
+    let sorted = "return document.querySelector('table.objects th').getAttribute('aria-sort')";
+    page.run("document.querySelector('table.objects th button').focus()");
+    page.press(ENTER);
+    assert_eq!(page.run(sorted), "ascending");
+    assert_eq!(page.run(first), "challenges.acme.cert-manager.io/api-cert -n pay");
+    page.press(ENTER);
+    assert_eq!(page.run(sorted), "descending");
+    assert_eq!(page.run(first), "volumes.longhorn.io/pvc-18e2 -n longhorn-system");
+    // The next column has ages, which are sorted as times; the first is no longer the sorted one.
+    page.press(TAB);
+    page.press(ENTER);
+    assert_eq!(page.run(sorted), "none");
+    let ages = page.run(
+        "return [...document.querySelectorAll('table.objects tbody tr')].map(row => Number(row.cells[1].dataset.sort))",
+    );
+    let ages: Vec<i64> = serde_json::from_value(ages).unwrap();
+    assert!(ages.is_sorted() && ages.len() == 11, "{ages:?}");
+}
+
+#[test]
+fn the_filter_hides_rows_and_says_how_many_are_left() {
+    let page = scan();
+    let shown = "return [...document.querySelectorAll('table.objects tbody tr')].filter(row => row.checkVisibility()).length";
+    assert_eq!(page.run(shown), 11);
+    page.run("document.getElementById('filter').focus()");
+    page.press("PVC/ use");
+    assert_eq!(page.run(shown), 2);
+    assert_eq!(
+        page.run("return document.getElementById('shown').textContent"),
+        "2 of 11 shown"
+    );
+}
+
+#[test]
+fn details_open_with_the_keyboard_and_when_printed() {
+    let page = Page::of(&[
+        "explain",
+        "pvc/data-0",
+        "-n",
+        "db",
+        "-o",
+        "html",
+        "--from",
+        RECORDED,
+    ]);
+    let closed = "return document.querySelectorAll('details:not([open])').length";
+    let evidence = "document.querySelector('article > details > summary')";
+    assert_eq!(page.run(closed), 1);
+    page.run(&format!("{evidence}.focus()"));
+    page.press(ENTER);
+    assert_eq!(page.run(closed), 0);
+    page.press(ENTER);
+    assert_eq!(page.run(closed), 1);
+    page.run("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(page.run(closed), 0);
+}
+
+#[test]
+fn light_dark_and_print_have_colours_of_their_own() {
+    let page = scan();
+    let colours = |features: Value| {
+        page.emulate(&features);
+        page.run(
+            "const body = getComputedStyle(document.body); return body.color + ' ' + body.backgroundColor",
+        )
+    };
+    let scheme = |value: &str| json!({"features": [{"name": "prefers-color-scheme", "value": value}]});
+    assert_eq!(colours(scheme("light")), "rgb(27, 31, 36) rgb(255, 255, 255)");
+    assert_eq!(colours(scheme("dark")), "rgb(230, 237, 243) rgb(13, 17, 23)");
+    assert_eq!(
+        colours(json!({"media": "print"})),
+        "rgb(0, 0, 0) rgb(255, 255, 255)"
+    );
+    let filter = "return document.querySelector('.filter').checkVisibility()";
+    assert_eq!(page.run(filter), false);
+}
+
+#[test]
+fn no_request_leaves_the_page() {
+    for words in [&["scan"][..], &["explain", "pvc/data-0", "ns/pay", "-n", "db"]] {
+        let all = words.iter().copied().chain(["-o", "html", "--from", RECORDED]);
+        let page = Page::of(&all.collect::<Vec<_>>());
+        assert_eq!(page.requests(), page.alone());
+        // Not even one that somebody brings into it.
+        page.run(
+            "window.refused = []; \
+             document.addEventListener('securitypolicyviolation', event => refused.push(event.violatedDirective)); \
+             document.body.append(Object.assign(new Image(), {src: 'http://127.0.0.1:9/x.png'})); \
+             document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.evil = true'}))",
+        );
+        let refused = page.run("return new Promise(done => setTimeout(() => done(refused.sort()), 200))");
+        assert_eq!(refused, json!(["img-src", "script-src-elem"]));
+        assert_eq!(page.run("return window.evil === undefined"), true);
+        assert_eq!(page.requests(), BTreeSet::new());
+    }
+}
+
+#[test]
+fn hostile_names_are_text_in_the_page() {
+    let name = "a\"'></title></script></code><img src=x onerror='window.evil=true'><script>window.evil=true</script>";
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("hostile.json");
+    let object = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": name,
+            "namespace": "db",
+            "deletionTimestamp": "2026-01-01T00:00:00Z",
+            "deletionGracePeriodSeconds": 0,
+            "finalizers": [format!("example.com/{name}")],
+        },
+    });
+    fs::write(&file, object.to_string()).unwrap();
+    let page = Page::of(&["scan", "-o", "html", "--from", file.to_str().unwrap()]);
+    assert_eq!(page.run("return window.evil === undefined"), true);
+    assert_eq!(
+        page.run("return document.images.length + document.scripts.length"),
+        1
+    );
+    let cell = page.run("return document.querySelector('table.objects td').textContent");
+    assert!(cell.as_str().unwrap().contains("<img src=x"), "{cell}");
+    assert_eq!(page.requests(), page.alone());
+}
+
+#[test]
+fn the_browser_complains_about_nothing() {
+    let page = scan();
+    assert_eq!(page.complaints(), Vec::<Value>::new());
+    assert_eq!(page.run("return document.compatMode"), "CSS1Compat");
+}
