@@ -116,9 +116,9 @@ pub enum Verb {
     Watch(WatchArgs),
     /// Serve metrics of stuck deletions for Prometheus
     ///
-    /// Looks at the cluster again and again, as scan does, and serves what it found at /metrics until it is stopped. If a
-    /// look fails, the last values stay, and another metric tells of the failure. It only reads. /readyz answers 200 after
-    /// the first look, /healthz always.
+    /// Watches the metadata of all types, and explains what is stuck when something changes. It serves what it found at
+    /// /metrics until it is stopped. If a look at the cluster fails, the last values stay, and another metric tells of the
+    /// failure. It only reads. /readyz answers 200 after the first look, /healthz always.
     #[command(before_help = examples::EXPORTER)]
     Exporter(ExporterArgs),
     /// List the known finalizers, without a cluster
@@ -267,7 +267,7 @@ pub struct ExporterArgs {
     /// Address and port to listen at; 0 takes a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9836")]
     pub listen: SocketAddr,
-    /// Time from one look at the cluster to the next: 30s, 5m
+    /// The shortest time from one look at the cluster to the next: 30s, 5m
     #[arg(long, value_name = "DURATION", default_value = "60s")]
     pub interval: String,
     /// Name the objects in deletion, each in a series of its own

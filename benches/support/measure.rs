@@ -61,16 +61,19 @@ fn watch(mut command: Command) -> Measured {
 }
 
 fn peak(child: &mut Child) -> u64 {
-    let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
-        let seen = fs::read_to_string(&status).unwrap_or_default();
-        let line = seen.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
-        peak = peak.max(kib.unwrap_or(0));
+        peak = peak.max(peak_kib(child.id()).unwrap_or(0));
         thread::sleep(Duration::from_millis(1));
     }
     peak
+}
+
+/// The kernel's high-water mark of the resident memory of a process; none once it has ended.
+pub fn peak_kib(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches(" kB").parse().ok()
 }
 
 /// Minimum, median and maximum, and the largest peak.

@@ -15,9 +15,8 @@ Examples:
   kubectl finalizers scan
   # Claims and volumes that were deleted more than an hour ago
   kubectl finalizers scan pvc,pv --older-than 1h
-  # All objects with finalizers of cert-manager, in a recording
-  kubectl finalizers scan --all --finalizer '*cert-manager*' \\
-    --from examples/stuck-cluster.snapshot";
+  # What is stuck in a recording
+  kubectl finalizers scan --from examples/stuck-cluster.snapshot";
 
 pub(super) const EXPLAIN: &str = "\
 Examples:
@@ -43,7 +42,7 @@ pub(super) const EXPORTER: &str = "\
 Examples:
   # Metrics of all namespaces at http://127.0.0.1:9836/metrics
   kubectl finalizers exporter
-  # Those of one namespace, every five minutes
+  # Those of one namespace, with five minutes between two looks
   kubectl finalizers exporter -n db --interval 5m
   # In a Pod: reachable from outside, with the names of objects
   kubectl finalizers exporter --listen 0.0.0.0:9836 --names";

@@ -11,7 +11,7 @@ use super::{
     discovery::discover,
     each::{Selection, object_of},
     list::{Family, Listing},
-    paths::object_path,
+    paths::{field_value, object_path, selector_parameters},
     request::{METADATA_LIST, METADATA_OBJECT, Server, WHOLE},
 };
 use crate::{
@@ -77,7 +77,7 @@ pub async fn names(
     let mut fields = String::new();
     if let Some(name) = wanted_name {
         fields.push_str("&fieldSelector=");
-        escape(&format!("metadata.name={}", value(name)), &mut fields);
+        escape(&format!("metadata.name={}", field_value(name)), &mut fields);
     }
     let objects = list(server, ty, namespace, &fields, METADATA_LIST).await?;
     let names = objects
@@ -153,8 +153,8 @@ async fn answer_one(server: &Server, query: &Query, facts: &Facts) -> Result<Ans
             escape(
                 &format!(
                     "involvedObject.kind={},involvedObject.name={}",
-                    value(kind),
-                    value(name)
+                    field_value(kind),
+                    field_value(name)
                 ),
                 &mut fields,
             );
@@ -189,39 +189,6 @@ async fn version(server: &Server) -> Result<String, Why> {
     version
         .map(str::to_owned)
         .ok_or_else(|| Why::Undecodable("the answer has no gitVersion".into()))
-}
-
-/// The parameters of a list that select by this.
-pub(super) fn selector_parameters(by: &By) -> String {
-    let mut parameters = String::new();
-    match by {
-        By::Name(name) => {
-            parameters.push_str("&fieldSelector=");
-            escape(&format!("metadata.name={}", value(name)), &mut parameters);
-        }
-        By::Node(name) => {
-            parameters.push_str("&fieldSelector=");
-            escape(&format!("spec.nodeName={}", value(name)), &mut parameters);
-        }
-        By::Labels(selector) => {
-            parameters.push_str("&labelSelector=");
-            escape(selector, &mut parameters);
-        }
-        By::Held => {}
-    }
-    parameters
-}
-
-/// Escapes a value in a field selector (`kubernetes/apimachinery:pkg/fields/selector.go` EscapeValue).
-fn value(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | ',' | '=') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
 }
 
 /// Succeeds if the type certainly does not exist, and so has no objects. A group that could not list its types may have

@@ -162,6 +162,11 @@ impl Listing<'_> {
     }
 }
 
+/// Whether a scan needs more of these objects than finalizers and counts: the specification, the status, or each name.
+pub(super) fn needs_each(ty: &ResourceType) -> bool {
+    ty.is("", "namespaces") || ty.is("", "nodes") || Storage::reads_whole(ty)
+}
+
 /// Counts the objects of the pages. A page counts when it is kept.
 struct CountedPages<'a> {
     listing: &'a Listing<'a>,

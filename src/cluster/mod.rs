@@ -15,6 +15,7 @@ pub mod decode;
 mod discovery;
 mod each;
 pub mod follow;
+pub mod followed;
 mod list;
 mod pages;
 mod paths;

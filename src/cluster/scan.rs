@@ -13,6 +13,7 @@ use super::{
     PARALLEL,
     connect::fault,
     discovery::{Discovered, discover, families},
+    followed::Followed,
     list::{Family, Listed, Listing},
     paths::object_path,
     request::{Failure, Server, WHOLE},
@@ -198,7 +199,13 @@ impl Reading {
 }
 
 /// Reads what the user selected into `reading`. Fails only if nothing could be read, or if a named type does not exist.
-pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -> Result<(), Error> {
+/// Types whose state `followed` has are not asked for.
+pub async fn scan(
+    server: &Server,
+    wanted: &settings::Scan,
+    followed: Option<&Followed>,
+    reading: &Reading,
+) -> Result<(), Error> {
     let found = discover(server)
         .await
         .map_err(|failure| no_discovery(server, failure))?;
@@ -223,6 +230,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
     let mut scan = Scanner {
         server,
         reading,
+        followed,
         scope: &wanted.scope,
         keep: Keep {
             all: wanted.view.all,
@@ -313,6 +321,7 @@ fn wanted_types(
 struct Scanner<'a> {
     server: &'a Server,
     reading: &'a Reading,
+    followed: Option<&'a Followed>,
     scope: &'a Scope,
     keep: Keep,
     /// The selected namespace, if it does not exist.
@@ -462,6 +471,12 @@ impl Scanner<'_> {
     async fn family(&self, types: Vec<ResourceType>, forbidden: &RefCell<Vec<(ResourceType, Why)>>) {
         let mut family = Family::of(types.len());
         for ty in types {
+            let followed = self.followed.and_then(|followed| followed.tally(&ty, &self.keep));
+            if let Some(tally) = followed {
+                let read = self.reading.add(&ty, &Listed::default(), tally);
+                self.reading.answered(&ty, read);
+                continue;
+            }
             let (listed, tally) = self.list(&ty, self.scope.namespace(), &mut family, &|_| {}).await;
             if let Some(why @ Why::Forbidden(_)) = &listed.fault
                 && ty.namespaced

@@ -13,8 +13,7 @@ use serde::Deserialize;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    ask::selector_parameters,
-    paths::collection_path,
+    paths::{collection_path, selector_parameters},
     request::{METADATA_OBJECT, Server, quoted, why_of},
 };
 use crate::{
@@ -28,7 +27,7 @@ const WATCH_SECONDS: u64 = 300;
 pub(super) const LIMIT: Duration = Duration::from_secs(WATCH_SECONDS + 30);
 /// The pause before a watch begins again. It doubles as long as the watch fails.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(16);
+const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 /// The objects of one watch.
 #[derive(Clone, Debug)]
@@ -41,6 +40,19 @@ pub struct Watched {
     pub name: Option<String>,
 }
 
+impl Watched {
+    /// The objects of a type in a namespace, or everywhere. Of the namespaces it is only that one.
+    pub fn within(namespace: Option<&str>, ty: ResourceType) -> Self {
+        let namespace = namespace.map(str::to_owned);
+        let is_home = ty.is("", "namespaces");
+        Watched {
+            namespace: namespace.clone().filter(|_| ty.namespaced),
+            name: namespace.filter(|_| is_home),
+            ty,
+        }
+    }
+}
+
 /// The news of a watch.
 #[derive(Debug)]
 pub enum Signal {
@@ -50,7 +62,12 @@ pub enum Signal {
         continued: bool,
     },
     /// The object was made or changed.
-    Changed(Named),
+    Changed {
+        /// What it is now.
+        named: Named,
+        /// Whether it was made. A watch that does not continue another one begins with all objects as new.
+        is_new: bool,
+    },
     /// The object is gone.
     Deleted(Named),
     /// It cannot see anything, and tries again.
@@ -144,9 +161,15 @@ pub(super) async fn follow(
     });
     let mut events = pin!(events);
     loop {
-        let (object, deleted) = match events.try_next().await {
-            Ok(Some(WatchEvent::Added(object) | WatchEvent::Modified(object))) => (object, false),
-            Ok(Some(WatchEvent::Deleted(object))) => (object, true),
+        let heard = |object: Event, signal: fn(Named) -> Signal| (object.metadata, signal);
+        let (named, signal) = match events.try_next().await {
+            Ok(Some(WatchEvent::Added(object))) => {
+                heard(object, |named| Signal::Changed { named, is_new: true })
+            }
+            Ok(Some(WatchEvent::Modified(object))) => {
+                heard(object, |named| Signal::Changed { named, is_new: false })
+            }
+            Ok(Some(WatchEvent::Deleted(object))) => heard(object, Signal::Deleted),
             Ok(Some(WatchEvent::Bookmark(mark))) => {
                 *from = Some(mark.metadata.resource_version);
                 continue;
@@ -155,13 +178,8 @@ pub(super) async fn follow(
             Ok(None) => return Ok(()),
             Err(error) => return ended(&error, from),
         };
-        let named = object.metadata;
         *from = Some(named.resource_version.clone());
-        tell(if deleted {
-            Signal::Deleted(named)
-        } else {
-            Signal::Changed(named)
-        });
+        tell(signal(named));
     }
 }
 

@@ -3,7 +3,10 @@
 //! The formats are written here. The crate `prometheus-client` writes only OpenMetrics, and it wants metrics that live as
 //! long as the process. Here each look makes all series anew.
 
-use std::fmt::{self, Write};
+use std::{
+    fmt::{self, Write},
+    time::Duration,
+};
 
 use super::safe::harmless;
 use crate::report::metrics::{Family, Kind, Series};
@@ -27,14 +30,14 @@ impl Exposition {
     }
 }
 
-/// Writes the families in this format.
+/// Writes the families in this format. Each belongs to the time that has passed since.
 pub fn write<'a>(
-    families: impl IntoIterator<Item = &'a Family>,
+    families: impl IntoIterator<Item = (&'a Family, Duration)>,
     format: Exposition,
     out: &mut impl Write,
 ) -> fmt::Result {
-    for family in families {
-        write_family(family, format, out)?;
+    for (family, since) in families {
+        write_family(family, since, format, out)?;
     }
     match format {
         Exposition::Prometheus => Ok(()),
@@ -42,9 +45,9 @@ pub fn write<'a>(
     }
 }
 
-fn write_family(family: &Family, format: Exposition, out: &mut impl Write) -> fmt::Result {
+fn write_family(family: &Family, since: Duration, format: Exposition, out: &mut impl Write) -> fmt::Result {
     let (ending, kind) = match (family.kind, format) {
-        (Kind::Gauge, _) => ("", "gauge"),
+        (Kind::Gauge | Kind::Age, _) => ("", "gauge"),
         (Kind::Counter, _) => ("_total", "counter"),
         (Kind::Info, Exposition::Prometheus) => ("_info", "gauge"),
         (Kind::Info, Exposition::OpenMetrics) => ("_info", "info"),
@@ -60,7 +63,11 @@ fn write_family(family: &Family, format: Exposition, out: &mut impl Write) -> fm
     for series in &family.series {
         write!(out, "{name}{ending}")?;
         write_labels(family, series, out)?;
-        writeln!(out, " {}", series.value)?;
+        let value = match family.kind {
+            Kind::Age => series.value + since.as_secs_f64().floor(),
+            _ => series.value,
+        };
+        writeln!(out, " {value}")?;
     }
     Ok(())
 }
@@ -90,7 +97,7 @@ mod tests {
 
     fn written(family: &Family, format: Exposition) -> String {
         let mut out = String::new();
-        write([family], format, &mut out).expect("written");
+        write([(family, Duration::from_millis(2_900))], format, &mut out).expect("written");
         out
     }
 
@@ -123,6 +130,16 @@ mod tests {
             assert_eq!(line, format!("finalizers_things{{name=\"{shown}\"}} 1.5"));
             assert_eq!(out.lines().count(), 3, "{out}");
         }
+    }
+
+    #[test]
+    fn only_ages_grow_with_the_time_since() {
+        let value = |kind| {
+            let out = written(&family(kind, "x"), Exposition::Prometheus);
+            out.trim_end().rsplit(' ').next().map(str::to_owned)
+        };
+        assert_eq!(value(Kind::Age).as_deref(), Some("3.5"));
+        assert_eq!(value(Kind::Gauge).as_deref(), Some("1.5"));
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct Family {
 pub enum Kind {
     /// They go up and down.
     Gauge,
+    /// They are seconds, and each second adds one.
+    Age,
     /// They only grow while the process lives.
     Counter,
     /// They are always 1: the labels tell.

@@ -1,17 +1,24 @@
-//! `exporter`: look at the cluster, publish what was found, wait, and look again, while requests for metrics are answered.
+//! `exporter`: follow all types, look at the cluster when something changed, and publish what was found, while requests
+//! for metrics are answered.
 
+mod follow;
 mod look;
 mod serve;
 
-use std::{io, sync::Arc, time::Instant};
+use std::{
+    io,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use jiff::Timestamp;
 use tokio::{
     net::TcpListener,
     sync::watch,
-    time::{MissedTickBehavior, interval},
+    time::{sleep, timeout},
 };
 
+use self::{follow::Following, look::Looker};
 use super::{block_on, inform, warn};
 use crate::{
     cluster::{Server, connect::connect},
@@ -22,11 +29,15 @@ use crate::{
     settings::Exporter,
 };
 
+/// A diagnosis is made again after this time, also if no watch told of a change: a controller that is back changes none
+/// of the objects that wait for it.
+const REFRESH: Duration = Duration::from_secs(300);
+
 /// What requests are answered from.
 #[derive(Clone, Default)]
 struct State {
-    /// The metrics of the last look that succeeded.
-    cluster: Arc<Vec<Family>>,
+    /// The metrics of the last look that succeeded, and when it ended.
+    cluster: Option<(Instant, Arc<Vec<Family>>)>,
     health: Health,
 }
 
@@ -46,8 +57,10 @@ pub(super) fn run(settings: &Exporter, knowledge: &Knowledge) -> Result<Exit, Er
         inform(&format!("metrics are at http://{address}/metrics"));
         let state = watch::Sender::default();
         let answers = serve::answer_all(listener, state.subscribe());
+        let following = Following::new(server, settings);
         tokio::select! {
-            () = look_again_and_again(settings, knowledge, server, &state) => {}
+            () = look_again_and_again(&following, settings, knowledge, &state) => {}
+            () = following.run() => {}
             () = answers => {}
             () = stopped => {}
         }
@@ -56,29 +69,17 @@ pub(super) fn run(settings: &Exporter, knowledge: &Knowledge) -> Result<Exit, Er
 }
 
 async fn look_again_and_again(
+    following: &Following<'_>,
     settings: &Exporter,
     knowledge: &Knowledge,
-    first: Server,
     state: &watch::Sender<State>,
 ) {
-    let mut ticks = interval(settings.interval);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut first = Some(first);
+    let mut looker = Looker::new(following, settings, knowledge);
     let mut last_failure = None;
     loop {
-        ticks.tick().await;
-        let began = Instant::now();
-        // A new connection each time takes changed certificates and credentials, and keeps none open in between.
-        let server = match first.take() {
-            Some(server) => Ok(server),
-            None => connect(&settings.connection)
-                .await
-                .map(|connected| Server { connected }),
-        };
-        let (found, requests) = match &server {
-            Ok(server) => (look::look(server, settings, knowledge).await, server.requests()),
-            Err(error) => (Err(error.to_string()), 0),
-        };
+        let (began, before) = (Instant::now(), following.requests());
+        let changes = following.followed.changes();
+        let found = looker.look().await;
         let failure = found.as_ref().err().cloned();
         // The same failure again is no news.
         if let Some(failure) = failure.as_ref().filter(|_| failure != last_failure) {
@@ -88,13 +89,20 @@ async fn look_again_and_again(
             state.health.add(Look {
                 ended: Timestamp::now(),
                 took: began.elapsed(),
-                requests,
+                requests: following.requests().saturating_sub(before),
+                watched: following.followed.known(),
                 succeeded: found.is_ok(),
             });
             if let Ok(families) = found {
-                state.cluster = Arc::new(families);
+                state.cluster = Some((Instant::now(), Arc::new(families)));
             }
         });
+        sleep(settings.interval.saturating_sub(began.elapsed())).await;
+        if failure.is_none() {
+            // What changed during the look may not be in it.
+            let due = following.followed.changed(changes);
+            timeout(REFRESH.saturating_sub(began.elapsed()), due).await.ok();
+        }
         last_failure = failure;
     }
 }

@@ -212,7 +212,7 @@ pub(super) async fn read_cluster(server: &Server, scan: &Scan) -> Result<(Snapsh
     let reading = Reading::default();
     let so_far = || progress::reading_in_words(&reading.progress());
     until_stopped(with_progress(
-        Box::pin(cluster::scan(server, scan, &reading)),
+        Box::pin(cluster::scan(server, scan, None, &reading)),
         so_far,
     ))
     .await

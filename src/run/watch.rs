@@ -284,7 +284,7 @@ impl Run<'_> {
             Signal::Began { continued: false } => {
                 self.regain(&what).map(|()| (0..self.followed.len()).collect())
             }
-            Signal::Changed(named) => self.heed_object(watched, &named, false),
+            Signal::Changed { named, .. } => self.heed_object(watched, &named, false),
             Signal::Deleted(named) => self.heed_object(watched, &named, true),
         }
     }

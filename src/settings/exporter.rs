@@ -9,7 +9,7 @@ use crate::{
     error::Error,
 };
 
-/// A look at each type costs a request. More often than this is load without use: deletions get stuck for minutes.
+/// A look can cost hundreds of requests. More often than this is load without use: deletions get stuck for minutes.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// The settings of `exporter`.
@@ -21,7 +21,7 @@ pub struct Exporter {
     pub scan: Scan,
     /// Where to listen.
     pub listen: SocketAddr,
-    /// The time from the begin of one look to that of the next.
+    /// The shortest time from the begin of one look to that of the next.
     pub interval: Duration,
     /// Whether to name objects.
     pub names: bool,

@@ -1,11 +1,12 @@
 //! The pages of `-o html` in a real Chromium: they sort, filter, open and print, and nothing leaves them. Plain `cargo test`
-//! leaves this out, because it needs the programs `chromium` and `chromedriver` (Debian: chromium, chromium-driver):
+//! leaves this out, because it needs the programs `chromium` and `chromedriver` (Debian: chromium, chromium-driver) and npm:
 //!
 //! `cargo test --test browser`
 
 // A test may panic, and its helpers are no public API.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
+mod axe;
 mod driver;
 mod page;
 
@@ -158,4 +159,19 @@ fn the_browser_complains_about_nothing() {
     let page = scan();
     assert_eq!(page.complaints(), Vec::<Value>::new());
     assert_eq!(page.run("return document.compatMode"), "CSS1Compat");
+}
+
+#[test]
+fn axe_finds_no_serious_fault_in_accessibility() {
+    for scheme in ["light", "dark"] {
+        for words in [&["scan"][..], &["explain", "pvc/data-0", "ns/pay", "-n", "db"]] {
+            let all = words.iter().copied().chain(["-o", "html", "--from", RECORDED]);
+            let page = Page::of(&all.collect::<Vec<_>>());
+            page.emulate(&json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}));
+            page.run("document.querySelectorAll('details').forEach(one => one.open = true)");
+            let checked = axe::check(&page);
+            assert!(checked.passed > 10, "{words:?}");
+            assert_eq!(checked.faults, Vec::<String>::new(), "{words:?}, {scheme}");
+        }
+    }
 }

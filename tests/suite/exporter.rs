@@ -1,11 +1,14 @@
 //! `exporter` as a process: what it serves, what it keeps when the cluster is out of reach, and how it ends. The server is
 //! the fake, because a real one cannot be killed while others use it.
 
+mod live;
 mod manifests;
 
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    path::Path,
+    thread::sleep,
     time::Duration,
 };
 
@@ -56,19 +59,16 @@ struct Exporter {
 
 impl Exporter {
     fn start(server: &Running, more: &[&str]) -> Self {
+        let words = ["--interval", "1s", "--request-timeout", "2s"];
+        Exporter::start_at(server.kubeconfig(), &[&words, more].concat())
+    }
+
+    fn start_at(kubeconfig: &Path, more: &[&str]) -> Self {
         let port = ports::free();
         let listen = format!("127.0.0.1:{port}");
-        let words = [
-            "exporter",
-            "--listen",
-            &listen,
-            "--interval",
-            "1s",
-            "--request-timeout",
-            "2s",
-        ];
+        let words = ["exporter", "--listen", &listen];
         let process = Plugin::new(words.iter().chain(more).copied())
-            .kubeconfig(server.kubeconfig())
+            .kubeconfig(kubeconfig)
             .spawn();
         Exporter { port, process }
     }
@@ -106,7 +106,14 @@ impl Exporter {
 
 /// The metrics of the cluster, without those of the exporter itself.
 fn of_the_cluster(metrics: &str) -> Vec<&str> {
-    let own = ["finalizers_look", "finalizers_requests", "finalizers_build"];
+    let own = [
+        "finalizers_look",
+        "finalizers_requests",
+        "finalizers_build",
+        "finalizers_watched",
+        // It grows with the time.
+        "finalizers_deletion_oldest",
+    ];
     let is_own = |line: &&str| own.iter().any(|name| line.starts_with(name));
     metrics
         .lines()
@@ -123,12 +130,18 @@ fn the_last_values_stay_when_the_cluster_is_out_of_reach() {
     for line in [
         "finalizers_look_succeeded 1",
         "finalizers_look_failures_total 0",
-        "finalizers_deletion_oldest_seconds{resource=\"persistentvolumeclaims\",group=\"\"} 3600",
         "finalizers_in_use_objects{finalizer=\"example.com/keep\",resource=\"widgets\",group=\"example.com\"} 1",
         "finalizers_gaps{stage=\"scan\",what=\"type\",name=\"hidden.example.com\",reason=\"Forbidden\"} 1",
     ] {
         assert!(before.lines().any(|found| found == line), "{line}\n{before}");
     }
+    let age = before.lines().find_map(|line| {
+        line.strip_prefix(
+            "finalizers_deletion_oldest_seconds{resource=\"persistentvolumeclaims\",group=\"\"} ",
+        )
+    });
+    let age: f64 = age.unwrap().parse().unwrap();
+    assert!((3600.0..3660.0).contains(&age), "{age}");
     let claims = before
         .lines()
         .find(|line| line.starts_with("finalizers_deletion_objects{"))
@@ -162,6 +175,35 @@ fn the_last_values_stay_when_the_cluster_is_out_of_reach() {
             .get("/healthz", "*/*")
             .unwrap()
             .starts_with("HTTP/1.1 200 ")
+    );
+    exporter.end(Signal::TERM);
+}
+
+#[test]
+fn nothing_is_asked_while_nothing_changes() {
+    let server = Fake::new()
+        .with_type(Kind::new("", "v1", "namespaces").kind("Namespace"))
+        .with_type(Kind::new("", "v1", "configmaps").kind("ConfigMap").namespaced())
+        .object("namespaces", cluster_object("db"))
+        .object(
+            "configmaps",
+            object("db", "held")
+                .finalizer("example.com/held")
+                .deleting("2026-01-01T00:00:00Z"),
+        )
+        .start();
+    let exporter = Exporter::start(&server, &[]);
+    exporter.wait_until_ready();
+    // The first look may begin before the last list has ended.
+    sleep(Duration::from_secs(2));
+    server.forget_requests();
+    sleep(Duration::from_secs(3));
+    let asked = server.requests();
+    assert!(asked.is_empty(), "{asked:?}");
+    let metrics = exporter.metrics();
+    assert!(
+        metrics.contains("finalizers_deletion_objects{resource=\"configmaps\""),
+        "{metrics}"
     );
     exporter.end(Signal::TERM);
 }

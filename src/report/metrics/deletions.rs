@@ -31,8 +31,8 @@ const OBJECTS: About = About {
 };
 const OLDEST: About = About {
     name: "finalizers_deletion_oldest_seconds",
-    kind: Kind::Gauge,
-    help: "Seconds since the oldest deletion of the type was requested, at the time of the last look.",
+    kind: Kind::Age,
+    help: "Seconds since the oldest deletion of the type was requested.",
     labels: &["resource", "group"],
 };
 const CAUSES: About = About {

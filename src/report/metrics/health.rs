@@ -28,8 +28,10 @@ pub struct Look {
     pub ended: Timestamp,
     /// How long it took.
     pub took: Duration,
-    /// How many requests it sent.
+    /// How many requests were sent meanwhile, without watches.
     pub requests: u64,
+    /// How many types were known without a request.
+    pub watched: usize,
     /// Whether it ended well.
     pub succeeded: bool,
 }
@@ -68,6 +70,7 @@ impl Health {
             families.push(at(&ENDED, last.ended));
             families.push(value(&TOOK, last.took.as_secs_f64()));
             families.push(LOOK_REQUESTS.number(last.requests));
+            families.push(WATCHED.number(last.watched as u64));
         }
         families.extend(self.last_success.map(|time| at(&LAST_SUCCESS, time)));
         families
@@ -137,6 +140,11 @@ const LOOK_REQUESTS: About = about(
     "finalizers_look_requests",
     Kind::Gauge,
     "Requests that the last look sent to the API server.",
+);
+const WATCHED: About = about(
+    "finalizers_watched_types",
+    Kind::Gauge,
+    "Types that the last look knew from watches, without a request.",
 );
 const LAST_SUCCESS: About = about(
     "finalizers_look_success_timestamp_seconds",

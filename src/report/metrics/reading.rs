@@ -30,13 +30,13 @@ const LEFT_BEHIND_GAPS: About = About {
 const READ: About = About {
     name: "finalizers_read_objects",
     kind: Kind::Gauge,
-    help: "Objects that the last look read.",
+    help: "Objects that the last look knew.",
     labels: &[],
 };
 const TYPES: About = About {
     name: "finalizers_read_types",
     kind: Kind::Gauge,
-    help: "Types that the last look read.",
+    help: "Types that the last look knew.",
     labels: &[],
 };
 const NOT_LOOKED_AT: About = About {

@@ -298,6 +298,7 @@ fn a_look_that_fails_leaves_the_last_success() {
         ended: NOW + SignedDuration::from_secs(seconds),
         took: Duration::from_millis(1_500),
         requests: 7,
+        watched: 5,
         succeeded,
     };
     let mut health = Health::default();

@@ -76,8 +76,13 @@ fn answer(
 fn metrics(headers: &HeaderMap, state: &State) -> Response<Full<Bytes>> {
     let format = accepted(headers);
     let own = state.health.families();
+    let own = own.iter().map(|family| (family, Duration::ZERO));
+    let of_cluster = state.cluster.iter().flat_map(|(looked, families)| {
+        let since = looked.elapsed();
+        families.iter().map(move |family| (family, since))
+    });
     let mut text = String::new();
-    match write(own.iter().chain(state.cluster.iter()), format, &mut text) {
+    match write(own.chain(of_cluster), format, &mut text) {
         Ok(()) => response(StatusCode::OK, format.content_type(), text.into()),
         Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
     }

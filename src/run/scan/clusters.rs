@@ -275,7 +275,7 @@ pub(in crate::run) async fn read_within(
         }
     };
     tokio::select! {
-        result = until_stopped(Box::pin(cluster::scan(server, scan, &reading))) => result.transpose()?,
+        result = until_stopped(Box::pin(cluster::scan(server, scan, None, &reading))) => result.transpose()?,
         () = silent => return Err(server.connected.timed_out()),
     };
     let connection_lost = reading.is_cut_off();

@@ -76,15 +76,17 @@ impl Board {
     /// Takes the news about a type, and returns what changed.
     pub(super) fn take(&mut self, name: &str, news: News, now: Timestamp, at: Instant) -> Told {
         match news {
-            News::Listed { in_deletion, stored } => {
+            News::Listed { kept, others } => {
                 if let Some(ty) = self.types.get_mut(name) {
                     ty.listed = true;
-                    ty.stored = stored;
+                    ty.stored = others
+                        .values()
+                        .fold(kept.len() as u64, |sum, n| sum.saturating_add(*n));
                 }
                 self.read_again(name);
-                let left: BTreeSet<_> = in_deletion.iter().map(|seen| seen.object.clone()).collect();
+                let left: BTreeSet<_> = kept.iter().map(|seen| seen.object.clone()).collect();
                 let mut told = self.retain(name, &left, now);
-                for seen in in_deletion {
+                for seen in kept {
                     told.extend(self.see(seen, now));
                 }
                 told
@@ -93,7 +95,7 @@ impl Board {
                 self.read_again(name);
                 Told::new()
             }
-            News::Changed(seen) => self.see(seen, now),
+            News::Changed { seen, .. } => self.see(seen, now),
             News::Deleted(object) => {
                 if let Some(ty) = self.types.get_mut(name) {
                     ty.stored = ty.stored.saturating_sub(1);

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     cluster::{
         Server,
-        follow::{News, Turns, follow_deletions},
+        follow::{News, Pace, Turns, follow_type},
         watch::Watched,
     },
     command::Command,
@@ -38,6 +38,7 @@ use crate::{
     },
     settings::{NamespaceChoice, Watch},
     snapshot::{
+        Item,
         facts::{Facts, Resource},
         select::Choice,
     },
@@ -55,6 +56,12 @@ const LOOK_PAUSE: Duration = Duration::from_secs(5);
 const LAST_LOOK: Duration = Duration::from_secs(30);
 /// What a look found about types is still true after this time.
 const FRESH: Duration = Duration::from_secs(10);
+/// macOS gives a process 256 open files.
+const PACE: Pace = Pace {
+    watches: 160,
+    urgent_watches: 40,
+    longest_pause: Duration::from_secs(16),
+};
 /// How often changes of whole types are told, and the terminal is drawn.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -81,7 +88,7 @@ pub(super) async fn run(
     let (tell, told) = unbounded_channel();
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let turns = Turns::default();
+    let turns = Turns::new(&PACE);
     let mut run = Run {
         settings,
         knowledge,
@@ -260,17 +267,19 @@ impl<'a> Run<'a> {
             }
             self.board.add_type(&name);
             let (server, turns, tell) = (self.server, self.turns, self.tell.clone());
-            let is_home = ty.is("", "namespaces");
-            let watched = Watched {
-                namespace: self.namespace.clone().filter(|_| ty.namespaced),
-                name: self.namespace.clone().filter(|_| is_home),
-                ty,
-            };
+            let watched = Watched::within(self.namespace.as_deref(), ty);
             let follow = async move {
-                follow_deletions(server, &watched, turns, |news| {
-                    // Nobody listens any more when the run ends.
-                    drop(tell.send((name.clone(), news)));
-                })
+                let in_deletion = |item: &Item<'_>| item.deletion.is_some();
+                follow_type(
+                    || server,
+                    &watched,
+                    turns,
+                    in_deletion,
+                    |news| {
+                        // Nobody listens any more when the run ends.
+                        drop(tell.send((name.clone(), news)));
+                    },
+                )
                 .await;
             };
             self.following.push(follow.boxed_local());

@@ -34,9 +34,13 @@ fn pod(name: &str, finalizers: &[&str]) -> Seen {
 
 fn listed(in_deletion: impl IntoIterator<Item = Seen>) -> News {
     News::Listed {
-        in_deletion: in_deletion.into_iter().collect(),
-        stored: 10,
+        kept: in_deletion.into_iter().collect(),
+        others: [("db".into(), 10)].into(),
     }
+}
+
+fn changed(seen: Seen) -> News {
+    News::Changed { seen, is_new: false }
 }
 
 fn forbidden() -> Why {
@@ -94,10 +98,10 @@ impl Board {
 fn objects_join_change_and_go() {
     let mut board = board(&[PODS]);
     assert_eq!(board.hears(PODS, listed([pod("a", &["x/1", "x/2"])])), ["+a"]);
-    assert_eq!(board.hears(PODS, News::Changed(pod("b", &[]))), ["+b"]);
+    assert_eq!(board.hears(PODS, changed(pod("b", &[]))), ["+b"]);
     // Most changes are of something else.
-    assert!(board.hears(PODS, News::Changed(pod("b", &[]))).is_empty());
-    assert_eq!(board.hears(PODS, News::Changed(pod("a", &["x/2"]))), ["a -x/1"]);
+    assert!(board.hears(PODS, changed(pod("b", &[]))).is_empty());
+    assert_eq!(board.hears(PODS, changed(pod("a", &["x/2"]))), ["a -x/1"]);
     assert_eq!(board.hears(PODS, News::Deleted(pod("a", &[]).object)), ["-a 12"]);
     assert!(!board.is_done(Instant::now()));
     assert_eq!(board.hears(PODS, News::Deleted(pod("b", &[]).object)), ["-b 12"]);
@@ -109,7 +113,7 @@ fn what_is_not_being_deleted_is_not_followed() {
     let mut board = board(&[PODS]);
     let mut running = pod("a", &["x/1"]);
     running.deletion = None;
-    assert!(board.hears(PODS, News::Changed(running.clone())).is_empty());
+    assert!(board.hears(PODS, changed(running.clone())).is_empty());
     assert!(board.hears(PODS, News::Deleted(running.object)).is_empty());
 }
 
@@ -177,8 +181,8 @@ fn types_that_cannot_be_watched_are_named_once() {
     board.hears(PODS, listed([]));
     board.hears("secrets", listed([]));
     let metrics = News::Listed {
-        in_deletion: Vec::new(),
-        stored: 0,
+        kept: Vec::new(),
+        others: BTreeMap::new(),
     };
     board.hears("metrics", metrics);
     for _ in 0..2 {

@@ -24,12 +24,14 @@ fn taken(ns: &Namespace) -> String {
     ));
     let mut content = String::new();
     wait("the snapshot is taken", SOON, || {
-        let status = &ns.get(["volumesnapshot", "nightly"]).unwrap()["status"];
+        let snapshot = ns.get(["volumesnapshot", "nightly"]).unwrap();
+        let (status, finalizers) = (&snapshot["status"], &snapshot["metadata"]["finalizers"]);
         status["boundVolumeSnapshotContentName"]
             .as_str()
             .unwrap_or_default()
             .clone_into(&mut content);
-        status["readyToUse"] == true
+        // The controller adds the second finalizer after the snapshot is ready, or before.
+        status["readyToUse"] == true && finalizers.as_array().is_some_and(|all| all.len() == 2)
     });
     content
 }
