@@ -16,12 +16,12 @@ use std::{
 };
 
 use kubectl_finalizers::{
-    diagnose::holder::could_be_holder,
+    diagnose::holder::{could_be_holder, labels},
     knowledge::{Entry, Runs, schema},
     snapshot::facts::Object,
 };
 
-use super::upstream::Upstream;
+use super::upstream::{Upstream, commit};
 use facts::Fact;
 use places::Place;
 use rendering::Rendering;
@@ -102,16 +102,39 @@ fn compare(entry: &Entry, rendering: &Rendering, in_code: &impl Fn(&str) -> bool
 fn complaint(controller: &Controller, entry: &Entry, rendering: &Rendering) -> Option<String> {
     let found = |objects: &[Object]| objects.iter().any(|object| could_be_holder(entry, object));
     if !found(&rendering.usual) {
-        return Some(format!("NOT FOUND: the controller of {}", controller.entry));
-    }
-    if rendering.renamed.as_ref().is_some_and(|objects| !found(objects)) {
+        let there = described(&rendering.usual);
         return Some(format!(
-            "LOST under another release name: the controller of {}",
+            "NOT FOUND: the controller of {}, among{there}",
+            controller.entry
+        ));
+    }
+    if let Some(renamed) = rendering.renamed.as_ref().filter(|objects| !found(objects)) {
+        let there = described(renamed);
+        return Some(format!(
+            "LOST under another name: the controller of {}, among{there}",
             controller.entry
         ));
     }
     let several: BTreeSet<&String> = controller.lines.iter().flat_map(|line| &line.fits).collect();
     (several.len() > 1).then(|| format!("several for {}: {several:?}", controller.entry))
+}
+
+/// All workloads with what they can be recognised by.
+fn described(objects: &[Object]) -> String {
+    let workloads = objects.iter().filter(|object| is_workload(object));
+    let lines = workloads.map(|object| {
+        let labels = labels(object, "/spec/template/metadata/labels");
+        let labels: Vec<_> = labels
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        format!("\n    {}/{} {}", object.kind, object.name(), labels.join(","))
+    });
+    lines.collect()
+}
+
+fn is_workload(object: &Object) -> bool {
+    matches!(&*object.kind, "Deployment" | "StatefulSet" | "DaemonSet")
 }
 
 /// The workloads of other products that entries take for their controllers.
@@ -131,7 +154,7 @@ fn strangers(
             .filter(|(of, place, _)| of != file && !own.contains(place.what.repository()));
         for (_, place, rendering) in others {
             let objects = rendering.usual.iter().chain(rendering.renamed.iter().flatten());
-            for object in objects.filter(|object| object.value.pointer("/spec/template").is_some()) {
+            for object in objects.filter(|object| is_workload(object)) {
                 for entry in controllers(entries) {
                     for one in &entry.holder.workloads {
                         let fact = Fact::Workload(one.clone());
@@ -273,4 +296,193 @@ fn look_at_what_is_rendered() {
         }),
     )
     .unwrap();
+}
+
+/// Two entries of a project.
+const WIDGETS: &str = "
+project: Widgets
+area: platform-operators
+holder:
+  namespaces: [widgets]
+  workloads:
+    - { name: widget-operator }
+    - { name: widgets, selector: app=widgets }
+  leases: [{ name: widgets.example.com }, { name: other.example.com }]
+  service-accounts: [widget-operator, nobody]
+finalizers:
+  - name: widgets.example.com/a
+    kinds: [Widget.widgets.example.com]
+    protects: a widget
+    waits-for: { text: nothing }
+    removed-by: widget-operator
+    if-removed: { consequence: none, text: nothing }
+    fix: []
+    sources: [example/widgets:main.go]
+    verified: false
+";
+
+/// A Deployment with one label and an argument, and its account.
+fn installation(name: &str, label: &str) -> String {
+    let container = "{ name: c, args: [--leader-election-id=widgets.example.com] }";
+    format!(
+        "apiVersion: apps/v1
+kind: Deployment
+metadata: {{ name: {name} }}
+spec: {{ template: {{ metadata: {{ labels: {{ app: {label} }} }}, spec: {{ containers: [{container}] }} }} }}
+---
+# nothing
+---
+apiVersion: v1
+kind: List
+items: [{{ apiVersion: v1, kind: ServiceAccount, metadata: {{ name: {name} }} }}]
+"
+    )
+}
+
+fn widgets() -> Vec<Entry> {
+    let located = schema::read("widgets.yaml", WIDGETS).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+    located.into_iter().map(|one| one.entry).collect()
+}
+
+#[test]
+fn a_name_that_only_the_usual_release_has_is_told() {
+    let entries = widgets();
+    let objects = |name, label, namespace| rendering::objects(&installation(name, label), namespace).unwrap();
+    let mut rendering = Rendering {
+        version: "1".to_owned(),
+        usual: objects("widget-operator", "x", "widgets"),
+        renamed: Some(objects("x7-operator", "x", "elsewhere")),
+    };
+    let controller = compare(&entries[0], &rendering, &|text| text == "other.example.com");
+    let states: Vec<_> = controller.lines.iter().map(|line| line.state).collect();
+    use State::{Absent, Found, InCode, UsualOnly};
+    assert_eq!(states, [UsualOnly, Absent, Found, InCode, UsualOnly, Absent]);
+    assert_eq!(controller.lines[0].fits, ["Deployment/widget-operator"]);
+    let said = complaint(&controller, &entries[0], &rendering).expect("the other name is lost");
+    assert!(
+        said.starts_with("LOST") && said.contains("Deployment/x7-operator app=x"),
+        "{said}"
+    );
+
+    rendering.renamed = Some(objects("x7-operator", "widgets", "elsewhere"));
+    let controller = compare(&entries[0], &rendering, &|_| false);
+    assert_eq!(complaint(&controller, &entries[0], &rendering), None);
+
+    rendering.usual = objects("gadget-operator", "x", "widgets");
+    let controller = compare(&entries[0], &rendering, &|_| false);
+    let said = complaint(&controller, &entries[0], &rendering).expect("nothing fits");
+    assert!(said.starts_with("NOT FOUND"), "{said}");
+}
+
+#[test]
+fn a_workload_of_another_product_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = Upstream(folder.path().join("example/gadgets"));
+    commit(&copy, "gadgets.yaml", &installation("gadget-operator", "widgets"));
+    let text = "manifests: example/gadgets:gadgets.yaml";
+    let place: Place = serde_saphyr::from_str(text).unwrap();
+    let (installation, rendering) = check("gadgets.yaml", &place, &[], folder.path(), &copy);
+    assert_eq!(installation.failure, None);
+    let rendered = [("gadgets.yaml", &place, rendering.unwrap())];
+    let catalogue = BTreeMap::from([("widgets.yaml".to_owned(), widgets())]);
+    let found: Vec<_> = strangers(&catalogue, &rendered).into_iter().collect();
+    let only = Stranger {
+        file: "widgets.yaml".to_owned(),
+        fact: "Deployment widgets app=widgets".to_owned(),
+        workload: "Deployment/gadget-operator".to_owned(),
+        place: "example/gadgets:gadgets.yaml".to_owned(),
+    };
+    assert_eq!(found, [only]);
+
+    // The same workload in the own repository is no stranger.
+    let own = [(
+        "widgets.yaml",
+        &place,
+        check("widgets.yaml", &place, &[], folder.path(), &copy)
+            .1
+            .unwrap(),
+    )];
+    assert_eq!(strangers(&catalogue, &own), BTreeSet::new());
+
+    let absent: Place = serde_saphyr::from_str("manifests: example/gadgets:absent.yaml").unwrap();
+    let (installation, _) = check("gadgets.yaml", &absent, &[], folder.path(), &copy);
+    assert_eq!(installation.failure.as_deref(), Some("absent.yaml is not there"));
+}
+
+#[test]
+fn a_chart_keeps_only_the_dependencies_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let chart = folder.path().join("charts/widgets");
+    let beside = folder.path().join("charts/common");
+    for (path, text) in [
+        (
+            &chart,
+            "name: widgets\nversion: ${V}\ndependencies: [{ name: common, version: 9 }, { name: far, version: 1 }]",
+        ),
+        (&beside, "name: common\nversion: 1.2.3"),
+    ] {
+        fs::create_dir_all(path).unwrap();
+        fs::write(path.join("Chart.yaml"), text).unwrap();
+    }
+    let about = rendering::prepare(&chart).unwrap();
+    assert_eq!(about["version"], "0.0.0");
+    assert_eq!(
+        about["dependencies"],
+        serde_json::json!([{ "name": "common", "version": "1.2.3" }])
+    );
+    assert!(chart.join("charts/common/Chart.yaml").is_file());
+}
+
+#[test]
+fn results_are_of_places_and_entries_that_exist() {
+    let (catalogue, places) = (catalogue(), places::read());
+    for (file, places) in &places {
+        let entries = catalogue
+            .get(file)
+            .unwrap_or_else(|| panic!("{} names {file}", places::FILE));
+        for place in places {
+            assert_eq!(
+                place.unknown(entries),
+                Vec::<&str>::new(),
+                "{file} has no such entries"
+            );
+        }
+    }
+    let text = fs::read_to_string(FILE).unwrap();
+    let results = results::read(&text).unwrap();
+    assert_eq!(
+        results::write(&results),
+        text,
+        "{FILE} is not as scripts/rendered writes it"
+    );
+    for one in &results.installations {
+        let of = places.get(&one.file).into_iter().flatten();
+        let mut known = of.map(|place| format!("{}:{}", place.what.repository(), place.what.path()));
+        assert!(
+            known.any(|place| place == one.place),
+            "{} has no {}: run scripts/rendered",
+            places::FILE,
+            one.place
+        );
+        for controller in &one.controllers {
+            let entries = &catalogue[&one.file];
+            let is_known = entries.iter().any(|entry| title(entry) == controller.entry);
+            assert!(
+                is_known,
+                "{} has no {}: run scripts/rendered",
+                one.file, controller.entry
+            );
+        }
+    }
+    for stranger in &results.strangers {
+        assert!(
+            catalogue.contains_key(&stranger.file),
+            "there is no {}",
+            stranger.file
+        );
+    }
+    assert!(
+        results.installations.len() > 150,
+        "few installations were rendered"
+    );
 }

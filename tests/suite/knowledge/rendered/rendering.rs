@@ -24,6 +24,9 @@ const OTHER_NAMESPACE: &str = "elsewhere";
 /// The API server that charts are rendered for. Some refuse the version that Helm assumes.
 const KUBERNETES: &str = "1.34.0";
 
+/// Longer complaints name what led to what, and the first part says enough.
+const LONGEST_COMPLAINT: usize = 160;
+
 /// What one place installs.
 pub struct Rendering {
     /// The version of the chart; `-` for what has none.
@@ -37,7 +40,19 @@ pub struct Rendering {
 /// Renders what is at this place. The error says why that failed.
 pub fn render(place: &Place, namespace: &str, upstream: &Upstream) -> Result<Rendering, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = check_out(upstream, place.what.path(), folder.path())?;
+    let here = folder.path().display().to_string();
+    // The results are compared with those of the next run, on another machine.
+    let shortened = |why: String| {
+        why.replace(&here, "")
+            .chars()
+            .take(LONGEST_COMPLAINT)
+            .collect::<String>()
+    };
+    rendered(place, namespace, upstream, folder.path()).map_err(shortened)
+}
+
+fn rendered(place: &Place, namespace: &str, upstream: &Upstream, folder: &Path) -> Result<Rendering, String> {
+    let path = check_out(upstream, place.what.path(), folder)?;
     let namespace = place.namespace.as_deref().unwrap_or(namespace);
     match &place.what {
         What::Chart(_) => chart(place, &path, namespace),
@@ -68,24 +83,19 @@ fn plain(text: &str, namespace: &str) -> Result<Rendering, String> {
     })
 }
 
-/// The path in a work tree with the newest commit. Only its top folder is written, because some repositories are huge.
+/// The path in a work tree with the newest commit. The tree is whole, because charts have links to other folders.
 fn check_out(upstream: &Upstream, path: &str, folder: &Path) -> Result<PathBuf, String> {
-    let top = path.split('/').next().unwrap_or(path);
-    let output = Command::new("git")
-        .args(["-C".as_ref(), upstream.0.as_os_str()])
-        .arg("--work-tree")
-        .arg(folder)
-        .args(["checkout", "--quiet", "HEAD", "--", top])
-        .env("GIT_INDEX_FILE", folder.join(".index"))
-        .output()
-        .map_err(|error| error.to_string())?;
+    let mut git = Command::new("git");
+    git.args(["-C".as_ref(), upstream.0.as_os_str()])
+        .args(["--work-tree".as_ref(), folder.as_os_str()]);
+    git.args(["checkout", "--quiet", "HEAD", "--", "."]);
+    let said = said(git.env("GIT_INDEX_FILE", folder.join(".index")));
     let whole = folder.join(path);
+    // A copy may lack a large file that nobody needs here.
     if whole.exists() {
-        Ok(whole)
-    } else {
-        let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(format!("{path} is not there {why}").trim().to_owned())
+        return Ok(whole);
     }
+    Err(said.err().unwrap_or_else(|| format!("{path} is not there")))
 }
 
 /// The YAML files of a folder in their order, or the one file.
@@ -113,7 +123,7 @@ fn chart(place: &Place, path: &Path, namespace: &str) -> Result<Rendering, Strin
     let release = place.release.as_deref().unwrap_or(&name);
     let values = path.join("values-of-check.json");
     fs::write(&values, Value::from(place.values.clone()).to_string()).map_err(|error| error.to_string())?;
-    let rendered = |release: &str, namespace: &str| {
+    let template = |release: &str, namespace: &str| {
         let mut helm = Command::new(program("helm"));
         helm.args(["template", release]).arg(path);
         helm.args(["--namespace", namespace, "--include-crds", "--skip-tests"]);
@@ -122,20 +132,27 @@ fn chart(place: &Place, path: &Path, namespace: &str) -> Result<Rendering, Strin
     };
     Ok(Rendering {
         version: text("version"),
-        usual: rendered(release, namespace)?,
-        renamed: Some(rendered(OTHER_RELEASE, OTHER_NAMESPACE)?),
+        usual: template(release, namespace)?,
+        renamed: Some(template(OTHER_RELEASE, OTHER_NAMESPACE)?),
     })
 }
 
 /// Makes a chart of a repository one that Helm can render: with a `Chart.yaml`, also where a release makes it, and with only
 /// the dependencies that are there. Returns what the chart says about itself.
-fn prepare(path: &Path) -> Result<Value, String> {
+pub fn prepare(path: &Path) -> Result<Value, String> {
     let file = path.join("Chart.yaml");
     let text = fs::read_to_string(&file).unwrap_or_default();
     let mut about: Value = serde_saphyr::from_str(&text).unwrap_or_default();
     if !about["name"].is_string() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         about = json!({ "apiVersion": "v2", "name": name, "version": "0.0.0" });
+    }
+    // A release fills in a version in place of these.
+    if about["version"]
+        .as_str()
+        .is_none_or(|version| !version.starts_with(|c: char| c == 'v' || c.is_ascii_digit()))
+    {
+        about["version"] = "0.0.0".into();
     }
     let wanted = about["dependencies"].take();
     let mut there = Vec::new();
@@ -177,20 +194,20 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a program prints; its last line of complaint if it fails. It finds no network.
+/// What a program prints, or its complaint if it fails. It finds no network.
 fn said(command: &mut Command) -> Result<String, String> {
     let nowhere = "http://127.0.0.1:9";
     let output = command
-        .env("HTTPS_PROXY", nowhere)
-        .env("HTTP_PROXY", nowhere)
+        .envs([("HTTPS_PROXY", nowhere), ("HTTP_PROXY", nowhere)])
         .output()
         .map_err(|error| error.to_string())?;
     if output.status.success() {
         return String::from_utf8(output.stdout).map_err(|error| error.to_string());
     }
     let complaint = String::from_utf8_lossy(&output.stderr);
-    let last = complaint.lines().rfind(|line| !line.trim().is_empty());
-    Err(last.unwrap_or("it failed without a word").trim().to_owned())
+    let is_cause = |line: &&str| line.to_lowercase().contains("error");
+    let cause = complaint.lines().find(is_cause).or(complaint.lines().next());
+    Err(cause.unwrap_or("it failed without a word").trim().to_owned())
 }
 
 /// The objects of a stream of documents, lists taken apart. Those without a namespace are in this one.
@@ -202,8 +219,12 @@ pub fn objects(text: &str, namespace: &str) -> Result<Vec<Object>, String> {
             strict_booleans: true,
             budget: serde_saphyr::budget! { max_nodes: 10_000_000, max_events: 10_000_000 },
         };
-        let value: Value = serde_saphyr::from_str_with_options(&document, options)
-            .map_err(|error| format!("a document is no YAML: {}", error.without_snippet()))?;
+        let value: Value = match serde_saphyr::from_str_with_options(&document, options) {
+            Ok(value) => value,
+            // Texts in them break rules of YAML that Helm does not check. The name of its group is in roles, too.
+            Err(_) if document.contains("kind: CustomResourceDefinition") => continue,
+            Err(error) => return Err(format!("a document is no YAML: {}", error.without_snippet())),
+        };
         let items = match value["items"].as_array() {
             Some(items) if value["kind"].as_str().is_some_and(|kind| kind.ends_with("List")) => items.clone(),
             _ => vec![value],
