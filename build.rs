@@ -76,7 +76,13 @@ struct All {
 }
 
 /// Files of `knowledge/` that are for people and tests.
-const BESIDE: [&str; 3] = ["NAMES", "README.md", "audits.yaml"];
+const BESIDE: [&str; 5] = [
+    "NAMES",
+    "README.md",
+    "audits.yaml",
+    "charts.yaml",
+    "rendered.results",
+];
 
 fn read_all(folder: &Path) -> io::Result<Result<All, Vec<Mistake>>> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)?

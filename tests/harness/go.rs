@@ -212,6 +212,7 @@ fn contents(module: &str) -> &'static str {
         }
         "etcd" => "etcd and etcdctl; half a minute",
         "provisioner" => "csi-provisioner; 2 to 3 minutes",
+        "charts" => "helm and kustomize; 3 to 4 minutes",
         "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 to 3 minutes",
         _ => "ours",
     }

@@ -6,11 +6,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     env, fs,
-    path::{Path, PathBuf},
-    process::Command,
+    path::PathBuf,
 };
 
 use kubectl_finalizers::knowledge::{Entry, Knowledge, Match};
+
+use super::upstream::{Upstream, commit};
 
 #[allow(unreachable_pub, reason = "the build's own module")]
 #[path = "../../../build/drift.rs"]
@@ -50,58 +51,28 @@ fn cited(entries: impl Iterator<Item = Entry>) -> Cited {
     cited
 }
 
-/// One repository of the folder.
-struct Upstream(PathBuf);
-
-impl Upstream {
-    /// `DIR/OWNER/REPO`, with or without `.git`, if it is there.
-    fn open(folder: &Path, repository: &str) -> Option<Self> {
-        [repository.to_owned(), format!("{repository}.git")]
-            .into_iter()
-            .map(|name| Upstream(folder.join(name)))
-            .find(|one| one.0.is_dir() && one.git(&["rev-parse", "HEAD"]).is_some())
+/// Where this text is at this revision. Of files that the entry does not cite, the shortest path: it is the likeliest
+/// to be the program's own.
+fn place(upstream: &Upstream, revision: &str, text: &str, paths: &BTreeSet<String>) -> Place {
+    if paths.iter().any(|path| upstream.has(revision, path, text)) {
+        return Place::Source;
     }
-
-    /// What git prints, or nothing if it fails, as for a revision or file that is not there.
-    fn git(&self, words: &[&str]) -> Option<String> {
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(&self.0)
-            .args(words)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        output.status.success().then_some(text)
-    }
-
-    fn has(&self, revision: &str, path: &str, text: &str) -> bool {
-        let file = self.git(&["cat-file", "blob", &format!("{revision}:{path}")]);
-        file.is_some_and(|file| file.contains(text))
-    }
-
-    /// Where this text is at this revision. Of files that the entry does not cite, the shortest path: it is the likeliest
-    /// to be the program's own.
-    fn place(&self, revision: &str, text: &str, paths: &BTreeSet<String>) -> Place {
-        if paths.iter().any(|path| self.has(revision, path, text)) {
-            return Place::Source;
-        }
-        let words = [
-            "grep",
-            "--name-only",
-            "--fixed-strings",
-            "-I",
-            "-e",
-            text,
-            revision,
-        ];
-        let others = ["--", ".", ":!vendor", ":!*/vendor/*", ":!*_test.go", ":!*.md"];
-        let found = self.git(&[&words[..], &others].concat()).unwrap_or_default();
-        let found = found.lines().filter_map(|line| line.split_once(':'));
-        found
-            .map(|(_, path)| path.replace(' ', "%20"))
-            .min_by_key(|path| (path.len(), path.clone()))
-            .map_or(Place::Nowhere, Place::Elsewhere)
-    }
+    let words = [
+        "grep",
+        "--name-only",
+        "--fixed-strings",
+        "-I",
+        "-e",
+        text,
+        revision,
+    ];
+    let others = ["--", ".", ":!vendor", ":!*/vendor/*", ":!*_test.go", ":!*.md"];
+    let found = upstream.git(&[&words[..], &others].concat()).unwrap_or_default();
+    let found = found.lines().filter_map(|line| line.split_once(':'));
+    found
+        .map(|(_, path)| path.replace(' ', "%20"))
+        .min_by_key(|path| (path.len(), path.clone()))
+        .map_or(Place::Nowhere, Place::Elsewhere)
 }
 
 /// What is different from the last look, for a person.
@@ -121,28 +92,26 @@ fn look(
     names: &BTreeMap<String, (String, BTreeSet<String>)>,
     last: Option<&Look>,
 ) -> (Look, Vec<String>) {
-    let newest = upstream.git(&["log", "-1", "--format=%h %cs", "--abbrev=12", "HEAD"]);
-    let newest = newest.unwrap();
-    let (revision, date) = newest.trim().split_once(' ').unwrap();
+    let (revision, date) = upstream.newest();
     // A shallow copy may lack the revision of the last look.
     let pinned = last.map(|last| &*last.revision).filter(|pinned| {
-        *pinned != revision
+        **pinned != *revision
             && upstream
                 .git(&["cat-file", "-e", &format!("{pinned}^{{commit}}")])
                 .is_some()
     });
     let (mut places, mut changes) = (Vec::new(), Vec::new());
     for (name, (text, paths)) in names {
-        let now = upstream.place(revision, text, paths);
+        let now = place(upstream, &revision, text, paths);
         if let Some(pinned) = pinned {
-            changes.extend(change(name, &upstream.place(pinned, text, paths), &now));
+            changes.extend(change(name, &place(upstream, pinned, text, paths), &now));
         }
         places.push((name.clone(), now));
     }
     let look = Look {
         repository: repository.to_owned(),
-        revision: revision.to_owned(),
-        date: date.to_owned(),
+        revision,
+        date,
         names: places,
     };
     (look, changes)
@@ -184,19 +153,6 @@ fn look_for_drift() {
         folder.display(),
         absent.join(" ")
     );
-}
-
-/// A repository with one file, committed.
-fn commit(upstream: &Upstream, file: &str, text: &str) {
-    fs::create_dir_all(&upstream.0).unwrap();
-    let author = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
-    let git = |words: &[&str]| upstream.git(words).expect("git works");
-    git(&["init", "--quiet"]);
-    git(&["rm", "--quiet", "-r", "--ignore-unmatch", "."]);
-    fs::create_dir_all(&upstream.0).unwrap();
-    fs::write(upstream.0.join(file), text).unwrap();
-    git(&["add", "."]);
-    git(&[&author[..], &["commit", "--quiet", "-m", "a change"]].concat());
 }
 
 #[test]

@@ -8,7 +8,9 @@ mod editor;
 mod generated;
 mod own;
 mod render;
+mod rendered;
 mod scan;
+mod upstream;
 
 use serde_json::Value;
 
