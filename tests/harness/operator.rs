@@ -45,6 +45,18 @@ pub const KUEUE: Product = Product {
         config["health"] = json!({"healthProbeBindAddress": place.health()});
         config["metrics"] = json!({"bindAddress": "0"});
         config["webhook"] = json!({"port": ports::free(), "certDir": place.certificates()});
+        // Its chart writes these names, too.
+        let named = |kind: &str, end: &str| {
+            let names = place
+                .all(kind)
+                .filter_map(|object| object["metadata"]["name"].as_str());
+            names.filter(|name| name.ends_with(end)).collect::<String>()
+        };
+        config["internalCertManagement"] = json!({
+            "enable": true,
+            "webhookServiceName": named("Service", "-webhook-service"),
+            "webhookSecretName": named("Secret", "-webhook-server-cert"),
+        });
         // Its aggregated API has a fixed port, which two tests cannot share.
         config["featureGates"] = json!({"VisibilityOnDemand": false});
         let file = place.directory.join("kueue.json");
@@ -184,11 +196,12 @@ impl<'a> Operator<'a> {
 
     /// Takes the right to change these objects from its roles, or gives it back.
     pub fn may_change(&self, resource: &str, group: &str, may: bool) {
-        let roles = self
-            .objects
-            .iter()
-            .filter(|object| object["kind"] == "ClusterRole");
-        for role in roles.filter(|role| role["rules"].is_array()) {
+        // The other roles of the manifests are for people.
+        let is_its_own = |object: &&Value| {
+            let name = object["metadata"]["name"].as_str().unwrap_or_default();
+            object["kind"] == "ClusterRole" && name.ends_with("-manager-role") && object["rules"].is_array()
+        };
+        for role in self.objects.iter().filter(is_its_own) {
             let mut role = role.clone();
             if !may {
                 role["rules"] = without(&role["rules"], resource, group);
