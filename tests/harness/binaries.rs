@@ -18,6 +18,8 @@ const MODULES: &[(&str, &str)] = &[
     ("csi-attacher", "sidecars"),
     ("csi-snapshotter", "sidecars"),
     ("snapshot-controller", "sidecars"),
+    ("kueue", "kueue"),
+    ("cluster-api", "cluster-api"),
     ("csi-driver", "csi-driver"),
     ("reaper", "reaper"),
     ("helm", "charts"),
@@ -78,6 +80,11 @@ pub fn has(what: &str, minor: u32) -> bool {
 /// The folder of the snapshot CRDs, which belong to the controllers' module.
 pub fn snapshot_crds() -> PathBuf {
     go::build("sidecars").join("crds")
+}
+
+/// The folder of the kustomizations that install an operator, which belong to its module.
+pub fn manifests(module: &str) -> PathBuf {
+    go::build(module).join("config")
 }
 
 /// Whether this machine has a program that a test can do without. A test that is left out says so.

@@ -14,6 +14,18 @@ use super::{cache, reaper::Reaper};
 /// This module runs the builds of the others, so that a killed test leaves no compiler running.
 const REAPER: &str = "reaper";
 
+/// What is kept beside the programs of a module: of which Go module, which folder, and under which name.
+const MANIFESTS: &[(&str, &str, &str, &str)] = &[
+    (
+        "sidecars",
+        "github.com/kubernetes-csi/external-snapshotter/client/v8",
+        "config/crd",
+        "crds",
+    ),
+    ("kueue", "sigs.k8s.io/kueue", "config", "config"),
+    ("cluster-api", "sigs.k8s.io/cluster-api", "config", "config"),
+];
+
 /// The folder of a module's programs. Builds them unless this exact source was built before.
 pub fn build(module: &str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
@@ -95,9 +107,7 @@ fn build_under(reaper: &Path, module: &str, source: &Path, folder: &Path) {
         status == "exit status 0",
         "building {what} failed ({status}):\n{said}"
     );
-    if module == "sidecars" {
-        copy_snapshot_crds(source, &programs.join("crds"));
-    }
+    copy_manifests(source, module, &programs);
     keep(&programs, folder);
     cache::say(&format!("built {module} in {} s", started.elapsed().as_secs()));
 }
@@ -112,18 +122,31 @@ fn keep(programs: &Path, folder: &Path) {
     fs::rename(programs, folder).unwrap_or_else(|error| panic!("cannot keep {}: {error}", folder.display()));
 }
 
-/// The CRDs are files of a module that the controllers use, so both always have the same version.
-fn copy_snapshot_crds(source: &Path, goal: &Path) {
-    let module = "github.com/kubernetes-csi/external-snapshotter/client/v8";
-    let found = answer(go(source).args(["list", "-m", "-f", "{{.Dir}}", module]));
-    fs::create_dir(goal).expect("the folder of built programs is writable");
-    for file in fs::read_dir(Path::new(&found).join("config/crd")).expect("the module has its CRDs") {
-        let file = file.expect("the module's folder is readable").path();
-        if file.file_name().is_some_and(|name| name != "kustomization.yaml") {
-            // Not fs::copy, because the files of the module cache are read-only and the mode would be copied.
-            let text = fs::read(&file).expect("a CRD is readable");
-            fs::write(goal.join(file.file_name().expect("the file has a name")), text)
-                .expect("a CRD is written");
+/// The manifests are files of the module that is built, or of one that it uses, so both always have the same version.
+fn copy_manifests(source: &Path, module: &str, programs: &Path) {
+    let Some((_, origin, folder, goal)) = MANIFESTS.iter().find(|(built, ..)| *built == module) else {
+        return;
+    };
+    let found = answer(go(source).args(["list", "-m", "-f", "{{.Dir}}", origin]));
+    copy(&Path::new(&found).join(folder), &programs.join(goal));
+    if module == "sidecars" {
+        // Its folder is applied file by file.
+        fs::remove_file(programs.join(goal).join("kustomization.yaml"))
+            .expect("the CRDs have a kustomization");
+    }
+}
+
+/// Not `fs::copy` for the files, because those of the module cache are read-only and the mode would be copied.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).expect("the folder of built programs is writable");
+    for entry in fs::read_dir(from).expect("the module has its manifests") {
+        let from = entry.expect("the module's folder is readable").path();
+        let to = to.join(from.file_name().expect("an entry has a name"));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            let text = fs::read(&from).expect("a manifest is readable");
+            fs::write(to, text).expect("a manifest is written");
         }
     }
 }
@@ -214,6 +237,7 @@ fn contents(module: &str) -> &'static str {
         "provisioner" => "csi-provisioner; 2 to 3 minutes",
         "charts" => "helm and kustomize; 3 to 4 minutes",
         "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 to 3 minutes",
+        "kueue" | "cluster-api" => "an operator with its manifests; 2 to 3 minutes",
         _ => "ours",
     }
 }

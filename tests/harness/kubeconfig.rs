@@ -9,7 +9,24 @@ use super::pki::{Authority, Identity};
 
 /// Writes a kubeconfig with one context, named `test`.
 pub fn write(path: PathBuf, server: &str, authority: &Authority, identity: &Identity) -> PathBuf {
-    let quoted = |path: &Path| format!("{:?}", path.display().to_string());
+    let user = format!(
+        "client-certificate: {}, client-key: {}",
+        quoted(&identity.certificate),
+        quoted(&identity.key)
+    );
+    write_with(path, server, authority, &user)
+}
+
+/// The same for the token of a `ServiceAccount`.
+pub fn write_with_token(path: PathBuf, server: &str, authority: &Authority, token: &str) -> PathBuf {
+    write_with(path, server, authority, &format!("token: {token}"))
+}
+
+fn quoted(path: &Path) -> String {
+    format!("{:?}", path.display().to_string())
+}
+
+fn write_with(path: PathBuf, server: &str, authority: &Authority, user: &str) -> PathBuf {
     let text = format!(
         "apiVersion: v1
 kind: Config
@@ -18,15 +35,13 @@ clusters:
   cluster: {{server: {server:?}, certificate-authority: {}}}
 users:
 - name: test
-  user: {{client-certificate: {}, client-key: {}}}
+  user: {{{user}}}
 contexts:
 - name: test
   context: {{cluster: test, user: test}}
 current-context: test
 ",
         quoted(&authority.file("ca.crt")),
-        quoted(&identity.certificate),
-        quoted(&identity.key),
     );
     fs::write(&path, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
     path

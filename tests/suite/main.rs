@@ -37,6 +37,7 @@ mod integrations;
 mod knowledge;
 mod layers;
 mod man;
+mod operators;
 mod packaging;
 mod pictures;
 mod playground;

@@ -60,6 +60,35 @@ impl Told {
             .unwrap_or_else(|| panic!("nothing about {finalizer:?} in {self}"))
     }
 
+    /// Who must remove a finalizer, and whether it is there: its name and state.
+    #[track_caller]
+    pub fn controller(&self, finalizer: &str) -> (&str, &str) {
+        let wait = self.0["waitsFor"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|wait| wait["finalizer"]["name"] == finalizer)
+            .unwrap_or_else(|| panic!("nothing about {finalizer:?} in {self}"));
+        let text = |field: &str| wait["holder"][field].as_str().unwrap_or_default();
+        (text("name"), text("state"))
+    }
+
+    /// The label of the first step.
+    pub fn first_label(&self) -> &str {
+        self.0["steps"][0]["safety"].as_str().unwrap_or_default()
+    }
+
+    /// What it waits for at first, as `KIND NAME`.
+    pub fn blockers(&self) -> Vec<String> {
+        let waits = self.0["waitsFor"].as_array().into_iter().flatten();
+        let blockers = waits.flat_map(|wait| wait["blockers"].as_array().into_iter().flatten());
+        let name = |object: &Value| {
+            let text = |field: &str| object[field].as_str().unwrap_or_default();
+            format!("{} {}", text("kind"), text("name"))
+        };
+        blockers.map(|blocker| name(&blocker["object"])).collect()
+    }
+
     /// All root causes, as `KIND NAME: state`.
     pub fn roots(&self) -> Vec<String> {
         let mut found = Vec::new();

@@ -3,7 +3,9 @@
 //! **Recognises** the shapes that references have by convention (`kubernetes/community:contributors/devel/
 //! sig-architecture/api-conventions.md`, "Object references"): `…Ref` with a `name`, and with `kind` and `namespace`
 //! if they may vary. Also a text field that is called after the kind (`gatewayClassName`, `project` for an
-//! `AppProject`). Also a label `…/KIND-name` on an object that was created for another object. **Wants** nothing.
+//! `AppProject`). Also a label `…/KIND-name` on an object that was created for another object. Where the catalogue says
+//! that such objects use it, also a list that is called after the kind (`flavors: [{name: …}]` for a `ResourceFlavor`).
+//! Elsewhere such a list may define what it names, as `templates` of a `Workflow` do. **Wants** nothing.
 //! **Concludes** nothing by itself: a name alone, in a field that does not fit the kind, is no reference.
 
 use serde_json::{Map, Value};
@@ -15,12 +17,46 @@ const SHORTEST_FIELD_NAME: usize = 4;
 
 /// The path of the field of `user` that names `target`.
 pub(crate) fn referencing_field(user: &Object, target: &Object) -> Option<String> {
-    let fields = user.value.as_object()?;
+    let mut fields = own_fields(user);
+    fields.find_map(|(key, value)| find_reference(key, key, value, user, target))
+}
+
+/// The same for an object that is known to use others of this kind.
+pub(crate) fn using_field(user: &Object, target: &Object) -> Option<String> {
+    let listed = || own_fields(user).find_map(|(key, value)| find_in_list(key, key, value, target));
+    referencing_field(user, target).or_else(listed)
+}
+
+fn own_fields(user: &Object) -> impl Iterator<Item = (&String, &Value)> {
     let other_fields = ["apiVersion", "kind", "metadata", "status"];
-    fields
-        .iter()
-        .filter(|(key, _)| !other_fields.contains(&key.as_str()))
-        .find_map(|(key, value)| find_reference(key, key, value, user, target))
+    let fields = user.value.as_object().into_iter().flatten();
+    fields.filter(move |(key, _)| !other_fields.contains(&key.as_str()))
+}
+
+/// The path of the item that names `target`, in a list that is called after its kind.
+fn find_in_list(path: &str, key: &str, value: &Value, target: &Object) -> Option<String> {
+    if path.split('.').count() > limits::FIELD_DEPTH {
+        return None;
+    }
+    match value {
+        Value::Array(items) => items.iter().enumerate().find_map(|(place, item)| {
+            let path = format!("{path}[{place}]");
+            let name = item.get("name").unwrap_or(item).as_str();
+            let is_it = name == Some(target.name())
+                && key
+                    .strip_suffix('s')
+                    .is_some_and(|one| is_called_after(one, &target.kind));
+            if is_it {
+                Some(path)
+            } else {
+                find_in_list(&path, key, item, target)
+            }
+        }),
+        Value::Object(fields) => fields
+            .iter()
+            .find_map(|(key, value)| find_in_list(&format!("{path}.{key}"), key, value, target)),
+        _ => None,
+    }
 }
 
 /// Whether `child` was created for `parent`. An owner reference, a label or a field shows it. So does the namespace
@@ -155,6 +191,37 @@ mod tests {
         ] {
             assert_eq!(found(kind, &spec).as_deref(), Some(path), "{spec}");
         }
+    }
+
+    #[test]
+    fn a_list_called_after_the_kind_names_it_only_for_an_object_that_uses_it() {
+        let user = |spec: Value| {
+            object(
+                "x.test",
+                "queues",
+                "Queue",
+                json!({"metadata": {"name": "q"}, "spec": spec}),
+            )
+        };
+        let flavor = target("ResourceFlavor", "");
+        for (spec, path) in [
+            (
+                json!({"groups": [{"flavors": [{"name": "other"}, {"name": "prod"}]}]}),
+                Some("spec.groups[0].flavors[1]"),
+            ),
+            (json!({"flavors": ["prod"]}), Some("spec.flavors[0]")),
+            (json!({"flavors": [{"name": "production"}]}), None),
+            (json!({"resources": [{"name": "prod"}]}), None),
+            (json!({"flavors": [{"title": "prod"}]}), None),
+        ] {
+            let user = user(spec.clone());
+            assert_eq!(using_field(&user, &flavor).as_deref(), path, "{spec}");
+            let elsewhere = referencing_field(&user, &flavor);
+            assert_eq!(elsewhere, None, "{spec}");
+        }
+        // What every object names it by counts here, too.
+        let plain = user(json!({"flavor": "prod"}));
+        assert_eq!(using_field(&plain, &flavor).as_deref(), Some("spec.flavor"));
     }
 
     #[test]

@@ -237,7 +237,7 @@ impl<'v> Search<'_, 'v> {
 fn relation_in_words(object: &Object, other: &Object, relation: Relation) -> Option<String> {
     let deletion_state = deletion_state(other);
     match relation {
-        Relation::Uses => referenced_by::referencing_field(other, object)
+        Relation::Uses => referenced_by::using_field(other, object)
             .map(|field| format!("names it in {field}{deletion_state}")),
         Relation::MadeFor => referenced_by::is_child(other, object).then(|| match failed_job(other) {
             Some(why) => format!("was made for it, and has failed: {why}"),
