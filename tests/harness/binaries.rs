@@ -20,6 +20,8 @@ const MODULES: &[(&str, &str)] = &[
     ("snapshot-controller", "sidecars"),
     ("csi-driver", "csi-driver"),
     ("reaper", "reaper"),
+    ("promtool", "prometheus"),
+    ("prometheus", "prometheus"),
 ];
 
 /// The path of a program: from `KUBEBUILDER_ASSETS` if it is there, else built on first use.

@@ -213,6 +213,7 @@ fn contents(module: &str) -> &'static str {
         "etcd" => "etcd and etcdctl; half a minute",
         "provisioner" => "csi-provisioner; 2 to 3 minutes",
         "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 to 3 minutes",
+        "prometheus" => "promtool and prometheus; MINUTES",
         _ => "ours",
     }
 }
