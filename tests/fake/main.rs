@@ -5,6 +5,7 @@ mod client;
 mod clusters;
 mod discovery;
 mod faults;
+mod fleet;
 mod lists;
 mod malformed;
 mod protobuf;

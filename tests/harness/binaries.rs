@@ -24,6 +24,8 @@ const MODULES: &[(&str, &str)] = &[
     ("reaper", "reaper"),
     ("helm", "charts"),
     ("kustomize", "charts"),
+    ("promtool", "prometheus"),
+    ("prometheus", "prometheus"),
 ];
 
 /// The path of a program: from `KUBEBUILDER_ASSETS` if it is there, else built on first use.

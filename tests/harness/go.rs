@@ -238,6 +238,7 @@ fn contents(module: &str) -> &'static str {
         "charts" => "helm and kustomize; 3 to 4 minutes",
         "sidecars" => "csi-attacher, csi-snapshotter and snapshot-controller; 2 to 3 minutes",
         "kueue" | "cluster-api" => "an operator with its manifests; 2 to 3 minutes",
+        "prometheus" => "promtool and prometheus; 5 minutes",
         _ => "ours",
     }
 }

@@ -1,6 +1,7 @@
 //! `exporter` as a process: what it serves, what it keeps when the cluster is out of reach, and how it ends. The server is
 //! the fake, because a real one cannot be killed while others use it.
 
+mod alerts;
 mod live;
 mod manifests;
 
@@ -57,6 +58,16 @@ struct Exporter {
     process: RunningPlugin,
 }
 
+/// The whole answer to a GET, or nothing if nobody listens there yet.
+fn get(port: u16, path: &str, accept: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    Some(answer)
+}
+
 impl Exporter {
     fn start(server: &Running, more: &[&str]) -> Self {
         let words = ["--interval", "1s", "--request-timeout", "2s"];
@@ -73,15 +84,8 @@ impl Exporter {
         Exporter { port, process }
     }
 
-    /// The whole answer to a GET, or nothing if the exporter does not listen yet.
     fn get(&self, path: &str, accept: &str) -> Option<String> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).ok()?;
-        Some(answer)
+        get(self.port, path, accept)
     }
 
     fn metrics(&self) -> String {

@@ -1,5 +1,6 @@
 //! The archives of `scripts/package`: their files, the rules of krew for them, and a release of them.
 
+mod image;
 mod krew;
 mod release;
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Exporter, cluster};
 use crate::harness::{Signal, program};
 
-fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -49,7 +49,7 @@ fn objects() -> Vec<Value> {
     all.filter(|object| object["kind"] != "Kustomization").collect()
 }
 
-fn object(kind: &str) -> Value {
+pub fn object(kind: &str) -> Value {
     let found = objects().into_iter().find(|object| object["kind"] == kind);
     found.unwrap_or_else(|| panic!("there is no {kind}"))
 }

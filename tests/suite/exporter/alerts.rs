@@ -1,0 +1,258 @@
+//! The alerts and the metrics as Prometheus' own tools see them.
+//!
+//! The tools are built from Go modules, which takes minutes: `scripts/long prometheus` runs the tests that need them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    io::Write as _,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Exporter, cluster, get, manifests};
+use crate::harness::{Signal, ports, program, wait};
+
+const CASES: &str = include_str!("alerts.yaml");
+
+/// The file that Prometheus reads: the groups without what Kubernetes has around them.
+fn rules_in(folder: &Path) {
+    let rule = manifests::object("PrometheusRule");
+    fs::write(folder.join("rules.yaml"), rule["spec"].to_string()).unwrap();
+}
+
+fn promtool(folder: &Path, words: &[&str], stdin: &str) -> Output {
+    let mut promtool = Command::new(program("promtool"));
+    let promtool = promtool.args(words).current_dir(folder);
+    let pipes = promtool.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = pipes.stderr(Stdio::piped()).spawn().unwrap();
+    running.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    running.wait_with_output().unwrap()
+}
+
+#[track_caller]
+fn accepted(out: &Output) {
+    let said = [&*out.stdout, b"\n", &*out.stderr].concat();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&said));
+}
+
+fn cases() -> Vec<Value> {
+    let file: Value = serde_saphyr::from_str(CASES).unwrap();
+    file["tests"].as_array().unwrap().clone()
+}
+
+/// What is expected of each alert, at each time.
+fn expected() -> Vec<Value> {
+    let checks = cases().into_iter().flat_map(|case| {
+        let checks = case["alert_rule_test"].as_array().unwrap();
+        checks.clone()
+    });
+    checks.collect()
+}
+
+/// The names of the labels of each metric, from lines such as `up{job="a"} 1`. No value of the tests has a comma.
+fn labels<'a>(lines: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    for line in lines.into_iter().filter(|line| !line.starts_with('#')) {
+        let (name, rest) = line.split_once('{').unwrap_or((line, ""));
+        let name = name.split(' ').next().unwrap_or_default();
+        let words = rest.split(',').filter_map(|word| word.split_once("=\""));
+        let labels = words.map(|(label, _)| label.trim().to_owned());
+        found.insert(name.to_owned(), labels.collect());
+    }
+    found
+}
+
+#[test]
+fn the_series_of_the_cases_have_the_labels_of_those_that_are_served() {
+    let server = cluster();
+    let exporter = Exporter::start(&server, &[]);
+    exporter.wait_until_ready();
+    let metrics = exporter.metrics();
+    exporter.end(Signal::TERM);
+    let body = metrics.split_once("\r\n\r\n").unwrap().1;
+    let served = labels(body.lines());
+    let cases = cases();
+    let inputs = cases
+        .iter()
+        .flat_map(|case| case["input_series"].as_array().unwrap())
+        .map(|series| series["series"].as_str().unwrap());
+    for series in inputs {
+        for (name, mut labels) in labels([series]) {
+            // Prometheus adds this one.
+            labels.remove("instance");
+            assert_eq!(Some(&labels), served.get(&name), "{name} in\n{metrics}");
+        }
+    }
+}
+
+#[test]
+fn each_alert_has_a_case_that_fires_with_a_command_and_a_page_and_one_that_does_not() {
+    let rule = manifests::object("PrometheusRule");
+    let expected = expected();
+    for alert in rule["spec"]["groups"][0]["rules"].as_array().unwrap() {
+        let (silent, firing): (Vec<_>, Vec<_>) = expected
+            .iter()
+            .filter(|one| one["alertname"] == alert["alert"])
+            .flat_map(|one| [one["exp_alerts"].as_array().unwrap()])
+            .partition(|alerts| alerts.is_empty());
+        assert!(!silent.is_empty() && !firing.is_empty(), "{alert:#}");
+        for told in firing.into_iter().flatten().map(|one| &one["exp_annotations"]) {
+            let command = told["next_command"].as_str().unwrap();
+            if let Some(words) = command.strip_prefix("kubectl finalizers ") {
+                let words = std::iter::once("x").chain(words.split(' '));
+                kubectl_finalizers::cli::parse(words.map(Into::into)).unwrap();
+            }
+            let page = told["runbook_url"].as_str().unwrap();
+            let (_, page) = page.split_once("/blob/main/").unwrap();
+            assert!(manifests::root().join(page).is_file(), "{page}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs promtool; scripts/long prometheus runs it"]
+fn promtool_accepts_the_alerts_and_they_fire_as_in_the_cases() {
+    let folder = TempDir::new().unwrap();
+    rules_in(folder.path());
+    fs::write(folder.path().join("alerts.yaml"), CASES).unwrap();
+    let check = ["check", "rules", "--lint=all", "--lint-fatal", "rules.yaml"];
+    accepted(&promtool(folder.path(), &check, ""));
+    accepted(&promtool(folder.path(), &["test", "rules", "alerts.yaml"], ""));
+
+    // The cases can fail.
+    let other = CASES.replace("Nobody would notice", "Somebody would notice");
+    assert_ne!(other, CASES);
+    fs::write(folder.path().join("other.yaml"), other).unwrap();
+    let out = promtool(folder.path(), &["test", "rules", "other.yaml"], "");
+    assert!(!out.status.success());
+}
+
+#[test]
+#[ignore = "needs promtool; scripts/long prometheus runs it"]
+fn promtool_finds_no_fault_in_the_metrics() {
+    let server = cluster();
+    let exporter = Exporter::start(&server, &["--names"]);
+    exporter.wait_until_ready();
+    let metrics = exporter.metrics();
+    exporter.end(Signal::TERM);
+    let body = metrics.split_once("\r\n\r\n").unwrap().1;
+    let here = Path::new(".");
+    let out = promtool(here, &["check", "metrics"], body);
+    accepted(&out);
+    assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+    let faulty = promtool(here, &["check", "metrics"], "a_total{b=\"c\" 1\n");
+    assert!(!faulty.status.success());
+}
+
+/// A Prometheus that scrapes these targets each second, in both formats. It ends when it is dropped.
+struct Prometheus {
+    process: Child,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl Prometheus {
+    fn start(exporter: u16) -> Self {
+        let folder = TempDir::new().unwrap();
+        rules_in(folder.path());
+        let job = |name: &str, format: &str| {
+            serde_json::json!({"job_name": name, "honor_labels": true, "scrape_protocols": [format],
+                "static_configs": [{"targets": [format!("127.0.0.1:{exporter}")]}]})
+        };
+        let config = serde_json::json!({
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "rule_files": ["rules.yaml"],
+            "scrape_configs": [job("text", "PrometheusText0.0.4"), job("open", "OpenMetricsText1.0.0")],
+        });
+        fs::write(folder.path().join("prometheus.yml"), config.to_string()).unwrap();
+        let port = ports::free();
+        let log = fs::File::create(folder.path().join("log")).unwrap();
+        let process = Command::new(program("prometheus"))
+            .args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"])
+            .arg(format!("--web.listen-address=127.0.0.1:{port}"))
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        Self {
+            process,
+            port,
+            _folder: folder,
+        }
+    }
+
+    /// The data of an answer, or nothing as long as it is not there.
+    fn data(&self, path: &str) -> Option<Value> {
+        let answer = get(self.port, path, "application/json")?;
+        let body = answer.split_once("\r\n\r\n")?.1;
+        // The answer can come in chunks, whose lengths stand on lines of their own.
+        let json = body.lines().find(|line| line.starts_with('{'))?;
+        let answer: Value = serde_json::from_str(json).ok()?;
+        (answer["status"] == "success").then(|| answer["data"].clone())
+    }
+
+    /// The value of an expression that has one series.
+    fn value(&self, expression: &str) -> Option<f64> {
+        let found = self.data(&format!("/api/v1/query?query={expression}"))?;
+        found["result"][0]["value"][1].as_str()?.parse().ok()
+    }
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+#[ignore = "needs Prometheus; scripts/long prometheus runs it"]
+fn a_real_prometheus_scrapes_the_exporter_in_both_formats() {
+    let server = cluster();
+    let exporter = Exporter::start(&server, &["--names"]);
+    exporter.wait_until_ready();
+    let prometheus = Prometheus::start(exporter.port);
+    for job in ["text", "open"] {
+        let value =
+            |metric: &str, labels: &str| prometheus.value(&format!("{metric}%7Bjob=%22{job}%22{labels}%7D"));
+        wait("Prometheus has the metrics", Duration::from_secs(30), || {
+            value("finalizers_build_info", "") == Some(1.0)
+        });
+        assert_eq!(value("up", ""), Some(1.0));
+        // The label is that of the objects.
+        let stuck = value("finalizers_deletion_objects", ",namespace=%22db%22");
+        assert_eq!(stuck, Some(2.0));
+        assert!(value("finalizers_looks_total", "") >= Some(1.0));
+        assert_eq!(value("finalizers_deletion_info", ",name=%22data-0%22"), Some(1.0));
+        assert!(value("scrape_samples_scraped", "") > Some(20.0));
+    }
+    let targets = prometheus.data("/api/v1/targets").unwrap();
+    for target in targets["activeTargets"].as_array().unwrap() {
+        assert_eq!(
+            (&target["health"], &target["lastError"]),
+            (&"up".into(), &"".into())
+        );
+    }
+    let evaluated = || {
+        let rules = prometheus.data("/api/v1/rules")?;
+        let rules = rules["groups"][0]["rules"].as_array()?.clone();
+        rules.iter().all(|rule| rule["health"] == "ok").then_some(rules)
+    };
+    wait("the alerts are evaluated", Duration::from_secs(30), || {
+        evaluated().is_some()
+    });
+    let state = |alert: &str| {
+        let rules = evaluated().unwrap();
+        let rule = rules.into_iter().find(|rule| rule["name"] == alert).unwrap();
+        rule["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state("FinalizersExporterAbsent"), "inactive");
+    assert_eq!(state("FinalizersNotRead"), "pending");
+    exporter.end(Signal::TERM);
+}
