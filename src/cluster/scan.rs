@@ -23,7 +23,7 @@ use crate::{
     object::ResourceType,
     settings::{self, Scope},
     snapshot::{
-        Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why,
+        Filter, Gap, Item, Keep, Namespaces, Room, Snapshot, Tally, TypeRead, What, Why,
         json::{self, ExtraFields},
         leftovers::missing_namespace_note,
         select::{Choice, mentions},
@@ -232,6 +232,7 @@ pub async fn scan(server: &Server, wanted: &settings::Scan, reading: &Reading) -
             content_of: (!wanted.every_namespace).then(BTreeSet::new),
             known_namespaces: None,
         },
+        room: Room::default(),
         missing: None,
     };
     if let Some(ty) = namespaces.first() {
@@ -315,6 +316,7 @@ struct Scanner<'a> {
     reading: &'a Reading,
     scope: &'a Scope,
     keep: Keep,
+    room: Room,
     /// The selected namespace, if it does not exist.
     missing: Option<String>,
 }
@@ -341,6 +343,7 @@ impl Scanner<'_> {
             ty,
             namespace,
             keep: &self.keep,
+            room: &self.room,
             tally: &tally,
             observe,
         };
@@ -593,6 +596,7 @@ impl Scanner<'_> {
             ty: &ty,
             namespace: None,
             keep: &keep,
+            room: &self.room,
             tally: &RefCell::default(),
             observe: &observe,
         };
