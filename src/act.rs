@@ -4,14 +4,6 @@
 //! that it saves a copy of the object and writes a receipt. After that it reads the object again: a lost
 //! response says nothing, and a good one does not prove that the object is gone.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::arithmetic_side_effects,
-        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
-    )
-)]
-
 mod backup;
 mod etcd;
 mod files;

@@ -4,14 +4,6 @@
 //! caller answers the queries and calls again, until none is left. So the causes decide what is read, and a
 //! test of a cause consists of some facts and a diagnosis.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::arithmetic_side_effects,
-        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
-    )
-)]
-
 mod admission;
 mod causes;
 pub mod complaint;

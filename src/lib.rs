@@ -9,6 +9,7 @@
 #![cfg_attr(
     not(test),
     warn(
+        clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
         clippy::string_slice,
         reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"

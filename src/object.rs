@@ -1,13 +1,5 @@
 //! Names of types and objects, and the times that matter to them. It has no behaviour beyond naming.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::arithmetic_side_effects,
-        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
-    )
-)]
-
 use std::fmt::{self, Write as _};
 
 use jiff::{SignedDuration, Timestamp};

@@ -4,14 +4,6 @@
 //! A [`Plan`] is what a user reads, confirms and gets. Its digest covers the object as it was read and the
 //! exact request. [`crate::act`] carries out a plan and decides nothing about it.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::arithmetic_side_effects,
-        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
-    )
-)]
-
 mod acceptance;
 mod cost;
 mod digest;

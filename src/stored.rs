@@ -8,14 +8,6 @@
 //! (`kubernetes/apiextensions-apiserver:pkg/apiserver/customresource_handler.go`). What is encrypted begins with a prefix
 //! of its own (`kubernetes/apiserver:pkg/server/options/encryptionconfig/config.go`).
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::arithmetic_side_effects,
-        reason = "what is stored can be anything, and a panic ends the program in the middle of its work"
-    )
-)]
-
 mod json;
 mod keys;
 mod protobuf;

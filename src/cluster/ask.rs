@@ -18,13 +18,12 @@ use crate::{
     error::Error,
     object::{ObjectRef, ResourceType, escape},
     snapshot::{
-        Filter, Gap, Keep, What, Why,
+        Filter, Gap, Keep, Room, What, Why,
         facts::{Answer, By, Content, Facts, Object, Owned, Query, Resource, Where},
     },
 };
 
-/// The largest list that is kept, in bytes of JSON. It has some 200,000 Pods. Parsed, it takes several times as much
-/// memory.
+/// How much of one list is kept, in bytes of JSON: some 200,000 Pods. Parsed, it takes several times as much memory.
 const MAX_KEPT: u64 = 1 << 30;
 
 /// The facts before the first query: the server's types and its time.
@@ -272,36 +271,43 @@ async fn list(
     Ok(objects)
 }
 
-/// All objects of a type, to look at and drop.
-fn metadata_of_all<'a>(
-    server: &'a Server,
-    ty: &'a ResourceType,
-    namespace: Option<&'a str>,
-) -> Selection<'a> {
-    Selection {
+/// Metadata of some objects of a type, and why others are missing. Each page is dropped except for these.
+async fn metadata_of_some(
+    server: &Server,
+    ty: &ResourceType,
+    namespace: Option<&str>,
+    is_wanted: impl Fn(&Object) -> bool,
+) -> (Vec<Object>, Option<Why>) {
+    let (mut objects, mut size) = (Vec::new(), 0);
+    let mut keep = |object: Object| {
+        if is_wanted(&object) && size <= MAX_KEPT {
+            let object = object.as_owned();
+            size += object.value.to_string().len() as u64;
+            objects.push(object);
+        }
+    };
+    let all = Selection {
         server,
         ty,
         namespace,
         parameters: "",
         accept: METADATA_LIST,
         max_size: u64::MAX,
-    }
+    };
+    let fault = all.visit(&mut keep).await.err();
+    let too_large = || Why::Undecodable("the list is too large to be kept".into());
+    (objects, fault.or_else(|| (size > MAX_KEPT).then(too_large)))
 }
 
-/// Metadata of the objects that have finalizers. Each page is dropped except for these.
+/// Metadata of the objects that have finalizers.
 async fn with_finalizers(
     server: &Server,
     ty: &ResourceType,
     namespace: Option<&str>,
 ) -> Result<Vec<Object>, Why> {
-    let mut objects = Vec::new();
-    let mut keep = |object: Object| {
-        if !object.finalizers().is_empty() {
-            objects.push(object.as_owned());
-        }
-    };
-    metadata_of_all(server, ty, namespace).visit(&mut keep).await?;
-    Ok(objects)
+    let is_held = |object: &Object| !object.finalizers().is_empty();
+    let (objects, fault) = metadata_of_some(server, ty, namespace, is_held).await;
+    fault.map_or(Ok(objects), Err)
 }
 
 async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
@@ -314,7 +320,7 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
         known_namespaces: None,
     };
     let namespaced = facts.types.iter().filter(|ty| ty.namespaced);
-    let keep = &keep;
+    let (keep, room) = (&keep, &Room::default());
     let listed: Vec<_> = stream::iter(namespaced)
         .map(|ty| async move {
             let tally = RefCell::default();
@@ -323,6 +329,7 @@ async fn content(server: &Server, namespace: &str, facts: &Facts) -> Content {
                 ty,
                 namespace: Some(namespace),
                 keep,
+                room,
                 tally: &tally,
                 observe: &|_| {},
             };
@@ -366,18 +373,11 @@ async fn owned(server: &Server, scope: &Where, facts: &Facts) -> Owned {
         .filter(|ty| (ty.namespaced || namespace.is_none()) && Object::may_be_owned(ty));
     let listed: Vec<_> = stream::iter(types)
         .map(|ty| async move {
-            let mut objects = Vec::new();
-            let mut keep = |object: Object| {
-                let is_one = match owner {
-                    Some(uid) => object.owned_by(uid).next().is_some(),
-                    None => !object.list("/metadata/ownerReferences").is_empty(),
-                };
-                if is_one {
-                    objects.push(object.as_owned());
-                }
+            let is_one = |object: &Object| match owner {
+                Some(uid) => object.owned_by(uid).next().is_some(),
+                None => !object.list("/metadata/ownerReferences").is_empty(),
             };
-            let all = metadata_of_all(server, ty, namespace);
-            let fault = all.visit(&mut keep).await.err();
+            let (objects, fault) = metadata_of_some(server, ty, namespace, is_one).await;
             (ty, objects, fault)
         })
         .buffer_unordered(PARALLEL)

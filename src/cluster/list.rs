@@ -3,13 +3,13 @@
 use std::{cell::RefCell, collections::HashSet};
 
 use super::{
-    decode,
+    decode::{self, Undecodable},
     pages::{Decoded, Pages, Take},
     request::{Answer, METADATA, METADATA_LIST, Server, WHOLE},
 };
 use crate::{
     object::{ResourceType, escape},
-    snapshot::{Item, Keep, Storage, Tally, Why, driver, json::ExtraFields},
+    snapshot::{Item, Keep, Room, Storage, Tally, Why, driver, json::ExtraFields},
 };
 
 /// The result of listing one type, in one namespace or everywhere, without the objects.
@@ -70,6 +70,8 @@ pub(super) struct Listing<'a> {
     pub(super) keep: &'a Keep,
     /// Counts the objects, page by page. It belongs to the caller, so that the counts survive when the list is stopped.
     pub(super) tally: &'a RefCell<Tally>,
+    /// The memory that is left for what is kept. Other lists use it, too.
+    pub(super) room: &'a Room,
     /// Called for each object.
     pub(super) observe: &'a dyn Fn(&Item<'_>),
 }
@@ -199,6 +201,13 @@ impl Take for CountedPages<'_> {
         if Storage::reads_whole(ty) {
             let storage = page.storage.get_or_insert_default();
             storage.note_page(ty, &answer.body);
+        }
+        if !listing.room.take(&page) {
+            let why = "it has more to keep than there is room for".to_owned();
+            return Decoded {
+                items,
+                page: Err(Undecodable(why)),
+            };
         }
         self.page = page;
         Decoded { items, page: decoded }

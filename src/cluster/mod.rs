@@ -1,14 +1,6 @@
 //! The only module that talks to an API server: it connects, discovers types, lists and decodes. Only [`crate::act`]
 //! hands it something to write.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::arithmetic_side_effects,
-        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
-    )
-)]
-
 mod ask;
 pub mod connect;
 pub mod decode;

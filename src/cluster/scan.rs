@@ -24,7 +24,7 @@ use crate::{
     object::ResourceType,
     settings::{self, Scope},
     snapshot::{
-        Filter, Gap, Item, Keep, Namespaces, Snapshot, Tally, TypeRead, What, Why,
+        Filter, Gap, Item, Keep, Namespaces, Room, Snapshot, Tally, TypeRead, What, Why,
         json::{self, ExtraFields},
         leftovers::missing_namespace_note,
         select::{Choice, mentions},
@@ -240,6 +240,7 @@ pub async fn scan(
             content_of: (!wanted.every_namespace).then(BTreeSet::new),
             known_namespaces: None,
         },
+        room: Room::default(),
         missing: None,
     };
     if let Some(ty) = namespaces.first() {
@@ -324,6 +325,7 @@ struct Scanner<'a> {
     followed: Option<&'a Followed>,
     scope: &'a Scope,
     keep: Keep,
+    room: Room,
     /// The selected namespace, if it does not exist.
     missing: Option<String>,
 }
@@ -350,6 +352,7 @@ impl Scanner<'_> {
             ty,
             namespace,
             keep: &self.keep,
+            room: &self.room,
             tally: &tally,
             observe,
         };
@@ -608,6 +611,7 @@ impl Scanner<'_> {
             ty: &ty,
             namespace: None,
             keep: &keep,
+            room: &self.room,
             tally: &RefCell::default(),
             observe: &observe,
         };

@@ -11,6 +11,9 @@ pub enum Withheld {
     /// A word has characters that cannot be seen. Quotes would keep them from the shell, but the reader could not tell what
     /// the command acts on.
     Unprintable,
+    /// A name stands in a selector, a filter or a path of fields, and has characters that mean something there. Quotes
+    /// keep them from the shell, but not from the program.
+    Selecting,
     /// PowerShell has no form for its pipe.
     NotInPowerShell,
 }
@@ -20,6 +23,9 @@ impl fmt::Display for Withheld {
         f.write_str(match self {
             Withheld::Unprintable => {
                 "the command is not shown, because a name in it has control or invisible characters"
+            }
+            Withheld::Selecting => {
+                "the command is not shown, because a name in it would change what it selects"
             }
             Withheld::NotInPowerShell => {
                 "the command is not shown, because PowerShell has no form for it: add --shell posix"
@@ -58,6 +64,9 @@ impl Command {
             .any(|word| word.text().contains(is_unclear_in_a_command))
         {
             return Err(Withheld::Unprintable);
+        }
+        if !is_selecting_what_we_wrote(&self.words) {
+            return Err(Withheld::Selecting);
         }
         match shell {
             Shell::Posix => Ok(self.posix_pieces()),
@@ -180,6 +189,30 @@ fn joined(words: &[Word], quoted: impl Fn(&Word) -> String) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// Flags whose value is a selector.
+const SELECTORS: &[&str] = &["-l", "--selector", "--field-selector"];
+/// Begins a word whose rest is a selector, a filter or a path of fields.
+const SELECTING: &[&str] = &[
+    "--selector=",
+    "--field-selector=",
+    "--filter=",
+    "jsonpath=",
+    "custom-columns=",
+    "go-template=",
+];
+
+/// Whether names of strangers are only names in each selector, filter and path. A comma in a name would add a
+/// requirement to a selector of labels.
+fn is_selecting_what_we_wrote(words: &[Word]) -> bool {
+    let mut is_selector = false;
+    words.iter().all(|word| {
+        let begins = |beginning: &&str| matches!(word.0.first(), Some(Part::Ours(text)) if text.starts_with(beginning));
+        let selects = is_selector || SELECTING.iter().any(begins);
+        is_selector = word.ours_alone().is_some_and(|flag| SELECTORS.contains(&flag));
+        !selects || word.0.iter().all(Part::is_plain_in_a_selector)
+    })
+}
+
 /// The words, such that no program takes a stranger's word for a flag: a value stands behind `=`, and an argument
 /// behind `--`, which ends the flags.
 fn in_safe_order(words: &[Word]) -> Vec<Word> {
@@ -213,6 +246,17 @@ fn in_safe_order(words: &[Word]) -> Vec<Word> {
         ordered.splice(at..at, flags);
     }
     ordered
+}
+
+impl Part {
+    /// Whether the part is ours, or has only characters of names, and of indexes in a path of fields.
+    fn is_plain_in_a_selector(&self) -> bool {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:[]".contains(c);
+        match self {
+            Part::Cluster(text) => text.chars().all(is_plain),
+            Part::Ours(_) | Part::Open(_) => true,
+        }
+    }
 }
 
 impl Word {

@@ -58,7 +58,7 @@ impl From<&Command> for Shown {
                 withheld: Some(format!("({why})")),
                 ..match why {
                     // Words that cannot be seen are no help to a program, either.
-                    Withheld::Unprintable => Shown::default(),
+                    Withheld::Unprintable | Withheld::Selecting => Shown::default(),
                     Withheld::NotInPowerShell => Shown::words(command),
                 }
             },

@@ -139,6 +139,58 @@ fn a_command_with_characters_that_nobody_sees_is_withheld() {
 }
 
 #[test]
+fn a_name_in_a_selector_is_only_a_name() {
+    let list = "kubectl -n {} get pods -l app={}";
+    let path = "kubectl get {} -o jsonpath={.{}}";
+    let filter = "gcloud compute backend-services list --filter='name={name}'";
+    let of_catalogue = |value: &str| {
+        let template = Template::try_from(filter.to_owned()).expect("a command");
+        template.fill(|_| Some(value.to_owned()))
+    };
+    assert_eq!(
+        line(&Command::of(list, ["shop", "web-1"])),
+        "kubectl -n shop get pods -l app=web-1"
+    );
+    assert_eq!(
+        line(&Command::of(path, ["widgets", "spec.refs[0].name"])),
+        "kubectl get widgets -o jsonpath='{.spec.refs[0].name}'"
+    );
+    assert_eq!(
+        line(&of_catalogue("web")),
+        "gcloud compute backend-services list --filter='name=web'"
+    );
+    let labels = [("app", "web"), ("tier", "front")];
+    assert_eq!(
+        line(&Command::of("kubectl get pods", []).selecting(labels)),
+        "kubectl get pods -l app=web,tier=front"
+    );
+    for hostile in [
+        "web,tier!=x",
+        "web OR name:*",
+        "a}{.data}{.b",
+        "a b",
+        "(a)",
+        "a=b",
+        "a|b",
+        "größe",
+    ] {
+        for command in [
+            Command::of(list, ["shop", hostile]),
+            Command::of(path, ["widgets", hostile]),
+            of_catalogue(hostile),
+            Command::of("kubectl get pods", []).selecting([("app", hostile)]),
+            Command::of("kubectl get pods", []).selecting([(hostile, "web")]),
+            Command::of("kubectl get pods --field-selector spec.nodeName={}", [hostile]),
+            Command::of("kubectl get pods --selector=app={}", [hostile]),
+        ] {
+            assert_eq!(command.render(), Err(Withheld::Selecting), "{:?}", command.argv());
+        }
+        // Elsewhere it is one word.
+        assert!(Command::explain("pods", hostile, "shop").render().is_ok());
+    }
+}
+
+#[test]
 fn a_file_stays_in_the_folder_of_the_reader() {
     let command = Command::save("clusterroles", "../../etc/passwd x", "");
     assert_eq!(

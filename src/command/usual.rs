@@ -151,6 +151,25 @@ impl Command {
         self.with(flag).arguments([value])
     }
 
+    /// Adds a selector of these labels.
+    #[must_use]
+    pub fn selecting<'a>(self, labels: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut selector = Word::default();
+        for (key, value) in labels {
+            if !selector.0.is_empty() {
+                selector.0.push(Part::Ours(",".to_owned()));
+            }
+            selector.0.extend([
+                Part::Cluster(key.to_owned()),
+                Part::Ours("=".to_owned()),
+                Part::Cluster(value.to_owned()),
+            ]);
+        }
+        let mut command = self.with("-l");
+        command.words.push(selector);
+        command
+    }
+
     /// Adds words of strangers.
     #[must_use]
     pub fn arguments(mut self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {

@@ -236,6 +236,24 @@ fn refuses_a_selector_that_does_not_name_the_product() {
         workload("app.kubernetes.io/name=ww")
     )));
     assert!(is_accepted(&workload("control-plane=parts-controller")));
+    // Operators of several products have such names.
+    for shared in [
+        "chaos-operator",
+        "pg-operator",
+        "kube-controller-manager",
+        "database",
+    ] {
+        let only =
+            |more: &str| format!("known-as: [{shared}], workloads: [{{ selector: \"app={shared}\"{more} }}]");
+        assert!(!is_accepted(&only("")), "{shared}");
+        assert!(!is_accepted(&only(", namespace: \"{namespace}\"")), "{shared}");
+        assert!(is_accepted(&only(", namespace: widget-works")), "{shared}");
+        assert!(
+            is_accepted(&only(", images: [\"*/widget-works/operator\"]")),
+            "{shared}"
+        );
+    }
+    assert!(is_accepted(&workload("parts.example.com/role=controller")));
     let with_name = |name: &str| {
         format!("workloads: [{{ name: \"{name}\", selector: control-plane=controller-manager }}]")
     };

@@ -1,5 +1,6 @@
 //! Tests plans and refusals with hand-made diagnoses, so that each verdict is tried.
 
+mod complaints;
 mod living;
 
 use std::collections::BTreeMap;

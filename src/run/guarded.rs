@@ -3,14 +3,6 @@
 //!
 //! Every step can end the run. Nothing changes in the cluster before the request is sent.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::arithmetic_side_effects,
-        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
-    )
-)]
-
 mod again;
 mod carry;
 mod confirm;

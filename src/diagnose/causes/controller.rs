@@ -81,6 +81,15 @@ impl Controller {
                 .is_some_and(|found| found.liveness() == Liveness::Gone)
     }
 
+    /// Whether something shows that the controller runs, or that its driver is installed while it has no Lease.
+    pub(crate) fn looks_alive(&self) -> bool {
+        match &self.life {
+            Some(Life::Renewing { .. }) => true,
+            Some(Life::NoLease) => self.driver.as_ref().is_some_and(|driver| driver.is_installed),
+            _ => false,
+        }
+    }
+
     /// Adds the evidence about the controller and its driver.
     pub(crate) fn add_evidence(&self, finding: &mut Finding) {
         finding

@@ -2,8 +2,8 @@
 
 use super::steps::{self, check_step};
 use super::{
-    Consequence, Entry, Holder, Located, Match, Mistake, PLACEHOLDERS, SameAs, Wait, placeholders,
-    product_words,
+    Consequence, Entry, Holder, KindPattern, Located, Match, Mistake, OF_OBJECT, PLACEHOLDERS, SameAs, Wait,
+    is_telling, placeholders, product_words,
 };
 
 /// The longest phrase for the column "protects" that fits a terminal of 80 columns beside the other columns.
@@ -184,23 +184,52 @@ fn check_holder(holder: &Holder, add_problem: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Technologies that operators of several products manage, and name themselves after.
-const TECHNOLOGIES: &[&str] = &[
+/// What operators of several products manage, and name themselves after.
+const SHARED: &[&str] = &[
+    "backup",
+    "certificate",
+    "chaos",
+    "container",
+    "credential",
     "database",
+    "db",
+    "deployer",
+    "dns",
+    "eventing",
+    "events",
+    "gateway",
+    "gpu",
+    "image",
+    "ingress",
     "keycloak",
     "logging",
     "maintenance",
+    "metal",
+    "monitoring",
     "mysql",
     "network",
+    "pg",
+    "policy",
     "postgres",
     "postgresql",
+    "profile",
+    "profiles",
+    "ps",
     "redis",
+    "registry",
     "secrets",
+    "security",
+    "site",
+    "storage",
+    "virt",
+    "virtualization",
+    "workflow",
     "zookeeper",
 ];
 
 /// A selector without the name of the product makes any operator the holder: kubebuilder writes
-/// `control-plane=controller-manager` into each.
+/// `control-plane=controller-manager` into each, and many are called `chaos-controller`. An image, or a namespace in which
+/// nothing else runs, names the product as well.
 fn check_selectors(entry: &Entry, add_problem: &mut impl FnMut(&str, String)) {
     let names = product_words(entry);
     for workload in &entry.holder.workloads {
@@ -213,21 +242,35 @@ fn check_selectors(entry: &Entry, add_problem: &mut impl FnMut(&str, String)) {
             .chain(instance)
             .map(str::to_lowercase)
             .collect();
-        let has_image = !workload.images.is_empty();
+        let has_place = workload
+            .namespace
+            .as_deref()
+            .is_some_and(|place| place != OF_OBJECT);
+        let is_certain = has_place || !workload.images.is_empty();
         let says = |text: &str| {
-            let mut names = names
-                .iter()
-                .filter(|name| has_image || !TECHNOLOGIES.contains(&name.as_str()));
+            let mut names = names.iter().filter(|name| is_certain || is_telling(name, SHARED));
             names.any(|name| text.contains(name.as_str()))
+        };
+        // A key in the domain of the product: `cluster.x-k8s.io/provider`.
+        let is_own_key = |label: &str| {
+            let domain = label.split_once('/').map_or("", |(domain, _)| domain);
+            let mut groups = entry.kinds.iter().map(KindPattern::group);
+            !domain.is_empty()
+                && groups.any(|group| {
+                    group
+                        .strip_suffix(domain)
+                        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+                })
         };
         // The labels then only count on workloads whose name fits.
         let pattern = workload.name.as_deref().filter(|name| name.contains('*'));
-        if !labels.iter().any(|label| says(label)) && !pattern.is_some_and(says) {
+        let mut all = labels.iter().flat_map(|labels| labels.split(','));
+        if !all.any(|label| says(label) || is_own_key(label)) && !pattern.is_some_and(says) {
             add_problem(
                 selector,
                 format!(
                     "`{selector}` does not name the product, so that any program may have these labels: add a label that does, \
-                     or `images`, or leave the selector out; `known-as` has short names"
+                     or `images`, or its fixed `namespace`, or leave the selector out; `known-as` has short names"
                 ),
             );
         }

@@ -37,4 +37,5 @@ pub use surroundings::{
 pub use vocabulary::{
     Area, Consequence, FoundBy, IfHolder, Judged, Label, List, Match, Runs, Wait, While, WorkloadKind,
 };
+use words::is_telling;
 pub use words::{product_words, words};

@@ -79,6 +79,12 @@ pub fn words(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// Whether a name has a word that is neither general nor one of these.
+pub(super) fn is_telling(name: &str, shared: &[&str]) -> bool {
+    name.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| word.len() > 1 && !GENERAL.contains(&word) && !shared.contains(&word))
+}
+
 /// The words that name the product of an entry: those of the project and its part, of the domain of the finalizer,
 /// of the groups of its types, and those that its holder is known as.
 pub fn product_words(entry: &Entry) -> BTreeSet<String> {

@@ -16,7 +16,7 @@ use crate::{
     knowledge::Knowledge,
     object::List,
     plan::{Seen, remove},
-    snapshot::facts::Object,
+    snapshot::facts::{Answer, Object, Query},
 };
 
 /// The object that its controller must let go.
@@ -28,9 +28,46 @@ enum Target {
     Widget,
     /// Of a CSI driver that is not registered any more, while its provisioner still runs.
     Volume,
+    /// Of the same driver, while its attacher still runs.
+    Attachment,
     /// Of a controller that some platforms hide.
     NodeClaim,
 }
+
+impl Target {
+    fn is_of_driver(self) -> bool {
+        matches!(self, Target::Volume | Target::Attachment)
+    }
+}
+
+/// What shows the platform.
+#[derive(Clone, Copy, Debug)]
+enum Mark {
+    NodeLabel(&'static str),
+    ProviderId(&'static str),
+    Kubelet(&'static str),
+    Server(&'static str),
+}
+
+/// Marks of platforms that hide the sidecars of CSI drivers.
+const HIDES_DRIVERS: [Mark; 10] = [
+    Mark::NodeLabel("eks.amazonaws.com/compute-type"),
+    Mark::NodeLabel("cloud.google.com/gke-nodepool"),
+    Mark::NodeLabel("kubernetes.azure.com/cluster"),
+    Mark::NodeLabel("doks.digitalocean.com/node-pool"),
+    Mark::NodeLabel("oke.oraclecloud.com/pool.name"),
+    Mark::NodeLabel("hypershift.openshift.io/managed"),
+    Mark::ProviderId("gce://p/europe-west1-b/gke-main-pool-1"),
+    Mark::ProviderId("azure:///subscriptions/s/resourceGroups/MC_shop_main/providers/p/virtualMachines/v"),
+    Mark::Kubelet("v1.33.1-gke.1386000"),
+    Mark::Server("v1.33.1-eks-595af52"),
+];
+/// Marks of the platform whose type the NodeClaim names.
+const HIDES_NODE_CLAIMS: [Mark; 3] = [
+    Mark::NodeLabel("eks.amazonaws.com/compute-type"),
+    Mark::ProviderId("aws:///fargate/f/fargate-ip-10-0-0-1"),
+    Mark::Server("v1.33.1-eks-595af52"),
+];
 
 /// How the controller runs.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +116,8 @@ struct Cluster {
     namespace: String,
     name: String,
     ready: bool,
+    /// The number of the mark that shows a hiding platform.
+    mark: usize,
     left: Left,
 }
 
@@ -87,6 +126,7 @@ fn cluster() -> impl Strategy<Value = Cluster> {
         Just(Target::Challenge),
         Just(Target::Widget),
         Just(Target::Volume),
+        Just(Target::Attachment),
         Just(Target::NodeClaim),
     ];
     let form = prop_oneof![
@@ -123,11 +163,11 @@ fn cluster() -> impl Strategy<Value = Cluster> {
         (target, form, rights, any::<bool>()),
         "[a-z]{1,8}",
         "[a-z][a-z-]{0,12}[a-z]",
-        any::<bool>(),
+        (any::<bool>(), 0..HIDES_DRIVERS.len()),
         left,
     )
         .prop_map(
-            |((target, form, rights, second_role), namespace, name, ready, left)| Cluster {
+            |((target, form, rights, second_role), namespace, name, (ready, mark), left)| Cluster {
                 target,
                 form: possible_form(target, form),
                 rights,
@@ -135,6 +175,7 @@ fn cluster() -> impl Strategy<Value = Cluster> {
                 namespace,
                 name,
                 ready,
+                mark,
                 left,
             },
         )
@@ -144,9 +185,8 @@ fn cluster() -> impl Strategy<Value = Cluster> {
 /// volumes, so the rights of a user say nothing.
 fn possible_form(target: Target, form: Form) -> Form {
     match (target, form) {
-        (Target::Challenge | Target::Widget, Form::Hidden) | (Target::Volume, Form::User | Form::CronJob) => {
-            Form::Deployment
-        }
+        (Target::Challenge | Target::Widget, Form::Hidden) => Form::Deployment,
+        (target, Form::User | Form::CronJob) if target.is_of_driver() => Form::Deployment,
         (_, form) => form,
     }
 }
@@ -178,6 +218,13 @@ impl Cluster {
                 json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": DRIVER, "volumeHandle": "v-1"},
                     "claimRef": {"namespace": "shop", "name": "data", "uid": "c-1"}}),
             ),
+            Target::Attachment => (
+                "storage.k8s.io",
+                "volumeattachments",
+                "VolumeAttachment",
+                "external-attacher/disks-example-test",
+                json!({"attacher": DRIVER, "nodeName": "n", "source": {"persistentVolumeName": "pv"}}),
+            ),
             Target::NodeClaim => (
                 "karpenter.sh",
                 "nodeclaims",
@@ -193,7 +240,7 @@ impl Cluster {
         };
         let namespace = match self.target {
             Target::Challenge | Target::Widget => "n",
-            Target::Volume | Target::NodeClaim => "",
+            Target::Volume | Target::Attachment | Target::NodeClaim => "",
         };
         let mut metadata = going("o", namespace, &[finalizer]);
         metadata["resourceVersion"] = "7".into();
@@ -206,12 +253,30 @@ impl Cluster {
         let mut all = self.left_behind(&target);
         all.extend(self.program());
         all.extend(self.rights(&target));
-        if matches!(self.form, Form::Hidden) {
-            let node =
-                json!({"metadata": {"name": "n", "labels": {"eks.amazonaws.com/compute-type": "auto"}}});
-            all.push(object("", "nodes", "Node", node));
+        let mark = matches!(self.form, Form::Hidden).then(|| self.mark());
+        let mut node = json!({"metadata": {"name": "n"}});
+        match mark {
+            Some(Mark::NodeLabel(label)) => node["metadata"]["labels"] = json!({label: "x"}),
+            Some(Mark::ProviderId(id)) => node["spec"] = json!({"providerID": id}),
+            Some(Mark::Kubelet(version)) => node["status"] = json!({"nodeInfo": {"kubeletVersion": version}}),
+            Some(Mark::Server(_)) | None => {}
         }
-        World::of(all)
+        all.push(object("", "nodes", "Node", node));
+        match mark {
+            Some(Mark::Server(version)) => {
+                World::of(all).answer(Query::Version, Ok(Answer::Version(version.into())))
+            }
+            _ => World::of(all),
+        }
+    }
+
+    /// What shows the platform that hides the controller.
+    fn mark(&self) -> Mark {
+        if self.target.is_of_driver() {
+            HIDES_DRIVERS[self.mark % HIDES_DRIVERS.len()]
+        } else {
+            HIDES_NODE_CLAIMS[self.mark % HIDES_NODE_CLAIMS.len()]
+        }
     }
 
     /// The Lease of the controller.
@@ -220,6 +285,7 @@ impl Cluster {
             Target::Challenge => "cert-manager-controller",
             Target::Widget => "5d1c.widgets.test",
             Target::Volume => "disks-example-test",
+            Target::Attachment => "external-attacher-leader-disks-example-test",
             Target::NodeClaim => "karpenter-leader-election",
         };
         object(
@@ -234,7 +300,7 @@ impl Cluster {
     fn left_behind(&self, target: &Object) -> Vec<Object> {
         let group = &target.resource.group;
         let mut all = Vec::new();
-        if self.target != Target::Volume {
+        if !self.target.is_of_driver() {
             let conversion = if self.left.dead_conversion {
                 json!({"strategy": "Webhook", "webhook": {"clientConfig":
                     {"service": {"namespace": "old", "name": "webhook"}}}})
@@ -248,7 +314,13 @@ impl Cluster {
                 json!({"metadata": {"name": target.resource.name()}, "spec": {"group": group, "conversion": conversion}}),
             ));
         }
-        if self.target == Target::Volume {
+        if self.target == Target::Attachment {
+            // Its controller cannot detach a volume that does not exist.
+            let volume = json!({"metadata": {"name": "pv", "deletionTimestamp": "2026-01-01T10:00:00Z"},
+                "spec": {"csi": {"driver": DRIVER, "volumeHandle": "v-1"}}});
+            all.push(object("", "persistentvolumes", "PersistentVolume", volume));
+        }
+        if self.target.is_of_driver() {
             let drivers = json!([{"name": "other.example.test", "nodeID": "n"}]);
             let node = json!({"metadata": {"name": "n"}, "spec": {"drivers": drivers}});
             all.push(object("storage.k8s.io", "csinodes", "CSINode", node));
@@ -285,7 +357,9 @@ impl Cluster {
                 "cert-manager-controller",
             ),
             Target::Widget => ("widgets", json!({"app": "widgets"}), "manager"),
-            Target::Volume => ("disks-controller", json!({"app": "disks"}), "csi-provisioner"),
+            Target::Volume | Target::Attachment => {
+                ("disks-controller", json!({"app": "disks"}), self.container())
+            }
             Target::NodeClaim => (
                 "karpenter",
                 json!({"app.kubernetes.io/name": "karpenter"}),
@@ -359,6 +433,7 @@ impl Cluster {
     fn container(&self) -> &'static str {
         match self.target {
             Target::Volume => "csi-provisioner",
+            Target::Attachment => "csi-attacher",
             _ => "c",
         }
     }
@@ -391,8 +466,8 @@ impl Cluster {
     }
 }
 
-/// What `remove` says to the finalizer of this object: none if it refuses.
-fn plan(target: &Object, world: &World) -> Option<Verdict> {
+/// The verdict with which `remove` takes out the finalizer of this object: none if it refuses.
+pub(super) fn plan(target: &Object, world: &World) -> Option<Verdict> {
     let knowledge = Knowledge::builtin();
     let (diagnosis, facts) = world.read_for(|facts| {
         let progress = diagnose(target, facts, &knowledge);
@@ -421,7 +496,7 @@ fn advises_removal(diagnosis: &Diagnosis) -> bool {
 }
 
 /// Each run has the same clusters, one of so many cases. `scripts/long fuzz` gives another seed and more cases.
-fn config(one_in: u32) -> ProptestConfig {
+pub(super) fn config(one_in: u32) -> ProptestConfig {
     let mut config = ProptestConfig::default();
     config.cases = (config.cases / one_in).max(1);
     if matches!(config.rng_seed, RngSeed::Random) {

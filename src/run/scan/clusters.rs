@@ -112,7 +112,7 @@ async fn read_all(
     scan: &Scan,
     knowledge: &Knowledge,
 ) -> Vec<ClusterReport> {
-    let (done, stopped) = (Cell::new(0), Cell::new(false));
+    let (done, stopped) = (Cell::new(0_usize), Cell::new(false));
     let so_far = || format!("{} of {} clusters", done.get(), found.len());
     let read = stream::iter(names(found).into_iter().zip(found))
         .enumerate()

@@ -43,7 +43,7 @@ pub(super) fn run(
         path: settings.file.clone(),
         cause,
     })?;
-    let (missing, stopped) = (Cell::new(0), Cell::new(false));
+    let (missing, stopped) = (Cell::new(0_usize), Cell::new(false));
     let all = stream::iter(found.iter().zip(&labels).zip(&files))
         .map(async |((found, label), file)| {
             if stopped.get() {

@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet, time::Duration};
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::watch::Watch;
 use crate::{
@@ -86,7 +86,7 @@ impl Explainer<'_> {
         object: &Object,
         facts: &mut Facts,
     ) -> (Diagnosis, bool) {
-        let until = Instant::now() + MAX_TIME;
+        let began = Instant::now();
         for _ in 0..MAX_ROUNDS {
             let progress = diagnose(object, facts, self.knowledge);
             if progress.wanted.is_empty() {
@@ -99,7 +99,9 @@ impl Explainer<'_> {
             };
             let reading = self.witness.answer_and_tell(progress.wanted, facts, &answered);
             if !matches!(
-                self.watch.show_progress(doing, timeout_at(until, reading)).await,
+                self.watch
+                    .show_progress(doing, timeout(MAX_TIME.saturating_sub(began.elapsed()), reading))
+                    .await,
                 Some(Ok(true))
             ) {
                 break;

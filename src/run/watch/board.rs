@@ -274,7 +274,10 @@ impl Board {
     pub(super) fn is_done(&self, at: Instant) -> bool {
         let is_hoped_for = |ty: &Reading| {
             let lost = ty.lost.as_ref();
-            ty.listed && lost.is_some_and(|(since, why, _)| is_passing(why) && at - *since < PATIENCE)
+            ty.listed
+                && lost.is_some_and(|(since, why, _)| {
+                    is_passing(why) && at.saturating_duration_since(*since) < PATIENCE
+                })
         };
         self.objects.is_empty() && self.untried() == 0 && !self.types.values().any(is_hoped_for)
     }

@@ -146,7 +146,9 @@ enum Event {
 
 impl<'a> Run<'a> {
     async fn until_nothing_is_left(&mut self) -> Result<Exit, Error> {
-        let until = self.settings.timeout.map(|limit| self.began + limit);
+        // A limit that no clock reaches is none.
+        let limit = self.settings.timeout;
+        let until = limit.and_then(|limit| self.began.checked_add(limit));
         loop {
             let is_read = self.board.untried() == 0;
             if is_read && self.is_done() {

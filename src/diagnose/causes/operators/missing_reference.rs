@@ -193,10 +193,9 @@ fn add_missing_object(object: &Object, finding: &mut Finding, reference: &Refere
             [namespace, &type_name, object.name()],
         )
     } else {
-        let path = format!("{{.{field}}}");
         Command::of(
-            "kubectl -n {} get {}/{} -o jsonpath={}",
-            [namespace, &type_name, object.name(), &path],
+            "kubectl -n {} get {}/{} -o jsonpath={.{}}",
+            [namespace, &type_name, object.name(), field],
         )
     };
     finding.steps.insert(

@@ -20,7 +20,7 @@ pub(crate) struct CsiDriver {
     /// One entry for each sign that the driver is gone.
     pub(crate) signs_of_absence: Vec<Evidence>,
     /// Whether an object shows that the driver is installed.
-    is_installed: bool,
+    pub(crate) is_installed: bool,
     /// Whether all the signs could be read.
     pub(crate) is_fully_read: bool,
 }

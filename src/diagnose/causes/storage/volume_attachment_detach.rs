@@ -100,7 +100,7 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
         );
         controller.add_if_gone_or_late(&mut finding, attachment, &cost);
     }
-    if finding.wait.verdict == Verdict::Stalled && finding.steps.is_empty() {
+    if finding.wait.verdict == Verdict::Stalled && finding.steps.is_empty() && controller.looks_alive() {
         add_silence(&mut finding, attachment);
     }
     finding

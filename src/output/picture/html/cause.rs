@@ -32,7 +32,7 @@ impl Card<'_> {
     pub(super) fn add(&self, page: &mut Html) {
         let cause = self.cause;
         let look = look(cause.state);
-        let number = self.number as i128 + 1;
+        let number = (self.number + 1) as i128;
         page.markup("<article class=\"box ").markup(class(look));
         page.markup("\" id=c").number(number).markup("><h3>");
         page.number(number).markup(". ").look(look, cause.state.word());

@@ -48,7 +48,7 @@ fn object(page: &mut Html, at: usize, report: &ExplainReport) {
     let (verdict, state) = standing(report);
     let look = verdict.as_ref().map_or(Look::Plain, |(_, look)| *look);
     page.markup("<article class=\"box ").markup(class(look));
-    page.markup("\" id=c").number(at as i128 + 1).markup("><h2>");
+    page.markup("\" id=c").number((at + 1) as i128).markup("><h2>");
     if let Some((word, look)) = &verdict {
         page.look(*look, word).markup(" ");
     }
@@ -87,12 +87,12 @@ fn object(page: &mut Html, at: usize, report: &ExplainReport) {
 
 /// The steps. They are numbered through, because texts name them by number.
 fn steps(page: &mut Html, steps: &[StepReport]) {
-    let mut number = 0_i128;
+    let mut number = 0_usize;
     for (heading, block) in blocks(steps) {
         page.element("h3", &heading);
         for step in block {
             number += 1;
-            page.markup("<p>").number(number).markup(". ");
+            page.markup("<p>").number(number as i128).markup(". ");
             page.look(look(step.safety), &format!("[{}]", step.safety.word()));
             page.markup(" ").text(&sentence(&step.text)).markup("</p>");
             page.command(&step.command).markup("\n");

@@ -73,7 +73,7 @@ impl Row<'_> {
 
 /// The number of a card, with a link if the page has it.
 pub(super) fn link(page: &mut Html, card: usize, cards: usize) {
-    let number = card as i128 + 1;
+    let number = (card + 1) as i128;
     if card < cards {
         page.markup("<a href=#c").number(number).markup(">");
         page.number(number).markup("</a>");
