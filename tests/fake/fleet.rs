@@ -172,7 +172,7 @@ fn a_fleet_is_scanned_at_once_and_its_exporters_send_little() {
         .map(|text| text.lines().filter(|line| !line.starts_with('#')).count())
         .sum();
     let bytes: usize = texts.iter().map(String::len).sum();
-    println!(
+    eprintln!(
         "counted: clusters={count} stuck={stuck} scan-ms={} one-by-one-ms={} requests-each={requests} series={samples} bytes={bytes}",
         median(at_once),
         one_by_one.as_millis(),

@@ -1,5 +1,11 @@
 //! Tests of the fake API server, which the tests of the plugin rely on.
-#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "test code")]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "test code"
+)]
 
 mod client;
 mod clusters;

@@ -75,7 +75,7 @@ fn the_series_of_the_cases_have_the_labels_of_those_that_are_served() {
     let metrics = exporter.metrics();
     exporter.end(Signal::TERM);
     let body = metrics.split_once("\r\n\r\n").unwrap().1;
-    let served = labels(body.lines());
+    let labels_served = labels(body.lines());
     let cases = cases();
     let inputs = cases
         .iter()
@@ -85,7 +85,7 @@ fn the_series_of_the_cases_have_the_labels_of_those_that_are_served() {
         for (name, mut labels) in labels([series]) {
             // Prometheus adds this one.
             labels.remove("instance");
-            assert_eq!(Some(&labels), served.get(&name), "{name} in\n{metrics}");
+            assert_eq!(Some(&labels), labels_served.get(&name), "{name} in\n{metrics}");
         }
     }
 }

@@ -37,7 +37,9 @@ fn catalogue() -> BTreeMap<String, Vec<Entry>> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap();
         // The tables and the guide have no such line.
-        if name.ends_with(".yaml") && text.lines().any(|line| line == "finalizers:") {
+        if path.extension().is_some_and(|ending| ending == "yaml")
+            && text.lines().any(|line| line == "finalizers:")
+        {
             let located = schema::read(&name, &text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
             files.insert(name, located.into_iter().map(|one| one.entry).collect());
         }
@@ -355,8 +357,15 @@ fn a_name_that_only_the_usual_release_has_is_told() {
     };
     let controller = compare(&entries[0], &rendering, &|text| text == "other.example.com");
     let states: Vec<_> = controller.lines.iter().map(|line| line.state).collect();
-    use State::{Absent, Found, InCode, UsualOnly};
-    assert_eq!(states, [UsualOnly, Absent, Found, InCode, UsualOnly, Absent]);
+    let expected = [
+        State::UsualOnly,
+        State::Absent,
+        State::Found,
+        State::InCode,
+        State::UsualOnly,
+        State::Absent,
+    ];
+    assert_eq!(states, expected);
     assert_eq!(controller.lines[0].fits, ["Deployment/widget-operator"]);
     let said = complaint(&controller, &entries[0], &rendering).expect("the other name is lost");
     assert!(

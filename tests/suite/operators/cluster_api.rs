@@ -43,7 +43,7 @@ spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: Meta
             cluster,
             "metalclusters.infrastructure.cluster.x-k8s.io/used",
             ns.name(),
-        )
+        );
     },
     renamed: &[
         ("capi-system", "fleet"),

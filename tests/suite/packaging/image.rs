@@ -256,7 +256,7 @@ fn the_program_of_the_image_starts_in_an_empty_root() {
     );
     let (image, _) = Image::of(&[&amd64, &arm64]);
     let index = image.described(&image.json("index.json")["manifests"][0], "index");
-    let here = if cfg!(target_arch = "x86_64") { 0 } else { 1 };
+    let here = usize::from(!cfg!(target_arch = "x86_64"));
     let manifest = image.described(&index["manifests"][here], "manifest");
     let layer = image.0.path().join(image.blob(&manifest["layers"][0]));
     let files = TempDir::new().unwrap();
