@@ -107,9 +107,11 @@ impl Image {
 }
 
 fn sum_of(bytes: &[u8]) -> String {
-    let sum = digest(&SHA256, bytes);
-    let digits: String = sum.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{digits}")
+    let mut sum = "sha256:".to_owned();
+    for byte in digest(&SHA256, bytes).as_ref() {
+        let _ = write!(sum, "{byte:02x}");
+    }
+    sum
 }
 
 fn unpack(file: &Path, folder: &Path, how: &str) {
