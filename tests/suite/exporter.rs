@@ -3,10 +3,12 @@
 
 mod alerts;
 mod manifests;
+mod rights;
 
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    path::Path,
     time::Duration,
 };
 
@@ -66,20 +68,20 @@ fn get(port: u16, path: &str, accept: &str) -> Option<String> {
 }
 
 impl Exporter {
+    /// An exporter of a fake server, which answers at once or never.
     fn start(server: &Running, more: &[&str]) -> Self {
+        Self::of(
+            server.kubeconfig(),
+            &[&["--request-timeout", "2s"], more].concat(),
+        )
+    }
+
+    fn of(kubeconfig: &Path, more: &[&str]) -> Self {
         let port = ports::free();
         let listen = format!("127.0.0.1:{port}");
-        let words = [
-            "exporter",
-            "--listen",
-            &listen,
-            "--interval",
-            "1s",
-            "--request-timeout",
-            "2s",
-        ];
+        let words = ["exporter", "--listen", &listen, "--interval", "1s"];
         let process = Plugin::new(words.iter().chain(more).copied())
-            .kubeconfig(server.kubeconfig())
+            .kubeconfig(kubeconfig)
             .spawn();
         Exporter { port, process }
     }
