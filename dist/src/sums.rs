@@ -19,7 +19,7 @@ pub(crate) fn write(out: &Path, complete: bool) -> Result<Vec<PathBuf>> {
     fs::write(&manifest, rendered)?;
     let mut lines = String::new();
     for (name, path) in files_of(out)? {
-        let published = [".tar.gz", ".zip", ".cdx.json", ".yaml"];
+        let published = [".tar.gz", ".zip", ".cdx.json", ".oci.tar", ".yaml"];
         if published.iter().any(|end| name.ends_with(end)) {
             lines += &[&sum(&path)?, "  ", &name, "\n"].concat();
         }

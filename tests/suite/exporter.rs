@@ -4,6 +4,7 @@
 mod alerts;
 mod live;
 mod manifests;
+mod rights;
 
 use std::{
     io::{Read, Write},
@@ -69,15 +70,16 @@ fn get(port: u16, path: &str, accept: &str) -> Option<String> {
 }
 
 impl Exporter {
+    /// An exporter of a fake server, which answers at once or never.
     fn start(server: &Running, more: &[&str]) -> Self {
-        let words = ["--interval", "1s", "--request-timeout", "2s"];
-        Exporter::start_at(server.kubeconfig(), &[&words, more].concat())
+        let words = ["--request-timeout", "2s"];
+        Exporter::of(server.kubeconfig(), &[&words, more].concat())
     }
 
-    fn start_at(kubeconfig: &Path, more: &[&str]) -> Self {
+    fn of(kubeconfig: &Path, more: &[&str]) -> Self {
         let port = ports::free();
         let listen = format!("127.0.0.1:{port}");
-        let words = ["exporter", "--listen", &listen];
+        let words = ["exporter", "--listen", &listen, "--interval", "1s"];
         let process = Plugin::new(words.iter().chain(more).copied())
             .kubeconfig(kubeconfig)
             .spawn();

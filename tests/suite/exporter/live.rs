@@ -30,7 +30,7 @@ fn watches_tell_what_changes_and_survive_a_restart_of_the_api_server() {
         ..Options::default()
     });
     let ns = cluster.namespace("exported");
-    let exporter = Exporter::start_at(cluster.kubeconfig(), &["--interval", "1s"]);
+    let exporter = Exporter::of(cluster.kubeconfig(), &[]);
     exporter.wait_until_ready();
     let shows = |what: &str, series: &str, is_right: &dyn Fn(Option<f64>) -> bool| {
         wait(what, SOON * 2, || is_right(value(&exporter.metrics(), series)));

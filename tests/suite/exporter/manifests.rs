@@ -109,11 +109,34 @@ fn the_pod_is_restricted_and_the_role_only_reads() {
         assert!(container[probe]["httpGet"]["path"].is_string(), "{probe}");
     }
     for rule in object("ClusterRole")["rules"].as_array().unwrap() {
-        assert_eq!(rule["verbs"], serde_json::json!(["get", "list"]));
+        assert_eq!(rule["verbs"], serde_json::json!(["get", "list", "watch"]));
     }
     let words = container["args"].as_array().unwrap().iter();
     let words = std::iter::once("x").chain(words.map(|word| word.as_str().unwrap()));
     kubectl_finalizers::cli::parse(words.map(Into::into)).unwrap();
+}
+
+#[test]
+fn the_service_and_its_monitor_find_the_exporter() {
+    let (deployment, service, monitor) = (object("Deployment"), object("Service"), object("ServiceMonitor"));
+    let pod = &deployment["spec"]["template"];
+    assert_eq!(service["spec"]["selector"], pod["metadata"]["labels"]);
+    assert_eq!(
+        deployment["spec"]["selector"]["matchLabels"],
+        pod["metadata"]["labels"]
+    );
+    let port = &service["spec"]["ports"][0];
+    let container = &pod["spec"]["containers"][0]["ports"][0];
+    assert_eq!(port["targetPort"], container["name"]);
+    assert_eq!(container["containerPort"], 9836);
+    let scraped = &service["metadata"]["annotations"]["prometheus.io/port"];
+    assert_eq!(scraped, &port["port"].to_string());
+    assert_eq!(
+        monitor["spec"]["selector"]["matchLabels"],
+        service["metadata"]["labels"]
+    );
+    assert_eq!(monitor["spec"]["endpoints"][0]["port"], port["name"]);
+    assert_eq!(monitor["spec"]["endpoints"][0]["honorLabels"], true);
 }
 
 #[test]

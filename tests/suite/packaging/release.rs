@@ -12,14 +12,16 @@ struct Repository(TempDir);
 impl Repository {
     fn new() -> Self {
         let repository = Self(TempDir::new().unwrap());
-        for folder in ["scripts", "docs"] {
-            fs::create_dir(repository.path().join(folder)).unwrap();
+        for folder in ["scripts", "docs", "deploy/exporter"] {
+            fs::create_dir_all(repository.path().join(folder)).unwrap();
         }
         for name in [
             "scripts/release-check",
             "krew-manifest.yaml",
             "README.md",
             "docs/install.md",
+            "deploy/exporter/Dockerfile",
+            "deploy/exporter/kustomization.yaml",
         ] {
             fs::copy(root().join(name), repository.path().join(name)).unwrap();
         }
@@ -158,6 +160,18 @@ fn another_version_in_the_manifest_or_a_document_is_refused() {
             old_archive,
             "kubectl-finalizers-v0.0.9-x86_64",
             "docs/install.md names",
+        ),
+        (
+            "deploy/exporter/Dockerfile",
+            TAG.to_owned(),
+            "v0.0.9",
+            "deploy/exporter/Dockerfile has not",
+        ),
+        (
+            "deploy/exporter/kustomization.yaml",
+            TAG.to_owned(),
+            "v0.0.9",
+            "deploy/exporter/kustomization.yaml has not",
         ),
     ] {
         let repository = Repository::new();
