@@ -14,6 +14,7 @@ use crate::{
     diagnose::{
         causes::storage::volume_attachments,
         impact::{Impact, ephemeral_volumes, references, storage_quantity},
+        kinds::Volume,
         model::{Fate, Safety},
         view::View,
     },
@@ -90,10 +91,7 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
 /// Adds workloads and pods with inline volumes of the driver. A kubelet mounts them only if the `CSIDriver`
 /// says that the driver has such volumes.
 fn add_inline_volumes(driver: &str, impact: &mut Impact, view: &View<'_>) {
-    let is_one = |volume: &serde_json::Value| {
-        let named = volume.pointer("/csi/driver");
-        named.and_then(serde_json::Value::as_str) == Some(driver)
-    };
+    let is_one = |volume: Volume<'_>| volume.csi_driver() == Some(driver);
     // Queried together, so that they are read together.
     let (makers, pods) = (
         ephemeral_volumes::makers(&is_one, view),

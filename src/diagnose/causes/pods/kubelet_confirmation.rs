@@ -25,6 +25,7 @@ use crate::{
         },
         holder,
         holder::Life,
+        kinds::Pod,
         model::{Evidence, Finding, Page, Strength, Verdict},
         view::{Missing, View},
     },
@@ -41,7 +42,7 @@ pub(crate) fn not_confirmed(pod: &Object, view: &View<'_>) -> Finding {
         .map_or(Age(jiff::SignedDuration::ZERO), |deletion| {
             Age::between(deletion.timestamp, view.now())
         });
-    let node = pod.text("/spec/nodeName");
+    let node = Pod(pod).node();
     let says = format!("its grace period ended {overdue} ago");
     if node.is_empty() {
         return awaits_garbage_collector(&format!("{says}, and it has no node"), pod, view);
@@ -69,7 +70,7 @@ pub(crate) fn not_confirmed(pod: &Object, view: &View<'_>) -> Finding {
 /// The finding for a Pod in its grace period. Without its kubelet it stays after that too, so a silent kubelet is named at
 /// once.
 pub(crate) fn not_yet_due(pod: &Object, view: &View<'_>) -> Finding {
-    let name = pod.text("/spec/nodeName");
+    let name = Pod(pod).node();
     let mut finding = match view.object("", "nodes", "", name) {
         _ if name.is_empty() => return in_grace_period(pod, view),
         Ok(Some(node)) if is_silent(node, view) => {

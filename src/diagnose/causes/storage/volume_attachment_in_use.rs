@@ -154,7 +154,7 @@ pub(crate) fn users_on_node<'a>(
     Ok(view
         .list("", "pods", namespace)?
         .iter()
-        .filter(|pod| pod.text("/spec/nodeName") == node && !Pod(pod).is_finished())
+        .filter(|pod| Pod(pod).node() == node && !Pod(pod).is_finished())
         .filter(|pod| Pod(pod).names_claim(claim))
         .collect())
 }
