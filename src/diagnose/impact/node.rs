@@ -14,7 +14,7 @@ use crate::{
     diagnose::{
         causes::storage::volume_attachments,
         impact::{Impact, pod::is_static, references, storage_quantity},
-        kinds::{Pod, Volume},
+        kinds::{PersistentVolume, Pod, Volume},
         model::{Fate, Safety},
         view::View,
     },
@@ -146,7 +146,7 @@ fn add_unreachable_volumes(node: &Object, volumes: &[Object], nodes: &[Object], 
 
 /// Whether a volume with a node affinity can be used on this node. None if that is unknown.
 fn reaches(node: &Object, volume: &Object) -> Option<bool> {
-    let terms = volume.list("/spec/nodeAffinity/required/nodeSelectorTerms");
+    let terms = PersistentVolume(volume).node_terms();
     if terms.is_empty() {
         return None;
     }

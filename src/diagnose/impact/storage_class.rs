@@ -17,7 +17,7 @@ use crate::{
             storage_class_references::{add_ephemeral_volumes, template_classes},
             storage_quantity,
         },
-        kinds::StorageClass,
+        kinds::{PersistentVolumeClaim, StorageClass},
         model::{Fate, Safety, Step},
         view::View,
     },
@@ -43,7 +43,7 @@ pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_
     );
     match claims {
         Ok(claims) => {
-            let unbound = |claim: &&Object| claim.text("/spec/volumeName").is_empty();
+            let unbound = |claim: &&Object| PersistentVolumeClaim(claim).volume().is_empty();
             let waiting: Vec<_> = claims.iter().filter(names_it).filter(unbound).collect();
             if !waiting.is_empty() {
                 let says = format!(

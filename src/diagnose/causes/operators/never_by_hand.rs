@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::pods::kubelet_confirmation,
-        kinds::Pod,
+        kinds::{Node, Pod},
         model::Finding,
         removal::Veto,
         view::{Missing, View},
@@ -68,7 +67,7 @@ fn may_run(object: &Object, view: &View<'_>) -> Result<Option<String>, Missing> 
     Ok(found
         .filter(|node| {
             let is_ready = matches!(node.condition("Ready"), Some(("True", _, _)));
-            !is_ready && !kubelet_confirmation::is_out_of_service(node)
+            !is_ready && !Node(node).is_out_of_service()
         })
         .map(|node| format!("its node {} does not report", node.name())))
 }

@@ -25,7 +25,7 @@ use crate::{
         },
         holder,
         holder::Life,
-        kinds::Pod,
+        kinds::{Node, Pod},
         model::{Evidence, Finding, Page, Strength, Verdict},
         view::{Missing, View},
     },
@@ -149,10 +149,10 @@ fn node_exists(pod: &Object, node: &Object, says: &str, overdue: Age, view: &Vie
                 format!(", {reason}")
             };
             let state = format!("not ready ({status}{because}){}", last_heartbeat(node, view));
-            kubelet_silent(pod, node, says, &state, is_out_of_service(node))
+            kubelet_silent(pod, node, says, &state, Node(node).is_out_of_service())
         }
     };
-    if status != "True" && is_out_of_service(node) {
+    if status != "True" && Node(node).is_out_of_service() {
         controller_manager::add_stale_lease(&mut finding, view);
     }
     finding.evidence.push(evidence);
@@ -177,13 +177,6 @@ fn last_heartbeat(node: &Object, view: &View<'_>) -> String {
         .and_then(|text| text.parse().ok())
         .map(|time| format!(", last heartbeat {} ago", Age::between(time, view.now())))
         .unwrap_or_default()
-}
-
-/// Whether somebody declared that the machine of the node is off.
-pub(crate) fn is_out_of_service(node: &Object) -> bool {
-    node.list("/spec/taints")
-        .iter()
-        .any(|taint| taint.get("key").and_then(Value::as_str) == Some("node.kubernetes.io/out-of-service"))
 }
 
 #[cfg(test)]

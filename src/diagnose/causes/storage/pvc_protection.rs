@@ -11,7 +11,7 @@
 
 use serde_json::Value;
 
-use crate::diagnose::kinds::Pod;
+use crate::diagnose::kinds::{PersistentVolumeClaim, Pod};
 use crate::{
     diagnose::{
         causes::{
@@ -184,7 +184,7 @@ fn add_advice(finding: &mut Finding, claim: &Object, users: &[&Object], view: &V
 
 /// What happens to the data when the claim is deleted. The reclaim policy of the volume decides.
 fn data_outlook(claim: &Object, view: &View<'_>) -> Outlook {
-    let volume = claim.text("/spec/volumeName");
+    let volume = PersistentVolumeClaim(claim).volume();
     let then = if volume.is_empty() {
         "nothing else: the claim has no volume".to_owned()
     } else {
