@@ -16,7 +16,7 @@ mod events;
 pub mod graph;
 pub mod holder;
 mod impact;
-mod kinds;
+pub(crate) mod kinds;
 pub mod leftovers;
 mod limits;
 pub mod model;

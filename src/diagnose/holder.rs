@@ -32,7 +32,6 @@ pub use found::{FoundHolder, find};
 pub(super) use lease::life_of_lease;
 pub use lease::{Life, life};
 pub use names::{Names, is_telling};
-pub use pod_template::labels;
 pub use product::installer;
 pub use reach::{Reach, reach};
 pub use search::{described, may_be_another, sidecar_of, undescribed};

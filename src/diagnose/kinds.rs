@@ -1,65 +1,36 @@
-//! Typed questions to an object of a known kind, for causes that share them.
+//! Typed views of objects whose kind is known, one file a kind.
+//!
+//! A view borrows an object and answers questions about it, each named after its answer. So the path of a field stands
+//! once, here. A misspelt path would compile and read as "absent". The tests therefore build each object with the types
+//! of Kubernetes itself, and ask every question. A field that is missing, or has another JSON type, is absent: an empty
+//! text, an empty list or `None`.
+//!
+//! The kinds of Kubernetes and of its CSI sidecars are here. Fields of other kinds stay where they are read: the paths
+//! come from the catalogue, or one cause alone knows the product.
 
-use serde_json::Value;
+mod csi;
+mod node;
+mod persistent_volume;
+mod persistent_volume_claim;
+mod pod;
+mod pod_spec;
+mod read;
+mod storage_class;
+#[cfg(test)]
+mod testing;
+mod volume;
+mod volume_attachment;
+mod volume_snapshot;
+mod workload;
 
-use crate::snapshot::facts::Object;
-
-/// A Pod.
-#[derive(Clone, Copy)]
-pub(crate) struct Pod<'a>(pub(crate) &'a Object);
-
-impl Pod<'_> {
-    /// Whether all its containers have ended for good. The object may outlive them for a long time.
-    pub(crate) fn is_finished(self) -> bool {
-        matches!(self.0.text("/status/phase"), "Succeeded" | "Failed")
-    }
-
-    /// What keeps the Pod from running, in the literal words, because people search for them.
-    pub(crate) fn problem(self) -> Option<String> {
-        let pod = self.0;
-        let waiting = pod
-            .list("/status/initContainerStatuses")
-            .iter()
-            .chain(pod.list("/status/containerStatuses"))
-            .filter_map(|container| container.pointer("/state/waiting"))
-            .find_map(|waiting| {
-                let field = |name: &str| waiting.get(name).and_then(Value::as_str).unwrap_or_default();
-                let reason = field("reason");
-                // Every Pod passes through these states, so they are no problem.
-                (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| {
-                    match field("message") {
-                        "" => reason.to_owned(),
-                        message => format!("{reason}: {message}"),
-                    }
-                })
-            });
-        waiting.or_else(|| {
-            let (status, reason, message) = pod.condition("PodScheduled")?;
-            (status == "False").then(|| format!("{reason}: {message}"))
-        })
-    }
-
-    /// Whether a volume names this claim, directly or as a generic ephemeral volume of the Pod.
-    pub(crate) fn names_claim(self, claim: &str) -> bool {
-        let volumes = self.0.list("/spec/volumes");
-        volumes
-            .iter()
-            .any(|volume| claim_of_volume(volume) == Some(claim) || self.has_ephemeral_claim(volume, claim))
-    }
-
-    /// Whether this claim has the name that a generic ephemeral volume of the Pod gives it.
-    pub(crate) fn has_ephemeral_claim(self, volume: &Value, claim: &str) -> bool {
-        volume.get("ephemeral").is_some_and(Value::is_object)
-            && volume
-                .get("name")
-                .and_then(Value::as_str)
-                .is_some_and(|name| format!("{}-{name}", self.0.name()) == claim)
-    }
-}
-
-/// The claim that a volume of a Pod names directly.
-pub(crate) fn claim_of_volume(volume: &Value) -> Option<&str> {
-    volume
-        .pointer("/persistentVolumeClaim/claimName")
-        .and_then(Value::as_str)
-}
+pub(crate) use csi::{CsiDriver, CsiNode};
+pub(crate) use node::Node;
+pub(crate) use persistent_volume::PersistentVolume;
+pub(crate) use persistent_volume_claim::PersistentVolumeClaim;
+pub(crate) use pod::Pod;
+pub(crate) use pod_spec::PodSpec;
+pub(crate) use storage_class::StorageClass;
+pub(crate) use volume::{ClaimTemplate, Volume};
+pub(crate) use volume_attachment::VolumeAttachment;
+pub(crate) use volume_snapshot::{VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent};
+pub(crate) use workload::Workload;

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::{
-    diagnose::filled,
+    diagnose::{filled, kinds::PersistentVolume},
     knowledge::{Consequence, Entry, Knowledge, Wait},
     object::Finalizer,
     snapshot::facts::Object,
@@ -102,10 +102,13 @@ fn external_resources(object: &Object, entry: &Entry) -> Vec<Outside> {
 
 /// The disk of a volume, by the name that its driver gave it.
 pub(super) fn disk(object: &Object) -> Option<Outside> {
-    let handle = object.text("/spec/csi/volumeHandle");
+    let handle = PersistentVolume(object).disk();
     let is_volume = object.is("", "persistentvolumes") && !handle.is_empty();
     is_volume.then(|| Outside {
-        what: format!("the disk that driver {} made", object.text("/spec/csi/driver")),
+        what: format!(
+            "the disk that driver {} made",
+            PersistentVolume(object).csi_driver()
+        ),
         field: "spec.csi.volumeHandle".into(),
         id: handle.to_owned(),
     })

@@ -1,7 +1,7 @@
 //! The parts of a plan.
 
 use crate::{
-    diagnose::{Blocker, Diagnosis, Evidence, Safety, Step, Verdict, Wait},
+    diagnose::{Blocker, Diagnosis, Evidence, Safety, Step, Verdict, Wait, kinds::Pod},
     knowledge::Knowledge,
     object::{Finalizer, List, ObjectRef},
     snapshot::facts::{Facts, Object},
@@ -111,7 +111,7 @@ impl Seen<'_> {
             .object
             .deletion()
             .is_some_and(|deletion| deletion.grace_seconds > 0);
-        has_grace.then(|| self.object.text("/spec/nodeName").to_owned())
+        has_grace.then(|| Pod(self.object).node().to_owned())
     }
 
     /// Why the request is not tried out before the confirmation; none if it is.

@@ -5,6 +5,7 @@
 
 use crate::{
     command::Command,
+    diagnose::kinds::Pod,
     knowledge::schema::{Credential, Datastore},
     object::short_type,
     snapshot::facts::Object,
@@ -38,11 +39,7 @@ pub fn possible<'a>(all: &'a [Datastore], version: &str) -> Vec<&'a Datastore> {
 /// How to reach this etcd at this pod or node, to rescue the object.
 pub fn reach(datastore: &Datastore, place: &Object, object: &Object) -> Reach {
     let is_pod = place.is("", "pods");
-    let node = if is_pod {
-        place.text("/spec/nodeName")
-    } else {
-        place.name()
-    };
+    let node = if is_pod { Pod(place).node() } else { place.name() };
     let port = datastore.port.to_string();
     let credentials = [&datastore.authority, &datastore.certificate, &datastore.key];
     let mut steps: Vec<_> = credentials

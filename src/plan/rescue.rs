@@ -25,7 +25,10 @@ pub(super) use self::{compare::changes, deleters::deleters};
 use super::{Action, Claim, Cost, Instead, Lost, Plan, RETAIN, Refusal, Request, Retention, retain};
 use crate::{
     command::Command,
-    diagnose::reclaim_policy,
+    diagnose::{
+        kinds::{PersistentVolume, PersistentVolumeClaim},
+        reclaim_policy,
+    },
     knowledge::{Consequence, Knowledge},
     snapshot::facts::Object,
 };
@@ -175,7 +178,10 @@ impl Rescue {
                 "The volume is still being deleted, with policy {}.",
                 reclaim_policy::policy(volume)
             ),
-            Some(volume) => format!("The volume exists again. It is {}.", volume.text("/status/phase")),
+            Some(volume) => format!(
+                "The volume exists again. It is {}.",
+                PersistentVolume(volume).phase()
+            ),
         };
         let now = [state].into_iter().chain(self.deleters(knowledge)).collect();
         Ok(self.plan_from(now))
@@ -323,19 +329,22 @@ fn claim_state(uid: &str, claim: Option<&Object>) -> String {
     match claim {
         None => "The claim is gone, and the volume stays.".into(),
         Some(claim) if claim.uid() == uid => "The claim is still being deleted.".into(),
-        Some(claim) => format!("The claim exists again. It is {}.", claim.text("/status/phase")),
+        Some(claim) => format!(
+            "The claim exists again. It is {}.",
+            PersistentVolumeClaim(claim).phase()
+        ),
     }
 }
 
 /// The claim that the volume is Bound to; otherwise why it is not, and what is needed.
 fn bound_claim(volume: &Object, claim: Claim) -> Result<Object, (String, &'static str)> {
     const NEEDS: &str = "the volume is Bound to its claim";
-    let phase = volume.text("/status/phase");
+    let phase = PersistentVolume(volume).phase();
     match claim {
         Claim::Found(claim)
             if phase == "Bound"
-                && claim.text("/spec/volumeName") == volume.name()
-                && claim.uid() == volume.text("/spec/claimRef/uid") =>
+                && PersistentVolumeClaim(&claim).volume() == volume.name()
+                && claim.uid() == PersistentVolume(volume).claim_uid() =>
         {
             Ok(*claim)
         }

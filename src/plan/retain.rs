@@ -11,7 +11,7 @@
 
 use super::{Action, Claim, Cost, Outside, Plan, Request, Retention, cost};
 use crate::{
-    diagnose::{Verdict, reclaim_policy},
+    diagnose::{Verdict, kinds::PersistentVolume, reclaim_policy},
     knowledge::Consequence,
     snapshot::facts::Object,
 };
@@ -82,7 +82,7 @@ fn disk(volume: &Object) -> Option<Outside> {
 /// Whether the volume object goes once the provisioner has removed its finalizer: it is being deleted, and no claim
 /// keeps it.
 fn goes_with_it(volume: &Object) -> bool {
-    volume.deletion().is_some() && volume.text("/status/phase") != "Bound"
+    volume.deletion().is_some() && PersistentVolume(volume).phase() != "Bound"
 }
 
 /// What is true of the volume now.
@@ -93,7 +93,7 @@ fn now(volume: &Object, claim: &Claim) -> Vec<String> {
     } else {
         "is not being deleted"
     };
-    let phase = match volume.text("/status/phase") {
+    let phase = match PersistentVolume(volume).phase() {
         "" => "in no phase yet",
         phase => phase,
     };
@@ -131,7 +131,7 @@ pub fn then(volume: &Object, former: &str) -> Vec<String> {
     let claim = claim_name(volume);
     let in_deletion = volume.deletion().is_some();
     let mut all = Vec::new();
-    match volume.text("/status/phase") {
+    match PersistentVolume(volume).phase() {
         "Bound" if in_deletion => {
             all.push(format!(
                 "The volume stays Terminating until claim {claim} goes. Pods keep their data until then."
@@ -203,8 +203,8 @@ fn who(volume: &Object) -> String {
 fn claim_name(volume: &Object) -> String {
     format!(
         "pvc/{} -n {}",
-        volume.text("/spec/claimRef/name"),
-        volume.text("/spec/claimRef/namespace")
+        PersistentVolume(volume).claim_name(),
+        PersistentVolume(volume).claim_namespace()
     )
 }
 

@@ -17,7 +17,11 @@ use super::{
 };
 use crate::{
     command::Command,
-    diagnose::{Verdict, reclaim_policy},
+    diagnose::{
+        Verdict,
+        kinds::{PersistentVolume, PersistentVolumeClaim},
+        reclaim_policy,
+    },
     knowledge::{Consequence, Knowledge},
     snapshot::facts::Object,
     stored::{Undeleted, Unusable, undeleted},
@@ -162,8 +166,8 @@ pub fn unmarked(before: &Object, after: &Object) -> Option<Vec<String>> {
 /// What the deletion has already done, and what does not come back with the object.
 fn already_done(object: &Object) -> Vec<String> {
     let mut all = Vec::new();
-    let phase = object.text("/status/phase");
     if object.is("", "persistentvolumes") {
+        let phase = PersistentVolume(object).phase();
         all.push(if phase == "Bound" {
             format!(
                 "The volume is Bound, so its disk {} is kept.",
@@ -176,7 +180,7 @@ fn already_done(object: &Object) -> Vec<String> {
             )
         });
     } else if object.is("", "persistentvolumeclaims") {
-        all.push(match object.text("/spec/volumeName") {
+        all.push(match PersistentVolumeClaim(object).volume() {
             "" => "The claim has no volume, so no data is at stake.".into(),
             volume => format!("While the claim exists, its volume {volume} and the data are kept."),
         });

@@ -53,12 +53,7 @@ pub(super) fn add_named_accounts(entry: &Entry, holder: &mut Holder, view: &View
 
 /// Adds that a running workload lacks the rights for its work, if it does. That explains why nothing happens.
 pub(super) fn add_missing_rights(workload: &Object, object: &Object, holder: &mut Holder, view: &View<'_>) {
-    let spec = if workload.is("", "pods") {
-        "/spec"
-    } else {
-        "/spec/template/spec"
-    };
-    let account = account_of(workload, spec);
+    let account = account_of(workload);
     match Changers::of(object, view) {
         Ok(changers) if !changers.may(workload.namespace(), account, object) => holder.add(
             Sign::new(

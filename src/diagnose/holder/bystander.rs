@@ -10,11 +10,9 @@ use std::collections::BTreeSet;
 use crate::{
     diagnose::{
         holder::{
-            could_be_holder, is_of_each_instance,
-            pod_template::{POD_SPECS, images, labels},
-            workload::labels_of_instance,
-            writer,
+            could_be_holder, is_of_each_instance, pod_template::images, workload::labels_of_instance, writer,
         },
+        kinds::{PodSpec, Workload},
         view::View,
     },
     knowledge::{Entry, Filter, schema},
@@ -100,7 +98,7 @@ impl Wanted {
 
     /// Whether a workload or Pod belongs to another instance of the product than the object.
     pub(super) fn is_another_instance(&self, object: &Object) -> bool {
-        let labels = [object.labels(), labels(object, "/spec/template/metadata/labels")];
+        let labels = [object.labels(), Workload(object).pod_labels()];
         let differs = |(label, value): &(String, String)| {
             labels
                 .iter()
@@ -183,16 +181,9 @@ fn chart(object: &Object) -> Option<String> {
 fn texts(object: &Object) -> Vec<String> {
     let mut texts = vec![object.name().to_owned(), object.namespace().to_owned()];
     texts.extend(images(object));
-    for spec in POD_SPECS {
-        texts.push(object.text(&format!("{spec}/serviceAccountName")).to_owned());
-        let containers = object.list(&format!("{spec}/containers"));
-        texts.extend(
-            containers
-                .iter()
-                .filter_map(|container| container.get("name")?.as_str())
-                .map(str::to_owned),
-        );
-    }
+    let spec = PodSpec::of(object);
+    texts.push(spec.service_account().to_owned());
+    texts.extend(spec.container_names().map(str::to_owned));
     for (key, value) in object.labels() {
         texts.extend([key, value]);
     }

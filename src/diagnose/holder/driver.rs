@@ -16,6 +16,7 @@ use crate::{
             trace::{Holder, Sign, Tells, Trace},
             workload::sidecar,
         },
+        kinds::{CsiNode, PersistentVolume},
         model::Strength,
         view::View,
     },
@@ -104,7 +105,7 @@ pub(super) fn driver_in_name<'a>(finalizer: &'a Finalizer, entry: &Entry) -> Opt
 /// volumes, and a cluster knows nothing of them.
 fn is_csi(object: &Object, driver: &str) -> bool {
     let says_so = [
-        object.text("/spec/csi/driver"),
+        PersistentVolume(object).csi_driver(),
         object.annotation("pv.kubernetes.io/migrated-to"),
     ];
     !object.is("", "persistentvolumes") || says_so.contains(&driver)
@@ -174,8 +175,7 @@ pub(super) fn add_sidecars(
     };
     let registered: BTreeSet<_> = nodes
         .iter()
-        .flat_map(|node| node.list("/spec/drivers"))
-        .filter_map(|entry| entry.get("name")?.as_str())
+        .flat_map(|node| CsiNode(node).drivers())
         .filter(|name| *name != driver.name)
         .collect();
     let others: Vec<_> = registered
@@ -211,7 +211,5 @@ pub(super) fn add_sidecars(
 
 /// Whether the `CSINode` has the driver's node plugin.
 pub fn registers(node: &Object, driver: &str) -> bool {
-    node.list("/spec/drivers")
-        .iter()
-        .any(|entry| entry.get("name").and_then(serde_json::Value::as_str) == Some(driver))
+    CsiNode(node).drivers().any(|name| name == driver)
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::{
     diagnose::{
         holder::trace::{Holder, Tells, Trace},
+        kinds::Node,
         view::{Missing, View},
     },
     knowledge::{Entry, Platform, schema::glob},
@@ -133,9 +134,9 @@ fn is_version_of(version: &str, platform: &Platform) -> bool {
 }
 
 fn is_node_of(node: &Object, platform: &Platform) -> bool {
-    let provider_id = node.text("/spec/providerID").to_lowercase();
+    let provider_id = Node(node).provider_id().to_lowercase();
     let labels = node.labels();
-    is_version_of(node.text("/status/nodeInfo/kubeletVersion"), platform)
+    is_version_of(Node(node).kubelet_version(), platform)
         || platform
             .node_labels
             .iter()

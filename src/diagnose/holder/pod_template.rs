@@ -1,33 +1,15 @@
-//! Reads a workload and the template of its Pods: its name in a sentence, labels, and account.
+//! Reads a workload and the template of its Pods: its name in a sentence, its account and its images.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
-
-use crate::snapshot::facts::Object;
-
-/// Where the spec of the Pods is: in a Pod, in a workload, and in a CronJob.
-pub(super) const POD_SPECS: [&str; 3] = [
-    "/spec",
-    "/spec/template/spec",
-    "/spec/jobTemplate/spec/template/spec",
-];
-
-/// The labels at this JSON pointer; labels whose value is no text are left out.
-pub fn labels(object: &Object, pointer: &str) -> BTreeMap<String, String> {
-    let labels = object.value.pointer(pointer).and_then(Value::as_object);
-    let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
-    labels.into_iter().flatten().filter_map(text).collect()
-}
+use crate::{diagnose::kinds::PodSpec, snapshot::facts::Object};
 
 /// The workload in a sentence: `Deployment cert-manager/cert-manager`.
 pub(super) fn name_of(object: &Object) -> String {
     format!("{} {}/{}", object.kind, object.namespace(), object.name())
 }
 
-/// The `ServiceAccount` of a Pod or of a Pod template, whose spec is at this JSON pointer; `default` if none is named.
-pub(super) fn account_of<'a>(object: &'a Object, spec: &str) -> &'a str {
-    match object.text(&format!("{spec}/serviceAccountName")) {
+/// The `ServiceAccount` of a Pod or of the Pods of a workload; `default` if none is named.
+pub(super) fn account_of(object: &Object) -> &str {
+    match PodSpec::of(object).service_account() {
         "" => "default",
         account => account,
     }
@@ -35,10 +17,8 @@ pub(super) fn account_of<'a>(object: &'a Object, spec: &str) -> &'a str {
 
 /// The repositories of all images, without tag and digest.
 pub(super) fn images(object: &Object) -> Vec<String> {
-    POD_SPECS
-        .iter()
-        .flat_map(|spec| object.list(&format!("{spec}/containers")))
-        .filter_map(|container| container.get("image").and_then(Value::as_str))
+    PodSpec::of(object)
+        .images()
         .map(|image| {
             let image = image.split('@').next().unwrap_or_default();
             match image.rsplit_once(':') {

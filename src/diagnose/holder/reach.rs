@@ -32,7 +32,7 @@ pub struct Reach {
 pub fn reach(workloads: &[&Object], view: &View<'_>) -> Result<Reach, Missing> {
     let accounts: BTreeSet<_> = workloads
         .iter()
-        .map(|workload| (workload.namespace(), account_of(workload, "/spec/template/spec")))
+        .map(|workload| (workload.namespace(), account_of(workload)))
         .collect();
     // Queried together, so that they are read together.
     let lists = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"]

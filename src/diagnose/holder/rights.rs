@@ -24,7 +24,7 @@ use crate::{
             trace::{Holder, Sign, Tells, Trace},
             writer,
         },
-        kinds::Pod,
+        kinds::{Pod, PodSpec, Workload},
         limits,
         model::{Liveness, Strength},
         view::View,
@@ -36,13 +36,13 @@ use crate::{
 
 const BINDINGS: &str = "ClusterRoleBindings and RoleBindings";
 
-/// The kinds of workload that run with an account, and where the spec of their Pods is.
-const RUNNERS: [(&str, &str, &str); 5] = [
-    ("apps", "deployments", "/spec/template/spec"),
-    ("apps", "statefulsets", "/spec/template/spec"),
-    ("apps", "daemonsets", "/spec/template/spec"),
-    ("batch", "cronjobs", "/spec/jobTemplate/spec/template/spec"),
-    ("", "pods", "/spec"),
+/// The kinds of workload that run with an account.
+const RUNNERS: [(&str, &str); 5] = [
+    ("apps", "deployments"),
+    ("apps", "statefulsets"),
+    ("apps", "daemonsets"),
+    ("batch", "cronjobs"),
+    ("", "pods"),
 ];
 
 /// How far to look.
@@ -190,10 +190,9 @@ fn namespace_of(group: &str) -> Option<&str> {
     group.strip_prefix("system:serviceaccounts:")
 }
 
-/// A workload or Pod, and where the spec of its Pods is.
+/// A workload or Pod.
 struct Runner<'a> {
     object: &'a Object,
-    spec: &'static str,
 }
 
 /// What runs as each account, by its namespace and name.
@@ -202,7 +201,7 @@ type ByAccount<'r, 'a> = BTreeMap<(&'a str, &'a str), Vec<&'r Runner<'a>>>;
 fn by_account<'r, 'a>(runners: &'r [Runner<'a>]) -> ByAccount<'r, 'a> {
     let mut found = ByAccount::new();
     for runner in runners {
-        let account = (runner.object.namespace(), account_of(runner.object, runner.spec));
+        let account = (runner.object.namespace(), account_of(runner.object));
         found.entry(account).or_default().push(runner);
     }
     found
@@ -222,10 +221,10 @@ fn runners<'a>(places: &BTreeSet<&str>, holder: &mut Holder, view: &View<'a>) ->
         places.iter().copied().collect()
     };
     let mut runners = Vec::new();
-    for (group, plural, spec) in RUNNERS {
+    for (group, plural) in RUNNERS {
         for place in &places {
             match view.list(group, plural, place) {
-                Ok(all) => runners.extend(all.iter().map(|object| Runner { object, spec })),
+                Ok(all) => runners.extend(all.iter().map(|object| Runner { object })),
                 Err(missing) => holder.add_missing(&missing),
             }
         }
@@ -408,13 +407,6 @@ fn without_own_pods<'a>(runners: &[&Runner<'a>]) -> Vec<&'a Object> {
 /// Whether a Pod belongs to this workload, by the name that the workload's controller gives it, and runs the same
 /// images.
 fn is_pod_of(pod: &Object, workload: &Object) -> bool {
-    let images = |object: &Object, spec: &str| -> Vec<String> {
-        object
-            .list(&format!("{spec}/containers"))
-            .iter()
-            .map(|container| container["image"].to_string())
-            .collect()
-    };
     let is_named = |name: &str| {
         pod.name()
             .strip_prefix(name)
@@ -425,7 +417,7 @@ fn is_pod_of(pod: &Object, workload: &Object) -> bool {
         && is_meant_to_run(workload)
         && pod.controller().is_some()
         && is_named(workload.name())
-        && images(pod, "/spec") == images(workload, "/spec/template/spec")
+        && PodSpec::of(pod).images().eq(PodSpec::of(workload).images())
 }
 
 fn is_finished(object: &Object) -> bool {
@@ -436,8 +428,8 @@ fn is_finished(object: &Object) -> bool {
 pub(super) fn is_meant_to_run(object: &Object) -> bool {
     match &*object.resource.plural {
         "pods" => !is_finished(object),
-        "daemonsets" => object.number("/status/desiredNumberScheduled") != Some(0),
-        "cronjobs" => object.value.pointer("/spec/suspend") != Some(&true.into()),
-        _ => object.number("/spec/replicas") != Some(0),
+        "daemonsets" => Workload(object).wanted_nodes() != Some(0),
+        "cronjobs" => !Workload(object).is_suspended(),
+        _ => Workload(object).replicas() != Some(0),
     }
 }

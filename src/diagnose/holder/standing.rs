@@ -10,11 +10,11 @@ use crate::{
     diagnose::{
         holder::{
             off,
-            pod_template::{labels, name_of},
+            pod_template::name_of,
             trace::{Holder, Sign, Tells, Trace},
             writer,
         },
-        kinds::Pod,
+        kinds::{Pod, Workload},
         model::Strength,
         timing,
         view::{Missing, View},
@@ -140,16 +140,14 @@ fn standing_of_replicas(object: &Object, view: &View<'_>) -> Standing {
     let is_daemon_set = object.is("apps", "daemonsets");
     let (wanted, ready, field) = if is_daemon_set {
         (
-            object
-                .number("/status/desiredNumberScheduled")
-                .unwrap_or_default(),
-            object.number("/status/numberReady").unwrap_or_default(),
+            Workload(object).wanted_nodes().unwrap_or_default(),
+            Workload(object).ready_nodes(),
             "status.numberReady",
         )
     } else {
         (
-            object.number("/spec/replicas").unwrap_or(1),
-            object.number("/status/readyReplicas").unwrap_or_default(),
+            Workload(object).replicas().unwrap_or(1),
+            Workload(object).ready_replicas(),
             "status.readyReplicas",
         )
     };
@@ -214,7 +212,8 @@ fn condition_since(
 
 /// Why no Pod of the workload is ready, in the words of the first Pod that says it.
 fn why_not_ready(object: &Object, view: &View<'_>) -> Result<Option<String>, Missing> {
-    let selector: Vec<_> = labels(object, "/spec/selector/matchLabels")
+    let selector: Vec<_> = Workload(object)
+        .selected_labels()
         .into_iter()
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
@@ -250,7 +249,7 @@ fn standing_of_pod(pod: &Object, view: &View<'_>) -> Standing {
 }
 
 fn phase(pod: &Object) -> &str {
-    match pod.text("/status/phase") {
+    match Pod(pod).phase() {
         "" => "Pending",
         phase => phase,
     }

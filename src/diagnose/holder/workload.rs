@@ -14,11 +14,12 @@ use crate::{
     diagnose::{
         holder::{
             node,
-            pod_template::{POD_SPECS, account_of, images, labels, name_of},
+            pod_template::{account_of, images, name_of},
             rbac::Changers,
             standing,
             trace::{Holder, Sign, Tells, Trace},
         },
+        kinds::{self, PodSpec},
         model::Strength,
         view::{Missing, View},
     },
@@ -178,7 +179,7 @@ pub(super) fn drop_unrelated_workloads(entry: &Entry, object: &Object, holder: &
             holder.add_missing(missing);
         }
         for other in found {
-            let account = account_of(other, "/spec/template/spec");
+            let account = account_of(other);
             let may = |changers: &Rc<Changers>| changers.may(other.namespace(), account, object);
             if changers.as_ref().is_ok_and(may) {
                 continue;
@@ -294,11 +295,7 @@ pub fn could_be_holder(entry: &Entry, object: &Object) -> bool {
 /// sidecar of any driver. The workload does not tell whose objects it serves.
 pub fn sidecar<'a>(entry: &'a Entry, object: &Object) -> Option<&'a str> {
     let open = entry.holder.workloads.iter().filter(|one| !is_findable(one));
-    let containers: Vec<_> = POD_SPECS
-        .iter()
-        .flat_map(|spec| object.list(&format!("{spec}/containers")))
-        .filter_map(|container| container.get("name")?.as_str())
-        .collect();
+    let containers: Vec<_> = PodSpec::of(object).container_names().collect();
     open.filter_map(|one| one.container.as_deref())
         .find(|name| containers.contains(name))
 }
@@ -314,7 +311,7 @@ fn has_labels(object: &Object, wanted: &[(&str, &str)]) -> bool {
 
 /// The labels of its Pods and its own labels. Some charts set only one of them.
 fn own_labels(object: &Object) -> [BTreeMap<String, String>; 2] {
-    ["/spec/template/metadata/labels", "/metadata/labels"].map(|place| labels(object, place))
+    [kinds::Workload(object).pod_labels(), object.labels()]
 }
 
 /// Whether this workload is the controller and not another workload of the same name.

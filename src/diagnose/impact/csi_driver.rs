@@ -14,6 +14,7 @@ use crate::{
     diagnose::{
         causes::storage::volume_attachments,
         impact::{Impact, ephemeral_volumes, references, storage_quantity},
+        kinds::{CsiDriver, PersistentVolume, Volume},
         model::{Fate, Safety},
         view::View,
     },
@@ -25,8 +26,8 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
     // Queried together, so that they are read together.
     let volumes = view.list("", "persistentvolumes", "");
     let attachments = volume_attachments::by_driver(name, view);
-    let lacks = lacks(driver);
-    let is_refreshed = has(driver, "/spec/requiresRepublish", true);
+    let lacks = lacks(CsiDriver(driver));
+    let is_refreshed = CsiDriver(driver).refreshes_mounts();
     let mounted = if is_refreshed {
         "what is mounted is not refreshed any more"
     } else {
@@ -36,7 +37,7 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
         Ok(volumes) => {
             let own: Vec<_> = volumes
                 .iter()
-                .filter(|volume| volume.text("/spec/csi/driver") == name)
+                .filter(|volume| PersistentVolume(volume).csi_driver() == name)
                 .collect();
             if !own.is_empty() {
                 let size = storage_quantity::of(&own);
@@ -66,8 +67,7 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
         }
         Err(missing) => impact.add_unknown("what is attached by it", &missing),
     }
-    let modes = driver.list("/spec/volumeLifecycleModes");
-    if modes.iter().any(|mode| mode == "Ephemeral") {
+    if CsiDriver(driver).has_inline_volumes() {
         add_inline_volumes(name, impact, view);
     }
     if impact.effects.iter().any(|effect| effect.fate == Fate::Broken) {
@@ -90,10 +90,7 @@ pub(crate) fn deleting_driver(driver: &Object, impact: &mut Impact, view: &View<
 /// Adds workloads and pods with inline volumes of the driver. A kubelet mounts them only if the `CSIDriver`
 /// says that the driver has such volumes.
 fn add_inline_volumes(driver: &str, impact: &mut Impact, view: &View<'_>) {
-    let is_one = |volume: &serde_json::Value| {
-        let named = volume.pointer("/csi/driver");
-        named.and_then(serde_json::Value::as_str) == Some(driver)
-    };
+    let is_one = |volume: Volume<'_>| volume.csi_driver() == Some(driver);
     // Queried together, so that they are read together.
     let (makers, pods) = (
         ephemeral_volumes::makers(&is_one, view),
@@ -114,23 +111,19 @@ fn add_inline_volumes(driver: &str, impact: &mut Impact, view: &View<'_>) {
     }
 }
 
-fn has(driver: &Object, field: &str, value: impl Into<serde_json::Value>) -> bool {
-    driver.value.pointer(field) == Some(&value.into())
-}
-
 /// What a kubelet does for the driver's mounts only because of this object.
-fn lacks(driver: &Object) -> Vec<&'static str> {
+fn lacks(driver: CsiDriver<'_>) -> Vec<&'static str> {
     let mut all = Vec::new();
-    if has(driver, "/spec/attachRequired", false) {
+    if driver.needs_no_attachment() {
         all.push("wait for an attachment that nobody makes");
     }
-    if has(driver, "/spec/podInfoOnMount", true) {
+    if driver.is_told_of_pods() {
         all.push("are not told which pod they are for");
     }
-    if !driver.list("/spec/tokenRequests").is_empty() {
+    if driver.gets_tokens() {
         all.push("get no token");
     }
-    match driver.text("/spec/fsGroupPolicy") {
+    match driver.fs_group_policy() {
         "File" => all.push("are not given to the fsGroup of their pod unless they are ReadWriteOnce"),
         "None" => all.push("are given to the fsGroup of their pod, file by file, if they are ReadWriteOnce"),
         _ => {}

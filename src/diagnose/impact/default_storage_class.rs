@@ -13,9 +13,7 @@ use crate::{
         causes::advice,
         impact::{
             Impact, ephemeral_volumes, references,
-            storage_class_references::{
-                add_ephemeral_volumes, class_of_template, ephemeral_claim, template_classes,
-            },
+            storage_class_references::{add_ephemeral_volumes, template_classes},
         },
         limits,
         model::{Fate, Safety, Step},
@@ -56,7 +54,11 @@ pub(crate) fn add_loss_of_default(
         impact.add_effect(Fate::Broken, says, references(asking));
     }
     match ephemeral_volumes::makers(
-        &|volume| ephemeral_claim(volume).is_some_and(|claim| class_of_template(claim).is_none()),
+        &|volume| {
+            volume
+                .claim_template()
+                .is_some_and(|claim| claim.class().is_none())
+        },
         view,
     ) {
         Ok(makers) => add_ephemeral_volumes(&makers, "no class", impact),

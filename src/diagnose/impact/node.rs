@@ -13,12 +13,8 @@ use crate::{
     command::Command,
     diagnose::{
         causes::storage::volume_attachments,
-        impact::{
-            Impact,
-            pod::{is_empty_dir, is_ephemeral, is_static},
-            references, storage_quantity,
-        },
-        kinds::Pod,
+        impact::{Impact, pod::is_static, references, storage_quantity},
+        kinds::{PersistentVolume, Pod, Volume},
         model::{Fate, Safety},
         view::View,
     },
@@ -74,11 +70,14 @@ fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
         .copied()
         .filter(|pod| pod.controller().is_none())
         .collect();
-    let with = |is_one: fn(&Value) -> bool| -> Vec<&Object> {
-        let has = |pod: &&Object| pod.list("/spec/volumes").iter().any(is_one);
+    let with = |is_one: fn(Volume<'_>) -> bool| -> Vec<&Object> {
+        let has = |pod: &&Object| Pod(pod).volumes().any(is_one);
         moved.iter().copied().filter(has).collect()
     };
-    let (scratch, ephemeral) = (with(is_empty_dir), with(is_ephemeral));
+    let (scratch, ephemeral) = (
+        with(|volume| volume.is_empty_dir()),
+        with(|volume| volume.is_ephemeral()),
+    );
     impact.add_effect(
         Fate::Released,
         format!(
@@ -147,7 +146,7 @@ fn add_unreachable_volumes(node: &Object, volumes: &[Object], nodes: &[Object], 
 
 /// Whether a volume with a node affinity can be used on this node. None if that is unknown.
 fn reaches(node: &Object, volume: &Object) -> Option<bool> {
-    let terms = volume.list("/spec/nodeAffinity/required/nodeSelectorTerms");
+    let terms = PersistentVolume(volume).node_terms();
     if terms.is_empty() {
         return None;
     }

@@ -17,6 +17,7 @@ use crate::{
         },
         impact,
         impact::Impact,
+        kinds::PersistentVolume,
         model::{Evidence, Fate, Safety, Strength},
         view::View,
     },
@@ -24,7 +25,7 @@ use crate::{
 };
 
 pub(crate) fn deleting_volume(volume: &Object, impact: &mut Impact, view: &View<'_>) {
-    let (name, phase) = (volume.name(), volume.text("/status/phase"));
+    let (name, phase) = (volume.name(), PersistentVolume(volume).phase());
     let deletes = reclaim_policy::policy(volume) == "Delete";
     let reclaimed = reclaim_policy::has_reclaim_finalizer(volume);
     let (fate, says) = match phase {

@@ -16,6 +16,7 @@ use crate::{
         },
         impact,
         impact::{Impact, references},
+        kinds::{PersistentVolumeClaim, VolumeSnapshot},
         model::Fate,
         view::View,
     },
@@ -25,7 +26,7 @@ use crate::{
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 
 pub(crate) fn deleting_claim(object: &Object, impact: &mut Impact, view: &View<'_>) {
-    let name = object.text("/spec/volumeName");
+    let name = PersistentVolumeClaim(object).volume();
     // Queried together, so that they are read together.
     let found = (!name.is_empty()).then(|| view.object("", "persistentvolumes", "", name));
     let users = pvc_protection::users(object, view);
@@ -68,7 +69,7 @@ fn add_snapshots(claim: &Object, impact: &mut Impact, view: &View<'_>) {
     }
     match view.list(SNAPSHOTS, plural, claim.namespace()) {
         Ok(all) => {
-            let of_it = |one: &&Object| one.text("/spec/source/persistentVolumeClaimName") == claim.name();
+            let of_it = |one: &&Object| VolumeSnapshot(one).claim() == claim.name();
             let own: Vec<_> = all.iter().filter(of_it).collect();
             if !own.is_empty() {
                 let says = format!("snapshots of it: {}; they stay", own.len());

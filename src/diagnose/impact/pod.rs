@@ -6,12 +6,10 @@
 //! about the disk. A pod without a controller is not recreated. **Wants** the claims of its ephemeral volumes
 //! and their volumes. **Concludes** what is lost. **Advises** Retain to keep the data.
 
-use serde_json::Value;
-
 use crate::{
     diagnose::{
         impact::{Impact, claim_disks, references},
-        kinds::Pod,
+        kinds::{Pod, Volume},
         model::Fate,
         view::View,
     },
@@ -19,12 +17,9 @@ use crate::{
 };
 
 pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
-    let volumes = pod.list("/spec/volumes");
-    let asked: Vec<_> = volumes
-        .iter()
-        .filter(|volume| is_ephemeral(volume))
-        .filter_map(|volume| volume.get("name").and_then(Value::as_str))
-        .map(|volume| format!("{}-{volume}", pod.name()))
+    let asked: Vec<_> = Pod(pod)
+        .volumes()
+        .filter_map(|volume| Pod(pod).ephemeral_claim(volume))
         .map(|claim| view.object("", "persistentvolumeclaims", pod.namespace(), &claim))
         .collect();
     let mut claims = Vec::new();
@@ -45,7 +40,7 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
     if Pod(pod).is_finished() {
         return;
     }
-    if volumes.iter().any(is_empty_dir) {
+    if Pod(pod).volumes().any(Volume::is_empty_dir) {
         impact.add_effect(Fate::Destroyed, "what it keeps in emptyDir volumes", []);
     }
     if pod.controller().is_none() && !is_static(pod) {
@@ -60,15 +55,6 @@ pub(crate) fn deleting_pod(pod: &Object, impact: &mut Impact, view: &View<'_>) {
 /// Whether it is a static pod: a kubelet recreates it from a file of its own.
 pub(crate) fn is_static(pod: &Object) -> bool {
     !pod.annotation("kubernetes.io/config.mirror").is_empty()
-}
-
-pub(crate) fn is_empty_dir(volume: &Value) -> bool {
-    volume.get("emptyDir").is_some()
-}
-
-/// Whether the volume is created with the pod and deleted with it.
-pub(crate) fn is_ephemeral(volume: &Value) -> bool {
-    volume.get("ephemeral").is_some()
 }
 
 /// Whether the pod owns the claim. Another claim may have the name; the pod then does not start, and does not

@@ -10,6 +10,7 @@
 use crate::{
     diagnose::{
         impact::{Impact, references},
+        kinds::VolumeSnapshotContent,
         model::Fate,
         view::View,
     },
@@ -37,7 +38,7 @@ pub(crate) fn add_waiting_contents(stuck: &[Finalizer], impact: &mut Impact, vie
             let waiting: Vec<_> = contents
                 .iter()
                 .filter(|content| content.finalizers().iter().any(|one| one.name == CONTENT_BOUND))
-                .filter(|content| !content.text("/spec/volumeSnapshotRef/uid").is_empty())
+                .filter(|content| !VolumeSnapshotContent(content).snapshot_uid().is_empty())
                 .filter(|content| content.annotation(MARK).is_empty())
                 .collect();
             if !waiting.is_empty() {

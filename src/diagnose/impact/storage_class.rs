@@ -14,11 +14,10 @@ use crate::{
         causes::{advice, storage::reclaim_policy},
         impact::{
             Impact, default_storage_class, ephemeral_volumes, references,
-            storage_class_references::{
-                add_ephemeral_volumes, class_of, class_of_template, ephemeral_claim, template_classes,
-            },
+            storage_class_references::{add_ephemeral_volumes, template_classes},
             storage_quantity,
         },
+        kinds::{PersistentVolumeClaim, StorageClass},
         model::{Fate, Safety, Step},
         view::View,
     },
@@ -29,18 +28,22 @@ const OWN_SECRET: &str = "volume.kubernetes.io/provisioner-deletion-secret-name"
 
 pub(crate) fn deleting_class(class: &Object, impact: &mut Impact, view: &View<'_>) {
     let name = class.name();
-    let names_it = |object: &&Object| class_of(object) == name;
+    let names_it = |object: &&Object| StorageClass::named_by(object) == name;
     // Queried together, so that they are read together.
     let claims = view.list("", "persistentvolumeclaims", "");
     let volumes = view.list("", "persistentvolumes", "");
     let sets = view.list("apps", "statefulsets", "");
     let workloads = ephemeral_volumes::makers(
-        &|volume| ephemeral_claim(volume).is_some_and(|claim| class_of_template(claim) == Some(name)),
+        &|volume| {
+            volume
+                .claim_template()
+                .is_some_and(|claim| claim.class() == Some(name))
+        },
         view,
     );
     match claims {
         Ok(claims) => {
-            let unbound = |claim: &&Object| claim.text("/spec/volumeName").is_empty();
+            let unbound = |claim: &&Object| PersistentVolumeClaim(claim).volume().is_empty();
             let waiting: Vec<_> = claims.iter().filter(names_it).filter(unbound).collect();
             if !waiting.is_empty() {
                 let says = format!(
@@ -113,13 +116,11 @@ fn add_volumes(class: &Object, volumes: &[&Object], impact: &mut Impact) {
         format!(
             "volumes that were made from it: {}, of {size} in all; they stay as they are, and still need {} when they go",
             volumes.len(),
-            class.text("/provisioner")
+            StorageClass(class).provisioner()
         ),
         references(volumes.iter().copied()),
     );
-    let parameters = class.value.pointer("/parameters");
-    let has_secret =
-        parameters.is_some_and(|all| all.get("csi.storage.k8s.io/provisioner-secret-name").is_some());
+    let has_secret = StorageClass(class).has_parameter("csi.storage.k8s.io/provisioner-secret-name");
     let needs = |volume: &&&Object| {
         reclaim_policy::policy(volume) == "Delete" && volume.annotation(OWN_SECRET).is_empty()
     };

@@ -1,5 +1,6 @@
 //! Adds up quantities of storage, in the form that people read.
 
+use crate::diagnose::kinds::{PersistentVolume, PersistentVolumeClaim};
 use crate::snapshot::facts::Object;
 
 /// The suffixes of a quantity that name bytes (`kubernetes/apimachinery:pkg/api/resource/suffix.go`).
@@ -20,12 +21,12 @@ const UNITS: [(&str, f64); 11] = [
 /// The total capacity of some volumes.
 pub(crate) fn of<'a>(volumes: impl IntoIterator<Item = &'a &'a Object>) -> String {
     let volumes = volumes.into_iter();
-    sum(volumes.map(|volume| volume.text("/spec/capacity/storage")))
+    sum(volumes.map(|volume| PersistentVolume(volume).capacity()))
 }
 
 /// The total capacity of these claims.
 pub(crate) fn of_claims(claims: &[&Object]) -> String {
-    sum(claims.iter().map(|claim| claim.text("/status/capacity/storage")))
+    sum(claims.iter().map(|claim| PersistentVolumeClaim(claim).capacity()))
 }
 
 /// The sum of some quantities, in the largest binary unit that it fills: `30Gi`. Unreadable quantities count as

@@ -14,6 +14,7 @@ use crate::{
     diagnose::{
         impact,
         impact::{Impact, claim_disks, references, storage_quantity},
+        kinds::{ClaimTemplate, Workload},
         model::{Fate, Safety, Step},
         view::View,
     },
@@ -21,8 +22,7 @@ use crate::{
 };
 
 pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &View<'_>) {
-    let templates = set.list("/spec/volumeClaimTemplates");
-    if templates.is_empty() {
+    if Workload(set).claim_templates().next().is_none() {
         return;
     }
     let claims = match view.list("", "persistentvolumeclaims", set.namespace()) {
@@ -34,7 +34,7 @@ pub(crate) fn add_claims_of_templates(set: &Object, impact: &mut Impact, view: &
     let own: Vec<_> = claims.iter().filter(|claim| is_of(claim, set)).collect();
     let (deleted, kept): (Vec<&Object>, Vec<&Object>) =
         own.into_iter().partition(|claim| goes_with(claim, set));
-    let policy = set.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted");
+    let policy = Workload(set).claims_when_deleted();
     if !deleted.is_empty() {
         let says = format!(
             "claims of its volumeClaimTemplates: {}; they have it as their owner and are deleted with it \
@@ -75,12 +75,8 @@ fn is_of(claim: &Object, set: &Object) -> bool {
             .strip_prefix('-')
     };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    set.list("/spec/volumeClaimTemplates").iter().any(|template| {
-        let name = template
-            .pointer("/metadata/name")
-            .and_then(serde_json::Value::as_str);
-        name.and_then(ordinal).is_some_and(is_number)
-    })
+    let mut names = Workload(set).claim_templates().filter_map(ClaimTemplate::name);
+    names.any(|name| ordinal(name).is_some_and(is_number))
 }
 
 /// Whether the claim has owners, and all of them are the set or pods that are deleted with it.

@@ -15,9 +15,10 @@ use crate::{
     diagnose::{
         holder,
         impact::{
-            Impact, api_extensions, departing_controllers::Workloads, pod::is_ephemeral,
-            volume_claim_templates, waiting_objects::add_waiting_objects,
+            Impact, api_extensions, departing_controllers::Workloads, volume_claim_templates,
+            waiting_objects::add_waiting_objects,
         },
+        kinds::{PodSpec, Volume, Workload},
         model::{Fate, Safety},
         view::View,
     },
@@ -56,7 +57,7 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
             Some(installer) => format!(", better with what installed it: {installer}"),
             None => String::new(),
         };
-        let has_claims = !workload.list("/spec/volumeClaimTemplates").is_empty();
+        let has_claims = Workload(workload).claim_templates().next().is_some();
         let cost = if has(impact, &[Fate::Destroyed]) {
             Some("DATA LOSS: delete it, and what is destroyed with it")
         } else if is_loss {
@@ -82,19 +83,11 @@ pub(crate) fn deleting_workload(workload: &Object, impact: &mut Impact, view: &V
 
 /// Adds what is deleted with the workload.
 fn add_pods(workload: &Object, impact: &mut Impact) {
-    let pods = ["/status/replicas", "/status/currentNumberScheduled"]
-        .iter()
-        .find_map(|field| workload.number(field))
-        .unwrap_or_default();
+    let pods = Workload(workload).pods();
     if pods > 0 {
         impact.add_effect(Fate::Released, format!("its pods: {pods}; they are stopped"), []);
     }
-    if pods > 0
-        && workload
-            .list("/spec/template/spec/volumes")
-            .iter()
-            .any(is_ephemeral)
-    {
+    if pods > 0 && PodSpec::of(workload).volumes().any(Volume::is_ephemeral) {
         let says = "what its pods keep in ephemeral volumes: the claims are deleted with the pods, and by their reclaim policy \
                     the disks";
         impact.add_effect(Fate::Destroyed, says, []);
@@ -110,6 +103,6 @@ fn selects(service: &Object, workload: &Object) -> bool {
         .flatten()
         .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
         .collect();
-    let labels = holder::labels(workload, "/spec/template/metadata/labels");
+    let labels = Workload(workload).pod_labels();
     !pairs.is_empty() && Selector::parse(&pairs.join(",")).is_ok_and(|selector| selector.matches(&labels))
 }

@@ -20,6 +20,7 @@ use crate::{
             storage::reclaim_policy::{disk, driver, policy},
         },
         events::{event_time, last_event},
+        kinds::{PersistentVolume, VolumeAttachment},
         leftovers::Leftover,
         model::Verdict,
         timing,
@@ -31,7 +32,7 @@ use crate::{
 
 pub(crate) fn is_due(volume: &Object, now: Timestamp) -> bool {
     let due = since(volume).is_none_or(|since| Age::between(since, now).0.as_secs() >= timing::CLEAN_UP);
-    let over = matches!(volume.text("/status/phase"), "Released" | "Failed");
+    let over = matches!(PersistentVolume(volume).phase(), "Released" | "Failed");
     over && policy(volume) == "Delete" && volume.deletion().is_none() && due
 }
 
@@ -46,11 +47,11 @@ pub(crate) fn since(volume: &Object) -> Option<Timestamp> {
             .filter_map(|entry| entry.get("time")?.as_str()?.parse().ok())
             .max()
     };
-    volume.time("/status/lastPhaseTransitionTime").or_else(status)
+    PersistentVolume(volume).in_phase_since().or_else(status)
 }
 
 pub(crate) fn leftover_volume(volume: &Object, attached: Option<&[Object]>, view: &View<'_>) -> Leftover {
-    let phase = volume.text("/status/phase");
+    let phase = PersistentVolume(volume).phase();
     let disk = match disk(volume) {
         own if own.starts_with("of ") => "its disk".to_owned(),
         handle => format!("its disk {handle}"),
@@ -64,7 +65,7 @@ pub(crate) fn leftover_volume(volume: &Object, attached: Option<&[Object]>, view
 }
 
 fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_>) -> (Verdict, String) {
-    let by_csi = !volume.text("/spec/csi/driver").is_empty();
+    let by_csi = !PersistentVolume(volume).csi_driver().is_empty();
     let provisioned = !volume.annotation("pv.kubernetes.io/provisioned-by").is_empty();
     let driver = driver(volume);
     let mut unseen = Vec::new();
@@ -81,7 +82,7 @@ fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_
                 format!(
                     "VolumeAttachment {} says that it is still attached to node {}{more}",
                     first.name(),
-                    first.text("/spec/nodeName")
+                    VolumeAttachment(first).node()
                 ),
             );
         }
@@ -103,7 +104,7 @@ fn why(volume: &Object, phase: &str, attached: Option<&[Object]>, view: &View<'_
             format!("it failed{ago}: {}", event.text("/message")),
         );
     }
-    let status = volume.text("/status/message");
+    let status = PersistentVolume(volume).message();
     if !status.is_empty() {
         return (Verdict::Failing, format!("it failed: {status}"));
     }

@@ -9,7 +9,7 @@
 //! deleted just now. **Concludes** `stalled`. **Advises** nothing itself: `explain` does.
 
 use crate::{
-    diagnose::{events, leftovers::Leftover, model::Verdict, timing, view::View},
+    diagnose::{events, kinds::VolumeAttachment, leftovers::Leftover, model::Verdict, timing, view::View},
     object::Age,
     snapshot::facts::{Object, Resource},
 };
@@ -20,8 +20,8 @@ pub(crate) fn leftover_attachment(attachment: &Object, view: &View<'_>) -> Optio
     if attachment.deletion().is_some() || since.is_some_and(is_new) {
         return None;
     }
-    let name = attachment.text("/spec/nodeName");
-    let volume = attachment.text("/spec/source/persistentVolumeName");
+    let name = VolumeAttachment(attachment).node();
+    let volume = VolumeAttachment(attachment).volume();
     let node = view.object("", "nodes", "", name);
     let volume_is_gone =
         !volume.is_empty() && matches!(view.object("", "persistentvolumes", "", volume), Ok(None));

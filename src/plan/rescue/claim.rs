@@ -13,7 +13,10 @@ use serde_json::{Value, json};
 
 use super::{Lost, Next, Rescue, compare::differences, metadata_to_keep};
 use crate::{
-    diagnose::reclaim_policy,
+    diagnose::{
+        kinds::{PersistentVolume, PersistentVolumeClaim},
+        reclaim_policy,
+    },
     object::ObjectRef,
     plan::{RETAIN, Refusal, Request},
     snapshot::facts::Object,
@@ -106,7 +109,7 @@ impl Rescue {
         let former = reclaim_policy::policy(&self.volume);
         let is_kept = reclaim_policy::policy(volume) == RETAIN;
         let old = claim.is_some_and(|claim| claim.uid() == self.claim.uid());
-        let named = volume.text("/spec/claimRef/uid");
+        let named = PersistentVolume(volume).claim_uid();
         match claim {
             Some(_) if old && !is_kept => Next::Send("set the policy to Retain", Request::set_retain(volume)),
             Some(_) if old => {
@@ -123,15 +126,17 @@ impl Rescue {
             Some(new) if new.deletion().is_some() => {
                 Next::Stop("the new claim is being deleted, too. Find out who deletes it".into())
             }
-            Some(new) if !["", volume.name()].contains(&new.text("/spec/volumeName")) => Next::Stop(format!(
+            Some(new) if !["", volume.name()].contains(&PersistentVolumeClaim(new).volume()) => Next::Stop(format!(
                 "a claim of that name was made by somebody else, and has volume {}",
-                new.text("/spec/volumeName")
+                PersistentVolumeClaim(new).volume()
             )),
             Some(new) if named == self.claim.uid() => {
                 Next::Send("let the volume name the new claim", Request::set_claim(volume, new.uid()))
             }
             Some(new) if named != new.uid() => Next::Stop("the volume is for another claim now".into()),
-            Some(new) if ![volume, new].iter().all(|one| one.text("/status/phase") == "Bound") => {
+            Some(new)
+                if [PersistentVolume(volume).phase(), PersistentVolumeClaim(new).phase()] != ["Bound", "Bound"] =>
+            {
                 Next::Wait("volume and claim are Bound")
             }
             Some(_) if self.restore_policy && reclaim_policy::policy(volume) != former => {
@@ -148,7 +153,7 @@ impl Rescue {
 
     /// All requests that can follow while the old claim exists.
     pub(super) fn claim_trials(&self, volume: &Object) -> Vec<Request> {
-        let mut all = vec![Request::set_claim(volume, volume.text("/spec/claimRef/uid"))];
+        let mut all = vec![Request::set_claim(volume, PersistentVolume(volume).claim_uid())];
         if reclaim_policy::policy(volume) != RETAIN {
             all.push(Request::set_retain(volume));
         }

@@ -2,7 +2,10 @@
 
 use super::{Lost, Rescue, compare::differences};
 use crate::{
-    diagnose::reclaim_policy,
+    diagnose::{
+        kinds::{PersistentVolume, PersistentVolumeClaim},
+        reclaim_policy,
+    },
     plan::{RETAIN, Request},
     snapshot::facts::Object,
 };
@@ -45,8 +48,14 @@ impl Rescue {
             return Next::Stop("another volume has its name now, for another disk or another claim".into());
         }
         let claim = claim.filter(|claim| claim.uid() == self.claim.uid());
-        let is_bound = |object: &Object| object.text("/status/phase") == "Bound";
-        if claim.is_some_and(|claim| !is_bound(claim) || !is_bound(volume)) {
+        let is_bound = |claim| {
+            let (claim, volume) = (
+                PersistentVolumeClaim(claim).phase(),
+                PersistentVolume(volume).phase(),
+            );
+            [claim, volume] == ["Bound", "Bound"]
+        };
+        if claim.is_some_and(|claim| !is_bound(claim)) {
             return Next::Wait("volume and claim are Bound");
         }
         let former = reclaim_policy::policy(&self.volume);
@@ -102,6 +111,6 @@ fn is_same_disk(before: &Object, after: &Object) -> bool {
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect::<Vec<_>>()
     };
-    let claim_uid = |volume: &Object| volume.text("/spec/claimRef/uid").to_owned();
+    let claim_uid = |volume: &Object| PersistentVolume(volume).claim_uid().to_owned();
     sources(before) == sources(after) && claim_uid(before) == claim_uid(after)
 }

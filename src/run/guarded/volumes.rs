@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use crate::{
     cluster::Server,
     command::Command,
-    diagnose::uses_claim,
+    diagnose::{
+        kinds::{PersistentVolume, PersistentVolumeClaim},
+        uses_claim,
+    },
     error::Error,
     plan::{Claim, Instead, Lost, Refusal, Rescue, Users},
     run::{target::find, witness::Witness},
@@ -35,7 +38,7 @@ pub(super) async fn volume_of(
         Ok(Err(Refusal::new(&object.reference(), why, needs, instead)))
     };
     let explained = |text: &str| Instead::explain(&object.reference(), text);
-    let name = object.text("/spec/volumeName");
+    let name = PersistentVolumeClaim(object).volume();
     if name.is_empty() {
         return refuse(
             "it has no volume, so there is no disk to keep".into(),
@@ -79,11 +82,11 @@ pub(super) async fn volume_of(
 
 /// The claim that a volume names.
 pub(super) async fn claim_of(witness: Witness<'_>, volume: &Object, facts: &mut Facts) -> Claim {
-    let name = volume.text("/spec/claimRef/name");
+    let name = PersistentVolume(volume).claim_name();
     if name.is_empty() {
         return Claim::None;
     }
-    let namespace = volume.text("/spec/claimRef/namespace");
+    let namespace = PersistentVolume(volume).claim_namespace();
     match read(witness, CLAIMS, Some(namespace), name, facts).await {
         Ok(Some(claim)) if is_bound_to(volume, &claim) => Claim::Found(claim.into()),
         Ok(_) => Claim::Gone,
@@ -185,9 +188,9 @@ async fn read(
 
 /// Whether the volume names this claim. Before it is bound, it may name the claim without a uid.
 fn is_bound_to(volume: &Object, claim: &Object) -> bool {
-    let uid = volume.text("/spec/claimRef/uid");
-    volume.text("/spec/claimRef/name") == claim.name()
-        && volume.text("/spec/claimRef/namespace") == claim.namespace()
+    let uid = PersistentVolume(volume).claim_uid();
+    PersistentVolume(volume).claim_name() == claim.name()
+        && PersistentVolume(volume).claim_namespace() == claim.namespace()
         && (uid.is_empty() || uid == claim.uid())
 }
 

@@ -3,6 +3,7 @@
 //! There can be very many of them. They are read one page at a time, and only candidates are kept. Of the
 //! names that an attachment can refer to, only hashes are kept. Candidates are then checked by name.
 
+use crate::diagnose::kinds::VolumeAttachment;
 use std::{
     collections::{BTreeMap, HashSet},
     hash::{BuildHasher as _, RandomState},
@@ -57,8 +58,8 @@ impl LeftoverSearch {
         let mut read = Ok(());
         if search_attachments || !index_by_name.is_empty() {
             let mut visit = |attachment: Object| {
-                let volume = attachment.text("/spec/source/persistentVolumeName").to_owned();
-                let node = attachment.text("/spec/nodeName");
+                let volume = VolumeAttachment(&attachment).volume().to_owned();
+                let node = VolumeAttachment(&attachment).node();
                 let is_missing =
                     |all: &HashSet<u64>, name: &str| !name.is_empty() && !all.contains(&hash(name));
                 let refers_to_missing = is_missing(&node_hashes, node) || is_missing(&volume_hashes, &volume);

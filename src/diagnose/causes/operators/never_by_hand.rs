@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     diagnose::{
-        causes::pods::kubelet_confirmation,
+        kinds::{Node, Pod},
         model::Finding,
         removal::Veto,
         view::{Missing, View},
@@ -50,7 +50,7 @@ fn may_run(object: &Object, view: &View<'_>) -> Result<Option<String>, Missing> 
     let is_its = |pod: &&Object| {
         let owners = pod.list("/metadata/ownerReferences");
         let is_owner = |owner: &Value| owner.get("uid").and_then(Value::as_str) == Some(object.uid());
-        owners.iter().any(is_owner) && !matches!(pod.text("/status/phase"), "Succeeded" | "Failed")
+        owners.iter().any(is_owner) && !Pod(pod).is_finished()
     };
     let pods = view.list("", "pods", object.namespace())?;
     if let Some(pod) = pods.iter().find(is_its) {
@@ -67,7 +67,7 @@ fn may_run(object: &Object, view: &View<'_>) -> Result<Option<String>, Missing> 
     Ok(found
         .filter(|node| {
             let is_ready = matches!(node.condition("Ready"), Some(("True", _, _)));
-            !is_ready && !kubelet_confirmation::is_out_of_service(node)
+            !is_ready && !Node(node).is_out_of_service()
         })
         .map(|node| format!("its node {} does not report", node.name())))
 }

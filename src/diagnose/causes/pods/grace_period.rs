@@ -10,6 +10,7 @@
 use crate::{
     diagnose::{
         causes::advice,
+        kinds::{Pod, Volume},
         model::{Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         view::View,
     },
@@ -63,11 +64,7 @@ pub(crate) fn deadline(object: &Object) -> Option<Evidence> {
 
 /// What a forced deletion of the Pod would do, as a warning.
 pub(crate) fn force_warning(pod: &Object) -> String {
-    let claims: Vec<_> = pod
-        .list("/spec/volumes")
-        .iter()
-        .filter_map(|volume| volume.pointer("/persistentVolumeClaim/claimName")?.as_str())
-        .collect();
+    let claims: Vec<_> = Pod(pod).volumes().filter_map(Volume::claim).collect();
     let writers = match pod.controller() {
         Some(("StatefulSet", name)) => format!(
             "StatefulSet {name} then starts {} again elsewhere. DATA LOSS if the old one still runs: both write",
@@ -81,7 +78,7 @@ pub(crate) fn force_warning(pod: &Object) -> String {
         format!(
             ". Its volumes ({}) may still be mounted on {}",
             claims.join(", "),
-            pod.text("/spec/nodeName")
+            Pod(pod).node()
         )
     };
     format!("force it (--force --grace-period=0): only the object goes. {writers}{volumes}")
@@ -94,7 +91,7 @@ pub(crate) fn is_mirror_pod(pod: &Object) -> bool {
 
 /// The finding for the mirror of a static Pod.
 pub(crate) fn mirror_pod(pod: &Object) -> Finding {
-    let node = pod.text("/spec/nodeName");
+    let node = Pod(pod).node();
     let mut finding = Finding::new(
         None,
         Verdict::InUse,

@@ -171,7 +171,7 @@ fn job_exists(pod: &Object, finalizer: &Finalizer, job: &Object, view: &View<'_>
     if job.deletion().is_some() {
         return no_job_counts(pod, finalizer, &format!("its Job {name} is being deleted"), view);
     }
-    let phase = pod.text("/status/phase");
+    let phase = Pod(pod).phase();
     let ended = Pod(pod).is_finished();
     let counts_ended_only = job.text("/spec/podReplacementPolicy") == "Failed";
     let mut finding = if ended || (pod.deletion().is_some() && !counts_ended_only) {

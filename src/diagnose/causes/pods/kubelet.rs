@@ -42,12 +42,7 @@ pub(crate) fn not_finished_by_kubelet(
         });
         return finding;
     }
-    let running: Vec<_> = pod
-        .list("/status/containerStatuses")
-        .iter()
-        .filter(|container| container.pointer("/state/running").is_some())
-        .filter_map(|container| container.get("name")?.as_str())
-        .collect();
+    let running: Vec<_> = Pod(pod).running_containers().collect();
     let why = if !running.is_empty() {
         format!("it says that these containers still run: {}", running.join(", "))
     } else if Pod(pod).is_finished() {

@@ -25,6 +25,7 @@ use crate::{
         },
         holder,
         holder::Life,
+        kinds::{Node, Pod},
         model::{Evidence, Finding, Page, Strength, Verdict},
         view::{Missing, View},
     },
@@ -41,7 +42,7 @@ pub(crate) fn not_confirmed(pod: &Object, view: &View<'_>) -> Finding {
         .map_or(Age(jiff::SignedDuration::ZERO), |deletion| {
             Age::between(deletion.timestamp, view.now())
         });
-    let node = pod.text("/spec/nodeName");
+    let node = Pod(pod).node();
     let says = format!("its grace period ended {overdue} ago");
     if node.is_empty() {
         return awaits_garbage_collector(&format!("{says}, and it has no node"), pod, view);
@@ -69,7 +70,7 @@ pub(crate) fn not_confirmed(pod: &Object, view: &View<'_>) -> Finding {
 /// The finding for a Pod in its grace period. Without its kubelet it stays after that too, so a silent kubelet is named at
 /// once.
 pub(crate) fn not_yet_due(pod: &Object, view: &View<'_>) -> Finding {
-    let name = pod.text("/spec/nodeName");
+    let name = Pod(pod).node();
     let mut finding = match view.object("", "nodes", "", name) {
         _ if name.is_empty() => return in_grace_period(pod, view),
         Ok(Some(node)) if is_silent(node, view) => {
@@ -148,10 +149,10 @@ fn node_exists(pod: &Object, node: &Object, says: &str, overdue: Age, view: &Vie
                 format!(", {reason}")
             };
             let state = format!("not ready ({status}{because}){}", last_heartbeat(node, view));
-            kubelet_silent(pod, node, says, &state, is_out_of_service(node))
+            kubelet_silent(pod, node, says, &state, Node(node).is_out_of_service())
         }
     };
-    if status != "True" && is_out_of_service(node) {
+    if status != "True" && Node(node).is_out_of_service() {
         controller_manager::add_stale_lease(&mut finding, view);
     }
     finding.evidence.push(evidence);
@@ -176,13 +177,6 @@ fn last_heartbeat(node: &Object, view: &View<'_>) -> String {
         .and_then(|text| text.parse().ok())
         .map(|time| format!(", last heartbeat {} ago", Age::between(time, view.now())))
         .unwrap_or_default()
-}
-
-/// Whether somebody declared that the machine of the node is off.
-pub(crate) fn is_out_of_service(node: &Object) -> bool {
-    node.list("/spec/taints")
-        .iter()
-        .any(|taint| taint.get("key").and_then(Value::as_str) == Some("node.kubernetes.io/out-of-service"))
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ fn consumers<'a>(claim: &Object, entries: &[Value], view: &View<'a>) -> Consumer
 
 /// Whether the controller drops the Pod, by its own predicate (isPodDone).
 fn is_done(pod: &Object) -> bool {
-    Pod(pod).is_finished() || pod.deletion().is_some() && pod.text("/spec/nodeName").is_empty()
+    Pod(pod).is_finished() || pod.deletion().is_some() && Pod(pod).node().is_empty()
 }
 
 fn add_advice(finding: &mut Finding, claim: &Object, consumers: &Consumers<'_>, view: &View<'_>) {

@@ -12,7 +12,7 @@ use crate::{
     command::Command,
     diagnose::{
         causes::{advice, storage::release},
-        kinds::Pod,
+        kinds::{Pod, Workload},
         limits,
         model::{Safety, Step},
         view::{Missing, View},
@@ -118,7 +118,7 @@ fn scaling_deletes_claims(owner: &ObjectRef, namespace: &str, view: &View<'_>) -
         return Ok(false);
     }
     let set = view.object("apps", "statefulsets", namespace, &owner.name)?;
-    Ok(set.is_some_and(|set| set.text("/spec/persistentVolumeClaimRetentionPolicy/whenScaled") == "Delete"))
+    Ok(set.is_some_and(|set| Workload(set).claims_when_scaled() == "Delete"))
 }
 
 /// The step that shows an owner that no one command stops.

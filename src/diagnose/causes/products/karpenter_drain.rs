@@ -142,17 +142,7 @@ fn is_awaited(pod: &Object, view: &View<'_>) -> bool {
     let given_up = pod.deletion().is_some_and(|deletion| {
         Age::between(deletion.timestamp, view.now()).0.as_secs() > timing::KARPENTER_GIVES_UP
     });
-    !Pod(pod).is_finished() && !of_the_node && !given_up && !tolerates(pod)
-}
-
-/// Whether the pod tolerates the taint of Karpenter.
-fn tolerates(pod: &Object) -> bool {
-    pod.list("/spec/tolerations").iter().any(|toleration| {
-        let field = |name: &str| toleration.get(name).and_then(Value::as_str).unwrap_or_default();
-        let every_key = field("key").is_empty() && field("operator") == "Exists";
-        let this_key = field("key") == TAINT && (field("operator") == "Exists" || field("value").is_empty());
-        (every_key || this_key) && matches!(field("effect"), "" | "NoSchedule")
-    })
+    !Pod(pod).is_finished() && !of_the_node && !given_up && !Pod(pod).tolerates(TAINT)
 }
 
 /// Why the pod is still there, and what to do.

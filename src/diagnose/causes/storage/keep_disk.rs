@@ -20,6 +20,7 @@ use crate::{
                 take_back,
             },
         },
+        kinds::PersistentVolume,
         limits,
         model::{Finding, Outlook, Step},
         view::{Missing, View},
@@ -81,7 +82,7 @@ fn volume_steps(volume: &Object, view: &View<'_>) -> Vec<Step> {
     if !is_at_stake(volume) {
         return Vec::new();
     }
-    if volume.text("/status/phase") != "Bound" {
+    if PersistentVolume(volume).phase() != "Bound" {
         let text = format!(
             "Keep the disk {}, if it still exists: set the volume to Retain. The volume object then goes.",
             disk(volume)

@@ -18,6 +18,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
+        kinds::PersistentVolume,
         model::{Evidence, Finding, Page, Strength, Verdict},
         view::View,
     },
@@ -35,7 +36,7 @@ pub(crate) const CAUSE: Cause = Cause {
 
 /// Answers for the finalizer on a volume.
 fn volume_still_attached(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let driver = match volume.text("/spec/csi/driver") {
+    let driver = match PersistentVolume(volume).csi_driver() {
         "" => reclaim_policy::driver(volume),
         driver => driver.to_owned(),
     };

@@ -20,6 +20,7 @@ use crate::{
             verdicts,
         },
         events::last_event,
+        kinds::PersistentVolume,
         model::{Evidence, Finding, Outlook, Page, Safety, Said, Step, Strength, Verdict},
         view::View,
     },
@@ -70,7 +71,7 @@ pub(crate) fn released(
     }
     let failure = last_event(volume, &["VolumeFailedDelete"], view);
     let is_reported = matches!(failure, Ok(Some(_)));
-    let status = volume.text("/status/message");
+    let status = PersistentVolume(volume).message();
     match failure {
         Ok(Some(event)) if !finding.wait.on.is_empty() || is_attached(event) => {
             add_failure(&mut finding, volume, event, view);
@@ -128,8 +129,7 @@ fn add_silence(finding: &mut Finding, volume: &Object) {
         return;
     }
     finding.say("nothing is attached, and no event of the last hour says that it fails");
-    if let (Some(released), Some(deletion)) =
-        (volume.time("/status/lastPhaseTransitionTime"), volume.deletion())
+    if let (Some(released), Some(deletion)) = (PersistentVolume(volume).in_phase_since(), volume.deletion())
         && released < deletion.timestamp
     {
         finding.evidence.push(Evidence {

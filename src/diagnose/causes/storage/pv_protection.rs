@@ -25,6 +25,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
+        kinds::{PersistentVolume, PersistentVolumeClaim},
         model::{Evidence, Finding, Outlook, Page, Safety, Said, Step, Strength, Verdict},
         view::{Missing, View},
     },
@@ -46,7 +47,7 @@ fn volume_bound(volume: &Object, finalizer: &Finalizer, view: &View<'_>) -> Find
     let says = controller
         .removes("kube-controller-manager (pv-protection)")
         .once("the volume is no longer Bound");
-    let phase = volume.text("/status/phase");
+    let phase = PersistentVolume(volume).phase();
     let mut finding = if phase == "Bound" {
         phase_bound(volume, finalizer, says, view)
     } else {
@@ -104,7 +105,7 @@ fn claim_exists(
     says: Said,
     view: &View<'_>,
 ) -> Finding {
-    let phase = claim.text("/status/phase");
+    let phase = PersistentVolumeClaim(claim).phase();
     let users = pvc_protection::users(claim, view);
     // A claim that is being deleted and has no users is not in use: it waits for its own finalizers.
     let verdict = match &users {
@@ -212,11 +213,11 @@ pub(crate) fn delete_claim(volume: &Object, claim: &Object) -> Step {
 /// The claim of `spec.claimRef`, if it exists with that uid.
 pub(crate) fn claim_of<'a>(volume: &Object, view: &View<'a>) -> Result<Option<&'a Object>, Missing> {
     let (namespace, name) = (
-        volume.text("/spec/claimRef/namespace"),
-        volume.text("/spec/claimRef/name"),
+        PersistentVolume(volume).claim_namespace(),
+        PersistentVolume(volume).claim_name(),
     );
     let claim = view.object("", "persistentvolumeclaims", namespace, name)?;
-    let uid = volume.text("/spec/claimRef/uid");
+    let uid = PersistentVolume(volume).claim_uid();
     Ok(claim.filter(|claim| uid.is_empty() || claim.uid() == uid))
 }
 
@@ -224,7 +225,7 @@ pub(crate) fn claim_of<'a>(volume: &Object, view: &View<'a>) -> Result<Option<&'
 pub(crate) fn claim_name(volume: &Object) -> String {
     format!(
         "{}/{}",
-        volume.text("/spec/claimRef/namespace"),
-        volume.text("/spec/claimRef/name")
+        PersistentVolume(volume).claim_namespace(),
+        PersistentVolume(volume).claim_name()
     )
 }

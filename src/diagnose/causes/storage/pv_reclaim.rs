@@ -25,6 +25,7 @@ use crate::{
             },
             verdicts,
         },
+        kinds::PersistentVolume,
         model::{Blocker, Evidence, Finding, Outlook, Page, Said, Strength, Verdict},
         view::View,
     },
@@ -53,7 +54,7 @@ fn disk_not_deleted_by_provisioner(volume: &Object, finalizer: &Finalizer, view:
     let driver = driver(volume);
     // Other provisioners use the same library and finalizer, but have no CSIDriver object.
     let is_csi = [
-        volume.text("/spec/csi/driver"),
+        PersistentVolume(volume).csi_driver(),
         volume.annotation("pv.kubernetes.io/migrated-to"),
     ]
     .contains(&driver.as_str());
@@ -83,7 +84,7 @@ fn disk_not_deleted(
     view: &View<'_>,
 ) -> Finding {
     let leak = "LEAKED INFRASTRUCTURE: take this one finalizer off. Write down the name of the disk first";
-    let mut finding = match (policy(volume), volume.text("/status/phase")) {
+    let mut finding = match (policy(volume), PersistentVolume(volume).phase()) {
         ("Retain" | "Recycle", _) => {
             let mut finding = Finding::new(
                 Some(finalizer.clone()),

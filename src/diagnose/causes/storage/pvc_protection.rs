@@ -11,7 +11,7 @@
 
 use serde_json::Value;
 
-use crate::diagnose::kinds::{Pod, claim_of_volume};
+use crate::diagnose::kinds::{PersistentVolumeClaim, Pod};
 use crate::{
     diagnose::{
         causes::{
@@ -87,7 +87,7 @@ fn claim_in_use(claim: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
 
 /// Whether the protection controller counts the pod as a user of the claim.
 pub fn uses(pod: &Object, claim: &Object) -> bool {
-    if pod.text("/spec/nodeName").is_empty() {
+    if Pod(pod).node().is_empty() {
         return false;
     }
     let shut_down = pod.deletion().is_some()
@@ -95,8 +95,8 @@ pub fn uses(pod: &Object, claim: &Object) -> bool {
             .number("/metadata/deletionGracePeriodSeconds")
             .unwrap_or_default()
             == 0;
-    pod.list("/spec/volumes").iter().any(|volume| {
-        let named = claim_of_volume(volume) == Some(claim.name());
+    Pod(pod).volumes().any(|volume| {
+        let named = volume.claim() == Some(claim.name());
         let ephemeral =
             Pod(pod).has_ephemeral_claim(volume, claim.name()) && controlled_by(claim, pod) && !shut_down;
         named || ephemeral
@@ -143,7 +143,7 @@ pub(crate) fn blockers(users: &[&Object], view: &View<'_>) -> Vec<Blocker> {
 
 /// The state of a pod, in words.
 fn describe_pod(pod: &Object) -> String {
-    let phase = match pod.text("/status/phase") {
+    let phase = match Pod(pod).phase() {
         "Succeeded" => "Completed (counts while it exists)".to_owned(),
         "Failed" => "Failed (counts while it exists)".to_owned(),
         "" => "in no phase yet".to_owned(),
@@ -158,7 +158,7 @@ fn describe_pod(pod: &Object) -> String {
         .controller()
         .map(|(kind, name)| format!(", owned by {kind} {name}"))
         .unwrap_or_default();
-    format!("{phase} on {}{deletion}{owner}", pod.text("/spec/nodeName"))
+    format!("{phase} on {}{deletion}{owner}", Pod(pod).node())
 }
 
 fn add_advice(finding: &mut Finding, claim: &Object, users: &[&Object], view: &View<'_>) {
@@ -184,7 +184,7 @@ fn add_advice(finding: &mut Finding, claim: &Object, users: &[&Object], view: &V
 
 /// What happens to the data when the claim is deleted. The reclaim policy of the volume decides.
 fn data_outlook(claim: &Object, view: &View<'_>) -> Outlook {
-    let volume = claim.text("/spec/volumeName");
+    let volume = PersistentVolumeClaim(claim).volume();
     let then = if volume.is_empty() {
         "nothing else: the claim has no volume".to_owned()
     } else {

@@ -8,6 +8,7 @@
 
 use crate::{
     diagnose::{
+        kinds::{PersistentVolume, PersistentVolumeClaim},
         limits,
         view::{Missing, View},
     },
@@ -21,12 +22,12 @@ pub(crate) const ATTACHER: &str = "external-attacher/";
 
 /// The reclaim policy.
 pub(crate) fn policy(volume: &Object) -> &str {
-    volume.text("/spec/persistentVolumeReclaimPolicy")
+    PersistentVolume(volume).reclaim_policy()
 }
 
 /// The disk, by its volume handle if it has one.
 pub(crate) fn disk(volume: &Object) -> String {
-    match volume.text("/spec/csi/volumeHandle") {
+    match PersistentVolume(volume).disk() {
         "" => format!("of {}", volume.name()),
         handle => handle.to_owned(),
     }
@@ -63,20 +64,20 @@ pub(crate) fn why_no_reclaim_finalizer(volume: &Object) -> String {
             "Kubernetes adds kubernetes.io/pv-controller to volumes of {provisioned} from 1.31 on (HonorPVReclaimPolicy)"
         );
     }
-    if volume.text("/spec/csi/driver").is_empty() {
+    if PersistentVolume(volume).csi_driver().is_empty() {
         return "It is no CSI volume, and nobody provisioned it: nobody adds one".to_owned();
     }
     format!(
         "The csi-provisioner of {} is older than v5.0, or did not run since: newer ones add \
          external-provisioner.volume.kubernetes.io/finalizer",
-        volume.text("/spec/csi/driver")
+        PersistentVolume(volume).csi_driver()
     )
 }
 
 /// What happens to the disk of a volume that no claim holds.
 pub(crate) fn fate_without_claim(volume: &Object) -> String {
     let disk = disk(volume);
-    match (policy(volume), volume.text("/status/phase")) {
+    match (policy(volume), PersistentVolume(volume).phase()) {
         ("Delete", "Released" | "Bound") if has_reclaim_finalizer(volume) => fate(volume),
         ("Delete", "Released" | "Bound") => format!(
             "its disk {disk} IS LEAKED unless the provisioner deletes it first: no finalizer makes the volume wait for that"
@@ -106,7 +107,7 @@ pub(crate) fn volumes_of<'a, 'b>(
 ) -> Result<Vec<&'a Object>, Missing> {
     let names: Vec<_> = claims
         .into_iter()
-        .map(|claim| claim.text("/spec/volumeName"))
+        .map(|claim| PersistentVolumeClaim(claim).volume())
         .filter(|name| !name.is_empty())
         .collect();
     if names.len() > limits::VOLUMES_ONE_BY_ONE {

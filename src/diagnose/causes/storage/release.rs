@@ -4,6 +4,7 @@
 use crate::{
     diagnose::{
         causes::storage::reclaim_policy,
+        kinds::{PersistentVolume, PersistentVolumeClaim, VolumeSnapshot, VolumeSnapshotContent},
         model::{Fate, Finding, Release, Safety, Step},
         view::{Missing, View},
     },
@@ -55,7 +56,7 @@ pub(crate) fn by_end_of(object: &Object) -> Vec<Release> {
     }
     if object.is("", "persistentvolumes") {
         // A volume that no claim ever held is not reclaimed.
-        let is_reclaimed = matches!(object.text("/status/phase"), "Released" | "Failed" | "Bound");
+        let is_reclaimed = matches!(PersistentVolume(object).phase(), "Released" | "Failed" | "Bound");
         return is_reclaimed.then(|| of_volume(object)).into_iter().collect();
     }
     if object.is(SNAPSHOTS, "volumesnapshotcontents") {
@@ -66,17 +67,14 @@ pub(crate) fn by_end_of(object: &Object) -> Vec<Release> {
 
 /// The snapshot that the end of its content lets go.
 fn of_content(content: &Object) -> Release {
-    let handle = match content.text("/status/snapshotHandle") {
-        "" => content.text("/spec/source/snapshotHandle"),
-        handle => handle,
-    };
+    let handle = VolumeSnapshotContent(content).handle();
     // Before the driver has answered, its snapshot may exist already.
     let (kind, name) = if handle.is_empty() {
         ("snapshot of", content.name())
     } else {
         ("snapshot", handle)
     };
-    let (fate, why) = match content.text("/spec/deletionPolicy") {
+    let (fate, why) = match VolumeSnapshotContent(content).deletion_policy() {
         "Retain" => (Fate::Kept, "deletion policy Retain"),
         "Delete" if handle.is_empty() => (Fate::Unknown, "its driver has named none yet"),
         "Delete" => (Fate::Destroyed, "deletion policy Delete"),
@@ -97,10 +95,10 @@ pub(crate) fn by_whole_end_of(object: &Object, view: &View<'_>) -> Vec<Release> 
 fn by_end_of_bound(object: &Object, view: &View<'_>) -> Option<Release> {
     let (name, group, plural, kind, of): (_, _, _, _, fn(&Object) -> Release) =
         if object.is("", "persistentvolumeclaims") {
-            let name = object.text("/spec/volumeName");
+            let name = PersistentVolumeClaim(object).volume();
             (name, "", "persistentvolumes", "disk of volume", of_volume)
         } else if object.is(SNAPSHOTS, "volumesnapshots") {
-            let name = object.text("/status/boundVolumeSnapshotContentName");
+            let name = VolumeSnapshot(object).content();
             (
                 name,
                 SNAPSHOTS,

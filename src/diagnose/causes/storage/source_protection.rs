@@ -12,14 +12,15 @@
 //! snapshot, clone or restore was interrupted. **Advises** to let it finish or to give it up; then to remove only
 //! this finalizer. For a claim this can lose data.
 
-use serde_json::Value;
-
 use crate::{
     command::Command,
     diagnose::{
         causes::{
             advice, advice::remove_finalizer, cause::Cause, controller::Controller,
             storage::volume_snapshot_content::GROUP, verdicts, verdicts::unknown,
+        },
+        kinds::{
+            PersistentVolumeClaim, StorageClass, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent,
         },
         model::{Blocker, Finding, Outlook, Page, Safety, Said, Step, Verdict},
         view::{Missing, View},
@@ -64,13 +65,13 @@ fn snapshot_in_progress(claim: &Object, finalizer: &Finalizer, view: &View<'_>) 
     };
     let snapshots_of_claim: Vec<_> = snapshots
         .iter()
-        .filter(|s| s.text("/spec/source/persistentVolumeClaimName") == claim.name())
+        .filter(|one| VolumeSnapshot(one).claim() == claim.name())
         .collect();
     let busy = snapshots_of_claim
         .iter()
-        .filter(|s| !is_ready(s))
+        .filter(|one| !VolumeSnapshot(one).is_ready())
         .map(|snapshot| {
-            let error = snapshot.text("/status/error/message");
+            let error = VolumeSnapshot(snapshot).error().message();
             let says = if error.is_empty() {
                 "is being taken, and not ready to use".to_owned()
             } else {
@@ -180,14 +181,15 @@ fn restore_in_progress(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>
 
 /// The driver that took the snapshot. Its content names it, or its class if the content is already gone.
 fn driver_of<'a>(snapshot: &Object, view: &View<'a>) -> Result<Option<&'a str>, Missing> {
-    let get = |plural: &str, field: &str| match snapshot.text(field) {
+    let get = |plural: &str, name: &str| match name {
         "" => Ok(None),
         name => view.object(GROUP, plural, "", name),
     };
-    let driver = match get("volumesnapshotcontents", "/status/boundVolumeSnapshotContentName")? {
-        Some(content) => content.text("/spec/driver"),
-        None => get("volumesnapshotclasses", "/spec/volumeSnapshotClassName")?
-            .map_or("", |class| class.text("/driver")),
+    let snapshot = VolumeSnapshot(snapshot);
+    let driver = match get("volumesnapshotcontents", snapshot.content())? {
+        Some(content) => VolumeSnapshotContent(content).driver(),
+        None => get("volumesnapshotclasses", snapshot.class())?
+            .map_or("", |class| VolumeSnapshotClass(class).driver()),
     };
     Ok(Some(driver).filter(|driver| !driver.is_empty()))
 }
@@ -283,18 +285,12 @@ pub(crate) fn pending_claims_from(
     Ok(claims
         .iter()
         .filter(|claim| {
-            claim.text("/spec/dataSource/kind") == kind
-                && claim.text("/spec/dataSource/name") == name
-                && matches!(claim.text("/status/phase"), "Pending" | "")
+            PersistentVolumeClaim(claim).data_source() == (kind, name)
+                && matches!(PersistentVolumeClaim(claim).phase(), "Pending" | "")
         })
         .map(|claim| {
-            let class = claim.text("/spec/storageClassName");
+            let class = StorageClass::named_by(claim);
             view.blocker(claim, format!("Pending, is made from it (storage class {class})"))
         })
         .collect())
-}
-
-fn is_ready(snapshot: &Object) -> bool {
-    let status = snapshot.value.pointer("/status");
-    status.and_then(|status| status.get("readyToUse")) == Some(&Value::Bool(true))
 }

@@ -17,6 +17,7 @@ use crate::{
                 reclaim_policy::{self, volumes_of},
             },
         },
+        kinds::PersistentVolume,
         model::{Finding, Safety, Step},
         view::View,
     },
@@ -51,7 +52,7 @@ fn keeps_what_is_made(namespace: &str, view: &View<'_>) -> bool {
 }
 
 fn of_volume(volume: &Object, view: &View<'_>) -> Option<Step> {
-    if volume.text("/status/phase") != "Bound" {
+    if PersistentVolume(volume).phase() != "Bound" {
         return None;
     }
     let claim = pv_protection::claim_of(volume, view).ok()??;

@@ -16,6 +16,7 @@ use crate::{
             storage::{csi_errors, volume_attachment_in_use},
             verdicts,
         },
+        kinds::{Node, PersistentVolume, VolumeAttachment},
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         removal::{Unable, Veto},
@@ -36,8 +37,8 @@ pub(crate) const CAUSE: Cause = Cause {
 
 /// Answers for the finalizer on an attachment.
 fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let driver = attachment.text("/spec/attacher");
-    let node = attachment.text("/spec/nodeName");
+    let driver = VolumeAttachment(attachment).attacher();
+    let node = VolumeAttachment(attachment).node();
     let controller = Controller::sidecar(attachment, finalizer, driver, view);
     let says = controller
         .removes(format!("the attacher of {driver}"))
@@ -59,7 +60,7 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
         finalizer.name
     ));
     add_errors(&mut finding, attachment, view);
-    let volume = attachment.text("/spec/source/persistentVolumeName");
+    let volume = VolumeAttachment(attachment).volume();
     if !volume.is_empty() {
         match view.object("", "persistentvolumes", "", volume) {
             Ok(None) => add_missing_volume(&mut finding, attachment, finalizer, volume),
@@ -89,8 +90,9 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
             node: node.to_owned(),
         }),
     }
-    let failed_recently = attachment
-        .time("/status/detachError/time")
+    let failed_recently = VolumeAttachment(attachment)
+        .detach_error()
+        .time()
         .is_some_and(|time| timing::is_within_last_hour(time, view));
     // An error of the last hour proves that the attacher runs.
     if !failed_recently {
@@ -109,12 +111,12 @@ fn disk_not_detached(attachment: &Object, finalizer: &Finalizer, view: &View<'_>
 /// Says whose disk it is, and which Pods on the node still use it.
 fn say_disk(finding: &mut Finding, volume: &Object, node: &str, view: &View<'_>) {
     let target = volume.reference().pasteable();
-    let claim = volume.text("/spec/claimRef/name");
+    let claim = PersistentVolume(volume).claim_name();
     if claim.is_empty() {
         finding.say(format!("It attaches {target}, which has no claim"));
         return;
     }
-    let namespace = volume.text("/spec/claimRef/namespace");
+    let namespace = PersistentVolume(volume).claim_namespace();
     let claim = pasteable("persistentvolumeclaims", Some(namespace), claim);
     finding.say(format!("It attaches {target}, the disk of {claim}"));
     match volume_attachment_in_use::users_on_node(volume, node, view) {
@@ -144,12 +146,12 @@ fn say_disk(finding: &mut Finding, volume: &Object, node: &str, view: &View<'_>)
 fn uses_disk(node: &Object, driver: &str, volume: &str, view: &View<'_>) -> bool {
     let of_driver = format!("kubernetes.io/csi/{driver}^");
     let handle = match view.object("", "persistentvolumes", "", volume) {
-        Ok(Some(found)) => found.text("/spec/csi/volumeHandle"),
+        Ok(Some(found)) => PersistentVolume(found).disk(),
         _ => "",
     };
-    node.list("/status/volumesInUse")
-        .iter()
-        .filter_map(|name| name.as_str()?.strip_prefix(&of_driver))
+    Node(node)
+        .volumes_in_use()
+        .filter_map(|name| name.strip_prefix(&of_driver))
         .any(|name| handle.is_empty() || name == handle)
 }
 
@@ -171,27 +173,27 @@ fn add_silence(finding: &mut Finding, attachment: &Object) {
 
 /// Adds the error of an attachment that is not being deleted and could not be attached.
 fn add_attach_error(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
-    let error = attachment.text("/status/attachError/message");
+    let error = VolumeAttachment(attachment).attach_error().message();
     if !error.is_empty() {
         let source = format!(
             "VolumeAttachment {} status.attachError.message",
             attachment.name()
         );
-        let time = attachment.time("/status/attachError/time");
+        let time = VolumeAttachment(attachment).attach_error().time();
         csi_errors::add_error(finding, ("attaching fails", source), error, time, view);
     }
 }
 
 /// Adds the error of the last attempt: to detach, or to attach where detaching was never tried.
 fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
-    let detaching = attachment.text("/status/detachError/message");
-    let attaching = attachment.text("/status/attachError/message");
+    let detaching = VolumeAttachment(attachment).detach_error().message();
+    let attaching = VolumeAttachment(attachment).attach_error().message();
     if !detaching.is_empty() {
         let source = format!(
             "VolumeAttachment {} status.detachError.message",
             attachment.name()
         );
-        let time = attachment.time("/status/detachError/time");
+        let time = VolumeAttachment(attachment).detach_error().time();
         csi_errors::add_error(finding, ("detaching failed", source), detaching, time, view);
         finding.steps.extend(csi_errors::steps(attachment, detaching));
         finding.outlook.push(Outlook {
@@ -199,7 +201,7 @@ fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
             then: "the attacher tries again and again, with longer and longer pauses".into(),
         });
     } else if !attaching.is_empty() {
-        let time = attachment.time("/status/attachError/time");
+        let time = VolumeAttachment(attachment).attach_error().time();
         finding.say(format!(
             "it was never attached, which failed{}: {attaching}",
             csi_errors::ago(time, view)
@@ -209,7 +211,7 @@ fn add_errors(finding: &mut Finding, attachment: &Object, view: &View<'_>) {
 
 /// The volume is gone. The attacher reads it before each detach, so every detach fails.
 fn add_missing_volume(finding: &mut Finding, attachment: &Object, finalizer: &Finalizer, volume: &str) {
-    let node = attachment.text("/spec/nodeName");
+    let node = VolumeAttachment(attachment).node();
     if finding.wait.verdict == Verdict::Failing {
         finding.wait.unable = Some(Unable::WithoutObject);
     } else {

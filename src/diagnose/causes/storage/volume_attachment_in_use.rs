@@ -20,7 +20,7 @@ use crate::{
             storage::{csi_errors::ago, pvc_protection},
             verdicts::unknown,
         },
-        kinds::Pod,
+        kinds::{Node, PersistentVolume, Pod, VolumeAttachment},
         model::{Blocker, CauseState, Finding, Outlook, Page, Safety, Said, Step, Verdict},
         view::{Missing, View},
     },
@@ -56,7 +56,7 @@ pub(crate) fn still_attached(
         then: format!(
             "the disk would be detached from node {} while it may be in use there; the attach/detach controller deletes \
              it by itself when no pod needs it",
-            attachment.text("/spec/nodeName")
+            VolumeAttachment(attachment).node()
         ),
     });
     finding
@@ -68,8 +68,8 @@ fn is_about_pod(blocker: &Blocker) -> bool {
 
 /// The attachment as a blocker of another object.
 pub(crate) fn blocker(attachment: &Object, view: &View<'_>) -> Blocker {
-    let node = attachment.text("/spec/nodeName");
-    let error = attachment.text("/status/detachError/message");
+    let node = VolumeAttachment(attachment).node();
+    let error = VolumeAttachment(attachment).detach_error().message();
     if attachment.deletion().is_some() {
         let says = if error.is_empty() {
             format!("still attached to node {node}, being detached")
@@ -98,8 +98,8 @@ pub(crate) fn blocker(attachment: &Object, view: &View<'_>) -> Blocker {
 /// Why the attach/detach controller has not deleted the attachment: the pods that use the disk, the controller
 /// itself, or the node.
 fn reasons(attachment: &Object, view: &View<'_>) -> Result<Vec<Blocker>, Missing> {
-    let node = attachment.text("/spec/nodeName");
-    let volume = attachment.text("/spec/source/persistentVolumeName");
+    let node = VolumeAttachment(attachment).node();
+    let volume = VolumeAttachment(attachment).volume();
     if volume.is_empty() {
         return Ok(vec![Blocker::new(
             None,
@@ -145,8 +145,8 @@ pub(crate) fn users_on_node<'a>(
     view: &View<'a>,
 ) -> Result<Vec<&'a Object>, Missing> {
     let (namespace, claim) = (
-        volume.text("/spec/claimRef/namespace"),
-        volume.text("/spec/claimRef/name"),
+        PersistentVolume(volume).claim_namespace(),
+        PersistentVolume(volume).claim_name(),
     );
     if claim.is_empty() {
         return Ok(Vec::new());
@@ -154,7 +154,7 @@ pub(crate) fn users_on_node<'a>(
     Ok(view
         .list("", "pods", namespace)?
         .iter()
-        .filter(|pod| pod.text("/spec/nodeName") == node && !Pod(pod).is_finished())
+        .filter(|pod| Pod(pod).node() == node && !Pod(pod).is_finished())
         .filter(|pod| Pod(pod).names_claim(claim))
         .collect())
 }
@@ -162,7 +162,7 @@ pub(crate) fn users_on_node<'a>(
 /// Why the disk is still attached to a node where no pod uses it.
 fn why_node_keeps_it(node: &Object, volume: &Object, view: &View<'_>) -> String {
     let mounted = is_mounted(node, volume);
-    if is_out_of_service(node) {
+    if Node(node).is_out_of_service() {
         return format!(
             "has the taint {OUT_OF_SERVICE}, so the disk is detached at once, whatever is mounted; the attach/detach controller has \
              not asked for it yet"
@@ -185,12 +185,6 @@ fn why_node_keeps_it(node: &Object, volume: &Object, view: &View<'_>) -> String 
     }
 }
 
-fn is_out_of_service(node: &Object) -> bool {
-    node.list("/spec/taints")
-        .iter()
-        .any(|taint| taint.get("key").and_then(Value::as_str) == Some(OUT_OF_SERVICE))
-}
-
 /// For how long a node is not Ready, in words; none if it is Ready.
 fn not_ready_since(node: &Object, view: &View<'_>) -> Option<String> {
     let ready = node
@@ -209,10 +203,9 @@ fn not_ready_since(node: &Object, view: &View<'_>) -> Option<String> {
 }
 
 fn is_mounted(node: &Object, volume: &Object) -> bool {
-    let handle = volume.text("/spec/csi/volumeHandle");
-    node.list("/status/volumesInUse")
-        .iter()
-        .filter_map(Value::as_str)
+    let handle = PersistentVolume(volume).disk();
+    Node(node)
+        .volumes_in_use()
         .any(|name| !handle.is_empty() && name.ends_with(&format!("^{handle}")))
 }
 
@@ -221,8 +214,8 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
     if attachment.deletion().is_some() {
         return vec![explain_step(attachment)];
     }
-    let name = attachment.text("/spec/nodeName");
-    let volume = attachment.text("/spec/source/persistentVolumeName");
+    let name = VolumeAttachment(attachment).node();
+    let volume = VolumeAttachment(attachment).volume();
     let (Ok(node), Ok(Some(volume))) = (
         view.object("", "nodes", "", name),
         view.object("", "persistentvolumes", "", volume),
@@ -238,7 +231,7 @@ pub(crate) fn steps(attachment: &Object, view: &View<'_>) -> Vec<Step> {
         return steps_without_node(attachment, name);
     };
     let is_stuck =
-        not_ready_since(node, view).is_some() && is_mounted(node, volume) && !is_out_of_service(node);
+        not_ready_since(node, view).is_some() && is_mounted(node, volume) && !Node(node).is_out_of_service();
     if !is_stuck {
         return Vec::new();
     }

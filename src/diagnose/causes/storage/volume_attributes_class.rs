@@ -13,6 +13,7 @@ use crate::{
         causes::{
             advice, cause::Cause, controller::Controller, storage::pv_protection, verdicts, verdicts::unknown,
         },
+        kinds::{PersistentVolume, PersistentVolumeClaim},
         limits,
         model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         view::View,
@@ -100,16 +101,12 @@ fn class_in_use(class: &Object, finalizer: &Finalizer, view: &View<'_>) -> Findi
 
 /// The wanted class, the current class and the target class of a claim.
 fn classes_of_claim(claim: &Object) -> [&str; 3] {
-    [
-        claim.text("/spec/volumeAttributesClassName"),
-        claim.text("/status/currentVolumeAttributesClassName"),
-        claim.text("/status/modifyVolumeStatus/targetVolumeAttributesClassName"),
-    ]
+    PersistentVolumeClaim(claim).attributes_classes()
 }
 
 /// The class of a volume.
 fn classes_of_volume(volume: &Object) -> [&str; 3] {
-    [volume.text("/spec/volumeAttributesClassName"), "", ""]
+    [PersistentVolume(volume).attributes_class(), "", ""]
 }
 
 fn blockers(claims: &[Object], volumes: &[Object], view: &View<'_>) -> Vec<Blocker> {

@@ -23,6 +23,7 @@ use crate::{
             verdicts,
             verdicts::unknown,
         },
+        kinds::{VolumeSnapshot, VolumeSnapshotContent},
         model::{Finding, Outlook, Page, Verdict},
         view::View,
     },
@@ -82,7 +83,7 @@ fn add_restores_and_group(finding: &mut Finding, snapshot: &Object, view: &View<
             return true;
         }
     }
-    let group = snapshot.text("/status/volumeGroupSnapshotName");
+    let group = VolumeSnapshot(snapshot).group();
     if !group.is_empty() {
         match view.object(
             "groupsnapshot.storage.k8s.io",
@@ -134,12 +135,12 @@ fn bound_to_content(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -
     let says = controller
         .removes("the snapshot-controller")
         .once("its content is gone or stays on purpose (deletionPolicy Retain)");
-    let name = match snapshot.text("/status/boundVolumeSnapshotContentName") {
+    let name = match VolumeSnapshot(snapshot).content() {
         "" => format!("snapcontent-{}", snapshot.uid()),
         name => name.to_owned(),
     };
     let content = match view.object(GROUP, "volumesnapshotcontents", "", &name) {
-        Ok(content) => content.filter(|c| c.text("/spec/volumeSnapshotRef/uid") == snapshot.uid()),
+        Ok(content) => content.filter(|c| VolumeSnapshotContent(c).snapshot_uid() == snapshot.uid()),
         Err(missing) => return unknown(finalizer, &says, &format!("how content {name} stands"), &missing),
     };
     let mut finding = Finding::new(
@@ -168,7 +169,7 @@ fn bound_to_content(snapshot: &Object, finalizer: &Finalizer, view: &View<'_>) -
     if add_restores_and_group(&mut finding, snapshot, view) {
         return finding;
     }
-    if content.text("/spec/deletionPolicy") != "Delete" {
+    if VolumeSnapshotContent(content).deletion_policy() != "Delete" {
         add_if_controller_is_late(&mut finding, snapshot, &controller, view);
         return finding;
     }

@@ -22,6 +22,7 @@ use crate::{
             verdicts,
         },
         events::last_event,
+        kinds::VolumeSnapshotContent,
         model::{Blocker, Evidence, Finding, Outlook, Page, Safety, Step, Strength, Verdict},
         timing,
         view::View,
@@ -51,7 +52,7 @@ const LEAK: &str =
 
 /// Answers for the finalizer on a content.
 fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>) -> Finding {
-    let driver = content.text("/spec/driver");
+    let driver = VolumeSnapshotContent(content).driver();
     let controller = Controller::sidecar(content, finalizer, driver, view);
     let says = controller
         .removes(format!("the csi-snapshotter of {driver}"))
@@ -78,8 +79,8 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
         },
         then: fate(content),
     });
-    let is_unbound = !content.text("/spec/source/snapshotHandle").is_empty()
-        && content.text("/spec/volumeSnapshotRef/uid").is_empty();
+    let is_unbound = !VolumeSnapshotContent(content).given_handle().is_empty()
+        && VolumeSnapshotContent(content).snapshot_uid().is_empty();
     if !is_unbound {
         if has_annotation(content, BEING_CREATED) {
             finding.wait.verdict = Verdict::Waiting;
@@ -99,10 +100,12 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
     }
     add_failure(&mut finding, content, view);
     // An event, or a status error of the last hour, proves that the sidecar runs.
-    let failed_recently = content
-        .time("/status/error/time")
+    let failed_recently = VolumeSnapshotContent(content)
+        .error()
+        .time()
         .is_some_and(|time| timing::is_within_last_hour(time, view))
-        || finding.wait.verdict == Verdict::Failing && content.text("/status/error/message").is_empty();
+        || finding.wait.verdict == Verdict::Failing
+            && VolumeSnapshotContent(content).error().message().is_empty();
     if !failed_recently {
         controller.add_if_gone_or_late(&mut finding, content, LEAK);
     }
@@ -112,12 +115,12 @@ fn snapshot_not_deleted(content: &Object, finalizer: &Finalizer, view: &View<'_>
 
 /// Adds the error of the last attempt, from the status or from an event.
 fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
-    let status = content.text("/status/error/message");
+    let status = VolumeSnapshotContent(content).error().message();
     let event = last_event(content, &["SnapshotDeleteError"], view);
     let message = match event {
         _ if !status.is_empty() => {
             let source = format!("VolumeSnapshotContent {} status.error.message", content.name());
-            let time = content.time("/status/error/time");
+            let time = VolumeSnapshotContent(content).error().time();
             csi_errors::add_error(finding, ("it failed", source), status, time, view);
             status
         }
@@ -126,7 +129,7 @@ fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
                 "Event SnapshotDeleteError on VolumeSnapshotContent {}",
                 content.name()
             );
-            let driver = [content.text("/spec/driver")];
+            let driver = [VolumeSnapshotContent(content).driver()];
             csi_errors::add_event(finding, ("it failed", source), (event, content, &driver), view);
             event.text("/message")
         }
@@ -150,10 +153,10 @@ fn add_failure(finding: &mut Finding, content: &Object, view: &View<'_>) {
 /// deleted.
 fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'_>) -> Finding {
     let (namespace, name) = (
-        content.text("/spec/volumeSnapshotRef/namespace"),
-        content.text("/spec/volumeSnapshotRef/name"),
+        VolumeSnapshotContent(content).snapshot_namespace(),
+        VolumeSnapshotContent(content).snapshot_name(),
     );
-    let uid = content.text("/spec/volumeSnapshotRef/uid");
+    let uid = VolumeSnapshotContent(content).snapshot_uid();
     let snapshot = match view.object(GROUP, "volumesnapshots", namespace, name) {
         Ok(snapshot) => snapshot.filter(|snapshot| snapshot.uid() == uid),
         Err(missing) => {
@@ -237,7 +240,7 @@ fn not_marked_for_deletion(content: &Object, mut finding: Finding, view: &View<'
 
 /// The step that sets deletionPolicy Retain, for a content with policy Delete.
 fn keep_snapshot_step(content: &Object) -> Option<Step> {
-    (content.text("/spec/deletionPolicy") == "Delete").then(|| Step {
+    (VolumeSnapshotContent(content).deletion_policy() == "Delete").then(|| Step {
         when: "keep the snapshot?",
         text: format!(
             "set deletionPolicy Retain: the snapshot {} then stays at the provider. Write down its name",
@@ -263,16 +266,15 @@ fn has_annotation(object: &Object, name: &str) -> bool {
 
 /// The handle of the snapshot at the provider.
 fn handle(content: &Object) -> &str {
-    ["/status/snapshotHandle", "/spec/source/snapshotHandle"]
-        .iter()
-        .map(|pointer| content.text(pointer))
-        .find(|handle| !handle.is_empty())
-        .unwrap_or("(none yet)")
+    match VolumeSnapshotContent(content).handle() {
+        "" => "(none yet)",
+        handle => handle,
+    }
 }
 
 /// What happens to the snapshot at the provider when the content is deleted.
 pub(crate) fn fate(content: &Object) -> String {
-    match content.text("/spec/deletionPolicy") {
+    match VolumeSnapshotContent(content).deletion_policy() {
         "Delete" => format!(
             "the snapshot {} IS DESTROYED (deletionPolicy Delete)",
             handle(content)

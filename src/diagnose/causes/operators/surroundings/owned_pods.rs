@@ -100,7 +100,7 @@ fn trouble(pod: &Object) -> Option<String> {
         return None;
     }
     if pod.deletion().is_some() {
-        let node = match pod.text("/spec/nodeName") {
+        let node = match Pod(pod).node() {
             "" => String::new(),
             node => format!(" on {node}"),
         };

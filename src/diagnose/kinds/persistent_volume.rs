@@ -1,0 +1,142 @@
+//! A PersistentVolume.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::snapshot::facts::Object;
+
+/// A PersistentVolume.
+#[derive(Clone, Copy)]
+pub(crate) struct PersistentVolume<'a>(pub(crate) &'a Object);
+
+impl<'a> PersistentVolume<'a> {
+    /// Its phase.
+    pub(crate) fn phase(self) -> &'a str {
+        self.0.text("/status/phase")
+    }
+
+    /// Since when it is in its phase.
+    pub(crate) fn in_phase_since(self) -> Option<Timestamp> {
+        self.0.time("/status/lastPhaseTransitionTime")
+    }
+
+    /// Why it is in its phase.
+    pub(crate) fn message(self) -> &'a str {
+        self.0.text("/status/message")
+    }
+
+    /// What becomes of the disk when the claim is gone: `Delete`, `Retain` or `Recycle`.
+    pub(crate) fn reclaim_policy(self) -> &'a str {
+        self.0.text("/spec/persistentVolumeReclaimPolicy")
+    }
+
+    /// The namespace of the claim that it is kept for.
+    pub(crate) fn claim_namespace(self) -> &'a str {
+        self.0.text("/spec/claimRef/namespace")
+    }
+
+    /// The name of the claim that it is kept for; empty if there is none.
+    pub(crate) fn claim_name(self) -> &'a str {
+        self.0.text("/spec/claimRef/name")
+    }
+
+    /// The uid of the claim that it is bound to; empty before.
+    pub(crate) fn claim_uid(self) -> &'a str {
+        self.0.text("/spec/claimRef/uid")
+    }
+
+    /// The driver of a CSI volume; empty for other volumes.
+    pub(crate) fn csi_driver(self) -> &'a str {
+        self.0.text("/spec/csi/driver")
+    }
+
+    /// The name that the driver of a CSI volume gave the disk.
+    pub(crate) fn disk(self) -> &'a str {
+        self.0.text("/spec/csi/volumeHandle")
+    }
+
+    /// Its capacity.
+    pub(crate) fn capacity(self) -> &'a str {
+        self.0.text("/spec/capacity/storage")
+    }
+
+    /// The VolumeAttributesClass that it has; empty for none.
+    pub(crate) fn attributes_class(self) -> &'a str {
+        self.0.text("/spec/volumeAttributesClassName")
+    }
+
+    /// The terms of which a node must meet one to reach it; none if every node may.
+    pub(crate) fn node_terms(self) -> &'a [Value] {
+        self.0.list("/spec/nodeAffinity/required/nodeSelectorTerms")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{
+        api::core::v1 as core,
+        apimachinery::pkg::{api::resource::Quantity, apis::meta::v1::Time},
+    };
+
+    use super::*;
+    use crate::diagnose::kinds::testing::reads;
+
+    #[test]
+    fn volumes() {
+        let since: Timestamp = "2026-01-01T10:00:00Z".parse().expect("a time");
+        let term = core::NodeSelectorTerm {
+            match_fields: Some(vec![core::NodeSelectorRequirement {
+                key: "metadata.name".into(),
+                operator: "Exists".into(),
+                ..Default::default()
+            }]),
+            ..Default::default()
+        };
+        let volume = core::PersistentVolume {
+            spec: Some(core::PersistentVolumeSpec {
+                persistent_volume_reclaim_policy: Some("Retain".into()),
+                capacity: Some([("storage".to_owned(), Quantity("1Gi".into()))].into()),
+                claim_ref: Some(core::ObjectReference {
+                    namespace: Some("shop".into()),
+                    name: Some("data".into()),
+                    uid: Some("u-1".into()),
+                    ..Default::default()
+                }),
+                csi: Some(core::CSIPersistentVolumeSource {
+                    driver: "d.example".into(),
+                    volume_handle: "vol-1".into(),
+                    ..Default::default()
+                }),
+                node_affinity: Some(core::VolumeNodeAffinity {
+                    required: Some(core::NodeSelector {
+                        node_selector_terms: vec![term],
+                    }),
+                }),
+                volume_attributes_class_name: Some("gold".into()),
+                ..Default::default()
+            }),
+            status: Some(core::PersistentVolumeStatus {
+                phase: Some("Failed".into()),
+                message: Some("no such disk".into()),
+                last_phase_transition_time: Some(Time(since)),
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        reads!(volume => PersistentVolume;
+            |volume| volume.phase() => "Failed", absent "";
+            |volume| volume.in_phase_since() => Some(since), absent None::<()>;
+            |volume| volume.message() => "no such disk", absent "";
+            |volume| volume.reclaim_policy() => "Retain", absent "";
+            |volume| volume.claim_namespace() => "shop", absent "";
+            |volume| volume.claim_name() => "data", absent "";
+            |volume| volume.claim_uid() => "u-1", absent "";
+            |volume| volume.csi_driver() => "d.example", absent "";
+            |volume| volume.disk() => "vol-1", absent "";
+            |volume| volume.capacity() => "1Gi", absent "";
+            |volume| volume.attributes_class() => "gold", absent "";
+            |volume| volume.node_terms().iter().filter_map(|term| term.pointer("/matchFields/0/key")?.as_str())
+                .collect::<Vec<_>>() => ["metadata.name"], absent [""; 0];
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! A Pod.
+
+use crate::{
+    diagnose::kinds::{
+        pod_spec::PodSpec,
+        read::{list, some_text, text},
+        volume::Volume,
+    },
+    snapshot::facts::Object,
+};
+
+/// A Pod.
+#[derive(Clone, Copy)]
+pub(crate) struct Pod<'a>(pub(crate) &'a Object);
+
+impl<'a> Pod<'a> {
+    /// The node that it is bound to; empty if no scheduler has chosen one.
+    pub(crate) fn node(self) -> &'a str {
+        self.0.text("/spec/nodeName")
+    }
+
+    /// Its phase.
+    pub(crate) fn phase(self) -> &'a str {
+        self.0.text("/status/phase")
+    }
+
+    /// Whether all its containers have ended for good. The object may outlive them for a long time.
+    pub(crate) fn is_finished(self) -> bool {
+        matches!(self.phase(), "Succeeded" | "Failed")
+    }
+
+    /// What keeps the Pod from running, in the literal words, because people search for them.
+    pub(crate) fn problem(self) -> Option<String> {
+        let pod = self.0;
+        let waiting = pod
+            .list("/status/initContainerStatuses")
+            .iter()
+            .chain(pod.list("/status/containerStatuses"))
+            .filter_map(|container| container.pointer("/state/waiting"))
+            .find_map(|waiting| {
+                let reason = text(waiting, "/reason");
+                // Every Pod passes through these states, so they are no problem.
+                (!matches!(reason, "" | "ContainerCreating" | "PodInitializing")).then(|| {
+                    match text(waiting, "/message") {
+                        "" => reason.to_owned(),
+                        message => format!("{reason}: {message}"),
+                    }
+                })
+            });
+        waiting.or_else(|| {
+            let (status, reason, message) = pod.condition("PodScheduled")?;
+            (status == "False").then(|| format!("{reason}: {message}"))
+        })
+    }
+
+    /// The names of the containers that run.
+    pub(crate) fn running_containers(self) -> impl Iterator<Item = &'a str> {
+        let containers = list(&self.0.value, "/status/containerStatuses").iter();
+        containers
+            .filter(|container| container.pointer("/state/running").is_some())
+            .filter_map(|container| some_text(container, "/name"))
+    }
+
+    /// Its volumes.
+    pub(crate) fn volumes(self) -> impl Iterator<Item = Volume<'a>> {
+        PodSpec::of(self.0).volumes()
+    }
+
+    /// Whether a volume names this claim, directly or as a generic ephemeral volume of the Pod.
+    pub(crate) fn names_claim(self, claim: &str) -> bool {
+        self.volumes()
+            .any(|volume| volume.claim() == Some(claim) || self.has_ephemeral_claim(volume, claim))
+    }
+
+    /// Whether this claim has the name that a generic ephemeral volume of the Pod gives it.
+    pub(crate) fn has_ephemeral_claim(self, volume: Volume<'_>, claim: &str) -> bool {
+        self.ephemeral_claim(volume).is_some_and(|name| name == claim)
+    }
+
+    /// The name of the claim that is made for a generic ephemeral volume of the Pod.
+    pub(crate) fn ephemeral_claim(self, volume: Volume<'_>) -> Option<String> {
+        let name = volume.name().filter(|_| volume.is_ephemeral())?;
+        Some(format!("{}-{name}", self.0.name()))
+    }
+
+    /// Whether it tolerates that a taint with this key and without a value keeps Pods from being scheduled.
+    pub(crate) fn tolerates(self, taint: &str) -> bool {
+        self.0.list("/spec/tolerations").iter().any(|toleration| {
+            let (key, operator) = (text(toleration, "/key"), text(toleration, "/operator"));
+            let every_key = key.is_empty() && operator == "Exists";
+            let this_key = key == taint && (operator == "Exists" || text(toleration, "/value").is_empty());
+            (every_key || this_key) && matches!(text(toleration, "/effect"), "" | "NoSchedule")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{
+        api::core::v1 as core,
+        apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time},
+    };
+
+    use super::*;
+    use crate::diagnose::{kinds::testing::reads, testing::world::bare};
+
+    fn status(name: &str, state: core::ContainerState) -> core::ContainerStatus {
+        core::ContainerStatus {
+            name: name.into(),
+            state: Some(state),
+            ..Default::default()
+        }
+    }
+
+    fn waiting(reason: &str, message: Option<&str>) -> core::ContainerState {
+        core::ContainerState {
+            waiting: Some(core::ContainerStateWaiting {
+                reason: Some(reason.into()),
+                message: message.map(Into::into),
+            }),
+            ..Default::default()
+        }
+    }
+
+    fn pod(spec: core::PodSpec, status: core::PodStatus) -> core::Pod {
+        core::Pod {
+            metadata: ObjectMeta {
+                name: Some("web".into()),
+                ..Default::default()
+            },
+            spec: Some(spec),
+            status: Some(status),
+        }
+    }
+
+    #[test]
+    fn where_it_is_and_how_far() {
+        let running = core::ContainerState {
+            running: Some(core::ContainerStateRunning {
+                started_at: Some(Time("2026-01-01T00:00:00Z".parse().expect("a time"))),
+            }),
+            ..Default::default()
+        };
+        let spec = core::PodSpec {
+            node_name: Some("node-1".into()),
+            ..Default::default()
+        };
+        let pod = pod(
+            spec,
+            core::PodStatus {
+                phase: Some("Failed".into()),
+                container_statuses: Some(vec![status("a", running), status("b", waiting("x", None))]),
+                ..Default::default()
+            },
+        );
+        reads!(pod => Pod;
+            |pod| pod.node() => "node-1", absent "";
+            |pod| pod.phase() => "Failed", absent "";
+            |pod| pod.is_finished() => true, absent false;
+            |pod| pod.running_containers().collect::<Vec<_>>() => ["a"], absent [""; 0];
+        );
+    }
+
+    #[test]
+    fn a_container_that_waits_is_a_problem() {
+        for field in ["init", "main"] {
+            let states = Some(vec![
+                status("a", waiting("ContainerCreating", None)),
+                status("b", waiting("ErrImagePull", Some("no such image"))),
+            ]);
+            let (init_container_statuses, container_statuses) = if field == "init" {
+                (states, None)
+            } else {
+                (None, states)
+            };
+            let pod = pod(
+                core::PodSpec::default(),
+                core::PodStatus {
+                    init_container_statuses,
+                    container_statuses,
+                    ..Default::default()
+                },
+            );
+            reads!(pod => Pod;
+                |pod| pod.problem() => Some("ErrImagePull: no such image"), absent None::<()>;
+            );
+        }
+    }
+
+    #[test]
+    fn a_pod_without_a_node_is_a_problem() {
+        let condition = core::PodCondition {
+            type_: "PodScheduled".into(),
+            status: "False".into(),
+            reason: Some("Unschedulable".into()),
+            message: Some("0/3 nodes are available".into()),
+            ..Default::default()
+        };
+        let pod = pod(
+            core::PodSpec::default(),
+            core::PodStatus {
+                conditions: Some(vec![condition]),
+                ..Default::default()
+            },
+        );
+        reads!(pod => Pod;
+            |pod| pod.problem() => Some("Unschedulable: 0/3 nodes are available"), absent None::<()>;
+        );
+    }
+
+    #[test]
+    fn claims_of_its_volumes() {
+        let named = core::Volume {
+            name: "data".into(),
+            persistent_volume_claim: Some(core::PersistentVolumeClaimVolumeSource {
+                claim_name: "web-data".into(),
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let ephemeral = core::Volume {
+            name: "scratch".into(),
+            ephemeral: Some(core::EphemeralVolumeSource {
+                volume_claim_template: Some(core::PersistentVolumeClaimTemplate::default()),
+            }),
+            ..Default::default()
+        };
+        let spec = core::PodSpec {
+            volumes: Some(vec![named, ephemeral]),
+            ..Default::default()
+        };
+        reads!(pod(spec, core::PodStatus::default()) => Pod;
+            |pod| pod.names_claim("web-data") => true, absent false;
+            |pod| pod.names_claim("web-scratch") => true, absent false;
+            |pod| pod.volumes().filter_map(|volume| pod.ephemeral_claim(volume)).collect::<Vec<_>>()
+                => ["web-scratch"], absent [""; 0];
+            |pod| pod.volumes().any(|volume| pod.has_ephemeral_claim(volume, "web-scratch")) => true, absent false;
+        );
+    }
+
+    #[test]
+    fn tolerations() {
+        let toleration = |key: Option<&str>, operator: &str, effect: Option<&str>| core::Toleration {
+            key: key.map(Into::into),
+            operator: Some(operator.into()),
+            effect: effect.map(Into::into),
+            ..Default::default()
+        };
+        for (toleration, expected) in [
+            (toleration(Some("x"), "Exists", Some("NoSchedule")), true),
+            (toleration(Some("x"), "Equal", Some("NoSchedule")), true),
+            (toleration(None, "Exists", None), true),
+            (toleration(Some("x"), "Exists", Some("NoExecute")), false),
+            (toleration(Some("y"), "Exists", None), false),
+            (
+                core::Toleration {
+                    value: Some("v".into()),
+                    ..toleration(Some("x"), "Equal", None)
+                },
+                false,
+            ),
+        ] {
+            let spec = core::PodSpec {
+                tolerations: Some(vec![toleration]),
+                ..Default::default()
+            };
+            let pod = pod(spec, core::PodStatus::default());
+            let whole = serde_json::to_value(&pod).expect("JSON");
+            assert_eq!(Pod(&bare("", "pods", "Pod", whole)).tolerates("x"), expected);
+            if expected {
+                reads!(pod => Pod; |pod| pod.tolerates("x") => true, absent false;);
+            }
+        }
+    }
+}
