@@ -74,6 +74,10 @@ fn add_pods(node: &str, pods: &[Object], impact: &mut Impact) {
         let has = |pod: &&Object| Pod(pod).volumes().any(is_one);
         moved.iter().copied().filter(has).collect()
     };
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is of one lifetime, and the closure of any"
+    )]
     let (scratch, ephemeral) = (
         with(|volume| volume.is_empty_dir()),
         with(|volume| volume.is_ephemeral()),

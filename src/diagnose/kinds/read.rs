@@ -15,11 +15,6 @@ pub(super) fn some_text<'a>(part: &'a Value, pointer: &str) -> Option<&'a str> {
     part.pointer(pointer).and_then(Value::as_str)
 }
 
-/// A number.
-pub(super) fn number(part: &Value, pointer: &str) -> Option<i64> {
-    part.pointer(pointer).and_then(Value::as_i64)
-}
-
 /// A boolean.
 pub(super) fn boolean(part: &Value, pointer: &str) -> Option<bool> {
     part.pointer(pointer).and_then(Value::as_bool)

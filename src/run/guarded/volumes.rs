@@ -38,7 +38,7 @@ pub(super) async fn volume_of(
         Ok(Err(Refusal::new(&object.reference(), why, needs, instead)))
     };
     let explained = |text: &str| Instead::explain(&object.reference(), text);
-    let name = PersistentVolumeClaim(object).volume();
+    let name = PersistentVolumeClaim(&object).volume();
     if name.is_empty() {
         return refuse(
             "it has no volume, so there is no disk to keep".into(),

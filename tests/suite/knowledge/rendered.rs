@@ -16,10 +16,12 @@ use std::{
 };
 
 use kubectl_finalizers::{
-    diagnose::holder::{could_be_holder, labels},
+    diagnose::holder::could_be_holder,
     knowledge::{Entry, Runs, schema},
     snapshot::facts::Object,
 };
+
+use serde_json::Value;
 
 use super::upstream::{Upstream, commit};
 use facts::Fact;
@@ -125,10 +127,10 @@ fn complaint(controller: &Controller, entry: &Entry, rendering: &Rendering) -> O
 fn described(objects: &[Object]) -> String {
     let workloads = objects.iter().filter(|object| is_workload(object));
     let lines = workloads.map(|object| {
-        let labels = labels(object, "/spec/template/metadata/labels");
+        let labels = object.value.pointer("/spec/template/metadata/labels");
+        let labels = labels.and_then(Value::as_object).into_iter().flatten();
         let labels: Vec<_> = labels
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
+            .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
             .collect();
         format!("\n    {}/{} {}", object.kind, object.name(), labels.join(","))
     });
