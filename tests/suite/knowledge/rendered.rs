@@ -316,7 +316,7 @@ finalizers:
     waits-for: { text: nothing }
     removed-by: widget-operator
     if-removed: { consequence: none, text: nothing }
-    fix: []
+    fix: [{ label: read-only, text: See what it says. }]
     sources: [example/widgets:main.go]
     verified: false
 ";

@@ -83,19 +83,34 @@ fn plain(text: &str, namespace: &str) -> Result<Rendering, String> {
     })
 }
 
-/// The path in a work tree with the newest commit. The tree is whole, because charts have links to other folders.
+/// The path in a work tree with the newest commit. Some repositories are huge, so the tree has only its top folder. It is
+/// whole if the path has links to other folders.
 fn check_out(upstream: &Upstream, path: &str, folder: &Path) -> Result<PathBuf, String> {
-    let mut git = Command::new("git");
-    git.args(["-C".as_ref(), upstream.0.as_os_str()])
-        .args(["--work-tree".as_ref(), folder.as_os_str()]);
-    git.args(["checkout", "--quiet", "HEAD", "--", "."]);
-    let said = said(git.env("GIT_INDEX_FILE", folder.join(".index")));
+    let write = |part: &str| {
+        let mut git = Command::new("git");
+        git.args(["-C".as_ref(), upstream.0.as_os_str()])
+            .args(["--work-tree".as_ref(), folder.as_os_str()]);
+        git.args(["checkout", "--quiet", "HEAD", "--", part]);
+        said(git.env("GIT_INDEX_FILE", folder.join(".index")))
+    };
     let whole = folder.join(path);
+    let mut failure = write(path.split('/').next().unwrap_or(path)).err();
+    if has_dangling_link(&whole) {
+        failure = write(".").err();
+    }
     // A copy may lack a large file that nobody needs here.
     if whole.exists() {
         return Ok(whole);
     }
-    Err(said.err().unwrap_or_else(|| format!("{path} is not there")))
+    Err(failure.unwrap_or_else(|| format!("{path} is not there")))
+}
+
+fn has_dangling_link(path: &Path) -> bool {
+    if path.is_symlink() {
+        return !path.exists();
+    }
+    let items = fs::read_dir(path).into_iter().flatten().flatten();
+    items.map(|item| item.path()).any(|path| has_dangling_link(&path))
 }
 
 /// The YAML files of a folder in their order, or the one file.
