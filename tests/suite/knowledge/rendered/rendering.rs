@@ -37,8 +37,8 @@ pub struct Rendering {
     pub renamed: Option<Vec<Object>>,
 }
 
-/// Renders what is at this place. The error says why that failed.
-pub fn render(place: &Place, namespace: &str, upstream: &Upstream) -> Result<Rendering, String> {
+/// Renders what is at this place. Charts that it depends on are in the folder of all repositories. The error says why that failed.
+pub fn render(place: &Place, namespace: &str, upstream: &Upstream, all: &Path) -> Result<Rendering, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let here = folder.path().display().to_string();
     // The results are compared with those of the next run, on another machine.
@@ -48,11 +48,24 @@ pub fn render(place: &Place, namespace: &str, upstream: &Upstream) -> Result<Ren
             .take(LONGEST_COMPLAINT)
             .collect::<String>()
     };
-    rendered(place, namespace, upstream, folder.path()).map_err(shortened)
+    rendered(place, namespace, upstream, all, folder.path()).map_err(shortened)
 }
 
-fn rendered(place: &Place, namespace: &str, upstream: &Upstream, folder: &Path) -> Result<Rendering, String> {
+fn rendered(
+    place: &Place,
+    namespace: &str,
+    upstream: &Upstream,
+    all: &Path,
+    folder: &Path,
+) -> Result<Rendering, String> {
     let path = check_out(upstream, place.what.path(), folder)?;
+    for (name, at) in &place.with {
+        let (repository, of) = at.split_once(':').unwrap_or((at, ""));
+        let other = Upstream::open(all, repository).ok_or_else(|| format!("{repository} is not there"))?;
+        let beside = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let from = check_out(&other, of, beside.path())?;
+        copy(&from, &path.join("charts").join(name)).map_err(|error| error.to_string())?;
+    }
     let namespace = place.namespace.as_deref().unwrap_or(namespace);
     match &place.what {
         What::Chart(_) => chart(place, &path, namespace),
@@ -159,7 +172,9 @@ pub fn prepare(path: &Path) -> Result<Value, String> {
     let text = fs::read_to_string(&file).unwrap_or_default();
     let mut about: Value = serde_saphyr::from_str(&text).unwrap_or_default();
     if !about["name"].is_string() {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let folder = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = text.lines().find_map(|line| line.strip_prefix("name: "));
+        let name = name.unwrap_or(&folder).trim();
         about = json!({ "apiVersion": "v2", "name": name, "version": "0.0.0" });
     }
     // A release fills in a version in place of these.
