@@ -21,6 +21,9 @@ pub struct Place {
     pub release: Option<String>,
     /// The usual namespace; the first of the holder's if it is missing.
     pub namespace: Option<String>,
+    /// Charts of other repositories that the chart depends on, `owner/repo:path` by their names.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
     /// What has to be set so that the chart can be rendered.
     #[serde(default)]
     pub values: Map<String, Value>,

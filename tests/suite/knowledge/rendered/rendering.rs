@@ -37,8 +37,8 @@ pub struct Rendering {
     pub renamed: Option<Vec<Object>>,
 }
 
-/// Renders what is at this place. The error says why that failed.
-pub fn render(place: &Place, namespace: &str, upstream: &Upstream) -> Result<Rendering, String> {
+/// Renders what is at this place. Charts that it depends on are in the folder of all repositories. The error says why that failed.
+pub fn render(place: &Place, namespace: &str, upstream: &Upstream, all: &Path) -> Result<Rendering, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let here = folder.path().display().to_string();
     // The results are compared with those of the next run, on another machine.
@@ -48,11 +48,24 @@ pub fn render(place: &Place, namespace: &str, upstream: &Upstream) -> Result<Ren
             .take(LONGEST_COMPLAINT)
             .collect::<String>()
     };
-    rendered(place, namespace, upstream, folder.path()).map_err(shortened)
+    rendered(place, namespace, upstream, all, folder.path()).map_err(shortened)
 }
 
-fn rendered(place: &Place, namespace: &str, upstream: &Upstream, folder: &Path) -> Result<Rendering, String> {
+fn rendered(
+    place: &Place,
+    namespace: &str,
+    upstream: &Upstream,
+    all: &Path,
+    folder: &Path,
+) -> Result<Rendering, String> {
     let path = check_out(upstream, place.what.path(), folder)?;
+    for (name, at) in &place.with {
+        let (repository, of) = at.split_once(':').unwrap_or((at, ""));
+        let other = Upstream::open(all, repository).ok_or_else(|| format!("{repository} is not there"))?;
+        let beside = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let from = check_out(&other, of, beside.path())?;
+        copy(&from, &path.join("charts").join(name)).map_err(|error| error.to_string())?;
+    }
     let namespace = place.namespace.as_deref().unwrap_or(namespace);
     match &place.what {
         What::Chart(_) => chart(place, &path, namespace),
@@ -83,19 +96,34 @@ fn plain(text: &str, namespace: &str) -> Result<Rendering, String> {
     })
 }
 
-/// The path in a work tree with the newest commit. The tree is whole, because charts have links to other folders.
+/// The path in a work tree with the newest commit. Some repositories are huge, so the tree has only its top folder. It is
+/// whole if the path has links to other folders.
 fn check_out(upstream: &Upstream, path: &str, folder: &Path) -> Result<PathBuf, String> {
-    let mut git = Command::new("git");
-    git.args(["-C".as_ref(), upstream.0.as_os_str()])
-        .args(["--work-tree".as_ref(), folder.as_os_str()]);
-    git.args(["checkout", "--quiet", "HEAD", "--", "."]);
-    let said = said(git.env("GIT_INDEX_FILE", folder.join(".index")));
+    let write = |part: &str| {
+        let mut git = Command::new("git");
+        git.args(["-C".as_ref(), upstream.0.as_os_str()])
+            .args(["--work-tree".as_ref(), folder.as_os_str()]);
+        git.args(["checkout", "--quiet", "HEAD", "--", part]);
+        said(git.env("GIT_INDEX_FILE", folder.join(".index")))
+    };
     let whole = folder.join(path);
+    let mut failure = write(path.split('/').next().unwrap_or(path)).err();
+    if has_dangling_link(&whole) {
+        failure = write(".").err();
+    }
     // A copy may lack a large file that nobody needs here.
     if whole.exists() {
         return Ok(whole);
     }
-    Err(said.err().unwrap_or_else(|| format!("{path} is not there")))
+    Err(failure.unwrap_or_else(|| format!("{path} is not there")))
+}
+
+fn has_dangling_link(path: &Path) -> bool {
+    if path.is_symlink() {
+        return !path.exists();
+    }
+    let items = fs::read_dir(path).into_iter().flatten().flatten();
+    items.map(|item| item.path()).any(|path| has_dangling_link(&path))
 }
 
 /// The YAML files of a folder in their order, or the one file.
@@ -144,7 +172,9 @@ pub fn prepare(path: &Path) -> Result<Value, String> {
     let text = fs::read_to_string(&file).unwrap_or_default();
     let mut about: Value = serde_saphyr::from_str(&text).unwrap_or_default();
     if !about["name"].is_string() {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let folder = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = text.lines().find_map(|line| line.strip_prefix("name: "));
+        let name = name.unwrap_or(&folder).trim();
         about = json!({ "apiVersion": "v2", "name": name, "version": "0.0.0" });
     }
     // A release fills in a version in place of these.
