@@ -129,8 +129,8 @@ impl Complaint {
         let says_itself = match self.form {
             // A source without a name says nothing. Of two names, both must be the controller's.
             Form::Event => {
-                let mut named = names.iter().filter(|name| !name.is_empty()).peekable();
-                named.peek().is_some() && named.all(|name| *name == NAMES[0]) && self.is_about_it
+                let mut given = names.iter().filter(|name| !name.is_empty()).peekable();
+                given.peek().is_some() && given.all(|name| *name == NAMES[0]) && self.is_about_it
             }
             Form::Condition => names.iter().all(|name| *name == NAMES[0]),
         };
