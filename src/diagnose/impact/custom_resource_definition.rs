@@ -61,8 +61,8 @@ pub(crate) fn deleting_definition(crd: &Object, impact: &mut Impact, view: &View
         Command::delete_all(name, !places.is_empty()),
     );
     impact.add_step(
-        Safety::Reversible,
-        "then delete the definition, which has no objects any more",
+        Safety::Destructive,
+        "DATA LOSS for every object that is still there: only then delete the definition",
         Command::of("kubectl delete crd {}", [name]),
     );
 }

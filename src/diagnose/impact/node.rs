@@ -15,7 +15,7 @@ use crate::{
         causes::storage::volume_attachments,
         impact::{Impact, pod::is_static, references, storage_quantity},
         kinds::{PersistentVolume, Pod, Volume},
-        model::{Fate, Safety},
+        model::{Effect, Fate, Safety},
         view::View,
     },
     snapshot::facts::{By, Object},
@@ -48,11 +48,20 @@ pub(crate) fn deleting_node(node: &Object, impact: &mut Impact, view: &View<'_>)
         Err(missing) => impact.add_unknown("which volumes are attached to it", &missing),
     }
     if !impact.effects.is_empty() {
-        impact.add_step(
-            Safety::Reversible,
-            "then delete the Node; a kubelet that still runs makes it again when it starts",
-            Command::of("kubectl delete node {}", [name]),
-        );
+        let is_lost = |effect: &Effect| matches!(effect.fate, Fate::Destroyed | Fate::Unknown);
+        let (safety, text) = if impact.effects.iter().any(is_lost) {
+            (
+                Safety::Destructive,
+                "DATA LOSS for every pod that is still on it: only then delete the Node; a kubelet that still runs makes it \
+                 again when it starts",
+            )
+        } else {
+            (
+                Safety::Reversible,
+                "then delete the Node; a kubelet that still runs makes it again when it starts",
+            )
+        };
+        impact.add_step(safety, text, Command::of("kubectl delete node {}", [name]));
     }
 }
 
