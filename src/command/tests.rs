@@ -157,7 +157,7 @@ fn a_name_in_a_selector_is_only_a_name() {
     );
     assert_eq!(
         line(&of_catalogue("web")),
-        "gcloud compute backend-services list --filter='name=web'"
+        "gcloud compute backend-services list --filter=name=web"
     );
     let labels = [("app", "web"), ("tier", "front")];
     assert_eq!(

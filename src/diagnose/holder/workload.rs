@@ -91,10 +91,6 @@ pub(super) fn add_workloads(
         holder.add(sign.about(object.reference()));
     }
     if complete && known.is_empty() {
-        let all: Vec<_> = named
-            .iter()
-            .map(|workload| description(workload, target))
-            .collect();
         holder.add(Sign::new(
             Trace::Workload,
             Tells::Gone,
@@ -107,7 +103,7 @@ pub(super) fn add_workloads(
             } else {
                 "workloads in all namespaces".into()
             },
-            format!("none is {}", all.join(" or ")),
+            format!("none is {}", descriptions(&named, target)),
         ));
     }
 }
@@ -203,6 +199,29 @@ pub(super) fn drop_unrelated_workloads(entry: &Entry, object: &Object, holder: &
             );
         }
     }
+}
+
+/// These workloads in words: `Deployment rancher, *-rancher or Pod agent`. A kind is told once for those in a row.
+fn descriptions(workloads: &[&Workload], target: &Object) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for (at, workload) in workloads.iter().enumerate() {
+        let is_end = at.saturating_add(1) == workloads.len();
+        text.push_str(match (at, is_end) {
+            (0, _) => "",
+            (_, true) => " or ",
+            (_, false) => ", ",
+        });
+        let one = description(workload, target);
+        let kind = kind(workload.kind).2;
+        let is_told = last.replace(kind) == Some(kind) && workload.name.is_some();
+        text.push_str(
+            one.strip_prefix(kind)
+                .filter(|_| is_told)
+                .map_or(&*one, str::trim_start),
+        );
+    }
+    text
 }
 
 fn description(workload: &Workload, target: &Object) -> String {

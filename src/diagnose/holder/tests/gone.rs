@@ -692,7 +692,7 @@ fn an_operator_of_another_product_with_the_same_label_is_not_the_controller() {
         ("registry.test/team/mysql-operator:v1", false),
     ] {
         let runs = runner(
-            "Deployment",
+            "StatefulSet",
             "db",
             "mysql-operator",
             &json!({"app.kubernetes.io/name": "mysql-operator"}),
