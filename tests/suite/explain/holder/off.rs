@@ -21,7 +21,7 @@ fn an_operator_that_was_scaled_to_zero_is_the_root_cause() {
     let operator = Operator {
         namespace: "rabbitmq-system",
         name,
-        labels: json!({"app.kubernetes.io/name": name}),
+        labels: json!({"app.kubernetes.io/name": name, "app.kubernetes.io/component": "rabbitmq-operator"}),
         group: "rabbitmq.com",
         resources: json!([
             "rabbitmqclusters",
